@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Fuzzes the served process with schemathesis, which reads only /openapi.json. Every reply must be described there: no server
-# error, and no other status, content type or shape of a reply. There are four passes: without an account; as a registered
-# user with the agent secret and made-up ids; as an operator with the ids of an existing project, storage and asset; and
-# all operations that end a session, an account, a project, a storage or an asset.
+# error, and no other status, content type or shape of a reply. There are six passes: without an account; as a registered
+# user with the agent secret and made-up ids; as a viewer, with an API key, and as an operator who owns the project, each with
+# the ids of an existing project, storage and asset; and all operations that end a session, an account, a project, a storage
+# or an asset.
 #
 # FUZZ_SEED and FUZZ_EXAMPLES (cases for each operation in a pass) repeat a run; arguments go to schemathesis.
 # FUZZ_PASS_SECONDS is the time limit of a pass in seconds.
@@ -161,6 +162,10 @@ EOF
   cat "$scratch/user.toml"
   printf '\n[parameters]\n"path.projectId" = "${FUZZ_PROJECT}"\n"path.storageId" = "${FUZZ_STORAGE}"\n"path.assetId" = "${FUZZ_ASSET}"\n'
 } >"$scratch/known.toml"
+# A key decides alone (docs/api.md#5-authentication): with it, an `Authorization` that is missing or wrong changes nothing.
+sed -e 's/^headers = .*/headers = { X-API-Key = "${FUZZ_KEY}" }/' \
+  -e 's/^\[checks\]$/&\nignored_auth.enabled = false\nmissing_required_header.enabled = false/' \
+  "$scratch/known.toml" >"$scratch/key.toml"
 
 is_whole=true
 pass() { # title config [option...]
@@ -206,7 +211,17 @@ FUZZ_STORAGE=$(post "/projects/$FUZZ_PROJECT/storages" \
 FUZZ_ASSET=$(post "/projects/$FUZZ_PROJECT/assets" \
   "{\"storage_id\":\"$FUZZ_STORAGE\",\"name\":\"a\",\"object_key\":\"a.mp4\",\"media_type\":\"video/mp4\",\"size\":1}" \
   -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
-export FUZZ_PROJECT FUZZ_STORAGE FUZZ_ASSET
+FUZZ_KEY=$(post "/projects/$FUZZ_PROJECT/api-keys" \
+  '{"name":"a","scopes":["storage:read","storage:test","asset:read","asset:write","share:read","share:write","order:read","audit:read"]}' \
+  -H "authorization: Bearer $FUZZ_TOKEN" | field .key)
+export FUZZ_PROJECT FUZZ_STORAGE FUZZ_ASSET FUZZ_KEY
+owner_token=$FUZZ_TOKEN
+FUZZ_TOKEN=$(access_token viewer)
+node dist/src/cli.js user verify viewer@example.org
+post "/projects/$FUZZ_PROJECT/members" '{"email":"viewer@example.org","role":"viewer"}' -H "authorization: Bearer $owner_token" >/dev/null
+pass 'as a viewer of the project' "$scratch/known.toml" "${without_endings[@]}" "$@"
+pass 'with an API key of the project' "$scratch/key.toml" "${without_endings[@]}" "$@"
+FUZZ_TOKEN=$owner_token
 pass 'as an operator who owns a project, a storage and an asset' "$scratch/known.toml" "${without_endings[@]}" "$@"
 pass 'operations that end sessions, accounts, projects, storages and assets' "$scratch/known.toml" "${only_endings[@]}" "$@"
 
@@ -214,7 +229,7 @@ printf '\n-- afterwards\n'
 kill -0 "$service"
 curl --silent --fail --max-time 5 "$url/readyz"
 payment_secrets=("$PAYMENT_STRIPE_WEBHOOK_SECRETS" "$PAYMENT_WECHATPAY_API_V3_KEY" "$PAYMENT_STANDARD_WEBHOOK_SECRETS" "$PAYMENT_EPAY_KEYS")
-for secret in "$password" "$NODE_AGENT_SECRET" "$FUZZ_TOKEN" "$credential" "${payment_secrets[@]}"; do
+for secret in "$password" "$NODE_AGENT_SECRET" "$FUZZ_TOKEN" "$FUZZ_KEY" "$credential" "${payment_secrets[@]}"; do
   if grep -qF -- "$secret" "$log"; then
     printf '\nThe log contains a secret.\n'
     exit 1

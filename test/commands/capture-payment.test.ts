@@ -121,7 +121,10 @@ async function givenApproved({ isRegistered = true, project = null as string | n
   };
   return {
     ...{ clock, stores, captures, failures, tell, report, approve, receive },
-    passOn: makePassOnCallback({ handler, settlePayment: makeSettlePayment(stores) }),
+    passOn: makePassOnCallback({
+      handler,
+      settlePayment: makeSettlePayment({ ...stores, paymentMakers: new Map() }),
+    }),
     ...processOf(stores),
     another: () => processOf(stores.anotherProcess()),
     withoutCredentials: () => processOf(stores, new Map()),

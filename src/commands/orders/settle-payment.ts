@@ -10,10 +10,10 @@ import {
   type PlacedOrder,
   type ReportedFact,
 } from '../../domain/order/order.js';
-import { checkoutAggregate, type MadeReference } from '../../domain/checkout/checkout.js';
+import type { MadeReference } from '../../domain/checkout/checkout.js';
 import { platformOf } from '../../domain/order/events.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
-import type { Disposition, PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
+import type { Disposition } from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
 import {
   type Due,
@@ -22,6 +22,7 @@ import {
   type TransactionState,
 } from '../../domain/transaction/status.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
+import { isAnotherPayment, makeMadePayments } from './made-payments.js';
 import { notificationName, reportName } from '../../domain/payment-ids.js';
 
 /** A verified report, before its acceptance. */
@@ -81,7 +82,11 @@ export interface SettleOptions {
   readonly orderId?: string | null;
 }
 
-export function makeSettlePayment({ handler }: Pick<Deps, 'handler'>): SettlePayment {
+export function makeSettlePayment({
+  handler,
+  paymentMakers,
+}: Pick<Deps, 'handler' | 'paymentMakers'>): SettlePayment {
+  const madePayments = makeMadePayments({ handler, paymentMakers });
   return { accept, tell, isOwed, hasRoom, outcomeOf, tellOrder, placedOrder };
 
   async function accept(
@@ -169,11 +174,8 @@ export function makeSettlePayment({ handler }: Pick<Deps, 'handler'>): SettlePay
     return { disposition: mainDisposition(outcomes), orderId };
   }
 
-  /** Reads the payments that the service made for the order, where a report names what was paid. */
   async function dueFacts(id: string, due: Due): Promise<readonly ReportedFact[]> {
-    const isNamed = due.reports.some(({ told }) => told.some(namesPayment));
-    const made = isNamed ? (await handler.load(checkoutAggregate, due.orderId)).state.made : [];
-    return factsOf(id, due, made);
+    return factsOf(id, due, await madePayments(platformOf(id), due));
   }
 
   async function tellOrder(
@@ -249,21 +251,6 @@ function factsOf(
       };
     }),
   );
-}
-
-function namesPayment({ fact, reference }: PaymentNotification): boolean {
-  return fact.kind === 'paid' && reference !== undefined;
-}
-
-/** Without a payment of the service's own, the order's number alone decides: a shop made the payment. */
-function isAnotherPayment(
-  told: PaymentNotification,
-  provider: PaymentProviderName,
-  made: readonly MadeReference[],
-): boolean {
-  const ofPlatform = made.filter((one) => one.provider === provider);
-  if (ofPlatform.length === 0 || !namesPayment(told)) return false;
-  return ofPlatform.every(({ reference }) => reference !== told.reference);
 }
 
 /** An inbox names its notifications, which earlier releases may have told under this name. */

@@ -154,6 +154,13 @@ export function isApprovalOwed(
 ): boolean {
   const isKnown = approvals.some((one) => one.approval === approval);
   if (isKnown || approvals.length >= approvalsMax) return false;
+  return isPaymentMade(made, { provider, reference });
+}
+
+export function isPaymentMade(
+  made: readonly MadeReference[],
+  { provider, reference }: MadeReference,
+): boolean {
   return made.some((one) => one.provider === provider && one.reference === reference);
 }
 

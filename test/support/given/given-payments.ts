@@ -96,7 +96,10 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
       const { state } = await stores.handler.load(transactionAggregate, stream);
       const report = state.reports.find((one) => one.revision === revision);
       if (report === undefined) throw new Error(`there is no report ${key}`);
-      const outcome = await makeSettlePayment(stores).outcomeOf(stream, revision);
+      const outcome = await makeSettlePayment({ ...stores, paymentMakers: new Map() }).outcomeOf(
+        stream,
+        revision,
+      );
       return { held: whyWaiting(state, report), ...outcome, action: report.decision?.action ?? null };
     },
     /** Returns the id of the report of a callback, or of one notification of a callback with several. */

@@ -163,7 +163,7 @@ async function endsOf(
   callback: string,
   events: readonly LogEvent[],
 ): Promise<readonly ReportEnd[]> {
-  const settlePayment = makeSettlePayment({ handler });
+  const settlePayment = makeSettlePayment({ handler, paymentMakers: new Map() });
   const ends: ReportEnd[] = [];
   for (const [name, key] of keysOf(events)) {
     if (key.split('.')[0] !== callback) continue;

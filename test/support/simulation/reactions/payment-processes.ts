@@ -162,7 +162,7 @@ export function makePaymentProcesses({
       ...{ eventStore, clock, random, cachedStreamsMax: 32 },
       documentWriter: { viewsOf: () => [], write: () => Promise.resolve() },
     });
-    const settlePayment = makeSettlePayment({ handler });
+    const settlePayment = makeSettlePayment({ handler, paymentMakers: new Map() });
     const passOnCallback = makePassOnCallback({ handler, settlePayment });
     const fulfilOrder = makeFulfilOrder({ handler });
     const reactions: readonly AnyReaction[] = [

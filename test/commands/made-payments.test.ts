@@ -1,0 +1,90 @@
+import test from 'ava';
+import { isAnotherPayment, makeMadePayments } from '../../src/commands/orders/made-payments.js';
+import { checkoutAggregate } from '../../src/domain/checkout/checkout.js';
+import type { PaymentNotification } from '../../src/domain/payment.js';
+import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
+import { digest, orderId, userId } from '../support/examples/ids.js';
+import { sealedExample } from '../support/examples/sealed.js';
+import { makeTestPaymentMaker } from '../support/fakes/test-payment-maker.js';
+import { givenContext, givenStores } from '../support/given/given-stores.js';
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+const maker = makeTestPaymentMaker({ now: () => at });
+const withMaker = new Map([['standard', maker]] as const);
+
+const told = (
+  reference: string | null,
+  fact: PaymentNotification['fact'] = { kind: 'paid', amount: 999, currency: 'USD' },
+): PaymentNotification => ({
+  ...{ order_number: 'N1', transaction_id: 't1', fact, at: null },
+  ...(reference === null ? {} : { reference }),
+});
+const dueOf = (one: PaymentNotification) => ({
+  ...{ orderId, isOther: false },
+  reports: [
+    {
+      ...{ key: 'k1', digest, is_ours: true, told: [one], order_id: orderId, received_at: at.toISOString() },
+      ...{ revision: 0, held: null, decision: null },
+    },
+  ],
+});
+
+/** Two processes over one log, which count the reads of the first one, and the record of a payment. */
+async function givenProcesses() {
+  const stores = await givenStores({ mayLag: true });
+  const loads: string[] = [];
+  const counted: CommandHandler = {
+    ...stores.handler,
+    load: (aggregate, id, load = 'latest') => {
+      loads.push(load);
+      return stores.handler.load(aggregate, id, load);
+    },
+  };
+  let commands = 0;
+  const record = (handler: CommandHandler, reference: string) =>
+    handler.handle(
+      { aggregate: checkoutAggregate, id: orderId },
+      {
+        ...({ type: 'RecordPayment', now: at } as const),
+        payment: {
+          ...({ project_id: null, provider: 'standard', kind: 'redirect', reference } as const),
+          ...{ expires_at: at.toISOString(), way: sealedExample('way'), way_of: userId },
+        },
+      },
+      givenContext((commands += 1), at),
+    );
+  const isAnother = async (one: PaymentNotification, paymentMakers = withMaker) => {
+    const made = await makeMadePayments({ handler: counted, paymentMakers })('standard', dueOf(one));
+    return isAnotherPayment(one, 'standard', made);
+  };
+  return { own: stores.handler, other: stores.anotherProcess().handler, loads, record, isAnother };
+}
+
+test('A payment of another name than the made ones is another payment, and without made ones none is', async (t) => {
+  const { own, record, isAnother } = await givenProcesses();
+  t.false(await isAnother(told('made-1')));
+  await record(own, 'made-1');
+  t.false(await isAnother(told('made-1')));
+  t.true(await isAnother(told('made-2')));
+  t.false(await isAnother(told(null)));
+  t.false(await isAnother(told('made-2', { kind: 'failed' })));
+});
+
+test('A payment that another process made meanwhile is no other payment', async (t) => {
+  const { own, other, record, isAnother } = await givenProcesses();
+  await record(own, 'made-1');
+  t.false(await isAnother(told('made-1')));
+  await record(other, 'made-2');
+  t.false(await isAnother(told('made-2')));
+  t.false(await isAnother(told('made-1')));
+});
+
+test('A payment that this process made, a report without a name and a platform without credentials cost no read', async (t) => {
+  const { own, record, isAnother, loads } = await givenProcesses();
+  await record(own, 'made-1');
+  await isAnother(told('made-1'));
+  t.deepEqual(loads, ['remembered']);
+  await isAnother(told(null));
+  t.false(await isAnother(told('made-2'), new Map()));
+  t.deepEqual(loads, ['remembered']);
+});
