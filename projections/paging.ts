@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CreationPage, FilteredPage } from './filtered-page.js';
 
 /** Items of a page at most. */
 export const pageItemsMax = 200;
@@ -40,6 +41,31 @@ export function pageQueryBy(
 
 /** The query of every list that is ordered by id (docs/design.md#lists-and-times). Base64 makes 48 characters of an id. */
 export const pageQuery = pageQueryBy(z.uuid(), /^[A-Za-z0-9_-]{48}$/, { cursorId: 'Cursor' });
+
+/** The query of a list that is in order of creation, in either direction. */
+export const creationQuery = pageQuery.extend({
+  sort: z
+    .enum(['-created_at', 'created_at'])
+    .default('-created_at')
+    .meta({ description: 'By creation; `-` is for the newest first.', param: { id: 'CreationSort' } }),
+});
+
+/** Reads the page of a list that a query names. */
+export async function readCreationPage<Item>(
+  { limit, cursor, sort }: z.output<typeof creationQuery>,
+  read: (page: CreationPage) => Promise<FilteredPage<Item>>,
+): Promise<{ items: Item[]; next_cursor: string | null }> {
+  const descending = sort === '-created_at';
+  const { items, next } = await read({
+    limit,
+    descending,
+    ...(cursor === undefined ? {} : { after: cursor }),
+  });
+  return {
+    items: [...items],
+    next_cursor: next === null ? null : Buffer.from(next).toString('base64url'),
+  };
+}
 
 /** Makes the reply schema of a list. The list of `Asset` has the id `AssetPage`. */
 export function pageOf<Item extends z.ZodType>(item: Item) {

@@ -10,16 +10,25 @@ export type { ApiKeyResource } from './resource.js';
 
 /** Reads keys in the documents of their projects. */
 export interface ApiKeyReader {
-  /** Lists the project's keys that are not revoked, newest first. */
-  list(project: Pick<ProjectAccess, 'document'>, page: Page): readonly ApiKeyResource[];
+  /** Lists the project's keys that are not revoked, newest first. @param filter.expired by `now`; all keys when left out */
+  list(
+    project: Pick<ProjectAccess, 'document'>,
+    page: Page,
+    filter: { readonly expired?: boolean | undefined; readonly now: Date },
+  ): readonly ApiKeyResource[];
   /** Returns the key after a command; null if it does not exist. */
   after(documents: DocumentsAfter, keyId: string): ApiKeyResource | null;
 }
 
 export function makeApiKeyReader(): ApiKeyReader {
   return {
-    list: ({ document: { body } }, page) =>
-      pageOfEntries(body.api_keys, page).map((entry) => resourceOf(apiKeyResource, entry)),
+    list: ({ document: { body } }, page, { expired, now }) => {
+      const isExpired = ({ expires_at }: { readonly expires_at: string }): boolean =>
+        Date.parse(expires_at) <= now.getTime();
+      const keys =
+        expired === undefined ? body.api_keys : body.api_keys.filter((key) => isExpired(key) === expired);
+      return pageOfEntries(keys, page).map((entry) => resourceOf(apiKeyResource, entry));
+    },
     after: (documents, keyId) => {
       const { body } = documentAfter(projectsProjection, documents);
       const entry = body.api_keys.find(({ id }) => id === keyId);

@@ -1,4 +1,5 @@
 import type { View, ViewDocument } from '../../src/event-sourcing/views/views.js';
+import { examinedMax } from '../filtered-page.js';
 import { type AssetFilter, makeMatches, findingMark, pastPlaces, place } from './finding.js';
 import type { AssetDocument } from './projection.js';
 import type { AssetSort } from './resource.js';
@@ -18,8 +19,6 @@ export interface AssetPage {
   readonly next: string | null;
 }
 
-/** Documents that one page examines at most. A search that finds little ends its page there, with a `next`. */
-export const examinedMax = 2_000;
 /** Documents that one call to the store reads. */
 const readAtOnce = 200;
 

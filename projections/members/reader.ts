@@ -1,6 +1,7 @@
 import type { Page, Views } from '../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
+import { matchesOf } from '../filtered-page.js';
 import { pageOfEntries } from '../page-of-entries.js';
 import { invitationExpiry, openAt, ownershipOfferTo } from '../../src/domain/project/open-offers.js';
 import type {
@@ -23,6 +24,12 @@ export interface MemberView {
   readonly now: Date;
 }
 
+/** What a list of members selects. */
+export interface MemberFilter {
+  readonly role?: MemberResource['role'] | undefined;
+  readonly status?: MemberResource['status'] | undefined;
+}
+
 export interface OpenInvitation {
   readonly projectId: string;
   readonly invitationId: string;
@@ -30,11 +37,11 @@ export interface OpenInvitation {
 
 /** Reads the members of projects with data of their accounts. @throws StoreUnavailable; errors of `Sealer.open` */
 export interface MemberReader {
-  /** Lists members and invitations, newest id first. */
+  /** Lists the members and invitations that the view selects, newest id first. */
   list(
     project: Pick<ProjectAccess, 'document'>,
     page: Page,
-    view: MemberView,
+    view: MemberView & { readonly filter?: MemberFilter },
   ): Promise<readonly MemberResource[]>;
   /** Returns a member or an invitation after a command, with the address; null if it does not exist. */
   after(documents: DocumentsAfter, memberId: string, now: Date): Promise<MemberResource | null>;
@@ -59,7 +66,10 @@ export function makeMemberReader({
   return {
     list: async ({ document: { id, body } }, page, view) => {
       const { members, invitations, offers } = openAt(body, view.now);
-      const entries = [...members, ...invitations].map((entry) => ({ id: idOf(entry), entry }));
+      const matches = matchesOf(view.filter ?? {});
+      const entries = [...members, ...invitations]
+        .filter((entry) => matches?.({ role: entry.role, status: statusOf(entry, { offers }) }) ?? true)
+        .map((entry) => ({ id: idOf(entry), entry }));
       return present(
         { id, offers },
         pageOfEntries(entries, page).map(({ entry }) => entry),
@@ -125,7 +135,7 @@ export function makeMemberReader({
       email: address === erased ? null : address,
       nickname: null,
       role,
-      status: expiry === null ? 'invited' : 'offered',
+      status: statusOf(entry, { offers: [] }),
       joined_at: null,
       invited_at,
       offer: expiry === null ? null : { id, role, expires_at: expiry.toISOString() },
@@ -150,6 +160,11 @@ function presentMember(
     invited_at: null,
     offer: offer === null ? null : { id: offer.id, role: 'owner', expires_at: offer.expires_at },
   };
+}
+
+function statusOf(entry: Entry, project: Pick<ProjectFields, 'offers'>): MemberResource['status'] {
+  if (!('user_id' in entry)) return invitationExpiry(entry) === null ? 'invited' : 'offered';
+  return ownershipOfferTo(project, entry.user_id) === null ? 'active' : 'offered';
 }
 
 function idOf(entry: Entry): string {

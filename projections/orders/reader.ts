@@ -1,10 +1,12 @@
 import { orderNumber, parseOrderNumber } from '../../src/domain/order/number.js';
+import type { OrderStatus } from '../../src/domain/order/status.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../src/keys/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { paymentCallbacksProjection } from '../payment-callbacks/projection.js';
 import { transactionsProjection } from '../transactions/projection.js';
 import { openDecisions } from '../payment-decisions/reader.js';
+import { type CreationPage, filteredPage, type FilteredPage, matchesOf } from '../filtered-page.js';
 import { resourceOf } from '../resource-of.js';
 import { type OrderDocument, ordersProjection } from './projection.js';
 import {
@@ -27,14 +29,18 @@ export interface OrderReader {
   findOfProject(projectId: string, orderId: string): Promise<Versioned<OrderResource> | null>;
   /** Returns an order of any user with the decisions on its payments; null if it does not exist. */
   forOperator(idOrNumber: string): Promise<OrderForOperator | null>;
-  /** Lists the user's orders, newest first. */
-  list(userId: string, page: Page): Promise<readonly OrderResource[]>;
-  /** Lists the project's orders, newest first. */
-  listOfProject(projectId: string, page: Page): Promise<readonly OrderResource[]>;
+  /** Returns a page of the orders of a user or of a project. */
+  page(
+    of: { readonly userId: string } | { readonly projectId: string },
+    page: CreationPage,
+    filter: { readonly status?: OrderStatus | undefined },
+  ): Promise<FilteredPage<OrderResource>>;
   /** Lists the mismatches and the unused payments that wait for an operator, oldest order first. @param page `after`: see `reviewPlace` */
   inReview(page: Page): Promise<readonly ReviewResource[]>;
   /** Counts the first `limit` of them by reason; 0 for a reason without one. */
   reviewReasons(limit: number): Promise<ReadonlyMap<string, number>>;
+  /** Lists the ids of at most `limit` orders of the user. */
+  ids(userId: string, limit: number): Promise<readonly string[]>;
   /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
   openIds(userId: string, limit: number): Promise<readonly string[]>;
   /** Lists the orders of all users that were placed in a period, oldest first. */
@@ -55,14 +61,6 @@ export function makeOrderReader({
   const orders = views.of(ordersProjection);
   const callbacks = views.of(paymentCallbacksProjection);
   const transactions = views.of(transactionsProjection);
-  const newestFirst = async (
-    field: string,
-    equals: string,
-    page: Page,
-  ): Promise<readonly OrderResource[]> => {
-    const documents = await orders.find({ where: { field, equals }, descending: true, ...page });
-    return documents.map((document) => present(document).resource);
-  };
   const inReview = async ({ after, limit }: Page): Promise<readonly ReviewResource[]> => {
     const where = { field: 'in_review', equals: 'yes' };
     const [orderId] = after?.split('/') ?? [];
@@ -101,14 +99,26 @@ export function makeOrderReader({
       const decisions = await openDecisions(sealer, [...found.body.decisions, ...applied]);
       return { ...present(found).resource, decisions };
     },
-    list: (userId, page) => newestFirst('user_id', userId, page),
-    listOfProject: (projectId, page) => newestFirst('project_id', projectId, page),
+    page: async (of, page, filter) => {
+      const where =
+        'userId' in of
+          ? { field: 'user_id', equals: of.userId }
+          : { field: 'project_id', equals: of.projectId };
+      const matches = matchesOf(filter);
+      const { items, next } = await filteredPage(
+        orders,
+        { where, ...page },
+        matches && ((document) => matches(present(document).resource)),
+      );
+      return { items: items.map((document) => present(document).resource), next };
+    },
     inReview,
     reviewReasons: async (limit) => {
       const counts = new Map<string, number>(reviewReason.options.map((reason) => [reason, 0]));
       for (const { reason } of await inReview({ limit })) counts.set(reason, (counts.get(reason) ?? 0) + 1);
       return counts;
     },
+    ids: (userId, limit) => orders.ids({ where: { field: 'user_id', equals: userId }, limit }),
     openIds: async (userId, limit) => {
       const documents = await orders.find({ where: { field: 'open_for', equals: userId }, limit });
       return documents.map(({ id }) => id);

@@ -1,6 +1,7 @@
 import { type NodeCheck, statusShown } from '../../src/domain/node/status.js';
-import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
+import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
+import { type CreationPage, filteredPage, type FilteredPage, matchesOf } from '../filtered-page.js';
 import { resourceOf } from '../resource-of.js';
 import type { NodeCheckReader, NodeChecks } from './checks.js';
 import { type NodeDocument, peerNodesProjection } from './projection.js';
@@ -13,6 +14,12 @@ export type PeerOf = { readonly nodeId: string } | { readonly address: string };
 
 /** All nodes in order of id. The array is the same until a node changes. */
 export type ListedNodes = readonly ViewDocument<NodeDocument>[];
+
+/** What a list of nodes selects. */
+export interface NodeFilter {
+  readonly status?: OperatedNode['status'] | undefined;
+  readonly node_type?: OperatedNode['node_type'] | undefined;
+}
 
 /** @throws StoreUnavailable */
 export interface NodeReader {
@@ -28,8 +35,8 @@ export interface NodeReader {
   checks(): Promise<NodeChecks>;
   /** Lists all nodes in order of id. */
   list(options?: { readonly now?: Date }): Promise<readonly OperatedNode[]>;
-  /** Lists a page of the nodes in order of id. */
-  page(page: Page): Promise<readonly OperatedNode[]>;
+  /** Returns a page of the nodes. */
+  page(page: CreationPage, filter: NodeFilter): Promise<FilteredPage<OperatedNode>>;
   /** Lists all nodes except the asking one. An unknown one leaves none out. */
   peers(of: PeerOf): Promise<readonly NodeResource[]>;
 }
@@ -62,10 +69,14 @@ export function makeNodeReader({
       const [documents, { byNode }] = await Promise.all([listed(options), nodeChecks.all()]);
       return documents.map((document) => operated(document, byNode.get(document.id)));
     },
-    page: async ({ limit, after }) => {
-      const query = { limit, ...(after === undefined ? {} : { after }) };
-      const [documents, { byNode }] = await Promise.all([nodes.find(query), nodeChecks.all()]);
-      return documents.map((document) => operated(document, byNode.get(document.id)));
+    page: async (page, filter) => {
+      const matches = matchesOf(filter);
+      const shown = ({ body }: ViewDocument<NodeDocument>) => ({ ...body, status: statusShown(body) });
+      const [{ items, next }, { byNode }] = await Promise.all([
+        filteredPage(nodes, page, matches && ((document) => matches(shown(document)))),
+        nodeChecks.all(),
+      ]);
+      return { items: items.map((document) => operated(document, byNode.get(document.id))), next };
     },
     peers: async (of) => {
       const [documents, { byNode }] = await Promise.all([listed(), nodeChecks.all()]);

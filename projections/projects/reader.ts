@@ -5,6 +5,8 @@ import { roleIn } from '../../src/domain/project/status.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import type { UsageReader } from '../usage/reader.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
+import { hasWords, searchedWords } from '../assets/words.js';
+import { type CreationPage, filteredPage, type FilteredPage } from '../filtered-page.js';
 import { resourceOf } from '../resource-of.js';
 import { projectResource, type ProjectResource } from './resource.js';
 
@@ -22,6 +24,14 @@ export interface ProjectAccess {
   readonly document: ViewDocument<ProjectDocument>;
 }
 
+/** What a list of projects selects. */
+export interface ProjectFilter {
+  /** The role of the user. */
+  readonly role?: Role | undefined;
+  /** Words, each of which begins a word of the name. */
+  readonly q?: string | undefined;
+}
+
 /** @throws StoreUnavailable */
 export interface ProjectReader {
   /**
@@ -35,6 +45,8 @@ export interface ProjectReader {
   ): Promise<Versioned<ProjectResource> | null>;
   /** Lists the user's projects, newest first. */
   list(userId: string, page: Page): Promise<readonly Versioned<ProjectResource>[]>;
+  /** Returns a page of the user's projects. */
+  page(userId: string, page: CreationPage, filter: ProjectFilter): Promise<FilteredPage<ProjectResource>>;
   /** Returns the project after a command; null if the user is not a member. */
   after(documents: DocumentsAfter, userId: string): Promise<Versioned<ProjectResource> | null>;
   /** Returns the ids of the projects that count as owned by a user, in order; at most `limit`. */
@@ -56,6 +68,17 @@ export function makeProjectReader({
     list: async (userId, page) => {
       const where = { field: 'members.user_id', equals: userId };
       return presentEach(await projects.find({ where, descending: true, ...page }), userId);
+    },
+    page: async (userId, page, { role, q }) => {
+      const words = q === undefined ? [] : searchedWords(q);
+      const matches = ({ body }: ViewDocument<ProjectDocument>): boolean =>
+        (role === undefined || roleIn(body, userId) === role) &&
+        // A search without letters and digits finds nothing: it has no words.
+        (q === undefined || (words.length > 0 && hasWords(body.name, words)));
+      const where = { field: 'members.user_id', equals: userId };
+      const isFiltered = role !== undefined || q !== undefined;
+      const { items, next } = await filteredPage(projects, { where, ...page }, isFiltered ? matches : null);
+      return { items: (await presentEach(items, userId)).map(({ resource }) => resource), next };
     },
     after: (documents, userId) => presentOne(documentAfter(projectsProjection, documents), userId),
     ownedIds: (userId, limit) => projects.ids({ where: { field: 'owner_ids', equals: userId }, limit }),

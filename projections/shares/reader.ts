@@ -5,6 +5,8 @@ import {
   type ViewDocument,
   type Views,
 } from '../../src/event-sourcing/views/views.js';
+import { z } from 'zod';
+import { sameTag } from '../../src/domain/asset/status.js';
 import { remainingUses } from '../../src/domain/share/status.js';
 import { erased, type Sealer } from '../../src/keys/sealer.js';
 import type { Total } from '../../src/event-sourcing/views/total.js';
@@ -13,20 +15,39 @@ import { shareViewsTally } from '../share-accesses/views-tally.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { assetsOf } from '../assets/view.js';
 import { type ShareDocument, sharesProjection } from './projection.js';
+import { type CreationPage, filteredPage, type FilteredPage } from '../filtered-page.js';
 import { resourceOf } from '../resource-of.js';
 import { shareResource, type ShareResource } from './resource.js';
 
 export type { ShareResource } from './resource.js';
 
+/** Whether a share opens: it has not expired, and its uses are not used up. */
+export const shareState = z.enum(['open', 'expired', 'used_up']);
+
+/** What a list of shares selects. */
+export interface ShareFilter {
+  /** Only shares of this asset, without those of a tag. */
+  readonly assetId?: string | undefined;
+  /** Only shares of this tag; capitals do not count. */
+  readonly tag?: string | undefined;
+  readonly state?: z.output<typeof shareState> | undefined;
+}
+
+function stateOf(share: ShareDocument, now: Date): z.output<typeof shareState> {
+  if (share.expires_at !== null && Date.parse(share.expires_at) <= now.getTime()) return 'expired';
+  return remainingUses(share) === 0 ? 'used_up' : 'open';
+}
+
 /** @throws StoreUnavailable; errors of `Sealer.open` */
 export interface ShareReader {
   /** Returns null if the project does not have the share. */
   find(projectId: string, shareId: string): Promise<Versioned<ShareResource> | null>;
-  /** Lists the project's shares that are not revoked, newest first; with `assetId` only those of this asset. */
-  list(
+  /** Returns a page of the project's shares that are not revoked. */
+  page(
     projectId: string,
-    page: Page & { readonly assetId?: string | undefined },
-  ): Promise<readonly Versioned<ShareResource>[]>;
+    page: CreationPage,
+    filter: ShareFilter & { readonly now: Date },
+  ): Promise<FilteredPage<ShareResource>>;
   /** Returns the share after a command; null if it has been revoked meanwhile. */
   after(documents: DocumentsAfter): Promise<Versioned<ShareResource> | null>;
   /** Returns the remaining uses after a command; null if uses are not limited. */
@@ -66,17 +87,22 @@ export function makeShareReader({
       const document = await shares.get(shareId);
       return document?.body.project_id === projectId ? presentOne(document) : null;
     },
-    list: async (projectId, { assetId, ...page }) => {
+    page: async (projectId, page, { assetId, tag, state, now }) => {
       const where =
         assetId === undefined
           ? { field: 'project_id', equals: projectId }
           : { field: 'asset_ids', equals: assetId };
-      const found = await shares.find({ where, descending: true, ...page });
+      const matches = ({ body }: ViewDocument<ShareDocument>): boolean =>
+        (tag === undefined || (body.tag !== null && sameTag(body.tag) === sameTag(tag))) &&
+        (state === undefined || stateOf(body, now) === state);
+      const isFiltered = tag !== undefined || state !== undefined;
+      const found = await filteredPage(shares, { where, ...page }, isFiltered ? matches : null);
       // An asset belongs to one project, and so do its shares.
-      const documents = found.filter(({ body }) => body.project_id === projectId);
+      const documents = found.items.filter(({ body }) => body.project_id === projectId);
       const facts = await factsOf(documents);
       const presented = await Promise.all(documents.map((document) => present(document, facts)));
-      return presented.filter((share) => share !== null);
+      const items = presented.flatMap((share) => (share === null ? [] : [share.resource]));
+      return { items, next: found.next };
     },
     after: async (documents) => {
       const document = toViewDocument<ShareDocument>(documents.get(sharesProjection.name) ?? null);

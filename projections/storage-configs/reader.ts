@@ -1,13 +1,20 @@
-import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
+import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { describeWarning } from '../../src/domain/storage/test-warning.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
 import { type StorageDocument, storageConfigsProjection } from './projection.js';
+import { type CreationPage, filteredPage, type FilteredPage, matchesOf } from '../filtered-page.js';
 import { resourceOf } from '../resource-of.js';
 import { type StorageDelivery, storageResource, type StorageResource } from './resource.js';
 
 export type { StorageResource } from './resource.js';
+
+/** What a list of storages selects. */
+export interface StorageFilter {
+  readonly status?: StorageResource['status'] | undefined;
+  readonly provider?: StorageResource['provider'] | undefined;
+}
 
 /** @throws StoreUnavailable */
 export interface StorageReader {
@@ -20,11 +27,12 @@ export interface StorageReader {
     storageId: string,
     project?: Pick<ProjectAccess, 'defaultStorageId'>,
   ): Promise<Versioned<StorageResource> | null>;
-  /** Lists the project's storages, newest first. */
-  list(
+  /** Returns a page of the project's storages. */
+  page(
     project: Pick<ProjectAccess, 'id' | 'defaultStorageId'>,
-    page: Page,
-  ): Promise<readonly Versioned<StorageResource>[]>;
+    page: CreationPage,
+    filter: StorageFilter,
+  ): Promise<FilteredPage<StorageResource>>;
   /** Returns the storage after a command. */
   after(documents: DocumentsAfter): Promise<Versioned<StorageResource>>;
   /** Returns how media URLs use `cdn_domain`; null if the project does not have the storage. */
@@ -46,9 +54,14 @@ export function makeStorageReader({ views }: { readonly views: Views }): Storage
       ]);
       return document?.body.project_id === projectId ? presentStorage(document, defaultId) : null;
     },
-    list: async ({ id, defaultStorageId: defaultId }, page) => {
-      const documents = await storages.find({ where: inProject(id), descending: true, ...page });
-      return documents.map((document) => presentStorage(document, defaultId));
+    page: async ({ id, defaultStorageId: defaultId }, page, filter) => {
+      const matches = matchesOf(filter);
+      const { items, next } = await filteredPage(
+        storages,
+        { where: inProject(id), ...page },
+        matches && (({ body }) => matches(body)),
+      );
+      return { items: items.map((document) => presentStorage(document, defaultId).resource), next };
     },
     after: async (documents) => {
       const document = documentAfter(storageConfigsProjection, documents);

@@ -310,7 +310,7 @@ test('The digest that the project keeps is that of the issued key', async (t) =>
     scopes: ['storage:read'],
     expiresAt: new Date('2027-01-02T03:04:05.000Z'),
   });
-  t.deepEqual(apiKeys.list(found.project, { limit: 50 }), [resource]);
+  t.deepEqual(apiKeys.list(found.project, { limit: 50 }, { now: at }), [resource]);
   t.regex(key, /^stw_/);
   t.is(await codeOf(issueApiKey({ ...input, expiresAt: undefined }, context)), 'api_key_issued_before');
 });

@@ -90,8 +90,9 @@ test('The owners and admins of a project buy for it', async (t) => {
   );
   t.is(await buy(6, other), 'two_factor_required');
   t.is(await buy(7, { ...other, twoFactorEnabled: true }), 'passed');
-  t.is((await orders.listOfProject(resource.id, { limit: 10 })).length, 3);
-  t.is((await orders.list(otherUserId, { limit: 10 })).length, 2);
+  const page = { limit: 10, descending: true };
+  t.is((await orders.page({ projectId: resource.id }, page, {})).items.length, 3);
+  t.is((await orders.page({ userId: otherUserId }, page, {})).items.length, 2);
 });
 
 test('Two processes place at most a hundred open orders of a user at once, and an ended order makes room', async (t) => {

@@ -153,7 +153,11 @@ test('The credentials of a storage are sealed under a key of their version, and 
     t.is(await stores.sealer.open(scope, key, sealedSchema.parse(credentials[key])), text);
   }
   const shown = JSON.stringify(
-    [event?.data, resource, await storages.list({ id: projectId, defaultStorageId: null }, { limit: 50 })],
+    [
+      event?.data,
+      resource,
+      await storages.page({ id: projectId, defaultStorageId: null }, { limit: 50, descending: true }, {}),
+    ],
     (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value),
   );
   t.false(shown.includes('CANARY'));

@@ -6,6 +6,8 @@ import type {
   ReadModelStore,
   StoredDocument,
 } from '../../src/event-sourcing/ports/read-model-store.js';
+import type { View } from '../../src/event-sourcing/views/views.js';
+import { examinedMax, filteredPage } from '../../projections/filtered-page.js';
 import { incrementalFold, wholeFold, type MakeReadModelStore } from '../support/clients/document-writes.js';
 
 const view = 'projects@2.1';
@@ -52,6 +54,38 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
       const store = await withProjects(t);
       t.deepEqual(await found(store, { limit: 10 }), ['p1', 'p2', 'p3', 'p5', 'p7']);
       t.deepEqual(await found(store, { limit: 10, descending: true }), ['p7', 'p5', 'p3', 'p2', 'p1']);
+    },
+  );
+
+  test.serial(
+    'A filtered page goes on where it ended, in either direction, and ends after its bound',
+    async (t) => {
+      const store = await makeStore(t);
+      await store.ensureCollection(view, indexes);
+      const count = examinedMax + 201;
+      const name = (n: number): string => `p${String(n).padStart(5, '0')}`;
+      const owner = (n: number): string => (n % 2 === 0 ? 'ada' : 'bob');
+      const writes = Array.from({ length: 2 * count }, (_, n) =>
+        wholeFold(name(n), 0n, { owner: owner(n), n }),
+      );
+      for (let from = 0; from < writes.length; from += 500)
+        await store.write(view, writes.slice(from, from + 500));
+      const documents: Pick<View<{ readonly owner: string; readonly n: number }>, 'find'> = {
+        find: async (query) => (await store.find(view, query)) as never,
+      };
+      const where = { field: 'owner', equals: 'ada' };
+      for (const descending of [false, true]) {
+        const pages: number[][] = [];
+        let after: string | undefined;
+        do {
+          const page = { where, descending, limit: 2, ...(after === undefined ? {} : { after }) };
+          const sought = new Set([0, 2, 4, 2 * count - 2]);
+          const { items, next } = await filteredPage(documents, page, ({ body }) => sought.has(body.n));
+          pages.push(items.map(({ body }) => body.n));
+          after = next ?? undefined;
+        } while (after !== undefined);
+        t.deepEqual(pages, descending ? [[2 * count - 2], [4, 2], [0]] : [[0, 2], [4], [2 * count - 2]]);
+      }
     },
   );
 

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { findingMark, indexesOf } from '../../projections/assets/finding.js';
-import { examinedMax, listAssets } from '../../projections/assets/list.js';
+import { examinedMax } from '../../projections/filtered-page.js';
+import { listAssets } from '../../projections/assets/list.js';
 import type { AssetDocument } from '../../projections/assets/projection.js';
 import type { ViewDocument } from '../../src/event-sourcing/views/views.js';
 import { partial } from '../support/fakes/partial.js';

@@ -211,7 +211,8 @@ test('A storage is in its project only, and is the default if the project says s
   t.is(await reader.find(otherProjectId, storageId), null);
   t.is(await reader.find(projectId, projectId), null);
   const project = { id: projectId, defaultStorageId: null };
-  t.deepEqual(await reader.list(project, { limit: 50 }), [expected]);
+  const page = { limit: 50, descending: true };
+  t.deepEqual(await reader.page(project, page, {}), { items: [expected.resource], next: null });
   t.deepEqual(await reader.ids(projectId, 21), [storageId]);
   t.deepEqual(await reader.ids(otherProjectId, 21), []);
 

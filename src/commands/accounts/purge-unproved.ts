@@ -35,10 +35,7 @@ export function makePurgeUnproved({
   async function judge(userId: string): Promise<UnprovedVerdict> {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered' || user.email_verified || user.banned) return 'keep';
-    const [project, order] = await Promise.all([
-      projects.list(userId, { limit: 1 }),
-      orders.list(userId, { limit: 1 }),
-    ]);
+    const [project, order] = await Promise.all([projects.list(userId, { limit: 1 }), orders.ids(userId, 1)]);
     return project.length + order.length === 0 ? 'erase' : 'later';
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
+import { pageOf, pageQuery, readCreationPage } from '../../../projections/paging.js';
 import { operatedNode, type OperatedNode } from '../../../projections/peer-nodes/resource.js';
 import type { Readers } from '../../../projections/readers.js';
 import type { Commands } from '../../commands/index.js';
@@ -41,6 +41,11 @@ const nodeCreation = z
   .required({ name: true, ip_address: true })
   .meta({ id: 'NodeCreation' });
 
+const nodeQuery = pageQuery.extend({
+  status: operatedNode.shape.status.optional(),
+  node_type: operatedNode.shape.node_type.optional(),
+});
+
 /** Makes the routes of operators for peer nodes (docs/design.md#peer-nodes). */
 export function makeAdminNodeRoutes({
   addNode,
@@ -73,11 +78,13 @@ export function makeAdminNodeRoutes({
       name: 'listNodes',
       tag: 'Nodes',
       summary: 'All nodes, oldest first',
-      request: { params: noParams, query: pageQuery, body: noBody },
+      request: { params: noParams, query: nodeQuery, body: noBody },
       replies: { 200: { description: 'A page of nodes.', schema: pageOf(operatedNode) } },
-      handler: async ({ query }) => ({
+      handler: async ({ query: { status, node_type, ...query } }) => ({
         status: 200,
-        body: await readPage(query, (page) => nodes.page(page)),
+        body: await readCreationPage({ ...query, sort: 'created_at' }, (page) =>
+          nodes.page(page, { status, node_type }),
+        ),
       }),
     }),
     defineRoute({

@@ -34,6 +34,7 @@ const issuedApiKey = apiKeyResource
   })
   .meta({ id: 'IssuedApiKey' });
 
+const keyQuery = pageQuery.extend({ expired: z.enum(['true', 'false']).optional() });
 const keyParams = projectParams.extend({ keyId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/api-keys';
 
@@ -52,12 +53,15 @@ export function makeApiKeyRoutes({
       summary: "A project's API keys, newest first",
       description:
         'What each key may do and what it looks like, never the key. Expired ones are listed while there is room.',
-      request: { params: projectParams, query: pageQuery, body: noBody },
+      request: { params: projectParams, query: keyQuery, body: noBody },
       replies: { 200: { description: 'A page of keys.', schema: pageOf(apiKeyResource) } },
-      handler: async ({ project, query }) => ({
-        status: 200,
-        body: await readPage(query, (page) => apiKeys.list(project, page)),
-      }),
+      handler: async ({ project, query, command: { time: now } }) => {
+        const expired = query.expired === undefined ? undefined : query.expired === 'true';
+        return {
+          status: 200,
+          body: await readPage(query, (page) => apiKeys.list(project, page, { expired, now })),
+        };
+      },
     }),
     defineRoute({
       method: 'POST',

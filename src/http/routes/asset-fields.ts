@@ -60,6 +60,18 @@ export const renditionFields = z.strictObject({
   language: language.optional(),
 });
 
+/** A search in names. */
+export const searchText = z
+  .string()
+  .min(1)
+  .max(200)
+  .meta({
+    description:
+      'Words, each of which begins a word of the name. Capitals and accents do not count. In scripts without spaces, each character begins a word.',
+    examples: ['rhine daw'],
+    param: { id: 'NameSearch' },
+  });
+
 /** A list of assets in an order is continued by a cursor of that order. */
 const place = z
   .string()
@@ -67,16 +79,7 @@ const place = z
   .refine((text) => assetSort.safeParse(text.split(' ', 1)[0]).success && /^\S+ [0-9a-f-]{36}/.test(text));
 
 export const assetQuery = pageQueryBy(place, /^[A-Za-z0-9_-]{48,800}$/).extend({
-  q: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({
-      description:
-        'Words, each of which begins a word of the name. Capitals and accents do not count. In scripts without spaces, each character begins a word.',
-      examples: ['rhine daw'],
-    }),
+  q: searchText.optional(),
   media_type: z
     .string()
     .max(255)

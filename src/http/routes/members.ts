@@ -23,6 +23,11 @@ const memberChange = z.strictObject({ role }).meta({ id: 'MemberChange' });
 const memberParams = projectParams.extend({ memberId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/members';
 
+const memberQuery = pageQuery.extend({
+  role: role.optional(),
+  status: memberResource.shape.status.optional(),
+});
+
 /** Makes the routes of projects' members (docs/design.md#members). */
 export function makeMemberRoutes({
   addMember,
@@ -40,11 +45,15 @@ export function makeMemberRoutes({
       summary: "A project's members, and whom it has invited",
       description:
         'Every member sees who the others are, by nickname and role. E-mail addresses are shown to admins and owners only; for all others, platform auditors included, `email` is null.',
-      request: { params: projectParams, query: pageQuery, body: noBody },
+      request: { params: projectParams, query: memberQuery, body: noBody },
       replies: { 200: { description: 'A page of members.', schema: pageOf(memberResource) } },
-      handler: async ({ query, caller, project, command: { time } }) => {
+      handler: async ({ query: { role, status, ...query }, caller, project, command: { time } }) => {
         const held = project.roleOf(refuseKey(caller).userId);
-        const view = { withAddresses: held !== null && roleAtLeast(held, 'admin'), now: time };
+        const view = {
+          withAddresses: held !== null && roleAtLeast(held, 'admin'),
+          now: time,
+          filter: { role, status },
+        };
         const body = await readPage(query, (page) => members.list(project, page, view));
         return { status: 200, body };
       },

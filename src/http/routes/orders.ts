@@ -6,7 +6,7 @@ import type { OrderResource } from '../../../projections/orders/reader.js';
 import { HttpError } from '../http-error.js';
 import { listedOrder, orderResource } from '../../../projections/orders/resource.js';
 import { paymentPlatform, plan } from '../order-resources.js';
-import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
+import { creationQuery, pageOf, readCreationPage } from '../../../projections/paging.js';
 import { noBody, noFields, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
@@ -36,6 +36,10 @@ const orderRequest = z
   })
   .meta({ id: 'OrderRequest' });
 
+const orderQuery = creationQuery.extend({
+  status: orderResource.shape.status.optional().meta({ description: 'Only orders with this status.' }),
+});
+
 const planList = z.strictObject({ items: z.array(plan), platforms: z.array(paymentPlatform) });
 
 /** Makes the routes of plans and orders (docs/design.md#plans-and-orders). */
@@ -50,6 +54,13 @@ export function makeOrderRoutes({
   Pick<Readers, 'orders'> & {
     readonly plans: readonly z.output<typeof plan>[];
   }): readonly Route[] {
+  const listOf = async (
+    of: Parameters<typeof orders.page>[0],
+    { status, ...query }: z.output<typeof orderQuery>,
+  ) => {
+    const { items, next_cursor } = await readCreationPage(query, (page) => orders.page(of, page, { status }));
+    return { items: items.map(listed), next_cursor };
+  };
   return [
     defineRoute({
       method: 'GET',
@@ -94,12 +105,9 @@ export function makeOrderRoutes({
       name: 'listOrders',
       tag: 'Orders',
       summary: "The caller's orders, newest first",
-      request: { params: noParams, query: pageQuery, body: noBody },
+      request: { params: noParams, query: orderQuery, body: noBody },
       replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
-      handler: async ({ query, caller }) => ({
-        status: 200,
-        body: await readPage(query, async (page) => (await orders.list(caller.userId, page)).map(listed)),
-      }),
+      handler: async ({ query, caller }) => ({ status: 200, body: await listOf(caller, query) }),
     }),
     defineRoute({
       method: 'GET',
@@ -139,13 +147,11 @@ export function makeOrderRoutes({
       name: 'listProjectOrders',
       tag: 'Orders',
       summary: "A project's orders, newest first",
-      request: { params: projectParams, query: pageQuery, body: noBody },
+      request: { params: projectParams, query: orderQuery, body: noBody },
       replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
       handler: async ({ params: { projectId }, query }) => ({
         status: 200,
-        body: await readPage(query, async (page) =>
-          (await orders.listOfProject(projectId, page)).map(listed),
-        ),
+        body: await listOf({ projectId }, query),
       }),
     }),
     defineRoute({

@@ -5,11 +5,13 @@ import { z } from 'zod';
 import { isAuditor } from '../access.js';
 import { refuseKey } from '../credentials.js';
 import { HttpError } from '../http-error.js';
-import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
+import { creationQuery, pageOf, readCreationPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { projectResource } from '../../../projections/projects/resource.js';
 import { ruled } from '../../domain/plain-words.js';
+import { role } from '../../domain/role.js';
 import { checkName, namePattern } from '../../domain/text.js';
+import { searchText } from './asset-fields.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
@@ -51,6 +53,11 @@ const projectChange = z
   })
   .meta({ id: 'ProjectChange' });
 
+const projectQuery = creationQuery.extend({
+  role: role.optional().meta({ description: 'Only projects in which the caller has this role.' }),
+  q: searchText.optional(),
+});
+
 /** Makes the routes of projects (docs/design.md#projects). */
 export function makeProjectRoutes({
   createProject,
@@ -85,13 +92,11 @@ export function makeProjectRoutes({
       name: 'listProjects',
       tag: 'Projects',
       summary: "The caller's projects, newest first",
-      request: { params: noParams, query: pageQuery, body: noBody },
+      request: { params: noParams, query: projectQuery, body: noBody },
       replies: { 200: { description: 'A page of projects.', schema: pageOf(projectResource) } },
-      handler: async ({ query, caller }) => ({
+      handler: async ({ query: { role, q, ...query }, caller }) => ({
         status: 200,
-        body: await readPage(query, async (page) =>
-          (await projects.list(caller.userId, page)).map(({ resource }) => resource),
-        ),
+        body: await readCreationPage(query, (page) => projects.page(caller.userId, page, { role, q })),
       }),
     }),
     defineRoute({

@@ -6,9 +6,10 @@ import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { contentTag } from '../etag.js';
 import { HttpError } from '../http-error.js';
-import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
+import { creationQuery, pageOf, pageQuery, readCreationPage, readPage } from '../../../projections/paging.js';
 import { qrCodeSvg } from '../qr-code.js';
 import { noContent } from '../reply.js';
+import { shareState } from '../../../projections/shares/reader.js';
 import { shareResource } from '../../../projections/shares/resource.js';
 import { shareAccessResource } from '../../../projections/share-accesses/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
@@ -32,7 +33,14 @@ const allowDownload = z.boolean().meta({
   description: 'Whether visitors are offered to save the media. What a browser can show it can also keep.',
 });
 
-const shareQuery = pageQuery.extend({
+const shareQuery = creationQuery.extend({
+  state: shareState.optional(),
+  tag: z
+    .string()
+    .min(1)
+    .max(50)
+    .optional()
+    .meta({ description: 'Only shares of this tag; capitals do not count.' }),
   asset_id: z
     .uuid()
     .toLowerCase()
@@ -161,14 +169,14 @@ export function makeShareRoutes({
       description: 'Those that have expired or are used up are listed, those that were revoked are not.',
       request: { params: projectParams, query: shareQuery, body: noBody },
       replies: { 200: { description: 'A page of shares.', schema: pageOf(shareResource) } },
-      handler: async ({ params: { projectId }, query }) => ({
-        status: 200,
-        body: await readPage(query, async (page) =>
-          (await shares.list(projectId, { ...page, assetId: query.asset_id })).map(
-            ({ resource }) => resource,
-          ),
-        ),
-      }),
+      handler: async ({ params: { projectId }, query, command: { time: now } }) => {
+        const { asset_id: assetId, tag, state, ...list } = query;
+        const filter = { assetId, tag, state, now };
+        return {
+          status: 200,
+          body: await readCreationPage(list, (page) => shares.page(projectId, page, filter)),
+        };
+      },
     }),
     defineRoute({
       ...common,

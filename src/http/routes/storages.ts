@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { storageRules } from '../../commands/storages/create-storage.js';
 import { besideOthers, ruled } from '../../domain/plain-words.js';
 import { HttpError } from '../http-error.js';
-import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
+import { creationQuery, pageOf, pageQuery, readCreationPage, readPage } from '../../../projections/paging.js';
 import { undeletedResource } from '../../../projections/assets/resource.js';
 import { storageResource } from '../../../projections/storage-configs/resource.js';
 import { folderPattern, namePattern, trimmedPattern } from '../../domain/text.js';
@@ -92,6 +92,11 @@ const storageCreation = z
   ])
   .meta({ id: 'StorageCreation' });
 
+const storageQuery = creationQuery.extend({
+  status: storageResource.shape.status.optional(),
+  provider: storageResource.shape.provider.optional(),
+});
+
 export const storageParams = projectParams.extend({ storageId: z.uuid().toLowerCase() });
 export const storagesPath = '/api/v1/projects/:projectId/storages';
 
@@ -135,13 +140,11 @@ export function makeStorageRoutes({
       name: 'listStorages',
       tag: 'Storages',
       summary: "A project's storages, newest first",
-      request: { params: projectParams, query: pageQuery, body: noBody },
+      request: { params: projectParams, query: storageQuery, body: noBody },
       replies: { 200: { description: 'A page of configurations.', schema: pageOf(storageResource) } },
-      handler: async ({ project, query }) => ({
+      handler: async ({ project, query: { status, provider, ...query } }) => ({
         status: 200,
-        body: await readPage(query, async (page) =>
-          (await storages.list(project, page)).map(({ resource }) => resource),
-        ),
+        body: await readCreationPage(query, (page) => storages.page(project, page, { status, provider })),
       }),
     }),
     defineRoute({

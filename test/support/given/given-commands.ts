@@ -24,7 +24,7 @@ import { makePlaylistTokens } from '../../../src/keys/playlist-tokens.js';
 import { makeShareSessions } from '../../../src/keys/share-sessions.js';
 import { makeAccessTokens } from '../../../src/security/access-tokens.js';
 import { makePasswords } from '../../../src/security/passwords.js';
-import { makeCheckPassword } from '../../../src/security/password-rules.js';
+import { type ExtraCheck, makeCheckPassword } from '../../../src/security/password-rules.js';
 import { makeSharePasswords } from '../../../src/security/share-passwords.js';
 import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../../src/security/scrypt.js';
 import type { PaymentMakers } from '../../../src/integrations/payments/payment-makers.js';
@@ -35,6 +35,8 @@ import { allTestPaymentProviders } from '../fakes/test-payment-provider.js';
 export const defaultCapacityBytes = 1_073_741_824;
 
 export interface PasswordOptions {
+  /** Default: all. */
+  readonly extraChecks?: readonly ExtraCheck[];
   /** Default: the cheapest parameters. */
   readonly parameters?: ScryptParameters;
   /** Key ids; the active one comes first. */
@@ -74,6 +76,7 @@ export function givenCommands(
     parameters = { N: 2, r: 1, p: 1 },
     peppers = ['p1'],
     onHash,
+    extraChecks = ['local-part', 'common'],
     hasRoom = () => true,
   } = passwordOptions;
   const hashing = {
@@ -99,7 +102,7 @@ export function givenCommands(
     makeId: () => 'a token id',
   });
   const findAccount = makeFindAccount(stores);
-  const checkPassword = makeCheckPassword(['local-part', 'common']);
+  const checkPassword = makeCheckPassword(extraChecks);
   const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
   const [loginCodes, addressChangeCodes] = [makeLoginCodes(codeKeys), makeAddressChangeCodes(codeKeys)];
   const addressRevertCodes = makeAddressRevertCodes(codeKeys);
