@@ -418,11 +418,11 @@ test('Callbacks of other shops are dismissed many at a time, by reason, platform
     provider: 'standard',
     received_at: before.toISOString(),
   } as const;
+  const clock = stores.clock;
+  const listed = { ...stale, is_ours: true, notifications: [] };
   const behind = makeDismissUnmatched({
-    resolvePayment,
-    paymentCallbacks: partial({
-      unmatched: () => Promise.resolve([{ ...stale, is_ours: true, notifications: [] } as const]),
-    }),
+    ...{ resolvePayment, clock },
+    paymentCallbacks: partial({ unmatched: () => Promise.resolve([listed]) }),
   });
   const late = {
     reason: 'unknown_order',
@@ -431,4 +431,18 @@ test('Callbacks of other shops are dismissed many at a time, by reason, platform
   } as const;
   const asked = { ...late, note: 'another note', after: null };
   t.deepEqual(await behind(asked, givenContext(7_100, before, 'operator')), { dismissed: 0, next: null });
+  // And a call on slow stores ends after 5 s, and says where to go on
+  const slow = makeDismissUnmatched({
+    clock,
+    resolvePayment: ({ id }) => {
+      clock.advance(2_000);
+      return Promise.resolve(partial({ id }));
+    },
+    paymentCallbacks: partial({
+      unmatched: () => Promise.resolve([1, 2, 3, 4].map((n) => ({ ...listed, id: `${taken}.${n}` }))),
+    }),
+  });
+  const ended = await slow(asked, givenContext(7_101, before, 'operator'));
+  t.is(ended.dismissed, 3);
+  t.regex(ended.next ?? '', /\.3$/);
 });

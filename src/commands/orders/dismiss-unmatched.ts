@@ -3,6 +3,7 @@ import { unmatchedPlace } from '../../../projections/payment-callbacks/reader.js
 import type { HoldReason } from '../../domain/payment.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import { checkText } from '../../domain/text.js';
+import { steadyMsOf } from '../../event-sourcing/ports/clock.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import { isRejection } from '../shared/rejections.js';
@@ -28,8 +29,8 @@ export interface DismissedUnmatched {
 
 /**
  * Dismisses callbacks that lead to no order, as an operator would dismiss each. Otherwise callbacks of other shops that
- * share the account with the platform stay unmatched for ever. A call reads `pageSize` callbacks, the oldest first. It
- * leaves a callback alone that has found its order or has another decision. The same call again dismisses the rest.
+ * share the account with the platform stay unmatched for ever. A call reads `pageSize` callbacks, the oldest first, and
+ * goes on for `goesOnMsMax`. It leaves a callback alone that has found its order or has another decision. The same call again dismisses the rest.
  * @throws CommandRejected invalid_request
  */
 export type DismissUnmatched = (
@@ -39,25 +40,35 @@ export type DismissUnmatched = (
 
 const pageSize = 100;
 
+/** A request has 15 s in all (docs/design.md#limit-of-a-request). A slow store must not make it one of unknown outcome. */
+const goesOnMsMax = 5_000;
+
 export function makeDismissUnmatched({
   resolvePayment,
   paymentCallbacks,
-}: Pick<Deps, 'paymentCallbacks'> & {
+  clock,
+}: Pick<Deps, 'paymentCallbacks' | 'clock'> & {
   readonly resolvePayment: ResolvePayment;
 }): DismissUnmatched {
   return async ({ reason, provider, receivedBefore, note, after }, context) => {
     checkText(note, 'note', 1_000);
     const page = { limit: pageSize, ...(after === null ? {} : { after }) };
     const waiting = await paymentCallbacks.unmatched(page);
-    let dismissed = 0;
+    const beganMs = steadyMsOf(clock);
+    let [dismissed, passed] = [0, 0];
     for (const item of waiting) {
+      if (steadyMsOf(clock) - beganMs > goesOnMsMax) break;
+      passed += 1;
       const isMeant =
         item.reason === reason && (provider === null || item.provider === provider) && isEarly(item);
       if (isMeant && (await dismiss(item.id))) dismissed += 1;
     }
-    const last = waiting.at(-1);
-    const isLast = last === undefined || waiting.length < pageSize || !isEarly(last);
-    return { dismissed, next: isLast ? null : unmatchedPlace(last) };
+    return { dismissed, next: nextAfter(waiting[passed - 1], passed < waiting.length) };
+
+    function nextAfter(last: (typeof waiting)[number] | undefined, isCut: boolean): string | null {
+      const hasMore = isCut || waiting.length === pageSize;
+      return last !== undefined && hasMore && isEarly(last) ? unmatchedPlace(last) : null;
+    }
 
     function isEarly({ received_at }: { readonly received_at: string }): boolean {
       return Date.parse(received_at) < receivedBefore.getTime();
