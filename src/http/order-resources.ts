@@ -39,11 +39,9 @@ export const paymentPlatform = z
                 description:
                   'The shop creates the payment at the platform, with the order’s `number`, amount and currency.',
               }),
-              fields: z
-                .array(z.string())
-                .meta({
-                  description: 'The platform’s fields that may carry the number, the usual one first.',
-                }),
+              fields: z.array(z.string()).meta({
+                description: 'The platform’s fields that may carry the number, the usual one first.',
+              }),
             })
             .meta({ id: 'PaymentWayOrderNumber' }),
         ]),
