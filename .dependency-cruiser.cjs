@@ -9,6 +9,8 @@ const ports = '^src/event-sourcing/ports/';
 const concurrency = '^src/concurrency/';
 /** Field schemas, roles and scopes that several aggregates share. */
 const sharedDomain = '^src/domain/[^/]+\\.ts$';
+/** What is wrong with the fields of an input, in the words of every interface. */
+const wordsOfProblems = '^src/domain/(field-problems|plain-words)\\.ts$';
 /** Pure status machines and folds of facts that an aggregate and its view share. They contain no decision. */
 const sharedFolds = '^src/domain/([^/]+/status|order/(review|number|unused)|project/open-offers)\\.ts$';
 /** Closed lists of words that a route may name: statuses, reasons, rejection codes. */
@@ -250,8 +252,8 @@ module.exports = {
     only(
       'control-carries-requests',
       '^src/control/[^/]+\\.ts$',
-      [ports, concurrency],
-      'The socket carries requests of operators. The entries pass the operations to it.',
+      [ports, concurrency, wordsOfProblems],
+      'The socket carries requests of operators, and says what is wrong with them. The entries pass the operations to it.',
     ),
     only(
       'operations-call-commands-and-readers',

@@ -30,7 +30,7 @@ import { paymentProblems, readPayments, readPlans } from './config/payments.js';
 import { readPasskeys } from './config/passkeys.js';
 import { readWebhooks } from './config/webhooks.js';
 import { readWitnesses } from './config/witnesses.js';
-import { collect, ConfigProblem, type Environment, readSecret } from './config/sources.js';
+import { collect, ConfigProblem, type Environment, readSecret, schemaProblems } from './config/sources.js';
 import type { Witness } from './audit/witnesses.js';
 import { builtInPlans, type Plan } from './domain/order/plans.js';
 import type { NodeProbe } from './prober/target.js';
@@ -218,7 +218,7 @@ export function readConfig(environment: Environment = process.env): Config {
   // These two are settings, and also secrets because they may contain passwords.
   const urls = { EVENTSTOREDB_URL: secrets.get('EVENTSTOREDB_URL'), MONGODB_URL: secrets.get('MONGODB_URL') };
   const parsed = environmentSchema.safeParse({ ...set, ...urls });
-  problems.push(...(parsed.error?.issues ?? []).map(({ path, message }) => `${path.join('.')} ${message}`));
+  problems.push(...schemaProblems(environmentSchema, { ...set, ...urls }));
   const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
   const plans = collect(problems, () => readPlans(set['PLANS_FILE'])) ?? builtInPlans;
   const witnesses = witnessesOf(set, problems);

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Moment } from '../audit/history.js';
 import { readConfig } from '../config.js';
 import { momentQuery } from '../http/audit-query.js';
+import { fieldProblems } from '../domain/plain-words.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 import { makeProgressBar } from './progress-bar.js';
 
@@ -57,5 +58,9 @@ export function addReplayCommand(audit: Command, print: (result: JsonValue) => v
 function parseMoment(text: string): Moment {
   const parsed = momentQuery.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(parsed.error.issues.map(({ message }) => message).join('; '));
+  throw new InvalidArgumentError(
+    fieldProblems(momentQuery, text)
+      .map(({ problem }) => problem)
+      .join('; '),
+  );
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { listProblems } from '../domain/field-problems.js';
+import { fieldProblems } from '../domain/plain-words.js';
 import { defaultLimits } from '../security/limits.js';
 import { ConfigProblem, readJson } from './sources.js';
 
@@ -13,7 +15,8 @@ const limitsSchema = z.record(
 /** Reads LIMITS_FILE. @throws ConfigProblem */
 export function readLimits(file: string | undefined): Limits {
   if (file === undefined) return {};
-  const parsed = limitsSchema.safeParse(readJson('LIMITS_FILE', file));
+  const given = readJson('LIMITS_FILE', file);
+  const parsed = limitsSchema.safeParse(given);
   if (parsed.success) {
     const unknown = Object.keys(parsed.data).filter((name) => !Object.hasOwn(defaultLimits, name));
     if (unknown.length === 0) return parsed.data;
@@ -22,8 +25,7 @@ export function readLimits(file: string | undefined): Limits {
       `LIMITS_FILE ${file}: there is no limit named ${unknown.join(', ')}; there are ${known}`,
     );
   }
-  const [issue] = parsed.error.issues;
   throw new ConfigProblem(
-    `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+    `LIMITS_FILE ${file} must be {"name": {"limit": n, "seconds": s}, …}: ${listProblems(fieldProblems(limitsSchema, given))}`,
   );
 }

@@ -1,3 +1,5 @@
+import { listProblems } from '../domain/field-problems.js';
+import { fieldProblems } from '../domain/plain-words.js';
 import { builtInPlans, type Plan, plans as plansSchema } from '../domain/order/plans.js';
 import { keyDirectoryProblems } from '../integrations/payments/payment-providers.js';
 import { readPaymentSettings } from '../integrations/payments/payment-settings.js';
@@ -7,12 +9,12 @@ import { collect, ConfigProblem, type Environment, readJson, readSecret } from '
 /** Reads the plans: `PLANS_FILE`, or the built-in ones. @throws ConfigProblem */
 export function readPlans(file: string | undefined): readonly Plan[] {
   if (file === undefined) return builtInPlans;
-  const parsed = plansSchema.safeParse(readJson('PLANS_FILE', file));
+  const given = readJson('PLANS_FILE', file);
+  const parsed = plansSchema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
   throw new ConfigProblem(
     `PLANS_FILE ${file} must be [{"id", "name", "prices": {"USD": 999}, "grants": {"capacity_bytes": n} or ` +
-      `{"entitlement": "allow_s3"}}, …]: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+      `{"entitlement": "allow_s3"}}, …]: ${listProblems(fieldProblems(plansSchema, given))}`,
   );
 }
 

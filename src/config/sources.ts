@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { phraseOf } from '../domain/field-problems.js';
+import { fieldProblems } from '../domain/plain-words.js';
 
 /** The message names every problem of the environment, one a line, and no value of a secret. */
 export class ConfigProblem extends Error {
@@ -19,6 +22,11 @@ export function readSecret(environment: Environment, name: string): string | und
     throw new ConfigProblem(`${name} and ${name}_FILE are both set; set one`);
   const text = file === undefined ? direct : readFile(`${name}_FILE`, file);
   return text === undefined || text.trim() === '' ? undefined : text.trim();
+}
+
+/** Returns what is wrong with the variables, one sentence each, without their values. */
+export function schemaProblems(schema: z.ZodType, environment: Environment): readonly string[] {
+  return fieldProblems(schema, environment).map(phraseOf);
 }
 
 /** Reads a JSON file. @throws ConfigProblem */

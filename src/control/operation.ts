@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { type FieldProblem, listProblems } from '../domain/field-problems.js';
+import { fieldProblems } from '../domain/plain-words.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 import {
   CommandRejected,
@@ -15,9 +17,7 @@ export interface Operation {
   readonly run: (input: unknown) => Promise<OperationOutcome>;
 }
 
-export type OperationOutcome =
-  | { readonly result: JsonValue }
-  | { readonly invalid: readonly { readonly field: string; readonly message: string }[] };
+export type OperationOutcome = { readonly result: JsonValue } | { readonly invalid: readonly FieldProblem[] };
 
 export function defineOperation<Schema extends z.ZodType>(
   name: string,
@@ -29,12 +29,7 @@ export function defineOperation<Schema extends z.ZodType>(
     run: async (input) => {
       const parsed = schema.safeParse(input);
       if (parsed.success) return { result: await run(parsed.data) };
-      return {
-        invalid: parsed.error.issues.map((issue) => ({
-          field: issue.path.join('.'),
-          message: issue.message,
-        })),
-      };
+      return { invalid: fieldProblems(schema, input) };
     },
   };
 }
@@ -53,8 +48,7 @@ export function makeOperationRunner(
     try {
       const outcome = await operation.run(input);
       if ('result' in outcome) return { ok: true, result: outcome.result };
-      const problems = outcome.invalid.map(({ field, message }) => `${field}: ${message}`);
-      return refuse('invalid_request', problems.join('; '));
+      return refuse('invalid_request', listProblems(outcome.invalid));
     } catch (error) {
       if (error instanceof CommandRejected) return refuse(String(error.code), error.message);
       onError(name, error);

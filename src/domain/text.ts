@@ -39,7 +39,8 @@ export function isPrintable(text: string): boolean {
 export function checkName(text: string, field = 'name', max = 64): string {
   const name = text.trim();
   // The maximum applies before trimming, so that it agrees with the maximum that a client checks.
-  if (name === '' || Array.from(text).length > max) invalid(field, `must have 1 to ${max} characters`);
+  if (name === '' || Array.from(text).length > max)
+    invalid(field, `must have 1 to ${max} characters`, text.trim() === '' ? 'too_short' : 'too_long');
   if (!isPrintable(name)) invalid(field, 'must not contain control characters');
   return name;
 }
@@ -50,7 +51,8 @@ export function checkName(text: string, field = 'name', max = 64): string {
  */
 export function checkText(text: string, field: string, max: number): string {
   const trimmed = text.trim();
-  if (trimmed === '' || Array.from(text).length > max) invalid(field, `must have 1 to ${max} characters`);
+  if (trimmed === '' || Array.from(text).length > max)
+    invalid(field, `must have 1 to ${max} characters`, text.trim() === '' ? 'too_short' : 'too_long');
   if (!isPrintable(trimmed.replace(/[\t\r\n]/g, ''))) invalid(field, 'must not contain control characters');
   return trimmed;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Moment } from '../audit/history.js';
 import { pageQueryBy } from '../../projections/paging.js';
-import { HttpError } from './http-error.js';
+import { invalid } from '../domain/invalid-request.js';
 
 /** The index of an event, as text. */
 export const indexPattern = /^(?:0|[1-9]\d{0,14})$/;
@@ -44,7 +44,7 @@ type AuditEventsQuery = z.output<typeof auditEventsQuery>;
 
 /** Converts the query of a list to a search. @throws HttpError 400 when `from` is after `to` */
 export function searchOf({ stream, type, actor, from, to, cursor, limit }: AuditEventsQuery) {
-  if (isAfter(from, to)) throw new HttpError('invalid_request', 'query.from: must not be after to');
+  if (isAfter(from, to)) invalid('query.from', 'must not be after to', 'not_allowed');
   return {
     terms: {
       ...(stream === undefined ? {} : { stream }),

@@ -104,6 +104,7 @@ export function composeHttp(deps: HttpDeps): Http {
     clientIp,
     requestsPerClientMax: deps.maxConnectionsPerClient ?? serverLimits.connectionsPerClientMax,
     digestIp: (address) => digests.ip(address),
+    publicUrl: deps.publicUrl,
     overHttps: deps.publicUrl.startsWith('https:'),
     corsOrigins: deps.corsOrigins ?? null,
     availability: deps.availability,

@@ -7,6 +7,7 @@ import {
   UndecodableEvent,
 } from '../event-sourcing/ports/errors.js';
 import { Overloaded } from '../concurrency/overloaded.js';
+import { InvalidInput } from '../domain/invalid-request.js';
 import { framesOf } from './error-frames.js';
 import { TooManyAttempts } from '../commands/shared/rejections.js';
 import type { ErrorCode } from './error-codes.js';
@@ -21,10 +22,7 @@ const codeOfRejection = new Map<string, ErrorCode>(Object.entries(rejectionError
  */
 export function toHttpError(error: unknown, mayHaveWritten = false): HttpError | null {
   if (error instanceof HttpError) return error;
-  if (error instanceof CommandRejected) {
-    const code = codeOfRejection.get(String(error.code));
-    return code === undefined ? null : new HttpError(code, error.message);
-  }
+  if (error instanceof CommandRejected) return ofRejection(error as CommandRejected);
   if (error instanceof TooManyAttempts) {
     return new HttpError('too_many_attempts', error.message, { retryAfter: error.retryAfterSeconds });
   }
@@ -42,6 +40,12 @@ export function toHttpError(error: unknown, mayHaveWritten = false): HttpError |
     return mayHaveWritten ? outcomeUnknown : storeUnavailable;
   }
   return null;
+}
+
+function ofRejection(error: CommandRejected): HttpError | null {
+  const problems = error instanceof InvalidInput ? error.problems : [];
+  const code = codeOfRejection.get(error.code);
+  return code === undefined ? null : new HttpError(code, error.message, { problems });
 }
 
 /** The reply to a request that wrote nothing, because a queue is full. */

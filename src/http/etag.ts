@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { HttpError } from './http-error.js';
+import { invalid } from '../domain/invalid-request.js';
 
 /** Makes `"<revision>-<digest of the body>"`: `If-Match` needs the revision; the body may join other streams. */
 export function resourceTag(revision: bigint, body: string): string {
@@ -38,11 +38,11 @@ const neverRevision = -1n;
 /** The values of `If-Match` that the service takes: one entity tag (RFC 9110, 8.8.3), or `*`. */
 export const ifMatchPattern = /^(?:\*|(W\/)?"([\x21\x23-\x7e\x80-\xff]*)")$/;
 
-/** Returns the revision that `If-Match` demands (RFC 9110, 13.1.1); undefined for none. @throws HttpError 400 */
+/** Returns the revision that `If-Match` demands (RFC 9110, 13.1.1); undefined for none. @throws InvalidInput */
 export function revisionWanted(field: string | undefined): bigint | undefined {
   if (field === undefined || field === '*') return undefined;
   const tag = ifMatchPattern.exec(field);
-  if (tag === null) throw new HttpError('invalid_request', 'If-Match: one entity tag or * is expected');
+  if (tag === null) return invalid('header.If-Match', 'must be one entity tag or *');
   const [, weak, opaque = ''] = tag;
   const revision = /^(\d{1,19})-[\w-]{22}$/.exec(opaque)?.[1];
   return weak !== undefined || revision === undefined ? neverRevision : BigInt(revision);

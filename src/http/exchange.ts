@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
+import { checkEach, invalid } from '../domain/invalid-request.js';
 import type { AccessKind, Grants } from './access.js';
 import { internalError, toHttpError } from './error-reply.js';
 import { matchesNone, revisionWanted } from './etag.js';
@@ -18,7 +19,7 @@ import { makeOmitNullTexts } from './omitted-texts.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './shell.js';
 import type { TakeTurn } from './turns.js';
-import { makeQueryParser, validate } from './validate.js';
+import { makeQueryParser, validate, validatePath } from './validate.js';
 
 /** Visible ASCII. */
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
@@ -71,16 +72,19 @@ export function makeExchange<
     const { grant, params } = await shell.gate(
       access,
       { headers: ctx.req.headers, client: ctx.state.client, takeTurn, noteAllowance },
-      () => noParams ?? validate(request.params, ctx.params, { where: 'path', code: badId }),
+      () => noParams ?? validatePath(request.params, ctx.params, badId),
     );
     ctx.state.actor = grant.caller.actor;
 
     // 3. Content type 415, then body, query and headers 400.
     const content = noBody?.success === true ? null : requestContentOf(ctx, received);
-    const query = readQuery(ctx.querystring);
-    const body = noBody?.success === true ? noBody.data : parseBody(content);
-    const key = spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req);
-    const expectedRevision = spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined;
+    const { query, body, key, expectedRevision } = checkEach({
+      query: () => readQuery(ctx.querystring),
+      body: () => (noBody?.success === true ? noBody.data : parseBody(content)),
+      key: () => (spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req)),
+      expectedRevision: () =>
+        spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined,
+    });
 
     refuseStale(grant.caller, () => spec.needsFresh?.({ params, body, ...grant }), shell.clock);
     refuseForLack(spec);
@@ -195,12 +199,12 @@ function requestContentOf(ctx: RouterContext<HttpState>, received: ReceivedBody)
   return received.kind === 'json' ? received.value : {};
 }
 
-/** @throws HttpError 400 for a key that is empty, longer than 255 characters or not visible ASCII */
+/** @throws InvalidInput for a key that is empty, longer than 255 characters or not visible ASCII */
 function idempotencyKey(request: IncomingMessage): string | undefined {
   const header = request.headers['idempotency-key'];
   if (header === undefined) return undefined;
   if (typeof header === 'string' && idempotencyKeyPattern.test(header)) return header;
-  throw new HttpError('invalid_request', 'Idempotency-Key: 1 to 255 visible ASCII characters are expected');
+  return invalid('header.Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
 }
 
 type ReplyFormat = Parameters<typeof finishReply>[1];

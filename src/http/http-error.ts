@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../domain/field-problems.js';
 import { errorStatus, retryAfterOf, type ErrorCode, type TransportStatus } from './error-codes.js';
 
 interface HttpErrorOptions {
@@ -6,6 +7,8 @@ interface HttpErrorOptions {
   readonly retryAfter?: number;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The fields that are wrong, which the message lists. */
+  readonly problems?: readonly FieldProblem[];
 }
 
 /** An error with a known reply. The caller sees the message. */
@@ -14,19 +17,16 @@ export class HttpError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly problems: readonly FieldProblem[];
   constructor(code: ErrorCode, message: string, options: HttpErrorOptions = {}) {
     super(message);
     this.code = code;
     this.status = options.status ?? errorStatus[code];
+    this.problems = options.problems ?? [];
     const retryAfter = options.retryAfter ?? retryAfterOf(code);
     this.headers =
       retryAfter === undefined
         ? (options.headers ?? {})
         : { ...options.headers, 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) };
   }
-}
-
-/** Cuts the message at 300 characters, so that a caller's input cannot make it long. */
-export function errorBody(code: string, message: string): string {
-  return JSON.stringify({ code, message: message.length > 300 ? `${message.slice(0, 299)}…` : message });
 }

@@ -5,7 +5,8 @@ import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { makeLru } from '../event-sourcing/views/lru.js';
 import { type ClientIp, ipBuckets } from '../security/client-ip.js';
 import { describeForLog, internalError, toHttpError } from './error-reply.js';
-import { errorBody, HttpError } from './http-error.js';
+import { sendError } from './error-body.js';
+import { HttpError } from './http-error.js';
 import { headersOfAllowance } from './limits.js';
 import type { HttpMetrics } from './metrics.js';
 import { setHeaders } from './reply.js';
@@ -23,6 +24,8 @@ export interface ObserveDeps {
   readonly requestsPerClientMax?: number;
   /** Whether `PUBLIC_URL` is https. Then browsers must not use http. */
   readonly overHttps?: boolean;
+  /** `PUBLIC_URL`, below which the types of problems are named. */
+  readonly publicUrl: string;
   /** Whether each store answers. While one does not, the watch of the stores reports it, and not each request. */
   readonly availability?: StoresAvailability | undefined;
   /** Returns whether the listener is shutting down. Then replies end their connection. */
@@ -91,21 +94,22 @@ function tellAllowance({ state: { allowance }, status, res }: ParameterizedConte
   if (allowance !== null && status !== 429) setHeaders(res, headersOfAllowance(allowance));
 }
 
+type ErrorDeps = Pick<ObserveDeps, 'logger' | 'metrics' | 'availability' | 'publicUrl'>;
+
 function answerError(
   ctx: ParameterizedContext<HttpState>,
   error: unknown,
-  { logger, metrics, availability }: Pick<ObserveDeps, 'logger' | 'metrics' | 'availability'>,
+  { logger, metrics, availability, publicUrl }: ErrorDeps,
 ): void {
   const known = toHttpError(error, ctx.state.tracked.mayHaveWritten());
-  const { code, message, status, headers } = known ?? internalError;
+  const answered = known ?? internalError;
+  const { code, status } = answered;
   if (known === null) metrics.failed(error);
   if (status >= 500) {
     const level = known === null ? 'error' : isKnownOutage(error, availability) ? 'debug' : 'warn';
     logger[level]({ request_id: ctx.state.requestId, code, error: describeForLog(error) }, 'request failed');
   }
-  ctx.status = status;
-  ctx.set({ ...headers, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
-  ctx.body = errorBody(ctx.state.errorCode ?? code, message);
+  sendError(ctx, answered, publicUrl);
 }
 
 /** Returns whether the error is one of a store of which operators know that it is away. */

@@ -1,4 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import { fieldProblemCodes } from '../domain/field-problems.js';
+import { problemMediaType } from './error-body.js';
 import { errorStatus, type ErrorCode } from './error-codes.js';
 import { headerRef } from './openapi-components.js';
 import type { Json } from './openapi-json.js';
@@ -18,6 +20,44 @@ export const errorSchema: Json = {
   },
   required: ['code', 'message'],
   examples: [{ code: 'not_found', message: 'the project does not exist' }],
+};
+
+/** The body of every error for a client that asks for it (RFC 9457). */
+export const problemSchema: Json = {
+  type: 'object',
+  description: 'The body of an error for a client that asks for `application/problem+json` (RFC 9457).',
+  properties: {
+    type: { type: 'string', description: 'A URI that names the code.' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'The `message` of `Error`.' },
+    code: { type: 'string', description: 'The `code` of `Error`.' },
+    errors: { type: 'array', items: refTo('FieldProblem'), description: 'The fields that are wrong.' },
+  },
+  required: ['type', 'title', 'status', 'detail', 'code', 'errors'],
+};
+
+export const fieldProblemSchema: Json = {
+  type: 'object',
+  properties: {
+    field: {
+      type: 'string',
+      description: 'Its path in the body, or after `path.`, `query.` or `header.`. Empty: the body itself.',
+    },
+    code: {
+      type: 'string',
+      description: `One of ${fieldProblemCodes.join(', ')}. Later releases may add codes.`,
+    },
+    message: { type: 'string' },
+  },
+  required: ['field', 'code', 'message'],
+  examples: [{ field: 'name', code: 'missing', message: 'name is missing' }],
+};
+
+/** Both forms of the body, between which `Accept` decides. */
+const errorContent: Json = {
+  'application/json': { schema: refTo('Error') },
+  [problemMediaType]: { schema: refTo('Problem') },
 };
 
 /** The codes without which a status is rare. A response with all of them has the short name of the status. */
@@ -50,11 +90,12 @@ const usualResponse: Json = {
     '. 401 and 403 where a caller must prove who it is, 404 where the path has a parameter, 412 where `If-Match` is taken. 429 and 503 have `Retry-After`.',
   headers: {
     'Retry-After': { schema: { type: 'string' }, description: 'Seconds to wait.' },
+    ...headerRef('Problem-Fields'),
     ...headerRef('RateLimit-Limit'),
     ...headerRef('RateLimit-Remaining'),
     ...headerRef('RateLimit-Reset'),
   },
-  content: { 'application/json': { schema: refTo('Error') } },
+  content: errorContent,
   'x-codes': Object.fromEntries(everywhere.map((status) => [status, usual[status]])),
 };
 
@@ -68,7 +109,11 @@ export function publishErrors(
   errors: Iterable<readonly [status: number, codes: readonly string[]]>,
   published: { readonly responses: Json; readonly schemas: Json },
 ): Record<string, Json> {
-  published.schemas['Error'] = errorSchema;
+  Object.assign(published.schemas, {
+    Error: errorSchema,
+    Problem: problemSchema,
+    FieldProblem: fieldProblemSchema,
+  });
   published.responses['Usual'] = usualResponse;
   const all = [...errors];
   const special = all.filter(([status, codes]) => !isUsual(status, codes));
@@ -94,15 +139,21 @@ function publishError(status: number, codes: readonly string[], responses: Json)
   const name = nameOf(status, sorted);
   responses[name] = {
     description: `${STATUS_CODES[status] ?? 'Error'}: ${sorted.map((code) => `\`${code}\``).join(', ')}`,
-    ...(status === 429 || status === 503 ? { headers: headerRef('Retry-After') } : {}),
-    content: { 'application/json': { schema: refTo('Error') } },
-    'x-codes': sorted,
+    ...headersOf(status),
+    content: errorContent,
   };
   return { $ref: `#/components/responses/${name}` };
 }
 
+function headersOf(status: number): Json {
+  if (status === 429 || status === 503) return { headers: headerRef('Retry-After') };
+  return status === 400 ? { headers: headerRef('Problem-Fields') } : {};
+}
+
 /** The name follows from status and codes alone, so a route is described the same beside any other routes. */
 function nameOf(status: number, codes: readonly string[]): string {
+  // Most reads have it alone, for readers that expect a status from 400 to 499, so the name is short.
+  if (codes.join() === 'invalid_request') return 'Invalid';
   const base = (usual[status] ?? []) as readonly string[];
   const reason = pascal((STATUS_CODES[status] ?? 'Error').replaceAll(/[^A-Za-z]+/g, '_'));
   const hasAll = base.length > 0 && base.every((code) => codes.includes(code));

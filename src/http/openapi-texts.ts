@@ -17,7 +17,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
 /** Returns the description of the whole API. @param passwordRules the rules for a new password, for people */
 export function describeApi(passwordRules: string): string {
   return [
-    'Bodies are JSON. Errors are `{"code", "message"}`. Replies below `/api/v1/auth` and ' +
+    'Bodies are JSON. Errors are `{"code", "message"}`, or `application/problem+json` for clients that ask for it. Replies below `/api/v1/auth` and ' +
       '`/api/v1/shares` are wrapped: `{"code": "ok", "message": "ok", "data": …}`. All other replies are bare. A list is ' +
       '`{"items", "next_cursor"}`; a wrapped list has it as `data`.',
     'HEAD is served wherever GET is; a wrong method is 405 `method_not_allowed` with `Allow`, an unknown path 404 ' +

@@ -87,6 +87,10 @@ function operationOf(route: Route, published: Published): OpenApiOperation {
     ...(deprecation === undefined ? {} : { deprecated: true }),
     description: [ending, description, describeAccess(access)].filter((part) => part !== '').join('\n\n'),
     ...securityOf(access),
+    // Codes of the caller's protocol, which errors of any status have.
+    ...(route.raw === undefined || route.raw.errorCodes.length === 0
+      ? {}
+      : { 'x-codes': route.raw.errorCodes }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(request.body instanceof z.ZodUndefined
       ? {}
@@ -121,11 +125,7 @@ function responsesOf(route: Route, published: Published): Record<string, Json> {
     published.responses['NotModified'] = notModified;
     responses['304'] = { $ref: '#/components/responses/NotModified' };
   }
-  const errors = [...documentedErrors(route)].map(([status, codes]): [number, readonly string[]] => [
-    status,
-    [...codes, ...(route.raw?.errorCodes ?? [])],
-  ]);
-  return { ...responses, ...publishErrors(errors, published) };
+  return { ...responses, ...publishErrors(documentedErrors(route), published) };
 }
 
 const notModified: Json = {

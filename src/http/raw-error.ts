@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from './error-codes.js';
-import { errorBody } from './http-error.js';
+import { errorBody } from './error-body.js';
 
 interface ParseError {
   readonly reason: string;

@@ -11,7 +11,7 @@ import { setHeaders } from './reply.js';
 import { noBody, noQuery } from './route-spec.js';
 import type { Route } from './route.js';
 import type { HttpState, Shell } from './shell.js';
-import { validate } from './validate.js';
+import { validatePath } from './validate.js';
 
 /** The request for the handler of a raw route. Nothing in it is parsed or verified. */
 export interface RawRequest<Params> {
@@ -77,7 +77,7 @@ function makeRawExchange<Params extends PathParams>(
   return async (ctx) => {
     ctx.state.route = spec.path;
     ctx.state.actor = 'anonymous';
-    const params = validate(spec.params, ctx.params, { where: 'path', code: 'not_found' });
+    const params = validatePath(spec.params, ctx.params, 'not_found');
     ctx.state.errorCode = spec.errorCode(params) ?? null;
     const body = spec.method === 'GET' ? Buffer.alloc(0) : await readRawBody(ctx.req);
     const { requestId, tracked } = ctx.state;

@@ -97,7 +97,6 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   order_not_found: 'not_found',
   order_not_open: 'conflict',
   order_limit_reached: 'conflict',
-  plan_not_available: 'invalid_request',
   record_contradicts: 'conflict',
   refund_not_possible: 'conflict',
   review_not_open: 'conflict',

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { invalid } from '../domain/invalid-request.js';
 import { HttpError } from './http-error.js';
 
 /** docs/design.md#http-server */
@@ -17,11 +18,11 @@ export function checkRequestTarget({ url = '', rawHeaders, httpVersion, headers 
     throw new HttpError('invalid_request', 'the URL holds malformed percent-encoding');
   }
   if (headers.host === undefined && httpVersion === '1.1') {
-    throw new HttpError('invalid_request', 'Host: the header is missing');
+    invalid('header.Host', 'is missing', 'missing');
   }
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
     // RFC 9112, 6.1: its end is not certain, so nothing may follow on the connection.
-    throw new HttpError('invalid_request', 'Transfer-Encoding: HTTP/1.0 has none', {
+    throw new HttpError('invalid_request', 'header.Transfer-Encoding is unknown in HTTP/1.0', {
       headers: { connection: 'close' },
     });
   }

@@ -1,40 +1,31 @@
-import { parse, type ParsedUrlQuery } from 'node:querystring';
+import { parse } from 'node:querystring';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { fieldProblem, type FieldProblem, listProblems } from '../domain/field-problems.js';
+import { InvalidInput } from '../domain/invalid-request.js';
+import { fieldProblems } from '../domain/plain-words.js';
 import type { ErrorCode } from './error-codes.js';
 import { HttpError } from './http-error.js';
 
-/**
- * @param where precedes the field's name in the message: `query`, `path` or nothing for the body
- * @throws HttpError naming the first offending field and never its value
- */
-export function validate<Output>(
-  schema: z.ZodType<Output>,
-  value: unknown,
-  { where = '', code = 'invalid_request' }: { readonly where?: string; readonly code?: ErrorCode } = {},
-): Output {
+/** @throws InvalidInput naming every field that is wrong and never its value */
+export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Output {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  // Custom messages cost several times as much as the check, so they are made only after a failure.
-  const { error = result.error } = schema.safeParse(value, { error: nameMissing });
-  throw new HttpError(code, describe(error, where));
+  // Words cost several times as much as the check, so they are made only after a failure.
+  throw new InvalidInput(fieldProblems(schema, value));
 }
 
-/** Replaces zod's message for a missing field, because JSON has no `undefined`. */
-function nameMissing({ input }: { readonly input?: unknown }): string | undefined {
-  return input === undefined ? 'is missing' : undefined;
-}
-
-function describe(error: z.ZodError, where: string): string {
-  const issue = error.issues[0];
-  if (issue === undefined) return 'the request is invalid';
-  const path = [where, ...issue.path.map(String)].filter((part) => part !== '').join('.');
-  return path === '' ? issue.message : `${path}: ${issue.message}`;
+/** Validates the parameters of a path. @throws HttpError with the code and all problems */
+export function validatePath<Output>(schema: z.ZodType<Output>, value: unknown, code: ErrorCode): Output {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = fieldProblems(schema, value, 'path');
+  throw new HttpError(code, listProblems(problems), { problems });
 }
 
 /**
  * Makes the parser of a route's query. It refuses a parameter that the schema does not have, unless the schema is a loose
- * object. It caches the last hundred results, because pollers repeat the same query. The parser throws HttpError 400.
+ * object. It caches the last hundred results, because pollers repeat the same query. The parser throws InvalidInput.
  */
 export function makeQueryParser<Query>(schema: z.ZodType<Query>): (querystring: string) => Query {
   const known = parameterNames(schema);
@@ -42,11 +33,15 @@ export function makeQueryParser<Query>(schema: z.ZodType<Query>): (querystring: 
   return (querystring) => {
     const earlier = cached.get(querystring);
     if (earlier !== undefined) return earlier.query;
-    const given = parseQuery(querystring);
-    for (const name in given) if (known?.has(name) === false) throw unknownParameter(known);
-    const query = validate(schema, given, { where: 'query' });
-    cached.set(querystring, { query });
-    return query;
+    const { query: given, problems } = readQuery(querystring, known);
+    const result = schema.safeParse(given);
+    if (problems.length > 0 || !result.success) {
+      const named = new Set(problems.map(({ field }) => field));
+      const others = fieldProblems(schema, given, 'query').filter(({ field }) => !named.has(field));
+      throw new InvalidInput([...problems, ...others]);
+    }
+    cached.set(querystring, { query: result.data });
+    return result.data;
   };
 }
 
@@ -56,18 +51,23 @@ function parameterNames(schema: z.ZodType): ReadonlySet<string> | null {
   return schema.def.catchall === undefined ? new Set(Object.keys(schema.shape)) : null;
 }
 
-/** The sentence names what is possible. It does not repeat the text of the caller. */
-function unknownParameter(known: ReadonlySet<string>): HttpError {
-  const possible = known.size === 0 ? 'this call has none' : `this call has ${[...known].join(', ')}`;
-  return new HttpError('invalid_request', `query: a parameter is unknown; ${possible}`);
+/** Returns the parameters that are known and given once, and the problems of the others. */
+function readQuery(
+  querystring: string,
+  known: ReadonlySet<string> | null,
+): { readonly query: Readonly<Record<string, string>>; readonly problems: readonly FieldProblem[] } {
+  const query: Record<string, string> = {};
+  const problems: FieldProblem[] = [];
+  for (const [name, value] of Object.entries(parse(querystring))) {
+    if (known?.has(name) === false) {
+      problems.push(fieldProblem(`query.${name}`, 'unknown', `is unknown (${possible(known)})`));
+    } else if (typeof value === 'string') query[name] = value;
+    // A repeated parameter has no single meaning.
+    else problems.push(fieldProblem(`query.${name}`, 'repeated', 'is given twice'));
+  }
+  return { query, problems };
 }
 
-/** A repeated parameter has no single meaning. @throws HttpError 400 */
-function parseQuery(querystring: string): ParsedUrlQuery {
-  const query = parse(querystring);
-  for (const name in query) {
-    if (typeof query[name] === 'string') continue;
-    throw new HttpError('invalid_request', 'query: a parameter is given twice');
-  }
-  return query;
+function possible(known: ReadonlySet<string>): string {
+  return known.size === 0 ? 'this call has no parameters' : `this call has ${[...known].join(', ')}`;
 }

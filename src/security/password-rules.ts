@@ -12,17 +12,17 @@ export type PasswordRule =
   | 'local_part'
   | 'common';
 
-/** For the user, without the password. */
+/** For the user, without the password. They follow the name of the field. */
 export const passwordRuleMessages: Readonly<Record<PasswordRule, string>> = {
-  not_text: 'password must be well-formed text',
-  too_short: 'password must have at least 10 characters',
-  too_long: 'password must have at most 128 characters',
-  upper_case: 'password must contain an upper-case letter',
-  lower_case: 'password must contain a lower-case letter',
-  digit: 'password must contain a digit',
-  symbol: 'password must contain a symbol',
-  local_part: "password must not contain the part of the e-mail address before the '@'",
-  common: 'password must not be a common one, nor a common one with digits or symbols added',
+  not_text: 'must be well-formed text',
+  too_short: 'must have at least 10 characters',
+  too_long: 'must have at most 128 characters',
+  upper_case: 'must contain an upper-case letter',
+  lower_case: 'must contain a lower-case letter',
+  digit: 'must contain a digit',
+  symbol: 'must contain a symbol',
+  local_part: "must not contain the part of the e-mail address before the '@'",
+  common: 'must not be a common one, nor a common one with digits or symbols added',
 };
 
 const characterClasses: readonly { readonly rule: PasswordRule; readonly pattern: RegExp }[] = [
@@ -79,11 +79,22 @@ export function describePasswordRules(extraChecks: readonly ExtraCheck[]): strin
   );
 }
 
-/**
- * Returns the rule that a new password breaks and all rules that apply, as a text that begins with the field; null when
- * it breaks none.
- */
-export type CheckPassword = (password: string, localPart: string) => string | null;
+/** A broken rule as a problem of a field. */
+export interface PasswordProblem {
+  readonly code: 'too_short' | 'too_long' | 'format' | 'not_allowed';
+  /** It follows the name of the field, and tells all rules. */
+  readonly problem: string;
+}
+
+const codesOfRules: Partial<Readonly<Record<PasswordRule, PasswordProblem['code']>>> = {
+  too_short: 'too_short',
+  too_long: 'too_long',
+  local_part: 'not_allowed',
+  common: 'not_allowed',
+};
+
+/** Returns the rule that a new password breaks; null when it breaks none. */
+export type CheckPassword = (password: string, localPart: string) => PasswordProblem | null;
 
 export function makeCheckPassword(extraChecks: readonly ExtraCheck[]): CheckPassword {
   const rules = describePasswordRules(extraChecks);
@@ -91,7 +102,11 @@ export function makeCheckPassword(extraChecks: readonly ExtraCheck[]): CheckPass
   const checksLocalPart = extraChecks.includes('local-part');
   return (password, localPart) => {
     const rule = brokenPasswordRule(password, { localPart: checksLocalPart ? localPart : undefined, common });
-    return rule === null ? null : `${passwordRuleMessages[rule]} (the rules: ${rules})`;
+    if (rule === null) return null;
+    return {
+      code: codesOfRules[rule] ?? 'format',
+      problem: `${passwordRuleMessages[rule]} (the rules: ${rules})`,
+    };
   };
 }
 

@@ -18,6 +18,7 @@ export function makeAnchor({ log, digests }: Pick<Services, 'log' | 'digests'>):
       metrics: makeHttpMetrics(new Registry()),
       clientIp: makeClientIp([]),
       digestIp: (address) => digests.ip(address),
+      publicUrl: 'http://127.0.0.1',
       closing: () => false,
     }),
   );

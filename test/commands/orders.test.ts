@@ -41,9 +41,9 @@ test('An order has the price of its plan in the currency of its provider', async
 test('A plan, provider or currency that is not on offer is refused', async (t) => {
   const { placeOrder } = await given();
   const refused: readonly [Partial<PlaceOrderInput>, string][] = [
-    [{ planId: 'capacity-1t' }, 'plan_not_available'],
-    [{ planId: 'toString' }, 'plan_not_available'],
-    [{ currency: 'JPY' }, 'plan_not_available'],
+    [{ planId: 'capacity-1t' }, 'invalid_request'],
+    [{ planId: 'toString' }, 'invalid_request'],
+    [{ currency: 'JPY' }, 'invalid_request'],
     // These platforms take no USD. A payment would have another amount in another currency.
     [{ provider: 'wechatpay', currency: 'USD' }, 'invalid_request'],
     [{ provider: 'alipay', currency: 'USD' }, 'invalid_request'],

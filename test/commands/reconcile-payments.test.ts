@@ -4,7 +4,12 @@ import { makeReconcileOrders } from '../../src/commands/orders/reconcile-orders.
 import type { Reconciled, ReconcilePeriod } from '../../src/commands/orders/reconcile-period.js';
 import { orderNumber } from '../../src/domain/order/number.js';
 import { PlatformError } from '../../src/domain/platform-error.js';
-import type { QueriedPayment, QueryingMaker } from '../../src/integrations/payments/queried-payment.js';
+import type { PaymentMaker } from '../../src/integrations/payments/payment-maker.js';
+import type {
+  ListingMaker,
+  QueriedPayment,
+  QueryingMaker,
+} from '../../src/integrations/payments/queried-payment.js';
 import { partial } from '../support/fakes/partial.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
@@ -122,4 +127,28 @@ test('A daily run goes on where its last call ended, and gives way to a new one 
     { to: time, after: idOf(2) },
     { to: next, after: null },
   ]);
+});
+
+test('Each platform that lists its reports or can be asked about an order is asked once a day, and no other', async (t) => {
+  const { stateStore } = await givenStores();
+  const clock = settableClock(time);
+  const asked: string[] = [];
+  const reconcileDaily = makeReconcileDaily({
+    paymentMakers: new Map([
+      ['stripe', partial<ListingMaker>({ provider: 'stripe', listReports: unused })],
+      ['wechatpay', partial<QueryingMaker>({ provider: 'wechatpay', query: unused })],
+      ['epay', partial<PaymentMaker>({ provider: 'epay', makePayment: unused })],
+    ]),
+    stateStore,
+    clock,
+    reconcilePayments: async ({ provider, from, to }) => {
+      asked.push(`${provider}: ${(to.getTime() - from.getTime()) / 86_400_000} days`);
+      return Promise.resolve({ asked: 0, reported: 0, failed: [], next: null });
+    },
+  });
+  await reconcileDaily(context);
+  await reconcileDaily(context);
+  clock.advance(86_400_000);
+  await reconcileDaily(context);
+  t.deepEqual(asked, Array.from({ length: 2 }, () => ['stripe: 4 days', 'wechatpay: 4 days']).flat());
 });

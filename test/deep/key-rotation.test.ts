@@ -279,7 +279,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
     ringNames.map((ring) => [ring, ring === 'master' ? [true, false] : [true]]),
   );
   await t.throwsAsync(operate(directory.path, 'keys add', { ring: 'nothing' }), {
-    message: /^ring: must be one of jwt, master/,
+    message: /^ring must be one of jwt, master/,
   });
   t.is(statSync(keyFile).mode & 0o777, 0o600);
   t.is(await service.stop(), 0);

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { fieldProblemCodes } from '../../src/domain/field-problems.js';
 import { errorStatus } from '../../src/http/error-codes.js';
 import { guides, partsOf, read, regenerate } from './documents.js';
 import { generatedParts } from './tables.js';
@@ -24,6 +25,24 @@ test('The document errors-and-limits.md lists every error code with its status, 
     Object.fromEntries(Object.entries(errorStatus).map(([code, status]) => [code, status])),
   );
   t.is(listed.length, Object.keys(errorStatus).length, 'each code stands once');
+});
+
+test('The document errors-and-limits.md lists every code of a field once, when it occurs and what to do', (t) => {
+  const [, section = ''] = /^## Fields$(.*?)^## /ms.exec(read('docs/errors-and-limits.md')) ?? [];
+  const rows = [...section.matchAll(/^\| `([a-z_]+)` +\| ([^|]+?) +\| ([^|]+?) +\|$/gm)];
+  t.deepEqual(
+    rows.map(([, code]) => code),
+    [...fieldProblemCodes],
+  );
+  for (const [, code, when = '', advice = ''] of rows) t.true(when !== '' && advice !== '', code);
+});
+
+test('Every error code has a row that says when it occurs and what to do', (t) => {
+  const [, section = ''] = /^## Errors$(.*?)^## /ms.exec(read('docs/errors-and-limits.md')) ?? [];
+  const rows = [
+    ...section.matchAll(/^\| `([a-z_]+)` +\| [^|]+ \| ([^|]*[a-z][^|]*) \| ([^|]*[a-z][^|]*) \|$/gm),
+  ];
+  t.deepEqual(rows.map(([, code]) => code).sort(), Object.keys(errorStatus).sort());
 });
 
 test('README fits into 8 KB', (t) => {

@@ -56,6 +56,6 @@ for (const [changes, field] of refused) {
       instanceOf: CommandRejected,
     });
     t.is(error.code, 'invalid_request');
-    t.true(error.message.startsWith(`${field}: `));
+    t.true(error.message.startsWith(`${field} `));
   });
 }

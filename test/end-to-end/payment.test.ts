@@ -243,7 +243,7 @@ test('Operators decide on waiting payments at the command line, with and without
   const held = textOf(unmatched, 'id');
   const refused = await run('resolve', held, '--action', 'apply', '--note', note);
   t.is(refused.code, 2);
-  t.is(refused.stderr, 'stowage: order_id: is missing (invalid_request)\n');
+  t.is(refused.stderr, 'stowage: order_id is missing (invalid_request)\n');
   const order = textOf(first, 'id');
   const applied = await run('resolve', held, '--action', 'apply', '--order', order, '--note', note, '--json');
   t.is(applied.code, 0, applied.stderr);

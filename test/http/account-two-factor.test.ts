@@ -142,7 +142,7 @@ test('Wrong, used and malformed codes are refused, and too many of them throttle
     t.is(answer.status, 400, JSON.stringify(body));
     t.like(answer.json, { code: 'invalid_request' });
   }
-  t.regex((await verify({})).text, /code: either it or recovery_code is expected/);
+  t.regex((await verify({})).text, /code is missing: give it, or recovery_code/);
   t.is((await verify({ recovery_code: recoveryCodes[0] })).status, 200);
   for (const body of [
     { code: otherThan(code()) },

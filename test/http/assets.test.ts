@@ -251,26 +251,26 @@ test('An invalid asset is refused with the name of the field', async (t) => {
     t.deepEqual(codeOf(answer), [400, 'invalid_request']);
     t.regex((answer.json as { message: string }).message, message);
   };
-  await refused({ object_key: 'a/../b' }, /^object_key: /);
-  await refused({ object_key: undefined }, /^object_key: /);
-  await refused({ media_type: 'mp4' }, /^media_type: /);
-  await refused({ size: -1 }, /^size: /);
-  await refused({ size: 1.5 }, /^size: /);
-  await refused({ size: 5_497_558_138_881 }, /^size: /);
-  await refused({ name: '' }, /^name: /);
-  await refused({ storage_id: 'x' }, /^storage_id: /);
+  await refused({ object_key: 'a/../b' }, /^object_key /);
+  await refused({ object_key: undefined }, /^object_key /);
+  await refused({ media_type: 'mp4' }, /^media_type /);
+  await refused({ size: -1 }, /^size /);
+  await refused({ size: 1.5 }, /^size /);
+  await refused({ size: 5_497_558_138_881 }, /^size /);
+  await refused({ name: '' }, /^name /);
+  await refused({ storage_id: 'x' }, /^storage_id /);
   await refused(
     { renditions: [{ kind: 'original', object_key: 'a', media_type: 'a/b', size: 1 }] },
-    /^renditions\.0\.kind: /,
+    /^renditions\.0\.kind /,
   );
   await refused({ kind: 'video' }, /kind/);
   // 1,024 bytes including the prefix `videos/`.
-  await refused({ object_key: 'k'.repeat(1_018) }, /^object_key: must be at most 1017 bytes/);
+  await refused({ object_key: 'k'.repeat(1_018) }, /^object_key must be at most 1017 bytes/);
   const cos = await bind({
     ...{ provider: 'cos', bucket: 'rivers-1250000000', region: 'ap-beijing', base_path: '' },
     credentials: { secret_id: 'canary-id', secret_key: 'canary-secret' },
   });
-  await refused({ object_key: 'k'.repeat(851) }, /^object_key: must be at most 850 bytes/, cos);
+  await refused({ object_key: 'k'.repeat(851) }, /^object_key must be at most 850 bytes/, cos);
 });
 
 test('An asset is stored in the named storage or in the default one', async (t) => {

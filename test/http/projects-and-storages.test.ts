@@ -261,6 +261,6 @@ test('An access key that no header can carry is refused at once and not quoted',
   t.is(refused.status, 400);
   t.deepEqual(refused.json, {
     code: 'invalid_request',
-    message: 'credentials.access_key: must be of ASCII characters only',
+    message: 'credentials.access_key must be of ASCII characters only',
   });
 });

@@ -32,11 +32,11 @@ test('An invalid registration is refused with the name of the field', async (t) 
   const { post } = await startTestService(t);
   const register = (body: unknown) => post('/api/v1/auth/register', body);
   const bad: [unknown, RegExp][] = [
-    [{ email: 'nobody', password }, /^email: /],
+    [{ email: 'nobody', password }, /^email /],
     [{ email: 'a@example.com', password: 'short1-A' }, /^password/],
     [{ email: 'a@example.com', password: 'alllowercase' }, /^password/],
-    [{ email: 'a@example.com' }, /^password: /],
-    [{ email: 'a@example.com', password, nickname: 'x'.repeat(51) }, /^nickname: /],
+    [{ email: 'a@example.com' }, /^password /],
+    [{ email: 'a@example.com', password, nickname: 'x'.repeat(51) }, /^nickname /],
     [{ email: 'a@example.com', password, admin: true }, /admin/],
   ];
   for (const [body, message] of bad) {

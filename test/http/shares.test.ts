@@ -127,11 +127,11 @@ test('An invalid share is refused with the name of the field', async (t) => {
   const other = await service.makeProject(owner);
   const past = service.clock.now().toISOString();
   const wrong: [Record<string, unknown>, RegExp][] = [
-    [{ password: 'abc' }, /^password: /],
-    [{ password: 'x'.repeat(129) }, /^password: /],
-    [{ expires_at: past }, /^expires_at: /],
-    [{ max_uses: 0 }, /^max_uses: /],
-    [{ max_uses: 10_001 }, /^max_uses: /],
+    [{ password: 'abc' }, /^password /],
+    [{ password: 'x'.repeat(129) }, /^password /],
+    [{ expires_at: past }, /^expires_at /],
+    [{ max_uses: 0 }, /^max_uses /],
+    [{ max_uses: 10_001 }, /^max_uses /],
     [{ name: 'no such field' }, /name/],
   ];
   const { id, token } = await share();

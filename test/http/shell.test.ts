@@ -251,13 +251,13 @@ test('Queries and bodies are parsed by their schemas, and the message names the 
   const good = await http.ask('/things?limit=3', { method: 'PUT', json: { name: 'a' } });
   t.like(good.json, { name: 'a 3 any' });
   const bad: [string, unknown, RegExp][] = [
-    ['?limit=0', { name: 'a' }, /^query\.limit: /],
-    ['?limit=x', { name: 'a' }, /^query\.limit: /],
-    ['?limit=', { name: 'a' }, /^query\.limit: /],
-    ['?limit=1&other=2', { name: 'a' }, /^query: a parameter is unknown; this call has limit$/],
+    ['?limit=0', { name: 'a' }, /^query\.limit /],
+    ['?limit=x', { name: 'a' }, /^query\.limit /],
+    ['?limit=', { name: 'a' }, /^query\.limit /],
+    ['?limit=1&other=2', { name: 'a' }, /^query\.other is unknown \(this call has limit\)$/],
     ['?limit=1&limit=2', { name: 'a' }, /twice/],
-    ['', { name: 7 }, /^name: /],
-    ['', {}, /^name: is missing$/],
+    ['', { name: 7 }, /^name /],
+    ['', {}, /^name is missing$/],
     ['', { name: 'a', nickname: 'x' }, /nickname/],
     ['', [], /object/],
     ['', null, /object/],

@@ -30,11 +30,12 @@ async function run(command: string, args: readonly string[], cwd: string, env: N
   });
 }
 
+// All preparations fit into AVA's 5 minutes.
 const python = join(root, 'python', 'bin');
 const pythonPackages = ['openapi-python-client==0.29.1', 'mypy==2.4.1'];
 const hasPython =
-  succeeds('python3', ['-m', 'venv', join(root, 'python')], 60) &&
-  succeeds(join(python, 'pip'), ['install', '--quiet', ...pythonPackages], 120);
+  succeeds('python3', ['-m', 'venv', join(root, 'python')], 40) &&
+  succeeds(join(python, 'pip'), ['install', '--quiet', ...pythonPackages], 90);
 
 const goTool = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
 const goEnvironment = { GOBIN: root, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
@@ -44,7 +45,7 @@ mkdirSync(goFolder);
 writeFileSync(join(goFolder, 'go.mod'), goModule);
 const hasGo =
   succeeds('go', ['install', goTool], 90, { env: goEnvironment }) &&
-  succeeds('go', ['mod', 'download'], 60, { cwd: goFolder, env: goEnvironment });
+  succeeds('go', ['mod', 'download'], 40, { cwd: goFolder, env: goEnvironment });
 
 type Scenario = Awaited<ReturnType<typeof givenScenario>>;
 

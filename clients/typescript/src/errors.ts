@@ -1,3 +1,5 @@
+import { type ProblemField, readProblemFields, readProblems } from './problem-fields.js';
+
 /** An error reply of the service. `code` is one of docs/errors-and-limits.md; `message` is for people. */
 export class StowageError extends Error {
   override readonly name = 'StowageError';
@@ -5,16 +7,17 @@ export class StowageError extends Error {
   readonly code: string;
   /** The `X-Request-Id` of the reply, for a report to the operator; null without one. */
   readonly requestId: string | null;
+  /** The fields of the request that are wrong; empty where no field is. */
+  readonly fields: readonly ProblemField[];
 
-  constructor(
-    status: number,
-    body: { readonly code: string; readonly message: string },
-    requestId: string | null,
-  ) {
-    super(body.message);
+  /** @param error the parsed body */
+  constructor({ status, headers }: Pick<Response, 'status' | 'headers'>, error: unknown) {
+    const { code, message } = bodyOf(error, status);
+    super(message);
     this.status = status;
-    this.code = body.code;
-    this.requestId = requestId;
+    this.code = code;
+    this.requestId = headers.get('x-request-id');
+    this.fields = readProblems(error) ?? readProblemFields(headers.get('problem-fields'));
   }
 }
 
@@ -31,18 +34,15 @@ interface Result<Data> {
 export async function must<Data>(call: Promise<Result<Data>>): Promise<Data> {
   const { data, error, response } = await call;
   if (response.ok) return data as Data;
-  throw new StowageError(
-    response.status,
-    bodyOf(error, response.status),
-    response.headers.get('x-request-id'),
-  );
+  throw new StowageError(response, error);
 }
 
-/** A proxy in front of the service may answer with another body. */
+/** Reads both forms of an error. A proxy in front of the service may answer with another body. */
 function bodyOf(error: unknown, status: number): { readonly code: string; readonly message: string } {
-  if (typeof error === 'object' && error !== null && 'code' in error && 'message' in error) {
-    const { code, message } = error;
-    if (typeof code === 'string' && typeof message === 'string') return { code, message };
+  if (typeof error === 'object' && error !== null) {
+    const { code, message, detail } = error as Readonly<Record<string, unknown>>;
+    const said = message ?? detail;
+    if (typeof code === 'string' && typeof said === 'string') return { code, message: said };
   }
   return { code: 'unknown', message: `the reply ${status} is not one of the service` };
 }

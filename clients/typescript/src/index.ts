@@ -6,6 +6,7 @@ export {
 } from './client.js';
 export { must, StowageError } from './errors.js';
 export { pages } from './pages.js';
+export type { ProblemField } from './problem-fields.js';
 export type { RetryOptions } from './retry.js';
 export type { Tokens } from './session.js';
 export { type UploadOptions, type UploadTarget, uploadFile } from './upload.js';

@@ -1,8 +1,7 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
-import { invalid, type InvalidRequest } from '../../domain/invalid-request.js';
+import { invalid } from '../../domain/invalid-request.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { parseEmailAddress } from '../../security/email-address.js';
 import type { KnownNetworks } from '../../security/known-networks.js';
@@ -68,7 +67,7 @@ export function makeChangePassword({
     const user = await loadRegistered(handler, userId);
     const email = await openForPerson(sealer, { userId, field: 'email' }, user.email);
     const problem = checkPassword(newPassword, parseEmailAddress(email)?.localPart ?? '');
-    if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', `new_${problem}`);
+    if (problem !== null) invalid('new_password', problem.problem, problem.code);
 
     const checkedAgainst = await prove(input, user, context);
     const hash = await passwords.hash(newPassword);
@@ -96,6 +95,10 @@ export function makeChangePassword({
     }
     const { emailCodeAt } = session;
     if (emailCodeAt !== null && context.time.getTime() - emailCodeAt.getTime() <= codeReplacesMs) return null;
-    return invalid('current_password', 'is needed, unless you have just proved a mailed code');
+    return invalid(
+      'current_password',
+      'is missing: only who has just proved a mailed code may leave it out',
+      'missing',
+    );
   }
 }

@@ -1,9 +1,8 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
-import type { InvalidRequest } from '../../domain/invalid-request.js';
+import { checkEach, invalid } from '../../domain/invalid-request.js';
 import { checkNickname, nicknameLengthMax } from '../../domain/user/nickname.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { EmailAddress } from '../../security/email-address.js';
@@ -48,9 +47,13 @@ export type CheckRegistration = (input: Pick<RegisterInput, 'email' | 'password'
 export function makeCheckRegistration({ checkPassword }: Pick<Deps, 'checkPassword'>): CheckRegistration {
   return ({ email, password, nickname: given }) => {
     const address = checkAddress(email);
-    const nickname = chooseNickname(given, address);
-    const problem = checkPassword(password, address.localPart);
-    if (problem !== null) throw new CommandRejected<InvalidRequest>('invalid_request', problem);
+    const { nickname } = checkEach({
+      nickname: () => chooseNickname(given, address),
+      password: () => {
+        const problem = checkPassword(password, address.localPart);
+        if (problem !== null) invalid('password', problem.problem, problem.code);
+      },
+    });
     return { address, nickname };
   };
 }

@@ -4,7 +4,12 @@ import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
 import { assetAggregate } from '../../domain/asset/asset.js';
 import { bytesOfAsset, keysOfAsset } from '../../domain/asset/status.js';
-import { type AssetFacts, checkAssetFacts } from '../../domain/asset/description.js';
+import { type AssetFacts, assetNameMax, checkAssetFacts } from '../../domain/asset/description.js';
+import { checkMediaType, checkSize } from '../../domain/asset/file-fields.js';
+import { checkKind } from '../../domain/asset/renditions.js';
+import { checkTag } from '../../domain/asset/tags.js';
+import { checkObjectKey } from '../../domain/object-key.js';
+import { checkName } from '../../domain/text.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
@@ -32,6 +37,16 @@ export type AddAsset = (input: AddAssetInput, context: CommandContext) => Promis
 export function checkNewAsset(facts: AssetFacts): AssetFacts {
   return checkAssetFacts(facts, widestKeyRule);
 }
+
+/** The rules of single fields, which name no field. @throws CommandRejected invalid_request */
+export const assetRules = {
+  name: (text: string) => checkName(text, '', assetNameMax),
+  objectKey: (key: string) => checkObjectKey(key, '', widestKeyRule),
+  mediaType: (text: string) => checkMediaType(text, ''),
+  size: (bytes: number) => checkSize(bytes, ''),
+  tag: (text: string) => checkTag(text, ''),
+  kind: (text: string) => checkKind(text, ''),
+} as const;
 
 export function makeAddAsset({
   handler,

@@ -95,8 +95,8 @@ function renditionOf({ renditions }: ExistingAsset, kind: string, language: stri
   const [found, ...others] = renditions.filter(
     (one) => one.kind === kind && (wanted === undefined || one.language === wanted),
   );
-  if (found === undefined) return invalid('rendition', 'the asset has no such rendition');
+  if (found === undefined) return invalid('rendition', 'names no rendition of the asset', 'not_allowed');
   return others.length === 0
     ? found
-    : invalid('language', 'is missing: the asset has several such renditions');
+    : invalid('language', 'is missing: the asset has several such renditions', 'missing');
 }

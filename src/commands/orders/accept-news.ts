@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { checkoutAggregate } from '../../domain/checkout/checkout.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
+import { orderAggregate, outcomeIn } from '../../domain/order/order.js';
 import { transactionStreamId } from '../../domain/payment-ids.js';
 import type { PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
@@ -32,10 +34,23 @@ export function makeAcceptNews({
 
   async function isKnown(
     provider: PaymentProviderName,
-    { isOurs }: VerifiedCallback,
-    { transaction_id: transaction, order_number: number, fact }: PaymentNotification,
+    report: VerifiedCallback,
+    one: PaymentNotification,
   ): Promise<boolean> {
-    if (transaction === null) return false;
+    if (one.transaction_id !== null) return isInTransaction(provider, report, one, one.transaction_id);
+    const orderId = parseOrderNumber(one.order_number ?? '');
+    if (orderId === null || !report.isOurs) return false;
+    return one.fact.kind === 'approved'
+      ? isApprovalKnown(provider, orderId, one.reference)
+      : isKnownToOrder(provider, orderId, one);
+  }
+
+  async function isInTransaction(
+    provider: PaymentProviderName,
+    { isOurs }: VerifiedCallback,
+    { order_number: number, fact }: PaymentNotification,
+    transaction: string,
+  ): Promise<boolean> {
     const { state } = await handler.load(transactionAggregate, transactionStreamId(provider, transaction));
     const told = state.reports.filter(({ is_ours }) => is_ours === isOurs).flatMap((report) => report.told);
     return told.some(
@@ -43,5 +58,35 @@ export function makeAcceptNews({
         isDeepStrictEqual(one.fact, fact) &&
         parseOrderNumber(one.order_number ?? '') === parseOrderNumber(number ?? ''),
     );
+  }
+
+  /** After a refused capture, the buyer may have approved the same payment again. */
+  async function isApprovalKnown(
+    provider: PaymentProviderName,
+    orderId: string,
+    reference: string | undefined,
+  ): Promise<boolean> {
+    const { approvals } = (await handler.load(checkoutAggregate, orderId)).state;
+    return approvals.some(
+      (one) => one.provider === provider && one.reference === reference && one.outcome !== 'refused',
+    );
+  }
+
+  async function isKnownToOrder(
+    provider: PaymentProviderName,
+    orderId: string,
+    { fact, at }: PaymentNotification,
+  ): Promise<boolean> {
+    const { state } = await handler.load(orderAggregate, orderId);
+    if (state.status === 'absent') return false;
+    const reported = {
+      callback: '',
+      provider,
+      mismatch: null,
+      transactionId: null,
+      fact,
+      at: new Date(at ?? 0),
+    };
+    return outcomeIn(state, reported) === 'already_applied';
   }
 }

@@ -77,7 +77,7 @@ export function makeCheckReturnUrl({
     if (url === null || url.username !== '' || url.password !== '') invalid('return_url', 'must be a URL');
     if (url.protocol !== 'https:' && publicUrl.startsWith('https:')) invalid('return_url', 'must be https');
     if (!browserOrigins.includes(url.origin)) {
-      invalid('return_url', 'must be of the origin of the service or of ALLOWED_ORIGINS');
+      invalid('return_url', 'must be of the origin of the service or of ALLOWED_ORIGINS', 'not_allowed');
     }
   };
 }

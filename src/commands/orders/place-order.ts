@@ -24,7 +24,7 @@ export interface PlaceOrderInput {
 
 /**
  * Places an order, which a callback of the platform reports as paid (docs/design.md#plans-and-orders).
- * @throws CommandRejected plan_not_available, invalid_request, project_not_found, insufficient_role,
+ * @throws CommandRejected invalid_request, project_not_found, insufficient_role,
  * two_factor_required, provider_not_configured, order_limit_reached
  */
 export type PlaceOrder = (
@@ -32,7 +32,7 @@ export type PlaceOrder = (
   context: CommandContext,
 ) => Promise<Versioned<OrderResource>>;
 
-/** Checks what needs no store. @throws CommandRejected plan_not_available, invalid_request */
+/** Checks what needs no store. @throws CommandRejected invalid_request */
 export type CheckOrder = (
   input: Pick<PlaceOrderInput, 'planId' | 'provider' | 'currency' | 'projectId'>,
 ) => ReturnType<typeof findOffer> & {
@@ -45,10 +45,11 @@ export function makeCheckOrder({ plans }: Pick<Deps, 'plans'>): CheckOrder {
   return ({ planId, provider, currency = defaultCurrency(provider), projectId }) => {
     const { plan, amount } = findOffer(plans, { planId, currency });
     const problem = whyNotPayable(provider, { amount, currency });
-    if (problem !== null) invalid('currency', problem);
-    if (isForProject(plan) && projectId === undefined) invalid('project_id', 'the plan is for a project');
+    if (problem !== null) invalid('currency', `cannot be used: ${problem}`, 'not_allowed');
+    if (isForProject(plan) && projectId === undefined)
+      invalid('project_id', 'is missing: the plan is for a project', 'missing');
     if (!isForProject(plan) && projectId !== undefined) {
-      invalid('project_id', 'the plan is for a user, not for a project');
+      invalid('project_id', 'must be left out: the plan is for a user', 'not_allowed');
     }
     return { plan, amount, currency, projectId: projectId ?? null };
   };

@@ -44,7 +44,7 @@ export function makeReconcilePayments({
   readonly reconcileReports: ReconcileReports;
 }): ReconcilePayments {
   return async ({ provider, ...period }, context) => {
-    if (!(period.from < period.to)) invalid('to', 'must be after from');
+    if (!(period.from < period.to)) invalid('to', 'must be after from', 'too_small');
     const maker = paymentMakers.get(provider);
     if (maker !== undefined && canListReports(maker)) return reconcileReports(maker, period, context);
     if (maker !== undefined && canBeQueried(maker)) return reconcileOrders(maker, period, context);

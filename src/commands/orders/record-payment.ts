@@ -67,7 +67,7 @@ export function makeRecordPayment(
   return async (request, context) => {
     // The order keeps the latest figure of a platform, so a time in the future would hide what comes later.
     if (request.at !== undefined && Date.parse(request.at) > context.time.getTime() + clockSkewMs) {
-      invalid('at', 'lies in the future');
+      invalid('at', 'lies in the future', 'too_large');
     }
     const orderId = parseOrderNumber(request.order) ?? request.order;
     const fact = factOfRecord(request);

@@ -53,18 +53,22 @@ export const recordRequest = z
   .meta({ id: 'PaymentRecordRequest' });
 export type RecordRequest = z.output<typeof recordRequest>;
 
+const forMoneyAlone = 'must be left out: it is for a payment, a refund or a dispute';
+
 type Told = Omit<RecordRequest, 'reason' | 'evidence'>;
 
 /** Returns the fact that the request tells. @throws CommandRejected invalid_request, naming the field */
 export function factOfRecord(told: Told): PaymentFact {
   const { kind, refund_id } = told;
-  if (refund_id !== undefined && kind !== 'refunded') invalid('refund_id', 'is for a refund');
-  if (told.dispute_id !== undefined && !kind.startsWith('dispute')) invalid('dispute_id', 'is for a dispute');
+  if (refund_id !== undefined && kind !== 'refunded')
+    invalid('refund_id', 'must be left out: it is for a refund', 'not_allowed');
+  if (told.dispute_id !== undefined && !kind.startsWith('dispute'))
+    invalid('dispute_id', 'must be left out: it is for a dispute', 'not_allowed');
   switch (kind) {
     case 'failed':
     case 'canceled':
-      if (told.amount !== undefined) invalid('amount', 'is for a payment, a refund or a dispute');
-      if (told.currency !== undefined) invalid('currency', 'is for a payment, a refund or a dispute');
+      if (told.amount !== undefined) invalid('amount', forMoneyAlone, 'not_allowed');
+      if (told.currency !== undefined) invalid('currency', forMoneyAlone, 'not_allowed');
       return { kind };
     case 'paid':
       requireTransaction(told);
@@ -91,12 +95,12 @@ function disputeOfRecord(kind: keyof typeof disputeStatus, told: Told): PaymentF
 }
 
 function requireTransaction({ transaction_id }: Told): string {
-  return transaction_id ?? invalid('transaction_id', 'is missing');
+  return transaction_id ?? invalid('transaction_id', 'is missing', 'missing');
 }
 
 function moneyOfRecord({ amount, currency }: Told) {
   return {
-    amount: amount ?? invalid('amount', 'is missing'),
-    currency: currency ?? invalid('currency', 'is missing'),
+    amount: amount ?? invalid('amount', 'is missing', 'missing'),
+    currency: currency ?? invalid('currency', 'is missing', 'missing'),
   };
 }

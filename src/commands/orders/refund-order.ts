@@ -150,7 +150,7 @@ export function makeRefundOrder(
       .filter(({ transaction_id }) => transactionId === undefined || transaction_id === transactionId);
     const [capture, ...others] = named;
     if (capture === undefined) return rejectCheckout('refund_not_possible', 'the order has no such payment');
-    if (others.length > 0) invalid('transaction_id', 'is missing: the order has several payments');
+    if (others.length > 0) invalid('transaction_id', 'is missing: the order has several payments', 'missing');
     return { order, capture };
   }
 

@@ -68,7 +68,7 @@ export function makeResolvePayment(
     const { stream, revision, index } = parsePaymentId(id) ?? notFound();
     const decision = { ...decided, note: checkText(decided.note, 'note', 1_000) };
     if (decision.action === 'dismiss' && decision.orderId !== null) {
-      invalid('order_id', 'is for what is applied');
+      invalid('order_id', 'must be left out: it is for what is applied', 'not_allowed');
     }
     if (index !== null) return resolveReview(id, await placesOf(stream, revision, index), decision, context);
     return revision === null ? notFound() : resolveReport(stream, revision, decision, context);
@@ -80,7 +80,7 @@ export function makeResolvePayment(
     { action, orderId, note }: Decision,
     context: CommandContext,
   ): Promise<PaymentResolution> {
-    if (action === 'apply' && orderId === null) invalid('order_id', 'is missing');
+    if (action === 'apply' && orderId === null) invalid('order_id', 'is missing', 'missing');
     const order = orderId === null ? null : await requireRoom(orderId, stream, revision);
     const id = reportName(stream, revision);
     const sealed = await sealPaymentNote(deps, { paymentId: id, buyerId: order?.userId ?? null }, note);
@@ -120,7 +120,8 @@ export function makeResolvePayment(
     context: CommandContext,
   ): Promise<PaymentResolution> {
     const { orderId, order } = await reviewedOrder(name, orderIds);
-    if (named !== null && named !== orderId) invalid('order_id', 'is another than the order in review');
+    if (named !== null && named !== orderId)
+      invalid('order_id', 'is another than the order in review', 'not_allowed');
     const sealed = await sealPaymentNote(deps, { paymentId: name, buyerId: order.userId }, note);
     const command = { type: 'ResolveReview', callback: name, action, note: sealed } as const;
     // A refused decision writes nothing.

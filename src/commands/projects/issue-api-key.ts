@@ -45,7 +45,11 @@ export function checkKeyIssue(
   { time, earliest }: { readonly time: Date; readonly earliest: Date },
 ): { readonly name: string; readonly expiresAt: Date } {
   if (scopes.length === 0 || new Set(scopes).size < scopes.length) {
-    invalid('scopes', 'must name at least one scope, and each once');
+    invalid(
+      'scopes',
+      'must name at least one scope, and each once',
+      scopes.length === 0 ? 'too_short' : 'repeated',
+    );
   }
   const isOver = expiresAt !== undefined && expiresAt <= time;
   return { name: checkName(name), expiresAt: apiKeyExpiry(expiresAt, isOver ? earliest : time) };

@@ -5,13 +5,14 @@ import type { Sealed } from '../../event-sourcing/ports/sealed.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
 import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
 import { checkTag } from '../../domain/asset/tags.js';
-import { invalid } from '../../domain/invalid-request.js';
+import { checkEach, invalid } from '../../domain/invalid-request.js';
 import { frameAncestorsMax, sharedAssetsMax } from '../../domain/share/events.js';
 import { checkSharePassword, passwordClassOf } from '../../domain/share/password.js';
 import { shareNotFound } from '../../domain/share/rejections.js';
 import { shareAggregate } from '../../domain/share/share.js';
 import {
   checkFrameAncestors,
+  frameAncestor,
   checkShareEnd,
   checkShareNote,
   checkShareTitle,
@@ -70,29 +71,45 @@ export const shareLimits = {
   shareTitleMax,
 } as const;
 
+/** The rules of single fields, which name no field. @throws CommandRejected invalid_request */
+export const shareRules = {
+  password: (text: string) => checkSharePassword(text, ''),
+  passwordField: (text: string) => checkSharePassword(text),
+  title: (text: string) => checkShareTitle(text, ''),
+  note: (text: string) => checkShareNote(text, ''),
+  frameAncestor: (text: string) => frameAncestor(text, ''),
+  tag: (text: string) => checkTag(text, ''),
+} as const;
+
 /** Checks what needs no store. @throws CommandRejected invalid_request */
 export function checkNewShare(input: NewShare, now: Date): NewShare {
-  return {
-    ...checkShared(input),
-    password: input.password === null ? null : checkSharePassword(input.password),
-    expiresAt: checkShareEnd(input.expiresAt, now),
-    title: checkShareTitle(input.title),
-    note: checkShareNote(input.note),
-    frameAncestors: checkFrameAncestors(input.frameAncestors),
-  };
+  const { shared, ...terms } = checkEach({
+    shared: () => checkShared(input),
+    password: () => (input.password === null ? null : checkSharePassword(input.password)),
+    expiresAt: () => checkShareEnd(input.expiresAt, now),
+    title: () => checkShareTitle(input.title),
+    note: () => checkShareNote(input.note),
+    frameAncestors: () => checkFrameAncestors(input.frameAncestors),
+  });
+  return { ...shared, ...terms };
 }
 
 function checkShared({ assetIds, tag }: NewShare): Pick<NewShare, 'assetIds' | 'tag'> {
   if (tag === null) return { assetIds: checkSharedAssets(assetIds), tag };
-  if (assetIds.length > 0) invalid('tag', 'takes the place of asset_id and asset_ids; leave one of them out');
+  if (assetIds.length > 0)
+    invalid('tag', 'takes the place of asset_id and asset_ids: leave one of them out', 'not_allowed');
   return { assetIds, tag: checkTag(tag, 'tag') };
 }
 
 function checkSharedAssets(assetIds: readonly string[]): readonly string[] {
   if (assetIds.length === 0 || assetIds.length > sharedAssetsMax) {
-    invalid('asset_ids', `must be 1 to ${sharedAssetsMax}`);
+    invalid(
+      'asset_ids',
+      `must have 1 to ${sharedAssetsMax} entries`,
+      assetIds.length === 0 ? 'too_short' : 'too_long',
+    );
   }
-  if (new Set(assetIds).size < assetIds.length) invalid('asset_ids', 'must be distinct');
+  if (new Set(assetIds).size < assetIds.length) invalid('asset_ids', 'must be distinct', 'repeated');
   return assetIds;
 }
 

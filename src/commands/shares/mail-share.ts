@@ -44,13 +44,17 @@ export function checkShareMail({ to, message }: NewShareMail): {
   readonly message: string | null;
 } {
   if (to.length === 0 || to.length > shareMailAddressesMax)
-    invalid('to', `must be 1 to ${shareMailAddressesMax}`);
+    invalid(
+      'to',
+      `must have 1 to ${shareMailAddressesMax} entries`,
+      to.length === 0 ? 'too_short' : 'too_long',
+    );
   const addresses = to.map(
     (text, index) =>
       parseEmailAddress(text) ?? invalid(`to.${index}`, 'must be an e-mail address such as name@example.com'),
   );
   if (new Set(addresses.map(({ canonical }) => canonical)).size < addresses.length) {
-    invalid('to', 'must be distinct');
+    invalid('to', 'must be distinct', 'repeated');
   }
   return { addresses, message: checkShareMailMessage(message) };
 }

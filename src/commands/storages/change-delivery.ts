@@ -38,7 +38,11 @@ export function makeChangeDelivery({
 }: Pick<Deps, 'handler' | 'storages'> & { readonly sealCredentials: SealCredentials }): ChangeDelivery {
   return async ({ projectId, storageId, mode, token }, context, options) => {
     if ((mode === 'token') !== (token !== null))
-      invalid('token', 'must be given for the mode token, and only then');
+      invalid(
+        'token',
+        'must be given for the mode token, and only then',
+        token === null ? 'missing' : 'not_allowed',
+      );
     const stored = token === null ? null : await storedToken(projectId, storageId, token);
     const target = { aggregate: storageAggregate, id: storageId };
     const command = { type: 'ChangeDelivery', projectId, mode, token: stored } as const;

@@ -4,7 +4,12 @@ import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../event-sourcing/views/views.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import { checkConfiguration, type StorageConfiguration } from '../../domain/storage/configuration.js';
-import { checkCredentials } from '../../domain/storage/credentials.js';
+import { checkBucket } from '../../domain/storage/bucket.js';
+import { checkCdnDomain } from '../../domain/storage/cdn-domain.js';
+import { checkCredential, checkCredentials } from '../../domain/storage/credentials.js';
+import { parseOrigin } from '../../domain/storage/endpoint.js';
+import { checkName } from '../../domain/text.js';
+import { checkEach } from '../../domain/invalid-request.js';
 import type { StorageProvider } from '../../domain/storage/provider.js';
 import { rejectStorage } from '../../domain/storage/rejections.js';
 import { firstCredentialsVersion, storageAggregate } from '../../domain/storage/storage.js';
@@ -47,23 +52,37 @@ export function makeCheckNewStorage({
 }: {
   readonly allowsHttp: (host: string) => boolean;
 }): CheckNewStorage {
-  return (input) => ({
-    configuration: checkConfiguration(
-      {
-        name: input.name,
-        provider: input.provider,
-        endpoint: input.endpoint ?? '',
-        public_endpoint: input.public_endpoint ?? '',
-        bucket: input.bucket,
-        region: input.region ?? '',
-        base_path: input.base_path ?? '',
-        cdn_domain: input.cdn_domain ?? '',
-      },
-      allowsHttp,
-    ),
-    clear: checkCredentials(input.provider, input.credentials),
-  });
+  return (input) =>
+    checkEach({
+      configuration: () =>
+        checkConfiguration(
+          {
+            name: input.name,
+            provider: input.provider,
+            endpoint: input.endpoint ?? '',
+            public_endpoint: input.public_endpoint ?? '',
+            bucket: input.bucket,
+            region: input.region ?? '',
+            base_path: input.base_path ?? '',
+            cdn_domain: input.cdn_domain ?? '',
+          },
+          allowsHttp,
+        ),
+      clear: () => checkCredentials(input.provider, input.credentials),
+    });
 }
+
+/** The rules of single fields, which name no field. @throws CommandRejected invalid_request */
+export const storageRules = {
+  name: (text: string) => checkName(text, ''),
+  endpoint: (text: string) => (text === '' ? null : parseOrigin(text, '')),
+  cdnDomain: (text: string) => checkCdnDomain(text, ''),
+  credential: (text: string) => {
+    checkCredential(text, '');
+  },
+  bucket: (provider: StorageProvider, text: unknown) =>
+    typeof text === 'string' ? checkBucket(provider, text) : null,
+} as const;
 
 export function makeCreateStorage({
   handler,

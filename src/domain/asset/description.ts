@@ -1,3 +1,4 @@
+import { checkEach } from '../invalid-request.js';
 import { checkObjectKey, type KeyRule } from '../object-key.js';
 import { checkName } from '../text.js';
 import type { AssetDescription } from './events.js';
@@ -22,20 +23,22 @@ export const assetNameMax = 255;
  * @throws CommandRejected invalid_request, naming the field
  */
 export function checkAssetFacts(input: AssetFacts, keyRule: KeyRule): CheckedFacts {
-  const name = checkName(input.name, 'name', assetNameMax);
-  const object_key = checkObjectKey(input.object_key, 'object_key', keyRule);
-  const media_type = checkMediaType(input.media_type, 'media_type');
-  const size = checkSize(input.size, 'size');
-  const renditions = checkRenditions(input.renditions, keyRule);
-  return { name, object_key, media_type, size, renditions, tags: checkTags(input.tags ?? []) };
+  return checkEach({
+    name: () => checkName(input.name, 'name', assetNameMax),
+    object_key: () => checkObjectKey(input.object_key, 'object_key', keyRule),
+    media_type: () => checkMediaType(input.media_type, 'media_type'),
+    size: () => checkSize(input.size, 'size'),
+    renditions: () => checkRenditions(input.renditions, keyRule),
+    tags: () => checkTags(input.tags ?? []),
+  });
 }
 
 /** Checks a change of an asset. @throws CommandRejected invalid_request, naming the field */
 export function checkAssetChanges({ name, tags, media_type, size }: AssetChanges): AssetChanges {
-  return {
-    ...(name === undefined ? {} : { name: checkName(name, 'name', assetNameMax) }),
-    ...(tags === undefined ? {} : { tags: checkTags(tags) }),
-    ...(media_type === undefined ? {} : { media_type: checkMediaType(media_type, 'media_type') }),
-    ...(size === undefined ? {} : { size: checkSize(size, 'size') }),
-  };
+  return checkEach({
+    ...(name === undefined ? {} : { name: () => checkName(name, 'name', assetNameMax) }),
+    ...(tags === undefined ? {} : { tags: () => checkTags(tags) }),
+    ...(media_type === undefined ? {} : { media_type: () => checkMediaType(media_type, 'media_type') }),
+    ...(size === undefined ? {} : { size: () => checkSize(size, 'size') }),
+  });
 }

@@ -1,4 +1,4 @@
-import { invalid } from '../invalid-request.js';
+import { checkAll, checkEach, invalid } from '../invalid-request.js';
 import { checkObjectKey, type KeyRule } from '../object-key.js';
 import type { Rendition } from './events.js';
 import { checkMediaType, checkSize } from './file-fields.js';
@@ -29,24 +29,30 @@ export type GivenRendition = Omit<Rendition, 'language'> & {
  */
 export function checkRendition(rendition: GivenRendition, keyRule: KeyRule, prefix = ''): Rendition {
   const { kind } = rendition;
-  if (!renditionKind.test(kind)) invalid(`${prefix}kind`, 'must be 1 to 32 of a-z, 0-9, _ and -');
-  if (kind === originalKind) invalid(`${prefix}kind`, `must not be ${originalKind}`);
-  return {
-    kind,
-    object_key: checkObjectKey(rendition.object_key, `${prefix}object_key`, keyRule),
-    media_type: checkMediaType(rendition.media_type, `${prefix}media_type`),
-    size: checkSize(rendition.size, `${prefix}size`),
-    language: checkLanguage(kind, rendition.language ?? null, `${prefix}language`),
-  };
+  return checkEach({
+    kind: () => checkKind(kind, `${prefix}kind`),
+    object_key: () => checkObjectKey(rendition.object_key, `${prefix}object_key`, keyRule),
+    media_type: () => checkMediaType(rendition.media_type, `${prefix}media_type`),
+    size: () => checkSize(rendition.size, `${prefix}size`),
+    language: () => checkLanguage(kind, rendition.language ?? null, `${prefix}language`),
+  });
+}
+
+/** @throws CommandRejected invalid_request */
+export function checkKind(kind: string, field: string): string {
+  if (!renditionKind.test(kind)) invalid(field, 'must be 1 to 32 of a-z, 0-9, _ and -');
+  if (kind === originalKind) invalid(field, `must not be ${originalKind}`, 'not_allowed');
+  return kind;
 }
 
 /** @throws CommandRejected invalid_request, naming the field; also for two of one kind and language */
 export function checkRenditions(renditions: readonly GivenRendition[], keyRule: KeyRule): Rendition[] {
-  if (renditions.length > renditionsMax) invalid('renditions', `must be at most ${renditionsMax}`);
-  const checked = renditions.map((one, index) => checkRendition(one, keyRule, `renditions.${index}.`));
+  if (renditions.length > renditionsMax)
+    invalid('renditions', `must be at most ${renditionsMax}`, 'too_long');
+  const checked = checkAll(renditions, (one, index) => checkRendition(one, keyRule, `renditions.${index}.`));
   for (const [index, one] of checked.entries()) {
     if (checked.findIndex((other) => isSameRendition(one, other)) < index) {
-      invalid(`renditions.${index}.kind`, 'must be distinct, or subtitles in another language');
+      invalid(`renditions.${index}.kind`, 'must be distinct, or subtitles in another language', 'repeated');
     }
   }
   return checked;
@@ -57,9 +63,9 @@ export function checkLanguage(kind: string, language: string | null, field = 'la
   if (kind !== subtitlesKind) {
     return language === null
       ? null
-      : invalid(field, `must be left out: only ${subtitlesKind} have a language`);
+      : invalid(field, `must be left out: only ${subtitlesKind} have a language`, 'not_allowed');
   }
-  if (language === null) return invalid(field, 'is missing: name the language of the subtitles');
+  if (language === null) return invalid(field, 'is missing: name the language of the subtitles', 'missing');
   try {
     const [canonical] = language.length > languageMax ? [] : Intl.getCanonicalLocales(language);
     if (canonical !== undefined) return canonical;

@@ -1,4 +1,4 @@
-import { invalid } from '../invalid-request.js';
+import { checkAll, invalid } from '../invalid-request.js';
 import { checkName } from '../text.js';
 import { sameTag } from './status.js';
 
@@ -10,11 +10,12 @@ export const tagMax = 50;
  * @throws CommandRejected invalid_request for too many or too long tags, and for two that `sameTag` does not tell apart
  */
 export function checkTags(tags: readonly string[]): string[] {
-  if (tags.length > tagsMax) invalid('tags', `must be at most ${tagsMax}`);
-  const checked = tags.map((tag, index) => checkTag(tag, `tags.${index}`));
+  if (tags.length > tagsMax) invalid('tags', `must be at most ${tagsMax}`, 'too_long');
+  const checked = checkAll(tags, (tag, index) => checkTag(tag, `tags.${index}`));
   const seen = new Set<string>();
   for (const [index, tag] of checked.entries()) {
-    if (seen.has(sameTag(tag))) invalid(`tags.${index}`, 'must be distinct; capitals do not count');
+    if (seen.has(sameTag(tag)))
+      invalid(`tags.${index}`, 'must be distinct (capitals do not count)', 'repeated');
     seen.add(sameTag(tag));
   }
   return checked;

@@ -13,7 +13,7 @@ const recordIdLengthMax = 255;
 export function checkDescription(input: NodeInput): NodeDescription {
   const { lb_weight: weight, max_capacity_hint: capacity } = input;
   if (!Number.isInteger(weight) || weight < 0 || weight > 100) {
-    invalid('lb_weight', 'must be a whole number from 0 to 100');
+    invalid('lb_weight', 'must be a whole number from 0 to 100', 'too_large');
   }
   if (capacity !== null && !(Number.isSafeInteger(capacity) && capacity >= 0)) {
     invalid('max_capacity_hint', 'must be a whole number from 0 on, or null');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { currencyCode, type Money, type PaymentProviderName } from '../payment.js';
 import { orderGrant } from './events.js';
-import { rejectOrder } from './rejections.js';
+import { invalid } from '../invalid-request.js';
 
 /** A plan in `PLANS_FILE` (docs/design.md#plans-and-orders). */
 const plan = z.strictObject({
@@ -68,16 +68,16 @@ export function whyNotPayable(provider: PaymentProviderName, { amount, currency 
     : null;
 }
 
-/** Returns the plan and its price in minor units. @throws CommandRejected plan_not_available */
+/** Returns the plan and its price in minor units. @throws InvalidInput */
 export function findOffer(
   all: readonly Plan[],
   { planId, currency }: { readonly planId: string; readonly currency: string },
 ): { readonly plan: Plan; readonly amount: number } {
   const found = all.find(({ id }) => id === planId);
-  if (found === undefined) return rejectOrder('plan_not_available', 'plan_id: there is no such plan');
+  if (found === undefined) return invalid('plan_id', 'names no plan', 'not_allowed');
   const amount = Object.hasOwn(found.prices, currency) ? found.prices[currency] : undefined;
   if (amount === undefined) {
-    return rejectOrder('plan_not_available', 'currency: the plan has no price in this currency');
+    return invalid('currency', 'is not one in which the plan has a price', 'not_allowed');
   }
   return { plan: found, amount };
 }

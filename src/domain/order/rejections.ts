@@ -6,7 +6,6 @@ export type OrderRejection =
   | 'order_not_open'
   | 'order_limit_reached'
   /** The plan does not exist, or has no price in this currency. */
-  | 'plan_not_available'
   /** No mismatch of this name waits for a decision. */
   | 'review_not_open'
   /** An operator has made another decision. */

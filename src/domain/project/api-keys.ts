@@ -32,8 +32,8 @@ export const apiKeyLifeMs = 365 * 86_400_000;
 export function apiKeyExpiry(asked: Date | undefined, now: Date): Date {
   const latest = new Date(now.getTime() + apiKeyLifeMs);
   if (asked === undefined) return latest;
-  if (asked <= now) invalid('expires_at', 'must lie in the future');
-  if (asked > latest) invalid('expires_at', 'must lie within 365 days from now');
+  if (asked <= now) invalid('expires_at', 'must lie in the future', 'too_small');
+  if (asked > latest) invalid('expires_at', 'must lie within 365 days from now', 'too_large');
   return asked;
 }
 

@@ -6,21 +6,23 @@ export const sharePasswordMin = 4;
 export const sharePasswordMax = 128;
 
 /** Checks a new password of a share. @throws CommandRejected invalid_request */
-export function checkSharePassword(password: string): string {
+export function checkSharePassword(password: string, field = 'password'): string {
   const length = lengthOf(password);
   if (length < sharePasswordMin || length > sharePasswordMax) {
-    invalid('password', `must have ${sharePasswordMin} to ${sharePasswordMax} characters`);
+    const code = length < sharePasswordMin ? 'too_short' : 'too_long';
+    invalid(field, `must have ${sharePasswordMin} to ${sharePasswordMax} characters`, code);
   }
   // A lone surrogate has no UTF-8 form, so different passwords would have the same hash.
-  if (/\p{Surrogate}/u.test(password)) invalid('password', 'must be well-formed text');
+  if (/\p{Surrogate}/u.test(password)) invalid(field, 'must be well-formed text');
   return password;
 }
 
 /** Checks the length of a password that a visitor tries. @throws CommandRejected invalid_request */
-export function checkTriedPassword(password: string): string {
+export function checkTriedPassword(password: string, field = 'password'): string {
   const length = lengthOf(password);
   if (length < 1 || length > sharePasswordMax) {
-    invalid('password', `must have 1 to ${sharePasswordMax} characters`);
+    const code = length < 1 ? 'too_short' : 'too_long';
+    invalid(field, `must have 1 to ${sharePasswordMax} characters`, code);
   }
   return password;
 }

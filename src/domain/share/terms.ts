@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Sealed } from '../../event-sourcing/ports/sealed.js';
-import { invalid } from '../invalid-request.js';
+import { checkAll, invalid } from '../invalid-request.js';
 import { checkName, checkText } from '../text.js';
 import { frameAncestorsMax } from './events.js';
 import { type ShareFields, type StoredTerms, termsOf } from './status.js';
@@ -22,7 +22,7 @@ export const shareNoteMax = 2_000;
 
 /** Checks that the end of a share is in the future; null: no end. @throws CommandRejected invalid_request */
 export function checkShareEnd(expiresAt: Date | null, now: Date): Date | null {
-  if (expiresAt !== null && expiresAt <= now) invalid('expires_at', 'must be in the future');
+  if (expiresAt !== null && expiresAt <= now) invalid('expires_at', 'must be in the future', 'too_small');
   return expiresAt;
 }
 
@@ -36,13 +36,13 @@ export const shareLives = {
 export type ShareLife = keyof typeof shareLives;
 
 /** Checks the title of a share and trims it; null and blank: no title. @throws CommandRejected invalid_request */
-export function checkShareTitle(title: string | null): string | null {
-  return title === null || title.trim() === '' ? null : checkName(title, 'title', shareTitleMax);
+export function checkShareTitle(title: string | null, field = 'title'): string | null {
+  return title === null || title.trim() === '' ? null : checkName(title, field, shareTitleMax);
 }
 
 /** Checks the note of a share and trims it; null and blank: no note. @throws CommandRejected invalid_request */
-export function checkShareNote(note: string | null): string | null {
-  return note === null || note.trim() === '' ? null : checkText(note, 'note', shareNoteMax);
+export function checkShareNote(note: string | null, field = 'note'): string | null {
+  return note === null || note.trim() === '' ? null : checkText(note, field, shareNoteMax);
 }
 
 /**
@@ -52,9 +52,10 @@ export function checkShareNote(note: string | null): string | null {
  */
 export function checkFrameAncestors(origins: readonly string[]): readonly string[] {
   const checked = [
-    ...new Set(origins.map((origin, index) => frameAncestor(origin, `frame_ancestors.${index}`))),
+    ...new Set(checkAll(origins, (origin, index) => frameAncestor(origin, `frame_ancestors.${index}`))),
   ];
-  if (checked.length > frameAncestorsMax) invalid('frame_ancestors', `must be at most ${frameAncestorsMax}`);
+  if (checked.length > frameAncestorsMax)
+    invalid('frame_ancestors', `must be at most ${frameAncestorsMax}`, 'too_long');
   return checked;
 }
 
@@ -63,7 +64,7 @@ const originPattern =
   /^https:\/\/(\*\.)?((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)(?::(\d{1,5}))?$/;
 const hostMax = 253;
 
-function frameAncestor(origin: string, field: string): string {
+export function frameAncestor(origin: string, field: string): string {
   const [, wildcard = '', host = '', port] = originPattern.exec(origin.toLowerCase()) ?? [];
   const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
   if (host === '' || host.length > hostMax || !isPort) {

@@ -3,10 +3,9 @@ import { invalid } from '../invalid-request.js';
 import { isHostName } from './host-name.js';
 
 /** Normalises a CDN's host to lower-case ASCII; `''` stays `''`. @throws CommandRejected invalid_request */
-export function checkCdnDomain(domain: string): string {
+export function checkCdnDomain(domain: string, field = 'cdn_domain'): string {
   if (domain === '') return '';
   const host = /[\s/\\:@?#%]/.test(domain) ? '' : domainToASCII(domain);
-  if (!isHostName(host) || !host.includes('.'))
-    invalid('cdn_domain', 'must be a host such as cdn.example.com');
+  if (!isHostName(host) || !host.includes('.')) invalid(field, 'must be a host such as cdn.example.com');
   return host;
 }

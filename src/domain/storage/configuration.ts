@@ -1,9 +1,10 @@
+import { checkEach } from '../invalid-request.js';
 import { checkName } from '../text.js';
 import { checkBasePath } from './base-path.js';
 import { checkBucket } from './bucket.js';
 import { checkCdnDomain } from './cdn-domain.js';
 import { checkConnection } from './connection.js';
-import { type AllowsHttp, checkEndpoint } from './endpoint.js';
+import { type AllowsHttp, checkEndpoint, type EndpointField } from './endpoint.js';
 import type { StorageConfiguration } from './configuration-fields.js';
 import { checkRegion } from './region.js';
 import { sameConnection } from './status.js';
@@ -21,20 +22,18 @@ export function checkConfiguration(
   present: StorageConfiguration | null = null,
 ): StorageConfiguration {
   const { provider } = input;
-  const bucket = checkBucket(provider, input.bucket);
-  const configuration = {
-    name: checkName(input.name),
-    provider,
-    endpoint: checkEndpoint({ provider, bucket, endpoint: input.endpoint }, allowsHttp),
-    public_endpoint: checkEndpoint(
-      { provider, bucket, endpoint: input.public_endpoint, field: 'public_endpoint' },
-      allowsHttp,
-    ),
-    bucket,
-    region: checkRegion(provider, input.region),
-    base_path: checkBasePath(input.base_path, provider),
-    cdn_domain: checkCdnDomain(input.cdn_domain),
-  };
+  const endpointOf = (field: EndpointField): string =>
+    checkEndpoint({ provider, bucket: input.bucket, endpoint: input[field], field }, allowsHttp);
+  const checked = checkEach({
+    bucket: () => checkBucket(provider, input.bucket),
+    name: () => checkName(input.name),
+    endpoint: () => endpointOf('endpoint'),
+    public_endpoint: () => endpointOf('public_endpoint'),
+    region: () => checkRegion(provider, input.region),
+    base_path: () => checkBasePath(input.base_path, provider),
+    cdn_domain: () => checkCdnDomain(input.cdn_domain),
+  });
+  const configuration = { provider, ...checked };
   // A storage that an earlier version accepted stays changeable in its other fields.
   if (present === null || !sameConnection(present, configuration)) checkConnection(configuration, present);
   return configuration;

@@ -19,7 +19,8 @@ type Connection = Pick<
 export function checkConnection(wanted: Connection, present: Connection | null): void {
   const { provider, endpoint, region } = wanted;
   if (endpoint === '') {
-    if (provider === 'cos' && region === '') invalid('region', 'cos needs a region or a full endpoint');
+    if (provider === 'cos' && region === '')
+      invalid('region', 'is missing: cos needs a region or a full endpoint', 'missing');
   } else {
     checkHost(wanted, 'endpoint');
     checkMove(wanted, present, 'endpoint');
@@ -38,13 +39,14 @@ function checkPublicEndpoint(wanted: Connection, present: Connection | null): vo
   if (publicServiceHost(host) !== host) {
     invalid(
       'public_endpoint',
-      `resolves only inside the provider’s network; give ${publicServiceHost(host)}`,
+      `resolves only inside the provider’s network: give ${publicServiceHost(host)}`,
+      'not_allowed',
     );
   }
   const { region: implied } = serviceHost(provider, host);
   const region = regionOf(wanted);
   if (implied !== null && region !== '' && implied !== region) {
-    invalid('public_endpoint', `is in ${implied}, but the bucket is in ${region}`);
+    invalid('public_endpoint', `is in ${implied}, but the bucket is in ${region}`, 'not_allowed');
   }
 }
 
@@ -54,16 +56,20 @@ function checkHost(wanted: Connection, field: EndpointField): void {
   if (provider !== 's3' && isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0) {
     invalid(
       field,
-      `must name a host; ${titles[provider]} takes the bucket from it, and an address names none`,
+      `must name a host: ${titles[provider]} takes the bucket from it, and an address names none`,
     );
   }
   const owner = ownerOf(provider, host);
   if (owner !== null) {
-    invalid(field, `is a host of ${titles[owner]}; choose the provider ${owner}`);
+    invalid(field, `is a host of ${titles[owner]}: choose the provider ${owner}`, 'not_allowed');
   }
   const named = bucketInHost(provider, host);
   if (named !== null && named !== bucket) {
-    invalid(field, 'names another bucket; leave the bucket out of it, or correct the field bucket');
+    invalid(
+      field,
+      'names another bucket: leave the bucket out of it, or correct the field bucket',
+      'not_allowed',
+    );
   }
 }
 
@@ -89,20 +95,24 @@ function checkMove(wanted: Connection, present: Connection | null, field: Endpoi
   const { provider, bucket, [field]: endpoint } = wanted;
   if (present === null || bucket === present.bucket || endpoint !== present[field]) return;
   if (bucketPlace(provider, present.bucket, new URL(endpoint).hostname) !== 'own_host') return;
-  invalid(field, 'is the own name of the present bucket; give the endpoint of the other bucket too');
+  invalid(
+    field,
+    'is the own name of the present bucket: give the endpoint of the other bucket too',
+    'not_allowed',
+  );
 }
 
 function checkRegionOfHost(provider: StorageProvider, host: string, region: string): void {
   const { known, region: implied } = serviceHost(provider, host);
   if (region !== '') {
     if (implied !== null && implied !== region) {
-      invalid('region', `does not agree with the endpoint, which is in ${implied}`);
+      invalid('region', `does not agree with the endpoint, which is in ${implied}`, 'not_allowed');
     }
     return;
   }
   // Compatible S3 services use us-east-1 unless their operator chooses another one. COS signs no region.
   const isNeeded = provider === 'oss' || (provider === 's3' && known && /accelerate/.test(host));
   if (implied === null && isNeeded) {
-    invalid('region', 'is needed, because the endpoint does not name it and signatures contain it');
+    invalid('region', 'is missing: the endpoint does not name it, and signatures contain it', 'missing');
   }
 }

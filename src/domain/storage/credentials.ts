@@ -26,14 +26,19 @@ export function checkCredentials(
   }
   for (const [key, value] of given) {
     const field = `credentials.${key}`;
-    if (value.trim() === '') invalid(field, 'must not be blank');
-    if (value !== value.trim()) invalid(field, 'must not begin or end with white space');
-    if (value.length > lengthMax || !isPrintable(value)) {
-      invalid(field, `must be at most ${lengthMax} characters, none of them a control character`);
-    }
+    checkCredential(value, field);
     if (key === publicKey && !ascii.test(value)) {
       invalid(field, 'must be of ASCII characters only');
     }
   }
   return given;
+}
+
+/** Checks one key of a pair. @throws CommandRejected invalid_request */
+export function checkCredential(value: string, field: string): void {
+  if (value.trim() === '') invalid(field, 'must not be blank', 'too_short');
+  if (value !== value.trim()) invalid(field, 'must not begin or end with white space');
+  if (value.length > lengthMax || !isPrintable(value)) {
+    invalid(field, `must be at most ${lengthMax} characters, none of them a control character`);
+  }
 }

@@ -34,13 +34,18 @@ export function checkEndpoint(
   if (!literal && !isHostName(url.hostname)) invalid(field, 'must name a host');
   // Only S3 servers are on premises.
   if (url.protocol === 'http:' && !(allowsHttp(address) && (literal || provider === 's3'))) {
-    invalid(field, 'must use https; http is for S3 servers at addresses that the operator has allowed');
+    invalid(
+      field,
+      'must use https (http is for S3 servers at addresses that the operator has allowed)',
+      'not_allowed',
+    );
   }
   if (!literal) url.hostname = withoutBucket(provider, bucket, url.hostname);
   return url.origin;
 }
 
-function parseOrigin(endpoint: string, field: EndpointField): URL {
+/** Reads an endpoint, whose scheme may be left out. @throws CommandRejected invalid_request */
+export function parseOrigin(endpoint: string, field: string): URL {
   // The URL parser drops or rewrites these characters silently.
   if (!/^[^\s\\\p{Cc}]{1,300}$/u.test(endpoint)) invalid(field, 'must be an origin such as https://host');
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`;

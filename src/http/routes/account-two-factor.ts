@@ -5,6 +5,8 @@ import type { RouteLimit } from '../limits.js';
 import { noContent } from '../reply.js';
 import { tokens, wrap, wrapped } from '../resources.js';
 import { noFields, noParams, noQuery } from '../route-spec.js';
+import { invalid } from '../../domain/invalid-request.js';
+import { ruled } from '../../domain/plain-words.js';
 import { defineRoute, type Route } from '../route.js';
 
 const code = z
@@ -19,9 +21,16 @@ const recoveryCode = z
 const typedCode = z.strictObject({ code }).meta({ id: 'TotpCode' });
 const typedFactor = z
   .strictObject({ code: code.optional(), recovery_code: recoveryCode.optional() })
-  .refine((typed) => (typed.code === undefined) !== (typed.recovery_code === undefined), {
-    error: 'code: either it or recovery_code is expected',
-  })
+  .check(
+    ruled(({ code: typed, recovery_code: recovery }) => {
+      if (typed === undefined && recovery === undefined) {
+        invalid('code', 'is missing: give it, or recovery_code', 'missing');
+      }
+      if (typed !== undefined && recovery !== undefined) {
+        invalid('recovery_code', 'takes the place of code: leave one of them out', 'not_allowed');
+      }
+    }),
+  )
   .meta({ id: 'SecondFactor', description: 'Either `code` or `recovery_code`.' });
 
 const enrolment = z

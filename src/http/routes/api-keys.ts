@@ -7,7 +7,8 @@ import { actingOf } from '../credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { apiKeyResource } from '../../../projections/api-keys/resource.js';
-import { namePattern } from '../../domain/text.js';
+import { ruled } from '../../domain/plain-words.js';
+import { checkName, namePattern } from '../../domain/text.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
@@ -17,6 +18,7 @@ const apiKeyIssue = z
     name: z
       .string()
       .max(256)
+      .check(ruled((text) => checkName(text, '')))
       .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Nightly export'] }),
     scopes: z.array(scope).min(1).max(scopes.length).meta({ uniqueItems: true }),
     expires_at: z.iso

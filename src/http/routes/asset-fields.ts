@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { pageQueryBy } from '../../../projections/paging.js';
 import { assetResource, type AssetSort, assetSort } from '../../../projections/assets/resource.js';
+import { assetRules } from '../../commands/assets/add-asset.js';
+import { ruled } from '../../domain/plain-words.js';
 import { namePattern, objectKeyPattern } from '../../domain/text.js';
 
 const text = z.string().max(2048);
-export const assetName = text.meta({
+export const assetName = text.check(ruled(assetRules.name)).meta({
   minLength: 1,
   maxLength: 255,
   pattern: namePattern,
   examples: ['Rhine at dawn'],
 });
-export const objectKey = text.meta({
+export const objectKey = text.check(ruled(assetRules.objectKey)).meta({
   id: 'ObjectKey',
   minLength: 1,
   maxLength: 1024,
@@ -21,7 +23,7 @@ export const objectKey = text.meta({
 });
 const restrictedName = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}';
 const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
-export const mediaType = text.meta({
+export const mediaType = text.check(ruled(assetRules.mediaType)).meta({
   id: 'MediaType',
   maxLength: 255,
   pattern: `^${restrictedName}/${restrictedName}([ \\t]*;[ \\t]*${token}=(${token}|"[ !#-\\[\\]-~]*"))*$`,
@@ -29,10 +31,18 @@ export const mediaType = text.meta({
   examples: ['video/mp4'],
 });
 
-export const fileSize = z.int().min(0).meta({ maximum: 5_497_558_138_880, description: 'Bytes.' });
+export const fileSize = z
+  .int()
+  .min(0)
+  .check(ruled(assetRules.size))
+  .meta({ maximum: 5_497_558_138_880, description: 'Bytes.' });
 
 export const assetTags = z
-  .array(text.meta({ minLength: 1, maxLength: 50, pattern: namePattern, examples: ['rivers'] }))
+  .array(
+    text
+      .check(ruled(assetRules.tag))
+      .meta({ minLength: 1, maxLength: 50, pattern: namePattern, examples: ['rivers'] }),
+  )
   .max(20)
   .meta({ description: 'Each once; capitals do not count.' });
 
@@ -45,7 +55,7 @@ const language = text.nullable().meta({
 export const renditionFile = { object_key: objectKey, media_type: mediaType, size: fileSize };
 
 export const renditionFields = z.strictObject({
-  kind: text.meta({ pattern: '^[a-z0-9_-]{1,32}$', examples: ['thumbnail'] }),
+  kind: text.check(ruled(assetRules.kind)).meta({ pattern: '^[a-z0-9_-]{1,32}$', examples: ['thumbnail'] }),
   ...renditionFile,
   language: language.optional(),
 });

@@ -2,6 +2,7 @@ import type { Commands } from '../../commands/index.js';
 import { checkNewAsset } from '../../commands/assets/add-asset.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
+import { invalid } from '../../domain/invalid-request.js';
 import { HttpError } from '../http-error.js';
 import { pageOf } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
@@ -100,7 +101,7 @@ export function makeAssetRoutes({
       handler: async ({ params: { projectId }, query: { limit, cursor, sort, ...filter } }) => {
         const after = cursor === undefined ? undefined : placeIn(sort, cursor);
         if (after === null) {
-          throw new HttpError('invalid_request', 'query.cursor: is of a list in another order');
+          invalid('query.cursor', 'is of a list in another order', 'not_allowed');
         }
         const { items, next } = await assets.list(projectId, { filter, sort, limit, after });
         return { status: 200, body: { items, next_cursor: next === null ? null : cursorOf(sort, next) } };

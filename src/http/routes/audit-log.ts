@@ -13,6 +13,7 @@ import type { LogResources } from '../../audit/log-resources.js';
 import type { SweepProgress } from '../../audit/sweep.js';
 import { parseTilePath } from '../../audit/tile-paths.js';
 import type { TreeReader } from '../../audit/tree-reader.js';
+import { invalid } from '../../domain/invalid-request.js';
 import { HttpError } from '../http-error.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -111,7 +112,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       errors: ['not_found', 'nothing_signed', 'invalid_request'],
       cacheControl: 'no-cache',
       handler: async ({ query: { from, to } }) => {
-        if (from > to) throw new HttpError('invalid_request', 'from must not be greater than to');
+        if (from > to) invalid('query.from', 'must not be greater than to', 'not_allowed');
         const signed = await readSignedLog(log);
         if (to > signed.size) throw beyond(signed);
         const hashes = await tree.consistency(from, to);

@@ -5,6 +5,8 @@ import { noContent } from '../reply.js';
 import { wrap, wrapped } from '../resources.js';
 import { noFields, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
+import { invalid } from '../../domain/invalid-request.js';
+import { ruled } from '../../domain/plain-words.js';
 import { knownPassword } from './auth-fields.js';
 import { authenticationOf, authenticationResponse, lacksPasskeys, requestOptions } from './passkey-fields.js';
 
@@ -21,9 +23,15 @@ const presentedProof = z
       .optional()
       .meta({ description: 'To the options of `POST /auth/reauthenticate/options`.' }),
   })
-  .refine((body) => Object.values(body).filter((proof) => proof !== undefined).length === 1, {
-    error: 'password: either it, code or passkey is expected',
-  })
+  .check(
+    ruled((body) => {
+      const [first, second] = Object.entries(body).filter(([, proof]) => proof !== undefined);
+      if (first === undefined) invalid('password', 'is missing: give it, code or passkey', 'missing');
+      if (second !== undefined) {
+        invalid(second[0], `cannot be given beside ${first[0]}: leave one of them out`, 'not_allowed');
+      }
+    }),
+  )
   .meta({ id: 'Reauthentication', description: 'Either `password`, `code` or `passkey`.' });
 
 /** Makes the route that proves the user of a session again (docs/design.md#fresh-authentication). */

@@ -3,27 +3,29 @@ import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { meOf } from '../../../projections/users/reader.js';
 import { meResource } from '../../../projections/users/resource.js';
+import { besideOthers } from '../../domain/plain-words.js';
 import { optionalNamePattern } from '../../domain/text.js';
 import { signedIn, wrap, wrapped } from '../resources.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { emailField, newPassword } from './auth-fields.js';
 
-const registration = z
-  .strictObject({
-    email: emailField,
-    password: newPassword,
-    nickname: z
-      .string()
-      .max(200)
-      .meta({
-        maxLength: 50,
-        pattern: optionalNamePattern,
-        description: "Left out or blank: the address's local part.",
-      })
-      .optional(),
-  })
-  .meta({ id: 'Registration' });
+const registration = z.strictObject({
+  email: emailField,
+  password: newPassword,
+  nickname: z
+    .string()
+    .max(200)
+    .meta({
+      maxLength: 50,
+      pattern: optionalNamePattern,
+      description: "Left out or blank: the address's local part.",
+    })
+    .optional(),
+});
+
+/** An address to check the rules of a password with, where the given one is not valid. */
+const standIn = 'a@example.com';
 
 /** Makes registration and account routes (docs/design.md#registration, docs/api.md#44-post-apiv1authregister). */
 export function makeAuthRoutes({
@@ -31,6 +33,14 @@ export function makeAuthRoutes({
   checkRegistration,
   users,
 }: Pick<Commands, 'register' | 'checkRegistration'> & Pick<Readers, 'users'>): readonly Route[] {
+  // The rules of a well-formed body count under a limit, so they run after its form.
+  const rules = besideOthers<z.output<typeof registration>>(({ email, password, nickname }) =>
+    checkRegistration({
+      email: emailField.safeParse(email).data ?? standIn,
+      password: typeof password === 'string' ? password : '',
+      ...(typeof nickname === 'string' ? { nickname } : {}),
+    }),
+  );
   return [
     defineRoute({
       method: 'POST',
@@ -38,7 +48,11 @@ export function makeAuthRoutes({
       name: 'register',
       tag: 'Accounts',
       summary: 'Register an account by e-mail address and password',
-      request: { params: noParams, query: noQuery, body: registration },
+      request: {
+        params: noParams,
+        query: noQuery,
+        body: registration.check(rules).meta({ id: 'Registration' }),
+      },
       replies: {
         201: {
           description: 'The user, and tokens of a first session.',

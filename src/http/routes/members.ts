@@ -9,14 +9,12 @@ import { noContent } from '../reply.js';
 import { memberResource } from '../../../projections/members/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
+import { emailField } from './auth-fields.js';
 import { projectParams } from './projects.js';
 
 const memberAddition = z
   .strictObject({
-    email: z
-      .string()
-      .max(320)
-      .meta({ format: 'email', examples: ['ada@example.com'] }),
+    email: emailField,
     role,
   })
   .meta({ id: 'MemberAddition' });

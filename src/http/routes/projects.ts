@@ -8,8 +8,9 @@ import { HttpError } from '../http-error.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { projectResource } from '../../../projections/projects/resource.js';
+import { ruled } from '../../domain/plain-words.js';
 import { role } from '../../domain/role.js';
-import { namePattern } from '../../domain/text.js';
+import { checkName, namePattern } from '../../domain/text.js';
 import { searchText } from './asset-fields.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -20,6 +21,7 @@ const path = '/api/v1/projects';
 const name = z
   .string()
   .max(256)
+  .check(ruled((text) => checkName(text, '')))
   .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Summer campaign'] });
 const projectCreation = z.strictObject({ name }).meta({ id: 'ProjectCreation' });
 const projectChange = z
@@ -34,7 +36,7 @@ const projectChange = z
       .optional(),
     accent_color: z
       .string()
-      .regex(/^#[0-9a-fA-F]{6}$/)
+      .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7f5a')
       .nullable()
       .meta({
         description: 'The colour of the pages of its shares. Null: the colour of the service.',

@@ -3,17 +3,13 @@ import { checkShareMail } from '../../commands/shares/mail-share.js';
 import { z } from 'zod';
 import { noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
+import { emailField } from './auth-fields.js';
 import { shareParams, sharePath } from './shares.js';
 
 const shareMail = z
   .strictObject({
     to: z
-      .array(
-        z
-          .string()
-          .max(320)
-          .meta({ format: 'email', examples: ['ada@example.com'] }),
-      )
+      .array(emailField)
       .min(1)
       .max(10)
       .meta({ description: 'Each gets a separate mail, and no address sees another one.' }),

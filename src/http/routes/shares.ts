@@ -1,6 +1,7 @@
 import type { Commands } from '../../commands/index.js';
-import { checkNewShare, type NewShare, shareLimits } from '../../commands/shares/create-share.js';
+import { checkNewShare, type NewShare, shareLimits, shareRules } from '../../commands/shares/create-share.js';
 import { invalid } from '../../domain/invalid-request.js';
+import { besideOthers, ruled } from '../../domain/plain-words.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { contentTag } from '../etag.js';
@@ -50,30 +51,33 @@ const expiresIn = z.enum(['1h', '1d', '7d', '30d']).meta({
   id: 'ShareTerm',
   description: 'The end as a time from now, in place of `expires_at`: an hour, a day, 7 days or 30 days.',
 });
-const title = z.string().max(512).nullable().meta({
+const title = z.string().max(512).check(ruled(shareRules.title)).nullable().meta({
   maxLength: shareTitleMax,
   description: 'For visitors. Null: none.',
 });
-const note = z.string().max(8_192).nullable().meta({
+const note = z.string().max(8_192).check(ruled(shareRules.note)).nullable().meta({
   maxLength: shareNoteMax,
   description: 'For visitors. Null: none.',
 });
-const frameAncestors = z.array(z.string().max(300)).max(frameAncestorsMax).meta({
-  description: 'The origins whose pages may show the share in a frame.',
-});
+const frameAncestors = z
+  .array(z.string().max(300).check(ruled(shareRules.frameAncestor)))
+  .max(frameAncestorsMax)
+  .meta({
+    description: 'The origins whose pages may show the share in a frame.',
+  });
 const notifySharer = z.boolean().meta({
   description: 'Whether the sharer gets a mail when the share is opened for the first time.',
 });
-const optionalPassword = password.nullable().meta({
+const openWithout = {
   description: 'Null: the share opens without a password. The project must allow it (`open_shares`).',
-});
+} as const;
 const assetIds = z
   .array(z.uuid().toLowerCase())
   .min(1)
   .max(sharedAssetsMax)
   .meta({ description: 'Several assets, in the order in which visitors see them, in place of `asset_id`.' });
 
-const sharedTag = z.string().max(512).meta({
+const sharedTag = z.string().max(512).check(ruled(shareRules.tag)).meta({
   minLength: 1,
   maxLength: 50,
   description:
@@ -94,7 +98,7 @@ const shareCreation = z
     asset_id: z.uuid().toLowerCase().optional(),
     asset_ids: assetIds.optional(),
     tag: sharedTag.optional(),
-    password: optionalPassword,
+    password: password.check(ruled(shareRules.password)).nullable().meta(openWithout),
     ...terms,
     allow_download: allowDownload.default(true),
     notify_sharer: notifySharer.default(true),
@@ -103,11 +107,13 @@ const shareCreation = z
 
 const shareChange = z
   .strictObject({
-    password: optionalPassword.optional(),
+    password: password.nullable().meta(openWithout).optional(),
     ...terms,
     allow_download: allowDownload.optional(),
     notify_sharer: notifySharer.optional(),
   })
+  // A share that does not exist is 404 before the rules of its password.
+  .check(besideOthers(({ password: text }) => typeof text === 'string' && shareRules.passwordField(text)))
   .meta({ id: 'ShareChange' });
 
 export const shareParams = projectParams.extend({ shareId: z.uuid().toLowerCase() });
@@ -271,7 +277,7 @@ function missing(): HttpError {
 function newShareOf(body: z.output<typeof shareCreation>, now: Date): NewShare {
   const { asset_id, asset_ids, tag, password, title = null, note = null, frame_ancestors = [] } = body;
   if ([asset_id, asset_ids, tag].filter((one) => one !== undefined).length !== 1) {
-    invalid('asset_id', 'must be given, or one of asset_ids and tag in its place');
+    invalid('asset_id', 'is missing: give it, asset_ids or tag', 'missing');
   }
   return {
     assetIds: asset_ids ?? (asset_id === undefined ? [] : [asset_id]),
@@ -287,7 +293,7 @@ function endOf(
 ): Date | null | undefined {
   if (expires_in !== undefined) {
     if (expires_at !== undefined)
-      invalid('expires_in', 'takes the place of expires_at; leave one of them out');
+      invalid('expires_in', 'takes the place of expires_at: leave one of them out', 'not_allowed');
     return new Date(now.getTime() + shareLives[expires_in]);
   }
   return typeof expires_at === 'string' ? new Date(expires_at) : expires_at;

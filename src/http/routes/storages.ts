@@ -1,6 +1,8 @@
 import type { Commands } from '../../commands/index.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
+import { storageRules } from '../../commands/storages/create-storage.js';
+import { besideOthers, ruled } from '../../domain/plain-words.js';
 import { HttpError } from '../http-error.js';
 import { creationQuery, pageOf, pageQuery, readCreationPage, readPage } from '../../../projections/paging.js';
 import { undeletedResource } from '../../../projections/assets/resource.js';
@@ -14,6 +16,7 @@ const text = z.string().max(2048);
 const credential = z
   .string()
   .max(1024)
+  .check(ruled(storageRules.credential))
   .meta({ id: 'Credential', minLength: 1, pattern: trimmedPattern, format: 'password' });
 
 /** Credentials with each provider's names (docs/api.md#22-storage-creation-request). */
@@ -30,12 +33,13 @@ export const storageCredentials = {
 
 /** The fields of all providers. The domain checks the rules beyond their shape. */
 export const storageFields = {
-  name: text.meta({
+  name: text.check(ruled(storageRules.name)).meta({
     id: 'StorageName',
     ...{ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Originals'] },
   }),
   bucket: text.meta({ id: 'StorageBucket', minLength: 3, maxLength: 63, examples: ['originals-1250000000'] }),
   endpoint: text
+    .check(ruled(storageRules.endpoint))
     .meta({
       id: 'StorageEndpoint',
       description:
@@ -43,6 +47,7 @@ export const storageFields = {
     })
     .optional(),
   public_endpoint: text
+    .check(ruled(storageRules.endpoint))
     .meta({
       id: 'StoragePublicEndpoint',
       description:
@@ -63,7 +68,10 @@ export const storageFields = {
       description: 'The folder that all keys begin with.',
     })
     .optional(),
-  cdn_domain: text.meta({ id: 'StorageCdnDomain', description: 'A host.' }).optional(),
+  cdn_domain: text
+    .check(ruled(storageRules.cdnDomain))
+    .meta({ id: 'StorageCdnDomain', description: 'A host.' })
+    .optional(),
 };
 
 /** The storage creation request (docs/api.md#22-storage-creation-request). */
@@ -71,12 +79,15 @@ const storageCreation = z
   .discriminatedUnion('provider', [
     z
       .strictObject({ provider: z.literal('oss'), ...storageFields, credentials: storageCredentials.oss })
+      .check(besideOthers(({ bucket }) => storageRules.bucket('oss', bucket)))
       .meta({ id: 'StorageCreationOss' }),
     z
       .strictObject({ provider: z.literal('cos'), ...storageFields, credentials: storageCredentials.cos })
+      .check(besideOthers(({ bucket }) => storageRules.bucket('cos', bucket)))
       .meta({ id: 'StorageCreationCos' }),
     z
       .strictObject({ provider: z.literal('s3'), ...storageFields, credentials: storageCredentials.s3 })
+      .check(besideOthers(({ bucket }) => storageRules.bucket('s3', bucket)))
       .meta({ id: 'StorageCreationS3' }),
   ])
   .meta({ id: 'StorageCreation' });

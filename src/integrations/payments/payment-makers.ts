@@ -4,6 +4,7 @@ import type { PaymentMaker } from './payment-maker.js';
 import type { PaymentSettings } from './payment-settings.js';
 import { makeCallPlatform, type MakerSurroundings } from './platform-calls.js';
 import { makePayPalClient, paypalUrlOf } from './paypal-client.js';
+import { makePayPalList } from './paypal-list.js';
 import { makePayPalMaker } from './paypal-maker.js';
 import { makeStripeClient } from './stripe-client.js';
 import { makeStripeLists } from './stripe-lists.js';
@@ -41,7 +42,8 @@ export function makePaymentMakers(
   }
   if (paypal !== null && paypal.api !== null) {
     const { call, baseUrl = paypalUrlOf(paypal.environment) } = surroundingsOf('paypal');
-    makers.push(makePayPalMaker({ client: makePayPalClient({ baseUrl, api: paypal.api, call, now }), now }));
+    const client = makePayPalClient({ baseUrl, api: paypal.api, call, now });
+    makers.push({ ...makePayPalMaker({ client, now }), ...makePayPalList(client) });
   }
   makers.push(
     ...openWechatPayMaker(wechatpay, { ...surroundingsOf('wechatpay'), report }),

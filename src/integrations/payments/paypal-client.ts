@@ -19,6 +19,8 @@ export interface PayPalRequest {
   readonly json?: Fields;
   /** The idempotency key of a POST, 1 to 108 characters. PayPal keeps it for 6 hours. */
   readonly requestId?: string;
+  /** The bytes of the reply to read; 64 KiB when left out. */
+  readonly bodyBytesMax?: number;
 }
 
 /** Sends a request, and returns the object of the reply. @throws PlatformError */
@@ -69,7 +71,10 @@ export function makePayPalClient({
     return fieldsOf(await call(withToken(request, await currentToken())));
   };
 
-  function withToken({ method, path, json, requestId }: PayPalRequest, { text }: Token): OutgoingRequest {
+  function withToken(
+    { method, path, json, requestId, bodyBytesMax }: PayPalRequest,
+    { text }: Token,
+  ): OutgoingRequest {
     return {
       method,
       url: `${baseUrl}${path}`,
@@ -82,6 +87,7 @@ export function makePayPalClient({
         ...(method === 'GET' ? {} : { prefer: 'return=representation' }),
       },
       ...(json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) }),
+      ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),
     };
   }
 

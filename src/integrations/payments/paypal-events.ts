@@ -1,8 +1,9 @@
 import type { Money, PaymentFact, PaymentNotification } from '../../domain/payment.js';
 import { decimalAmount } from './money.js';
 import { orderReference } from './order-reference.js';
-import { at, listAt, textAt, timeAt } from './parsing.js';
-import { nothing, unreadable } from './verification.js';
+import { at, type Fields, listAt, textAt, timeAt } from './parsing.js';
+import type { VerifiedCallback } from './payment-provider.js';
+import { fieldsAt, nothing, unreadable, verified } from './verification.js';
 
 /** The fields that the service uses (paths of the event). */
 export const paypalFields: readonly string[] = [
@@ -31,6 +32,17 @@ export const paypalFields: readonly string[] = [
 ];
 
 const disputedMax = 50;
+
+/**
+ * Reads the report of an event that a callback brings, or that PayPal lists. Returns null for an event without a type.
+ * @param key that of the report: see `makePayPal` and `makePayPalList`
+ */
+export function readPayPalReport(event: Fields | null, key: string): VerifiedCallback | null {
+  const type = textAt(event, 'event_type');
+  if (event === null || type === null) return null;
+  const notifications = readPayPalEvent(type, event, timeAt(event, 'create_time'));
+  return verified({ key, isOurs: true, notifications, fields: fieldsAt(event, paypalFields) }).callback;
+}
 
 /** Reads an event ("Webhook event names"). A payment's id is its capture's: refunds link to it, disputes name it. */
 export function readPayPalEvent(

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { decodeBase64, parseJsonObject, parseTime, textAt, timeAt } from './parsing.js';
+import { decodeBase64, parseJsonObject, parseTime } from './parsing.js';
 import {
   acknowledgedOk,
   type PaymentCallback,
@@ -7,8 +7,8 @@ import {
   type Verification,
 } from './payment-provider.js';
 import type { PayPalCertificates } from './paypal-certificates.js';
-import { paypalFields, readPayPalEvent } from './paypal-events.js';
-import { fieldsAt, holdsRsaSha256, refused, verified, verifiedUnreadable } from './verification.js';
+import { readPayPalReport } from './paypal-events.js';
+import { holdsRsaSha256, refused, verifiedUnreadable } from './verification.js';
 
 /** Deliveries repeat for three days. PayPal does not document whether a repetition has a new time. */
 const ageMaxMs = 4 * 86_400_000;
@@ -59,11 +59,7 @@ function parseSigned(headers: PaymentCallback['headers']) {
 }
 
 function read(key: string, body: Buffer): Verification {
-  const event = parseJsonObject(body);
-  const type = textAt(event, 'event_type');
-  const occurredAt = timeAt(event, 'create_time');
   // With a key from the body, a forged body could choose its key.
-  const notifications = event === null || type === null ? null : readPayPalEvent(type, event, occurredAt);
-  if (notifications === null) return verifiedUnreadable('event_type', body, key);
-  return verified({ key, isOurs: true, notifications, fields: fieldsAt(event, paypalFields) });
+  const callback = readPayPalReport(parseJsonObject(body), key);
+  return callback === null ? verifiedUnreadable('event_type', body, key) : { kind: 'verified', callback };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { OpenApiDocument, OpenApiOperation } from '../../../src/http/openapi.js';
 import type { Json } from '../../../src/http/openapi-json.js';
+import { libraryWording, readError } from './error-bodies.js';
 import { mapSchema } from '../../../src/http/openapi-schemas.js';
 
 /** A reply that a test received. */
@@ -12,8 +13,6 @@ export interface ReceivedReply {
   readonly headers: Headers;
   readonly text: string;
 }
-
-const errorBody = z.strictObject({ code: z.string(), message: z.string() });
 
 /**
  * Checks a reply against the published document: its status and headers are documented, and its body fits the schema,
@@ -35,15 +34,15 @@ export function contractBreaches(document: OpenApiDocument, reply: ReceivedReply
     return [...breaches, `status ${reply.status} is not documented`];
   return [
     ...breaches,
-    ...breachesOfCode(response, reply),
+    ...breachesOfCode(operation, response, reply),
     ...breachesOfHeaders(document, response, reply),
     ...(reply.method === 'HEAD' ? [] : breachesOfBody(document, response, reply)),
   ];
 }
 
 /**
- * Checks the rules that hold for error replies of all routes: the body is exactly `{code, message}`, and 429 and 503
- * have Retry-After.
+ * Checks the rules that hold for error replies of all routes: the body is exactly `{code, message}` or that of RFC 9457, its
+ * words are ours, and 429 and 503 have Retry-After.
  */
 export function errorBreaches({
   method,
@@ -53,13 +52,18 @@ export function errorBreaches({
 }: Pick<ReceivedReply, 'method' | 'status' | 'headers' | 'text'>): readonly string[] {
   if (status < 400) return [];
   const waits = status === 429 || status === 503;
-  const isError = method === 'HEAD' || errorBody.safeParse(asJson(text)).success;
   return [
     ...(waits && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')
       ? [`${status} without Retry-After`]
       : []),
-    ...(isError ? [] : [`${status} whose body is no error: ${text.slice(0, 200)}`]),
+    ...(method === 'HEAD' ? [] : breachesOfErrorBody(headers, text)),
   ];
+}
+
+function breachesOfErrorBody(headers: Headers, text: string): readonly string[] {
+  const error = readError(headers.get('content-type') ?? '', text);
+  if (error === null) return [`an error whose body is none: ${text.slice(0, 200)}`];
+  return libraryWording.test(error.message) ? [`words of a library: ${error.message}`] : [];
 }
 
 /** Checks that a reply has all headers of an allowance or none, and that they agree. */
@@ -73,15 +77,6 @@ function allowanceBreaches({ status, headers }: ReceivedReply): readonly string[
   if (refuses && (remaining !== '0' || reset !== headers.get('retry-after')))
     return ['a 429 has another time than its allowance'];
   return [];
-}
-
-/** Parses JSON; undefined for any other text. */
-function asJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Checks the reply to a path or method that no route serves: it is a usual error reply, or that of a preflight. */
@@ -104,17 +99,22 @@ function operationFor(document: OpenApiDocument, { method, path }: ReceivedReply
 }
 
 /** Checks that the code of an error is among those of the response. */
-function breachesOfCode(response: Json, { method, status, text }: ReceivedReply): string[] {
+function breachesOfCode(
+  { 'x-codes': own = [] }: OpenApiOperation,
+  response: Json,
+  { method, status, headers, text }: ReceivedReply,
+): string[] {
   if (status < 400 || method === 'HEAD') return [];
-  const { data: error } = errorBody.safeParse(asJson(text));
-  const isKnown = error === undefined || codesOf(response, status)?.includes(error.code) === true;
+  const error = readError(headers.get('content-type') ?? '', text);
+  const isKnown =
+    error === null || [...(own as string[]), ...(codesOf(response, status) ?? [])].includes(error.code);
   return isKnown ? [] : [`the code ${error.code} is not documented`];
 }
 
 /** Returns the codes of a response; null where the shared response does not have the status, and none for a success. */
-function codesOf({ 'x-codes': codes = [] }: Json, status: number): readonly string[] | null {
-  if (Array.isArray(codes)) return codes as string[];
-  return (codes as Record<string, readonly string[]>)[status] ?? null;
+function codesOf({ 'x-codes': shared, description }: Json, status: number): readonly string[] | null {
+  if (shared !== undefined) return (shared as Record<string, readonly string[]>)[status] ?? null;
+  return [...String(description).matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
 }
 
 function breachesOfHeaders(document: OpenApiDocument, response: Json, { headers }: ReceivedReply): string[] {
@@ -136,7 +136,7 @@ function breachesOfBody(document: OpenApiDocument, response: Json, reply: Receiv
   const mediaType = type.split(';')[0] ?? '';
   if (content[mediaType] === undefined) return [`content type ${type} is not documented`];
   const schema = content[mediaType]['schema'] as Json;
-  const value: unknown = mediaType === 'application/json' ? JSON.parse(reply.text) : reply.text;
+  const value: unknown = /[/+]json$/.test(mediaType) ? JSON.parse(reply.text) : reply.text;
   const result = madeOnce(schema, (found) => makeJsonSchema(document, found)).safeParse(value);
   return result.success ? [] : [`the body does not fit its schema: ${z.prettifyError(result.error)}`];
 }

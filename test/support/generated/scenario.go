@@ -158,7 +158,7 @@ func share(ctx context.Context, client, public *stowage.ClientWithResponses, pro
 	text, err := io.ReadAll(media.Body)
 	check(err)
 	check(media.Body.Close())
-	return must(refused.JSON401, refused.Body), string(text)
+	return must(refused.ApplicationJSON401, refused.Body), string(text)
 }
 
 func buy(ctx context.Context, client *stowage.ClientWithResponses) stowage.OrderWithPayments {

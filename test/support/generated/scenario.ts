@@ -41,11 +41,14 @@ async function until<Value>(read: () => Promise<Value>, holds: (value: Value) =>
   throw new Error('the state that was awaited did not come');
 }
 
-const visitor = createClient<paths>({ baseUrl });
+const visitor = createClient<paths, 'application/json'>({ baseUrl });
 const {
   data: { user, tokens },
 } = await must(visitor.POST('/api/v1/auth/register', { body: { email, password } }));
-const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${tokens.access_token}` } });
+const client = createClient<paths, 'application/json'>({
+  baseUrl,
+  headers: { authorization: `Bearer ${tokens.access_token}` },
+});
 const code = await ask(`code ${email}`);
 const { error: unverified } = await client.POST('/api/v1/auth/email/verify', { body: { code } });
 if (unverified !== undefined) throw new Error(unverified.message);

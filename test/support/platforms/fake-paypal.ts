@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.
 import { paypalPrivateKey } from '../examples/paypal-certificate.js';
 import { createPrivateKey } from 'node:crypto';
 import { type SentCallback, signPayPal } from '../clients/sign-callbacks.js';
+import { eventsOf } from './fake-paypal-list.js';
 import { orderProblem, ok, refusal, valueOf, unitsOf } from './paypal-objects.js';
 import {
   givenPlatformServer,
@@ -59,13 +60,15 @@ export async function givenPayPal(
   {
     now = () => new Date(),
     tokenSeconds = 32_400,
-  }: { readonly now?: () => Date; readonly tokenSeconds?: number } = {},
+    pageMax = 300,
+  }: { readonly now?: () => Date; readonly tokenSeconds?: number; readonly pageMax?: number } = {},
 ): Promise<FakePayPal> {
   const orders: Order[] = [];
   const tokens: string[] = [];
   const known = new Set<string>();
   const replies = new Map<string, { readonly request: string; readonly reply: ServerReply }>();
   const unsent: SentCallback[] = [];
+  const events: JsonObject[] = [];
   let made = 0;
   const server = await givenPlatformServer(t, serve);
 
@@ -210,6 +213,7 @@ export async function givenPayPal(
   }
 
   function show(path: string): ServerReply {
+    if (path.startsWith('/v1/notifications/')) return eventsOf(path, events, pageMax);
     const [, id] = /^\/v2\/checkout\/orders\/([A-Z0-9]+)$/.exec(path) ?? [];
     const order = orders.find((one) => one.id === id && one.status !== 'GONE');
     return order === undefined ? refusal(404, 'INVALID_RESOURCE_ID') : ok(orderObject(order));
@@ -247,16 +251,13 @@ export async function givenPayPal(
     made += 1;
     const at = now();
     const create_time = at.toISOString();
-    return signPayPal(
-      {
-        id: `WH-${made}`,
-        create_time,
-        event_type,
-        resource_type,
-        resource: { ...resource, update_time: create_time },
-      },
-      { id: `00000000-test-${made}`, webhookId: paypalWebhookId, privateKey, certificateUrl, at },
-    );
+    const json = {
+      ...{ id: `WH-${made}`, create_time, event_type, resource_type },
+      resource: { ...resource, update_time: create_time },
+    };
+    events.push(json);
+    const id = `00000000-test-${made}`;
+    return signPayPal(json, { id, webhookId: paypalWebhookId, privateKey, certificateUrl, at });
   }
 }
 

@@ -4,15 +4,16 @@ import { paypalCertificate } from '../examples/paypal-certificate.js';
 import { givenPayPal, paypalApp, paypalWebhookId } from './fake-paypal.js';
 import { givenPayingService } from './paying-service.js';
 
-/** A service that pays at PayPal. @param options.timeMs the time limit of a call */
+/** A service that pays at PayPal. @param options.timeMs the time limit of a call @param options.pageMax events of a page of PayPal's list */
 export async function givenPayPalService(
   t: ExecutionContext,
   {
     timeMs,
     clientSecret = paypalApp.clientSecret,
-  }: { readonly timeMs?: number; readonly clientSecret?: string } = {},
+    pageMax = 300,
+  }: { readonly timeMs?: number; readonly clientSecret?: string; readonly pageMax?: number } = {},
 ) {
-  const paypal = await givenPayPal(t);
+  const paypal = await givenPayPal(t, { pageMax });
   const service = await givenPayingService(t, {
     ...{ provider: 'paypal', url: paypal.url },
     environment: {

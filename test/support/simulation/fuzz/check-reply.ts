@@ -5,7 +5,7 @@ import type { Route } from '../../../../src/http/route.js';
 import type { RawReply } from '../../clients/http-replies.js';
 import type { FuzzRequest } from './requests.js';
 
-const errorBody = z.strictObject({ code: z.string(), message: z.string().min(1).max(300) });
+const errorBody = z.strictObject({ code: z.string(), message: z.string().min(1).max(1_200) });
 
 /** The 5xx that a healthy service may reply: for missing parts of the configuration. */
 const specified5xx = [
