@@ -16,7 +16,7 @@ import {
 } from './config/fields.js';
 import { agentSecretProblems } from './config/agent-secrets.js';
 import { keysFileProblems } from './config/keys-file.js';
-import { changesForDevelopment } from './config/development.js';
+import { drainSecondsOf } from './config/development.js';
 import { type Limits, readLimits } from './config/limits.js';
 import { type MailDestination, readMailDestination } from './config/mail.js';
 import {
@@ -296,9 +296,4 @@ function operatorMailProblems(addresses: string | undefined, mail: MailDestinati
 
 function passkeysOf(publicUrl: string, { PASSKEY_RP_ID, PASSKEY_ORIGINS }: Values): PasskeySettings | null {
   return readPasskeys({ publicUrl, rpId: PASSKEY_RP_ID, origins: PASSKEY_ORIGINS });
-}
-
-/** A balancer sees within 5 s that the process ends. A start for development has no balancer. */
-function drainSecondsOf(chosen: number | undefined, environment: Environment): number {
-  return chosen ?? (changesForDevelopment(environment).length === 0 ? 0 : 5);
 }

@@ -20,6 +20,15 @@ export function changesForDevelopment(environment: Environment): readonly string
   ];
 }
 
+/**
+ * Returns the seconds that a process serves after it reports that it ends. A balancer sees the report within 5 s. A start
+ * for development has no balancer.
+ * @param environment all variables that are set
+ */
+export function drainSecondsOf(chosen: number | undefined, environment: Environment): number {
+  return chosen ?? (changesForDevelopment(environment).length === 0 ? 0 : 5);
+}
+
 function isLoopbackOrigin(text: string): boolean {
   return URL.canParse(text) && isLoopbackHost(new URL(text).hostname.replace(/^\[|\]$/g, ''));
 }
