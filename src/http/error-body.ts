@@ -38,7 +38,8 @@ export function problemBody(error: HttpError, code: string, publicUrl: string): 
 export function sendError(ctx: ParameterizedContext<HttpState>, error: HttpError, publicUrl: string): void {
   const code = ctx.state.errorCode ?? error.code;
   const isProblem = ctx.accepts('application/json', problemMediaType) === problemMediaType;
-  const mediaType = isProblem ? problemMediaType : 'application/json; charset=utf-8';
+  // JSON has no parameter charset (RFC 8259, section 11), and clients in Go compare the whole header.
+  const mediaType = isProblem ? problemMediaType : 'application/json';
   ctx.status = error.status;
   ctx.set({ ...error.headers, 'content-type': mediaType, 'cache-control': 'no-store' });
   if (error.problems.length > 0) ctx.set('Problem-Fields', problemFields(error.problems));

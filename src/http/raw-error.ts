@@ -35,7 +35,7 @@ export function rawErrorReply(status: number, code: ErrorCode, message: string):
   const body = errorBody(code, message);
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'Content-Type: application/json; charset=utf-8',
+    'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
     'Connection: close',
