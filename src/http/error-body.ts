@@ -38,7 +38,7 @@ export function problemBody(error: HttpError, code: string, publicUrl: string): 
 export function sendError(ctx: ParameterizedContext<HttpState>, error: HttpError, publicUrl: string): void {
   const code = ctx.state.errorCode ?? error.code;
   const isProblem = ctx.accepts('application/json', problemMediaType) === problemMediaType;
-  // JSON has no parameter charset (RFC 8259, section 11), and clients in Go compare the whole header.
+  // Without a charset, which JSON has not (RFC 8259, section 11): clients of oapi-codegen compare the whole field.
   const mediaType = isProblem ? problemMediaType : 'application/json';
   ctx.status = error.status;
   ctx.set({ ...error.headers, 'content-type': mediaType, 'cache-control': 'no-store' });

@@ -107,7 +107,7 @@ async function given(t: ExecutionContext, name: PaymentProviderName, paymentProv
       const body = JSON.stringify({ code, message });
       t.deepEqual(
         [reply.status, reply.headers['content-type'], reply.body.toString('latin1')],
-        [status, ok.type, body],
+        [status, 'application/json', body],
         what,
       );
       t.is(reply.headers['retry-after'] !== undefined, status === 503, what);

@@ -86,7 +86,7 @@ func main() {
 	ask("entitle " + project.Id.String())
 
 	storage := bind(ctx, client, project.Id)
-	asset := upload(ctx, client, project.Id)
+	asset := upload(ctx, client, project.Id, storage.Id)
 	refused, media := share(ctx, client, public, project.Id, asset.Id)
 	order := buy(ctx, client)
 
@@ -119,8 +119,10 @@ func bind(ctx context.Context, client *stowage.ClientWithResponses, project type
 	return storage
 }
 
-func upload(ctx context.Context, client *stowage.ClientWithResponses, project types.UUID) stowage.Asset {
+func upload(ctx context.Context, client *stowage.ClientWithResponses, project, storage types.UUID) stowage.Asset {
 	added, err := client.AddAssetWithResponse(ctx, project, nil, stowage.AssetCreation{
+		// The default storage of the project follows the test within moments.
+		StorageId: &storage,
 		Name: "Rhine", ObjectKey: "go/rhine.mp4", MediaType: "video/mp4", Size: len(content),
 	})
 	check(err)

@@ -102,7 +102,14 @@ storage = until(
     lambda read: read.status not in (StorageStatus.PENDING, StorageStatus.TESTING),
 )
 
-file = AssetCreation(name="Rhine", object_key="python/rhine.mp4", media_type="video/mp4", size=len(content))
+file = AssetCreation(
+    # The default storage of the project follows the test within moments.
+    storage_id=storage.id,
+    name="Rhine",
+    object_key="python/rhine.mp4",
+    media_type="video/mp4",
+    size=len(content),
+)
 asset = must(add_asset.sync(project.id, client=client, body=file), Asset)
 upload = must(issue_upload_url.sync(project.id, asset.id, client=client, body=UploadRequest()), Upload)
 httpx.put(upload.url, headers=upload.headers.additional_properties, content=content).raise_for_status()

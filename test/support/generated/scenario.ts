@@ -77,6 +77,8 @@ const added = await must(
   client.POST('/api/v1/projects/{projectId}/assets', {
     params: { path },
     body: {
+      // The default storage of the project follows the test within moments.
+      storage_id: storage.id,
       ...{ name: 'Rhine', object_key: 'typescript/rhine.mp4' },
       ...{ media_type: 'video/mp4', size: content.length },
     },
