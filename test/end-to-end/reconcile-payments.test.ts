@@ -84,7 +84,7 @@ test('The command of an operator asks the platform, and names what it may not as
 
   // and a wrong request ends with a code and a sentence
   for (const [args, code, problem] of [
-    [['wechatpay', '--from', to, '--to', from], 2, /to: must be after from/],
+    [['wechatpay', '--from', to, '--to', from], 2, /to must be after from/],
     [['wechatpay', '--from', 'yesterday'], 2, /from/],
     [['epay', '--from', from], 1, /cannot ask epay what became of payments/],
   ] as const) {
