@@ -4,6 +4,7 @@ import { makeReconcileOrders } from '../../src/commands/orders/reconcile-orders.
 import type { Reconciled, ReconcilePeriod } from '../../src/commands/orders/reconcile-period.js';
 import { checkoutAggregate } from '../../src/domain/checkout/checkout.js';
 import { orderNumber } from '../../src/domain/order/number.js';
+import { orderAggregate } from '../../src/domain/order/order.js';
 import { PlatformError } from '../../src/domain/platform-error.js';
 import type { PaymentMaker } from '../../src/integrations/payments/payment-maker.js';
 import type {
@@ -11,7 +12,7 @@ import type {
   QueriedPayment,
   QueryingMaker,
 } from '../../src/integrations/payments/queried-payment.js';
-import { digest } from '../support/examples/ids.js';
+import { digest, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { partial } from '../support/fakes/partial.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
@@ -136,6 +137,34 @@ test('A refund that the platform fails to tell does not hide the state of its or
   );
   t.deepEqual(await reconcile(), { asked: 1, reported: 1, failed: [idOf(0)], next: null });
   t.deepEqual(accepted, ['order 0']);
+});
+
+test('A refund of a payment that was never reported does not hide that the payment is lost', async (t) => {
+  const told = (n: number): QueriedPayment => ({
+    ...({ kind: 'refunded', transactionId: 't1' } as const),
+    report: { key: `refunded ${n}`, isOurs: true, notifications: [], digest },
+  });
+  const { reconcile, accepted, handler } = await givenOrders(2, told);
+  const money = { amount: 300, currency: 'USD' };
+  const refund = { kind: 'refund', refund_id: 'r1', status: 'succeeded', ...money } as const;
+  for (const [n, facts] of [[refund], [{ kind: 'paid', ...money } as const, refund]].entries()) {
+    const target = { aggregate: orderAggregate, id: idOf(n) };
+    await handler.handle(
+      target,
+      {
+        ...({ type: 'Place', userId, projectId: null, planId: 'p', provider: 'wechatpay' } as const),
+        ...{ grant: { capacity_bytes: 5 }, ...money, expiresAt: time },
+      },
+      givenContext(10 * n + 10, time),
+    );
+    const reports = facts.map((fact, index) => ({
+      ...({ provider: 'wechatpay', mismatch: null, transactionId: 't1' } as const),
+      ...{ callback: `wechatpay-${index}`, fact, at: time },
+    }));
+    await handler.handle(target, { type: 'Report', reports }, givenContext(10 * n + 11, time));
+  }
+  t.deepEqual(await reconcile(), { asked: 2, reported: 1, failed: [], next: null });
+  t.deepEqual(accepted, ['refunded 0']);
 });
 
 test('A failure that is not of the platform ends the call', async (t) => {

@@ -148,7 +148,11 @@ export function makeReconcileOrders({
     transactionId: string | null,
   ): Promise<boolean> {
     const ledgers = await ledgersOf(orderId, transactionKey(provider, '', transactionId));
-    return ledgers.some(({ refunds, refunded_in_total: total }) => refunds.length > 0 || total !== null);
+    // Where only the refund was reported, the payment is still lost, and an operator records it.
+    return ledgers.some(
+      ({ captured, refunds, refunded_in_total: total }) =>
+        captured !== null && (refunds.length > 0 || total !== null),
+    );
   }
 
   async function ledgersOf(orderId: string, transaction?: string): Promise<readonly Ledger[]> {
