@@ -2,6 +2,7 @@ import test from 'ava';
 import { isAnotherPayment, makeMadePayments } from '../../src/commands/orders/made-payments.js';
 import { checkoutAggregate } from '../../src/domain/checkout/checkout.js';
 import type { PaymentNotification } from '../../src/domain/payment.js';
+import type { TransactionReport } from '../../src/domain/transaction/status.js';
 import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
 import { digest, orderId, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
@@ -19,14 +20,9 @@ const told = (
   ...{ order_number: 'N1', transaction_id: 't1', fact, at: null },
   ...(reference === null ? {} : { reference }),
 });
-const dueOf = (one: PaymentNotification) => ({
-  ...{ orderId, isOther: false },
-  reports: [
-    {
-      ...{ key: 'k1', digest, is_ours: true, told: [one], order_id: orderId, received_at: at.toISOString() },
-      ...{ revision: 0, held: null, decision: null },
-    },
-  ],
+const reportOf = (one: PaymentNotification, report: Partial<TransactionReport> = {}): TransactionReport => ({
+  ...{ key: 'k1', digest, is_ours: true, told: [one], order_id: orderId, received_at: at.toISOString() },
+  ...{ revision: 0, held: null, decision: null, ...report },
 });
 
 /** Two processes over one log, which count the reads of the first one, and the record of a payment. */
@@ -53,9 +49,15 @@ async function givenProcesses() {
       },
       givenContext((commands += 1), at),
     );
-  const isAnother = async (one: PaymentNotification, paymentMakers = withMaker) => {
-    const made = await makeMadePayments({ handler: counted, paymentMakers })('standard', dueOf(one));
-    return isAnotherPayment(one, 'standard', made);
+  const isAnother = async (
+    one: PaymentNotification,
+    others: readonly TransactionReport[] = [],
+    paymentMakers = withMaker,
+  ) => {
+    const reports = [...others, reportOf(one)];
+    const due = { orderId, isOther: false, reports: reports.slice(-1) };
+    const made = await makeMadePayments({ handler: counted, paymentMakers })('standard', due, reports);
+    return isAnotherPayment(one, 'standard', made, reports);
   };
   return { own: stores.handler, other: stores.anotherProcess().handler, loads, record, isAnother };
 }
@@ -85,6 +87,20 @@ test('A payment that this process made, a report without a name and a platform w
   await isAnother(told('made-1'));
   t.deepEqual(loads, ['remembered']);
   await isAnother(told(null));
-  t.false(await isAnother(told('made-2'), new Map()));
+  t.false(await isAnother(told('made-2'), [], new Map()));
   t.deepEqual(loads, ['remembered']);
+});
+
+test('A payment without a name is judged by the names that the other reports of its transaction have', async (t) => {
+  const { own, record, isAnother } = await givenProcesses();
+  const foreign = reportOf(told('made-2'));
+  t.false(await isAnother(told(null), [foreign]), 'nothing was made');
+  await record(own, 'made-1');
+  t.true(await isAnother(told(null), [foreign]));
+  const decision = { action: 'dismiss', order_id: null, note_digest: digest } as const;
+  t.true(await isAnother(told(null), [reportOf(told('made-2'), { decision })]), 'dismissed');
+  t.false(await isAnother(told(null), [foreign, reportOf(told('made-1'))]), 'one of them was made');
+  t.false(await isAnother(told(null), [reportOf(told('made-2'), { is_ours: false })]), 'another account');
+  t.false(await isAnother(told(null), [reportOf(told('made-2', { kind: 'failed' }))]), 'not paid');
+  t.false(await isAnother(told(null, { kind: 'failed' }), [foreign]));
 });

@@ -2,7 +2,9 @@ import test from 'ava';
 import { makeReconcileDaily } from '../../src/commands/orders/reconcile-daily.js';
 import { makeReconcileOrders } from '../../src/commands/orders/reconcile-orders.js';
 import type { Reconciled, ReconcilePeriod } from '../../src/commands/orders/reconcile-period.js';
+import { checkoutAggregate } from '../../src/domain/checkout/checkout.js';
 import { orderNumber } from '../../src/domain/order/number.js';
+import { orderAggregate } from '../../src/domain/order/order.js';
 import { PlatformError } from '../../src/domain/platform-error.js';
 import type { PaymentMaker } from '../../src/integrations/payments/payment-maker.js';
 import type {
@@ -10,6 +12,8 @@ import type {
   QueriedPayment,
   QueryingMaker,
 } from '../../src/integrations/payments/queried-payment.js';
+import { digest, userId } from '../support/examples/ids.js';
+import { sealedExample } from '../support/examples/sealed.js';
 import { partial } from '../support/fakes/partial.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
@@ -18,18 +22,22 @@ import { outcomeOf } from '../support/given/outcome-of.js';
 const time = new Date('2026-01-02T03:04:05.000Z');
 const context = () => givenContext(1, time);
 const period = { from: new Date(0), to: time, after: null };
-const idOf = (n: number): string => `019b7d00-0000-7000-8000-00000000a0${String(n).padStart(2, '0')}`;
+const idOf = (n: number): string => `019b7d00-0000-7000-8000-00000000a${String(n).padStart(3, '0')}`;
 const unused = () => Promise.reject(new Error('this test does not call it'));
 
 /** Makes the command over `count` orders of WeChat Pay. @param query what the platform answers about the nth order */
-async function givenOrders(count: number, query: (n: number) => QueriedPayment) {
+async function givenOrders(
+  count: number,
+  query: (n: number) => QueriedPayment,
+  queryRefund: () => QueriedPayment = fails,
+) {
   const { handler } = await givenStores();
   const ids = Array.from({ length: count }, (_, n) => idOf(n));
   const accepted: string[] = [];
   const maker: QueryingMaker = {
     provider: 'wechatpay',
     makePayment: unused,
-    queryRefund: unused,
+    queryRefund: async () => Promise.resolve(queryRefund()),
     query: async (number) => Promise.resolve(query(ids.findIndex((id) => orderNumber(id) === number))),
   };
   const reconcile = makeReconcileOrders({
@@ -52,6 +60,7 @@ async function givenOrders(count: number, query: (n: number) => QueriedPayment) 
   });
   return {
     accepted,
+    handler,
     reconcile: (after: string | null = null) => reconcile(maker, { ...period, after }, context()),
   };
 }
@@ -63,6 +72,9 @@ const reported = (n: number): QueriedPayment => ({
 
 function fails(): never {
   throw new PlatformError('refused', 'SYSTEM_ERROR');
+}
+function isAway(): never {
+  throw new PlatformError('unavailable', null);
 }
 
 test('An order that the platform fails to tell stops no other order', async (t) => {
@@ -80,12 +92,79 @@ test('A call ends after five failed orders, and the next call goes on after the 
   t.deepEqual(accepted, ['order 0', 'order 6', 'order 7']);
 });
 
-test('A platform that tells nothing of any order is unavailable, or refuses', async (t) => {
-  for (const count of [1, 5, 8]) {
-    const { reconcile } = await givenOrders(count, fails);
-
-    t.is(await outcomeOf(reconcile()), 'payment_refused');
+test('A platform that does not answer about the first five orders is unavailable, and fewer stop nothing', async (t) => {
+  for (const count of [5, 8]) {
+    const { reconcile } = await givenOrders(count, isAway);
+    t.is(await outcomeOf(reconcile()), 'platform_unavailable');
   }
+  for (const count of [1, 4]) {
+    const { reconcile } = await givenOrders(count, isAway);
+    const failed = Array.from({ length: count }, (_, n) => idOf(n));
+    t.deepEqual(await reconcile(), { asked: count, reported: 0, failed, next: null });
+  }
+});
+
+test('Orders that the platform refuses to tell stop no later one', async (t) => {
+  for (const refuses of [fails, (n: number) => (n === 2 ? fails() : isAway())]) {
+    const { reconcile, accepted } = await givenOrders(6, (n) => (n < 5 ? refuses(n) : reported(n)));
+    const first = await reconcile();
+    t.like(first, { asked: 5, reported: 0, next: idOf(4) });
+    t.is(first.failed.length, 5);
+    t.deepEqual(await reconcile(first.next), { asked: 1, reported: 1, failed: [], next: null });
+    t.deepEqual(accepted, ['order 5']);
+  }
+  // and one order at the end of a page is no reason to ask for it again and again
+  const { reconcile } = await givenOrders(101, (n) => (n === 100 ? fails() : { kind: 'unknown' }));
+  const { next } = await reconcile();
+  t.deepEqual(await reconcile(next), { asked: 1, reported: 0, failed: [idOf(100)], next: null });
+});
+
+test('A refund that the platform fails to tell does not hide the state of its order', async (t) => {
+  const { reconcile, accepted, handler } = await givenOrders(1, reported, isAway);
+  const money = { amount: 300, currency: 'USD' };
+  const refund = { refund: idOf(50), provider: 'wechatpay', transaction_id: 't1', ...money } as const;
+  const asked = {
+    ...refund,
+    project_id: null,
+    note: sealedExample('note'),
+    note_of: null,
+    note_digest: digest,
+  };
+  await handler.handle(
+    { aggregate: checkoutAggregate, id: idOf(0) },
+    { type: 'AskRefund', refund: asked, remaining: () => 300 },
+    context(),
+  );
+  t.deepEqual(await reconcile(), { asked: 1, reported: 1, failed: [idOf(0)], next: null });
+  t.deepEqual(accepted, ['order 0']);
+});
+
+test('A refund of a payment that was never reported does not hide that the payment is lost', async (t) => {
+  const told = (n: number): QueriedPayment => ({
+    ...({ kind: 'refunded', transactionId: 't1' } as const),
+    report: { key: `refunded ${n}`, isOurs: true, notifications: [], digest },
+  });
+  const { reconcile, accepted, handler } = await givenOrders(2, told);
+  const money = { amount: 300, currency: 'USD' };
+  const refund = { kind: 'refund', refund_id: 'r1', status: 'succeeded', ...money } as const;
+  for (const [n, facts] of [[refund], [{ kind: 'paid', ...money } as const, refund]].entries()) {
+    const target = { aggregate: orderAggregate, id: idOf(n) };
+    await handler.handle(
+      target,
+      {
+        ...({ type: 'Place', userId, projectId: null, planId: 'p', provider: 'wechatpay' } as const),
+        ...{ grant: { capacity_bytes: 5 }, ...money, expiresAt: time },
+      },
+      givenContext(10 * n + 10, time),
+    );
+    const reports = facts.map((fact, index) => ({
+      ...({ provider: 'wechatpay', mismatch: null, transactionId: 't1' } as const),
+      ...{ callback: `wechatpay-${index}`, fact, at: time },
+    }));
+    await handler.handle(target, { type: 'Report', reports }, givenContext(10 * n + 11, time));
+  }
+  t.deepEqual(await reconcile(), { asked: 2, reported: 1, failed: [], next: null });
+  t.deepEqual(accepted, ['refunded 0']);
 });
 
 test('A failure that is not of the platform ends the call', async (t) => {

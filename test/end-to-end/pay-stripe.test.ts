@@ -117,6 +117,49 @@ test('A session that the service did not make goes to review beside the one that
   t.is(waiting.length, 1);
 });
 
+test('The payment intent of a session that the service did not make grants nothing, in either order', async (t) => {
+  const stripe = await givenStripe(t);
+  const service = await givenPayingService(t, { provider: 'stripe', url: stripe.url, environment });
+  const granted = await service.capacity();
+  const orders = [await service.place(), await service.place(), await service.place()];
+  for (const { path } of orders) t.is((await service.pay(path)).status, 200);
+  const ways = [
+    ['payBeside', 'intentBeside'],
+    ['intentBeside', 'payBeside'],
+    ['payBeside', 'dismissal', 'intentBeside'],
+  ] as const;
+  const { readers, commands } = service.services;
+
+  const dismiss = async ({ id: orderId, path }: (typeof orders)[number]) => {
+    await service.becomes(path, 'review');
+    const waiting = await readers.orders.inReview({ limit: 10 });
+    const id = waiting.find(({ order_id }) => order_id === orderId)?.id ?? '';
+    const decision = { id, action: 'dismiss', orderId: null, note: 'the buyer gets it back' } as const;
+    await commands.resolvePayment(decision, givenContext(1, new Date(), 'operator'));
+    await service.becomes(path, 'created');
+  };
+
+  for (const [index, way] of ways.entries()) {
+    const [order, session] = [orders[index], stripe.sessions[index]];
+    if (order === undefined || session === undefined) throw new Error('no session');
+    for (const step of way) {
+      if (step === 'dismissal') await dismiss(order);
+      else t.is(await service.deliver(stripe[step](session)), 200);
+    }
+    await service.becomes(order.path, way.length === 2 ? 'review' : 'created');
+  }
+
+  // Then the own session of the last order still buys its grant, and nothing else was granted
+  const [last, own] = [orders[2], stripe.sessions[2]];
+  if (last === undefined || own === undefined) throw new Error('no session');
+  t.is(await service.deliver(stripe.pay(own)), 200);
+  await service.becomes(last.path, 'fulfilled');
+  await service.holds(granted + planBytes);
+  const waiting = await readers.orders.inReview({ limit: 10 });
+  t.deepEqual([...new Set(waiting.map(({ reason }) => reason))], ['another_payment']);
+  t.is(waiting.length, 4);
+});
+
 test('A payment that the bank refuses, and a session that expires, grant nothing', async (t) => {
   const stripe = await givenStripe(t);
   const service = await givenPayingService(t, { provider: 'stripe', url: stripe.url, environment });

@@ -116,12 +116,13 @@ test('Orders of another period or platform are not asked for', async (t) => {
 });
 
 test('Once a day one process asks by itself, and tries again after a failure', async (t) => {
-  // Given an order at Alipay that is paid without a notification, and two processes
+  // Given an order at Alipay that is paid without a notification, four unpaid ones, and two processes
   const { platform, service } = await givenAlipayService(t);
   const granted = await service.capacity();
   const order = await service.place();
   await browse(textOf((await service.pay(order.path)).json(), 'url'));
   platform.pay(order.number);
+  for (let more = 0; more < 4; more += 1) await service.becomes((await service.place()).path, 'created');
   const { commands, stores } = service.services;
   const clock = settableClock(new Date());
   const { reconcilePayments } = commands;
@@ -134,8 +135,8 @@ test('Once a day one process asks by itself, and tries again after a failure', a
     makeReconcileDaily({ paymentMakers, stateStore: stores.stateStore, clock, reconcilePayments });
   const [one, other] = [makeProcess(), makeProcess()];
 
-  // When Alipay fails, then the next tries come 15 minutes later
-  platform.will('fails', 'fails');
+  // When Alipay fails for five orders, then the next tries come 15 minutes later
+  platform.will(...Array.from({ length: 10 }, () => 'fails' as const));
   const failed = await t.throwsAsync(one(context));
   t.true(isRejection(failed, 'platform_unavailable'));
   t.is((await other(context)).size, 0);
@@ -145,7 +146,7 @@ test('Once a day one process asks by itself, and tries again after a failure', a
   // Then one process has asked, and the order is granted
   t.deepEqual(
     asked.flatMap((found) => [...found]),
-    [['alipay', { asked: 1, reported: 1 }]],
+    [['alipay', { asked: 5, reported: 1 }]],
   );
   await service.becomes(order.path, 'fulfilled');
   await service.holds(granted + planBytes);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkoutAggregate } from '../../domain/checkout/checkout.js';
+import { checkoutAggregate, isPaymentMade } from '../../domain/checkout/checkout.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
 import { orderAggregate, outcomeIn } from '../../domain/order/order.js';
 import { transactionStreamId } from '../../domain/payment-ids.js';
@@ -38,11 +38,24 @@ export function makeAcceptNews({
     one: PaymentNotification,
   ): Promise<boolean> {
     if (one.transaction_id !== null) return isInTransaction(provider, report, one, one.transaction_id);
-    const orderId = parseOrderNumber(one.order_number ?? '');
-    if (orderId === null || !report.isOurs) return false;
-    return one.fact.kind === 'approved'
-      ? isApprovalKnown(provider, orderId, one.reference)
-      : isKnownToOrder(provider, orderId, one);
+    const orderId = report.isOurs ? parseOrderNumber(one.order_number ?? '') : null;
+    switch (one.fact.kind) {
+      case 'approved':
+        return isApprovalKnown(provider, orderId, one.reference);
+      case 'pending':
+      case 'failed':
+      case 'expired':
+      case 'canceled':
+        return orderId !== null && (await isKnownToOrder(provider, orderId, one));
+      case 'paid':
+      case 'refund':
+      case 'refunded-in-total':
+      case 'dispute':
+      case 'nothing':
+      case 'unreadable':
+        // An order keeps nothing of a message that cannot be read. The key alone says whether it came before.
+        return false;
+    }
   }
 
   async function isInTransaction(
@@ -60,13 +73,18 @@ export function makeAcceptNews({
     );
   }
 
-  /** After a refused capture, the buyer may have approved the same payment again. */
+  /**
+   * An approval of a payment that the service did not make is the shop's to capture. After a refused capture, the buyer may
+   * have approved the same payment again.
+   */
   async function isApprovalKnown(
     provider: PaymentProviderName,
-    orderId: string,
+    orderId: string | null,
     reference: string | undefined,
   ): Promise<boolean> {
-    const { approvals } = (await handler.load(checkoutAggregate, orderId)).state;
+    if (orderId === null || reference === undefined) return true;
+    const { approvals, made } = (await handler.load(checkoutAggregate, orderId)).state;
+    if (!isPaymentMade(made, { provider, reference })) return true;
     return approvals.some(
       (one) => one.provider === provider && one.reference === reference && one.outcome !== 'refused',
     );

@@ -50,43 +50,71 @@ export function makeReconcileOrders({
     return { ...told, next: told.asked === ids.length ? last : (ids[told.asked - 1] ?? after) };
   };
 
-  /** Asks for one order after the other, until the time is over or too many failed. */
+  /**
+   * Asks for one order after the other, until the time is over or too many failed. Throws only where the platform did not
+   * answer about the first `failedMax` orders: the next call would begin at the same order.
+   */
   async function askEach(
     ids: readonly string[],
-    ask: (id: string) => Promise<boolean>,
+    ask: (id: string) => Promise<Answers>,
   ): Promise<Omit<Reconciled, 'next'>> {
     const endMs = clock.now().getTime() + reconcilingMs;
     const failed: string[] = [];
-    let [asked, reported] = [0, 0];
+    let [asked, reported, unanswered] = [0, 0, 0];
     for (const id of ids) {
       // A platform that limits the rate tells nothing of the next orders either.
       if (clock.now().getTime() > endMs || failed.length >= failedMax) break;
       asked += 1;
-      try {
-        if (await ask(id)) reported += 1;
-      } catch (error) {
-        if (!isOfPlatform(error)) throw error;
-        failed.push(id);
-        // It told nothing of any order: it is away, or its credentials are wrong.
-        if (failed.length === asked && asked >= Math.min(failedMax, ids.length)) throw error;
-      }
+      const { isTold, isNews, failures } = await ask(id);
+      if (isNews) reported += 1;
+      if (failures.length > 0) failed.push(id);
+      if (!isTold && isRejection(failures[0], 'platform_unavailable')) unanswered += 1;
+      if (unanswered === failedMax && asked === failedMax) throw failures[0];
     }
     return { asked, reported, failed };
   }
 
-  /** Returns whether the platform reported any news of the order. */
-  async function reconcile(maker: QueryingMaker, orderId: string, context: CommandContext): Promise<boolean> {
-    const number = orderNumber(orderId);
-    let isNews = false;
-    for (const { transaction_id: transactionId, refund: refundId } of await openRefunds(maker, orderId)) {
-      const refund = { orderNumber: number, transactionId, refundId };
-      const queried = await ask(maker, () => maker.queryRefund(refund));
-      if (await accept(maker, queried, stepContext(context, `${orderId}/${refundId}`))) isNews = true;
+  /** Asks about the refunds of an order, and about the order, also where the platform fails to tell a refund. */
+  async function reconcile(maker: QueryingMaker, orderId: string, context: CommandContext): Promise<Answers> {
+    const failures: unknown[] = [];
+    let [isTold, isNews] = [false, false];
+    for (const refund of await openRefunds(maker, orderId)) {
+      if (failures.length >= failedMax) break;
+      await hear(() => refundIsNews(maker, orderId, { refund, context }));
     }
-    const queried = await ask(maker, () => maker.query(number));
-    if (queried.kind === 'refunded' && (await knowsRefund(maker, orderId, queried.transactionId)))
-      return isNews;
-    return (await accept(maker, queried, stepContext(context, orderId))) || isNews;
+    await hear(() => orderIsNews(maker, orderId, context));
+    return { isTold, isNews, failures };
+
+    async function hear(question: () => Promise<boolean>): Promise<void> {
+      try {
+        if (await question()) isNews = true;
+        isTold = true;
+      } catch (error) {
+        if (!isOfPlatform(error)) throw error;
+        failures.push(error);
+      }
+    }
+  }
+
+  async function refundIsNews(
+    maker: QueryingMaker,
+    orderId: string,
+    { refund, context }: { readonly refund: AskedRefund; readonly context: CommandContext },
+  ): Promise<boolean> {
+    const { transaction_id: transactionId, refund: refundId } = refund;
+    const asked = { orderNumber: orderNumber(orderId), transactionId, refundId };
+    const queried = await ask(maker, () => maker.queryRefund(asked));
+    return accept(maker, queried, stepContext(context, `${orderId}/${refundId}`));
+  }
+
+  async function orderIsNews(
+    maker: QueryingMaker,
+    orderId: string,
+    context: CommandContext,
+  ): Promise<boolean> {
+    const queried = await ask(maker, () => maker.query(orderNumber(orderId)));
+    const isKnown = queried.kind === 'refunded' && (await knowsRefund(maker, orderId, queried.transactionId));
+    return !isKnown && accept(maker, queried, stepContext(context, orderId));
   }
 
   function ask(
@@ -120,7 +148,11 @@ export function makeReconcileOrders({
     transactionId: string | null,
   ): Promise<boolean> {
     const ledgers = await ledgersOf(orderId, transactionKey(provider, '', transactionId));
-    return ledgers.some(({ refunds, refunded_in_total: total }) => refunds.length > 0 || total !== null);
+    // Where only the refund was reported, the payment is still lost, and an operator records it.
+    return ledgers.some(
+      ({ captured, refunds, refunded_in_total: total }) =>
+        captured !== null && (refunds.length > 0 || total !== null),
+    );
   }
 
   async function ledgersOf(orderId: string, transaction?: string): Promise<readonly Ledger[]> {
@@ -130,6 +162,15 @@ export function makeReconcileOrders({
       .filter(({ id }) => transaction === undefined || id === transaction)
       .flatMap(({ ledgers }) => ledgers);
   }
+}
+
+/** What the platform answered about one order and its refunds. */
+interface Answers {
+  /** The platform answered a question at least. */
+  readonly isTold: boolean;
+  readonly isNews: boolean;
+  /** The errors of the questions that it refused or did not answer. */
+  readonly failures: readonly unknown[];
 }
 
 /** Returns whether the error is the platform's, about one order. */

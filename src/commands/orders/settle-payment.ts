@@ -10,10 +10,9 @@ import {
   type PlacedOrder,
   type ReportedFact,
 } from '../../domain/order/order.js';
-import type { MadeReference } from '../../domain/checkout/checkout.js';
 import { platformOf } from '../../domain/order/events.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
-import type { Disposition } from '../../domain/payment.js';
+import type { Disposition, PaymentNotification } from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
 import {
   type Due,
@@ -125,9 +124,10 @@ export function makeSettlePayment({
     context: CommandContext,
     pace: Pace = 'written',
   ): Promise<void> {
-    const due = dueAt(await transaction(id, pace), revision);
+    const state = await transaction(id, pace);
+    const due = dueAt(state, revision);
     if (due === null) return;
-    const facts = await dueFacts(id, due);
+    const facts = await dueFacts(id, due, state);
     const outcomes = await tellOrder(due.orderId, facts, stepContext(context, `tell/${revision}`), pace);
     for (const { revision: report } of due.reports.filter(isRefused(id, facts, outcomes))) {
       const step = stepContext(context, `hold/${report}`);
@@ -141,13 +141,12 @@ export function makeSettlePayment({
   }
 
   async function isOwed(id: string, revision: number): Promise<boolean> {
-    const due = dueAt(await transaction(id), revision);
+    const state = await transaction(id);
+    const due = dueAt(state, revision);
     if (due === null) return false;
     const order = await existingOrder(due.orderId);
-    const facts = await dueFacts(id, {
-      ...due,
-      reports: due.reports.filter(({ held }) => held !== 'order_full'),
-    });
+    const reports = due.reports.filter(({ held }) => held !== 'order_full');
+    const facts = await dueFacts(id, { ...due, reports }, state);
     return facts.map((fact) => outcomeIn(order, fact)).some(isOpen);
   }
 
@@ -156,7 +155,7 @@ export function makeSettlePayment({
     const link = { order_id: orderId, at: Infinity };
     const due = state.link === null ? dueAt({ ...state, link }, Infinity) : null;
     if (due === null) return true;
-    const facts = await dueFacts(id, due);
+    const facts = await dueFacts(id, due, state);
     const isFull = isRefused(id, facts, outcomesIn(await existingOrder(orderId), facts));
     return !due.reports.some((report) => report.revision === revision && isFull(report));
   }
@@ -169,13 +168,19 @@ export function makeSettlePayment({
     if (report === undefined || orderId === null) return { disposition: null, orderId: null };
     const order = await existingOrder(orderId);
     const isOther = orderId !== state.link?.order_id;
-    const facts = await dueFacts(id, { orderId, isOther, reports: [report] });
+    const facts = await dueFacts(id, { orderId, isOther, reports: [report] }, state);
     const outcomes = facts.map((fact) => outcomeIn(order, fact));
     return { disposition: mainDisposition(outcomes), orderId };
   }
 
-  async function dueFacts(id: string, due: Due): Promise<readonly ReportedFact[]> {
-    return factsOf(id, due, await madePayments(platformOf(id), due));
+  async function dueFacts(
+    id: string,
+    due: Due,
+    { reports }: TransactionState,
+  ): Promise<readonly ReportedFact[]> {
+    const provider = platformOf(id);
+    const made = await madePayments(provider, due, reports);
+    return factsOf(id, due, (told) => isAnotherPayment(told, provider, made, reports));
   }
 
   async function tellOrder(
@@ -234,14 +239,14 @@ function optionsOf(pace: Pace): HandleOptions {
 function factsOf(
   transaction: string,
   { isOther, reports }: Due,
-  made: readonly MadeReference[],
+  isAnother: (told: PaymentNotification) => boolean,
 ): readonly ReportedFact[] {
   const provider = platformOf(transaction);
   return reports.flatMap((report) =>
     report.told.map((told, index): ReportedFact => {
       const { fact, transaction_id, at } = told;
       const ofReport = report.is_ours ? null : 'merchant';
-      const ofFact = isAnotherPayment(told, provider, made) ? 'another_payment' : null;
+      const ofFact = isAnother(told) ? 'another_payment' : null;
       return {
         callback: factName(transaction, report, index),
         provider,

@@ -5,7 +5,10 @@ import { at, type Fields, listAt, textAt, timeAt } from './parsing.js';
 import type { VerifiedCallback } from './payment-provider.js';
 import { fieldsAt, nothing, unreadable, verified } from './verification.js';
 
-/** The fields that the service uses (paths of the event). */
+/**
+ * The fields that the digest of a message covers (paths of the event). A former release has stored digests of captures
+ * without the PayPal order's id, so it is not among them: a repeated delivery would be a conflict.
+ */
 export const paypalFields: readonly string[] = [
   'id',
   'event_type',
@@ -27,7 +30,6 @@ export const paypalFields: readonly string[] = [
     'dispute_outcome.amount_refunded.currency_code',
     'dispute_amount.value',
     'dispute_amount.currency_code',
-    'supplementary_data.related_ids.order_id',
   ].map((name) => `resource.${name}`),
 ];
 

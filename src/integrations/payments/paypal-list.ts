@@ -35,11 +35,12 @@ function reportOf(event: unknown) {
   return readPayPalReport(event as Fields, `event-${id}`.slice(0, 256)) ?? unreadableReply();
 }
 
-/** Returns the query of the next page. The address of the link is not used. */
+/** Returns the query of the next page. The address of the link is not used. PayPal's examples escape it as in HTML. */
 function nextOf(page: Fields): string | null {
   const link = listAt(page, 'links').find((one) => at(one, 'rel') === 'next');
   if (link === undefined) return null;
-  const query = /\/v1\/notifications\/webhooks-events\?(.*)$/.exec(textAt(link, 'href', 4_096) ?? '')?.[1];
+  const address = (textAt(link, 'href', 4_096) ?? '').replaceAll('&amp;', '&');
+  const query = /\/v1\/notifications\/webhooks-events\/?\?(.*)$/.exec(address)?.[1];
   return query !== undefined && placeShape.test(query) ? query : unreadableReply();
 }
 

@@ -75,6 +75,20 @@ test('Another body with the same CRC-32 under genuine headers is a conflict with
   t.not(senseless.digest, first.digest);
 });
 
+test('A capture has the digest that a former release has stored, and its PayPal order is not in it', async (t) => {
+  const capture = (order_id: string) => {
+    const resource = {
+      ...(captured['resource'] as object),
+      supplementary_data: { related_ids: { order_id } },
+    };
+    return verifiedBy(paypal, callback(JSON.stringify({ ...captured, resource })));
+  };
+  const { digest, notifications } = await capture('5O190127TN364715T');
+  t.is(notifications[0]?.reference, '5O190127TN364715T');
+  t.is(digest, '84225710bd26e97974781f9c4ceb95e0fc07105b26f89ed3a7a15f13a7f3dc5d');
+  t.is((await capture('5O190127TN364716T')).digest, digest);
+});
+
 test('A genuine body of PayPal that is unreadable is verified for an operator', async (t) => {
   for (const body of ['', 'null', '[]', '{', '{}', '{"event_type":7}', Buffer.from([0xff])]) {
     const { notifications, key } = await verifiedBy(paypal, callback(body));

@@ -25,7 +25,8 @@ export function eventsOf(requestPath: string, events: readonly JsonObject[], pag
   const page = found.slice(begin, begin + Math.min(size, pageMax));
   query.set('move_to', 'next');
   query.set('index_id', String(begin + page.length));
-  const next = { rel: 'next', method: 'GET', href: `https://api.paypal.com${path}?${query.toString()}` };
+  const escaped = query.toString().replaceAll('&', '&amp;');
+  const next = { rel: 'next', method: 'GET', href: `https://api-m.paypal.com${path}/?${escaped}` };
   const isEnd = begin + page.length >= found.length;
   // The objects of the platform have many more fields.
   const whole = page.map((event) => ({ ...event, summary: 'x'.repeat(32_768) }));

@@ -35,6 +35,8 @@ export interface FakeStripe extends PlatformServer {
   pay(session: Session): SentCallback;
   /** A shop makes another session for the same number, which the buyer pays. */
   payBeside(session: Session): SentCallback;
+  /** The event of the payment intent of such a session, which names neither the session nor the number. */
+  intentBeside(session: Session): SentCallback;
   /** The bank refuses a payment by a delayed method, after the session was completed. */
   refuse(session: Session): readonly SentCallback[];
   expire(session: Session): SentCallback;
@@ -84,6 +86,8 @@ export async function givenStripe(
       };
       return event('checkout.session.completed', objectOf(beside));
     },
+    intentBeside: (session) =>
+      event('payment_intent.succeeded', intentOf({ ...session, intent: `pi_${session.number}` }).json),
     refuse: (session) => {
       session.status = 'complete';
       return [
