@@ -92,17 +92,27 @@ export function makeShareReader({
         assetId === undefined
           ? { field: 'project_id', equals: projectId }
           : { field: 'asset_ids', equals: assetId };
-      const matches = ({ body }: ViewDocument<ShareDocument>): boolean =>
-        (tag === undefined || (body.tag !== null && sameTag(body.tag) === sameTag(tag))) &&
-        (state === undefined || stateOf(body, now) === state);
-      const isFiltered = tag !== undefined || state !== undefined;
-      const found = await filteredPage(shares, { where, ...page }, isFiltered ? matches : null);
-      // An asset belongs to one project, and so do its shares.
-      const documents = found.items.filter(({ body }) => body.project_id === projectId);
+      let own = 0;
+      const matches = ({ body }: ViewDocument<ShareDocument>): boolean => {
+        if (body.project_id !== projectId) return false;
+        own += 1;
+        return (
+          (tag === undefined || (body.tag !== null && sameTag(body.tag) === sameTag(tag))) &&
+          (state === undefined || stateOf(body, now) === state)
+        );
+      };
+      const isFiltered = assetId !== undefined || tag !== undefined || state !== undefined;
+      const { items: documents, next } = await filteredPage(
+        shares,
+        { where, ...page },
+        isFiltered ? matches : null,
+      );
+      // An asset belongs to one project, and so do its shares. A cursor would tell the id of a share of another project.
+      if (isFiltered && own === 0) return { items: [], next: null };
       const facts = await factsOf(documents);
       const presented = await Promise.all(documents.map((document) => present(document, facts)));
       const items = presented.flatMap((share) => (share === null ? [] : [share.resource]));
-      return { items, next: found.next };
+      return { items, next };
     },
     after: async (documents) => {
       const document = toViewDocument<ShareDocument>(documents.get(sharesProjection.name) ?? null);

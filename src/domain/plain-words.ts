@@ -54,7 +54,7 @@ export function besideOthers<Value extends object>(
 ): z.core.$ZodCheck<Value> {
   const check = z.check<Value>(ruled<Value>(rule));
   check._zod.def.when = ({ value, issues }) =>
-    issues.length > 0 && typeof value === 'object' && value !== null;
+    issues.length > 0 && typeof value === 'object' && value !== null && !Array.isArray(value);
   return check;
 }
 
@@ -219,15 +219,20 @@ function problemsOfUnion(issue: IssueOf<'invalid_union'>, path: Path): readonly 
   return [alternatives(own, ofType.length > 0 ? ofType : variants)];
 }
 
+/** A value with many wrong fields would repeat them for each variant. */
+const listedPerVariantMax = 5;
+
 /** Says that a value fits no variant, and what each one lacks. */
 function alternatives(own: string, variants: readonly (readonly FieldProblem[])[]): FieldProblem {
-  const phrases = variants.map((problems) =>
-    problems
+  const phrases = variants.map((problems) => {
+    const listed = problems
+      .slice(0, listedPerVariantMax)
       .map(({ field, problem }) =>
         field === own ? problem : `${field.slice(own === '' ? 0 : own.length + 1)} ${problem}`,
-      )
-      .join(' and '),
-  );
+      );
+    const more = problems.length - listed.length;
+    return [...listed, ...(more > 0 ? [`${more} more`] : [])].join(' and ');
+  });
   const code = variants.flat().every((problem) => problem.code === variants[0]?.[0]?.code)
     ? variants[0]?.[0]?.code
     : undefined;

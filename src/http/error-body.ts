@@ -23,7 +23,7 @@ export function errorBody(code: string, message: string): string {
 export function problemBody(error: HttpError, code: string, publicUrl: string): string {
   const errors = error.problems
     .slice(0, listedProblemsMax)
-    .map((problem) => ({ field: problem.field, code: problem.code, message: phraseOf(problem) }));
+    .map((problem) => ({ field: problem.field, code: problem.code, message: cut(phraseOf(problem)) }));
   return JSON.stringify({
     type: `${publicUrl}/docs#error-${error.code}`,
     title: titleOf(error.code),

@@ -136,7 +136,10 @@ export function makeExchange<
         `${spec.method} ${ctx.path}`,
       ];
       const keepsReply = spec.idempotent === true;
-      return shell.runOnce({ scope, key, body, keepsReply, progress: tracked }, work);
+      return shell.runOnce(
+        { scope, key, body: repeatable({ query, body }), keepsReply, progress: tracked },
+        work,
+      );
     };
     const reply = await (settle === undefined
       ? answer()
@@ -154,6 +157,12 @@ function makeBodyParser<Body>(schema: z.ZodType<Body>): (content: unknown) => Bo
     omitNullTexts?.(content);
     return validate(schema, content);
   };
+}
+
+/** Returns what a repetition must have in common with the first attempt: the query too, where the route has one. */
+function repeatable({ query, body }: { readonly query: unknown; readonly body: unknown }): unknown {
+  const hasQuery = typeof query === 'object' && query !== null && Object.keys(query).length > 0;
+  return hasQuery ? { query, body } : body;
 }
 
 function isBody(schema: z.ZodType): boolean {

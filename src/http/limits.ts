@@ -43,7 +43,8 @@ export async function withWrongOnesLimited<Result>(
   check: () => Result | Promise<Result>,
 ): Promise<Result> {
   const key = ipBuckets(client);
-  refuseWhenExceeded(limiter.probe(name, key));
+  // Figures would tell a guesser how many tries are left.
+  refuseWhenExceeded({ ...limiter.probe(name, key), allowance: null });
   try {
     return await check();
   } catch (error) {

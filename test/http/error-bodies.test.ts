@@ -152,6 +152,32 @@ test('A registration with a wrong address and a weak password names both', async
   );
 });
 
+test('A body that is a list gets no problem of a field that it cannot have', async (t) => {
+  const { post } = await startTestService(t);
+  const reply = await post('/api/v1/auth/register', []);
+  t.is(reply.status, 400);
+  t.is(reply.headers.get('problem-fields'), '"";code=type');
+});
+
+test('The fields that no variant knows are listed in part', async (t) => {
+  const { signUp, verify, makeProject, ask, post } = await startTestService(t);
+  const owner = await signUp('owner');
+  await verify('owner');
+  const path = `/api/v1/projects/${await makeProject(owner)}/storages`;
+  const storage = { name: 'a', provider: 's3', bucket: 'rushes', region: 'eu-central-1' };
+  const credentials = { access_key: 'AK', secret_key: 'SK' };
+  const bound = await post(path, { ...storage, credentials }, owner);
+  const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`k${at}`, 1]));
+  const reply = await ask(`${path}/${(bound.json as { id: string }).id}/credentials`, {
+    method: 'PUT',
+    json: { credentials: many },
+    headers: { ...owner, accept: 'application/problem+json' },
+  });
+  t.is(reply.status, 400);
+  t.true(reply.text.length < 4_000, `${reply.text.length} characters`);
+  t.regex(reply.text, / more/);
+});
+
 test('Problem-Fields is bounded, and every name is safe in a header', (t) => {
   const names = ['plain', 'a"b', 'a\\b', 'ü', '100%', '😀', 'line\nbreak', '\u202etxt', '\ud800', ''];
   for (const name of names) {

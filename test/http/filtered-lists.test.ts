@@ -106,7 +106,8 @@ test('Storages are listed by status and provider', async (t) => {
 });
 
 test('Shares are listed by what they are of and whether they open', async (t) => {
-  const { stores, makeProject, post, owner, signIn, clock, list, refuses, ask } = await start(t);
+  const service = await start(t);
+  const { stores, makeProject, post, owner, signIn, clock, list, refuses, ask } = service;
   const project = await makeProject(owner);
   const at = `/api/v1/projects/${project}`;
   const storage = { name: 'a', provider: 's3', bucket: 'rushes', region: 'eu-central-1' };
@@ -151,6 +152,13 @@ test('Shares are listed by what they are of and whether they open', async (t) =>
   const oldest = await list(path, `asset_id=${asset_id}&sort=created_at`, 'title', later);
   t.deepEqual(oldest, ['plain', 'an hour', 'once']);
   for (const wrong of ['state=revoked', 'tag=', 'asset_id=x']) await refuses(path, wrong, later);
+
+  // A member of another project who knows the id of the asset learns nothing of its shares
+  const elsewhere = `/api/v1/projects/${await makeProject(later)}/shares`;
+  for (const query of ['', '&state=open', '&tag=press']) {
+    const reply = await service.get(`${elsewhere}?limit=1&asset_id=${asset_id}${query}`, later);
+    t.deepEqual(reply.json, { items: [], next_cursor: null });
+  }
 });
 
 test('Orders of a user and of a project are listed by status', async (t) => {

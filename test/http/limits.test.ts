@@ -178,3 +178,13 @@ test('Limits change by name, and those for signing in fail closed even after a c
   const closed = ['register', 'login', 'email_code', 'email_code_day', 'refresh', 'two_factor'] as const;
   for (const name of closed) t.true(limits[name].failsClosed, name);
 });
+
+test('A 429 after wrong API keys has no figures for a guesser', async (t) => {
+  const { get } = await startTestService(t);
+  const wrong = () => get('/api/v1/projects', { 'x-api-key': 'stw_wrong' });
+  let reply = await wrong();
+  for (let tries = 1; reply.status === 401 && tries < 200; tries += 1) reply = await wrong();
+  t.is(reply.status, 429);
+  t.regex(reply.headers.get('retry-after') ?? '', /^\d+$/);
+  t.is(reply.headers.get('ratelimit-limit'), null);
+});

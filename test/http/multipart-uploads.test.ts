@@ -116,13 +116,15 @@ async function given(t: ExecutionContext) {
 test('A repetition of a start gets the first reply and asks the bucket nothing, also after the end of the upload', async (t) => {
   const { add, page, send, sent, service, owner } = await given(t);
   const asset = await add(40 * mebibyte);
-  const start = () => service.post(`${asset}/uploads`, {}, { ...owner, 'idempotency-key': 'start-1' });
+  const start = (query = '') =>
+    service.post(`${asset}/uploads${query}`, {}, { ...owner, 'idempotency-key': 'start-1' });
   const first = await start();
   t.is(first.status, 200, first.text);
   const upload = uploadPartsReply.parse(first.json).id;
   const asked = sent.length;
   t.is((await start()).text, first.text);
   t.is(sent.length, asked);
+  t.is((await start('?after=1')).status, 409, 'another page is another request');
   t.is((await send('DELETE', `${asset}/uploads/${upload}`)).status, 204);
   t.is((await start()).text, first.text, 'a late repetition opens no other upload');
   t.is((await send('GET', `${asset}/uploads/${upload}`)).status, 404);

@@ -8,13 +8,13 @@ export interface ProblemField {
   readonly message: string | null;
 }
 
-/** A string, or a display string, with the parameter `code` (RFC 9651, sections 3.3.3 and 3.3.8). */
-const member = /(%?)"((?:[^"\\]|\\["\\])*)";code=([a-z][a-z_]*)/g;
+/** A display string, which escapes nothing but by percent, or a string, with the parameter `code` (RFC 9651, sections 3.3.8 and 3.3.3). */
+const member = /(?:%"([^"]*)"|"((?:[^"\\]|\\["\\])*)");code=([a-z][a-z_]*)/g;
 
 /** Reads the header `Problem-Fields`, at most 20 fields. A name that is not UTF-8 stays encoded. */
 export function readProblemFields(header: string | null): readonly ProblemField[] {
-  return [...(header ?? '').matchAll(member)].map(([, sign, text = '', code = '']) => ({
-    field: sign === '%' ? decoded(text) : text.replace(/\\(["\\])/g, '$1'),
+  return [...(header ?? '').matchAll(member)].map(([, display, text = '', code = '']) => ({
+    field: display === undefined ? text.replace(/\\(["\\])/g, '$1') : decoded(display),
     code,
     message: null,
   }));
