@@ -5,6 +5,7 @@ import {
   transactionStreamId,
 } from '../../src/domain/payment-ids.js';
 import { parseOrderNumber } from '../../src/domain/order/number.js';
+import type { PaymentNotification } from '../../src/domain/payment.js';
 import { platformOf } from '../../src/domain/order/events.js';
 import { type TransactionReport, whyWaiting } from '../../src/domain/transaction/status.js';
 import type { Page, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
@@ -83,7 +84,7 @@ export function makePaymentCallbackReader({
     const ofReport = body.decisions.filter(({ payment_id }) => payment_id === name);
     const inReview = await decidedInReview(`${name}.`, [outcome.order_id]);
     return resourceOf(paymentCallbackResource, {
-      ...{ id: name, provider: platformOf(id), is_ours: report.is_ours, notifications: [...report.told] },
+      ...{ id: name, provider: platformOf(id), is_ours: report.is_ours, notifications: shown(report.told) },
       ...outcome,
       conflicts: body.conflicts.filter(({ key }) => key === report.key).length,
       ...{ received_at: report.received_at, recorded: null },
@@ -110,7 +111,7 @@ export function makePaymentCallbackReader({
     const named = body.notifications.map(({ order_number: number }) => parseOrderNumber(number ?? ''));
     const inReview = await decidedInReview(`${id}.`, [...named, outcome.order_id]);
     return resourceOf(paymentCallbackResource, {
-      ...{ ...body, id, notifications: [...body.notifications] },
+      ...{ ...body, id, notifications: shown(body.notifications) },
       ...{ held: outcome.held, disposition: outcome.disposition, order_id: outcome.order_id },
       recorded: body.recorded === null ? null : await openRecord(sealer, id, body.recorded),
       decisions: await openDecisions(sealer, [...entries, ...inReview]),
@@ -150,6 +151,13 @@ export function makePaymentCallbackReader({
   }
 }
 
+/** Leaves out what only the service uses: the names of payments and of events. */
+function shown(notifications: readonly PaymentNotification[]): UnmatchedResource['notifications'] {
+  return notifications.map(({ order_number, transaction_id, fact, at }) => ({
+    ...{ order_number, transaction_id, fact, at },
+  }));
+}
+
 function unmatchedOf({ id, body }: ViewDocument<TransactionDocument>): UnmatchedResource | null {
   const report = body.reports.find((one) => whyWaiting(body, one) !== null);
   const reason = report === undefined ? null : whyWaiting(body, report);
@@ -157,7 +165,7 @@ function unmatchedOf({ id, body }: ViewDocument<TransactionDocument>): Unmatched
   const { is_ours, told, received_at } = report;
   return {
     ...{ id: reportName(id, report.revision), provider: platformOf(id), reason, is_ours },
-    ...{ notifications: [...told], received_at },
+    ...{ notifications: shown(told), received_at },
   };
 }
 

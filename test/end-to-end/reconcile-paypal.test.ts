@@ -1,4 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
+import { paymentCallbackResource } from '../../projections/payment-callbacks/resource.js';
+import { callbackIdOf } from '../../src/domain/payment-ids.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { until } from '../support/given/given-webhooks.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
@@ -92,13 +94,18 @@ test('An approval whose capture PayPal refused is not captured again because the
   const { order, payment } = await placePaid();
   payment.refusals.push('INSTRUMENT_DECLINED');
   const events = () => service.services.eventStore.read(`checkout-${order.id}`, { limit: 20 });
-  t.is(await service.deliver(paypal.approve(payment)), 200);
+  const approval = paypal.approve(payment);
+  t.is(await service.deliver(approval), 200);
   await until(async () => (await events()).some(({ type }) => type === 'CaptureRefused'), 'the refusal');
   // when
   t.like(await reconcile(), { asked: 1, reported: 0 });
   // then
   const types = (await events()).map(({ type }) => type);
   t.deepEqual(types, ['PaymentMade', 'PaymentApproved', 'CaptureRefused']);
+  // and an operator sees the callback as the contract has it, without the name of the event
+  const id = callbackIdOf('paypal', String(approval.headers['paypal-transmission-id']));
+  const found = await service.services.readers.paymentCallbacks.find(id);
+  t.is(paymentCallbackResource.safeParse(found).error, undefined);
 });
 
 test('A list that fails is unavailable, and a place of another list is refused', async (t) => {
