@@ -26,6 +26,11 @@ export function notificationName(id: string, index: number): string {
   return `${id}.${index}`;
 }
 
+/** Returns the name of a buyer's approval, which does not depend on the key of its message. An approval again is another event. */
+export function approvalName(provider: PaymentProviderName, reference: string, event: string): string {
+  return `${provider}-${sha256(JSON.stringify([reference, event]))}`;
+}
+
 /** A callback or a report, or one of its notifications. */
 export interface PaymentId {
   /** Of the callback, or of the transaction. */

@@ -94,6 +94,8 @@ export const paymentNotification = z.strictObject({
   transaction_id: transactionId.nullable(),
   /** The platform's id of what was made for the buyer, such as a session, where the message names it. */
   reference: z.string().min(1).max(256).exactOptional(),
+  /** The platform's id of the event that an approval came with: a callback and a list tell the same event. */
+  event: z.string().min(1).max(256).exactOptional(),
   fact: paymentFact,
   /** The platform's time of the fact. */
   at: instant.nullable(),

@@ -57,6 +57,11 @@ async function givenOrder() {
       acceptNews('paypal', reportOf(key, fact, more), context()),
     calledBack: (key: string, fact: PaymentFact, more: Partial<PaymentNotification> = {}) =>
       acceptCallback('paypal', reportOf(key, fact, more), at, context()),
+    refuseCapture: async () => {
+      const { approvals } = (await handler.load(checkoutAggregate, orderId)).state;
+      const approval = approvals.at(-1)?.approval ?? '';
+      await handler.handle(target, { type: 'RefuseCapture', approval, code: 'DECLINED' }, context());
+    },
     approvals: async () => (await handler.load(checkoutAggregate, orderId)).state.approvals.length,
   };
 }
@@ -84,4 +89,24 @@ test('A listed approval is news where the service made the payment', async (t) =
   t.is(await approvals(), 0);
   t.true(await listed('event-4', { kind: 'approved' }, { reference: 'made-1' }));
   t.is(await approvals(), 1);
+});
+
+test('An approval whose capture was refused counts once, by its callback and in the list', async (t) => {
+  const { listed, calledBack, refuseCapture, approvals } = await givenOrder();
+  const approved = { kind: 'approved' } as const;
+  // given an approval that came twice, by two transmissions, and whose capture was refused
+  const first = { reference: 'made-1', event: 'WH-1' };
+  await calledBack('transmission-1', approved, first);
+  await refuseCapture();
+  await calledBack('transmission-2', approved, first);
+  // when it is listed, then nothing is news
+  t.false(await listed('event-WH-1', approved, first));
+  t.is(await approvals(), 1);
+  // when the buyer has approved again, then that is news once
+  const second = { reference: 'made-1', event: 'WH-2' };
+  t.true(await listed('event-WH-2', approved, second));
+  await refuseCapture();
+  await calledBack('transmission-3', approved, second);
+  t.false(await listed('event-WH-2', approved, second));
+  t.is(await approvals(), 2);
 });

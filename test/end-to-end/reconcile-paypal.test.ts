@@ -87,6 +87,20 @@ test('A payment whose capture PayPal did not report is found, and counts once', 
   t.is((payments as readonly unknown[]).length, 1);
 });
 
+test('An approval whose capture PayPal refused is not captured again because the list has it', async (t) => {
+  const { paypal, service, placePaid, reconcile } = await start(t);
+  const { order, payment } = await placePaid();
+  payment.refusals.push('INSTRUMENT_DECLINED');
+  const events = () => service.services.eventStore.read(`checkout-${order.id}`, { limit: 20 });
+  t.is(await service.deliver(paypal.approve(payment)), 200);
+  await until(async () => (await events()).some(({ type }) => type === 'CaptureRefused'), 'the refusal');
+  // when
+  t.like(await reconcile(), { asked: 1, reported: 0 });
+  // then
+  const types = (await events()).map(({ type }) => type);
+  t.deepEqual(types, ['PaymentMade', 'PaymentApproved', 'CaptureRefused']);
+});
+
 test('A list that fails is unavailable, and a place of another list is refused', async (t) => {
   const { paypal, reconcile } = await start(t);
   t.like(await reconcile(), { asked: 0, reported: 0 });

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { checkoutAggregate, isPaymentMade } from '../../domain/checkout/checkout.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
 import { orderAggregate, outcomeIn } from '../../domain/order/order.js';
-import { transactionStreamId } from '../../domain/payment-ids.js';
+import { approvalName, transactionStreamId } from '../../domain/payment-ids.js';
 import type { PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
@@ -41,7 +41,7 @@ export function makeAcceptNews({
     const orderId = report.isOurs ? parseOrderNumber(one.order_number ?? '') : null;
     switch (one.fact.kind) {
       case 'approved':
-        return isApprovalKnown(provider, orderId, one.reference);
+        return isApprovalKnown(provider, orderId, one);
       case 'pending':
       case 'failed':
       case 'expired':
@@ -75,18 +75,21 @@ export function makeAcceptNews({
 
   /**
    * An approval of a payment that the service did not make is the shop's to capture. After a refused capture, the buyer may
-   * have approved the same payment again.
+   * have approved the same payment again, in another event.
    */
   async function isApprovalKnown(
     provider: PaymentProviderName,
     orderId: string | null,
-    reference: string | undefined,
+    { reference, event }: PaymentNotification,
   ): Promise<boolean> {
     if (orderId === null || reference === undefined) return true;
     const { approvals, made } = (await handler.load(checkoutAggregate, orderId)).state;
     if (!isPaymentMade(made, { provider, reference })) return true;
+    const name = event === undefined ? null : approvalName(provider, reference, event);
     return approvals.some(
-      (one) => one.provider === provider && one.reference === reference && one.outcome !== 'refused',
+      (one) =>
+        one.approval === name ||
+        (one.provider === provider && one.reference === reference && one.outcome !== 'refused'),
     );
   }
 

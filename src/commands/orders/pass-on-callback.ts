@@ -6,7 +6,12 @@ import { parseOrderNumber } from '../../domain/order/number.js';
 import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import { isRejection } from '../shared/rejections.js';
-import { notificationName, ownStreamId, transactionStreamId } from '../../domain/payment-ids.js';
+import {
+  approvalName,
+  notificationName,
+  ownStreamId,
+  transactionStreamId,
+} from '../../domain/payment-ids.js';
 import type { NewReport, Pace, SettlePayment } from './settle-payment.js';
 
 /** Passes the notifications of an inbox on to the streams of their transactions (docs/design.md#settling). */
@@ -73,10 +78,12 @@ export function makePassOnCallback({
       const { kind } = content.fact;
       return kind === 'nothing' || kind === 'approved' ? [] : [{ report, streams }];
     });
-    const approvals = notifications.flatMap(({ fact, order_number, reference }, index) => {
+    const approvals = notifications.flatMap(({ fact, order_number, reference, event }, index) => {
       const orderId = parseOrderNumber(order_number ?? '');
       if (fact.kind !== 'approved' || orderId === null || reference === undefined || !is_ours) return [];
-      return [{ orderId, approved: { provider, reference, approval: notificationName(callbackId, index) } }];
+      const approval =
+        event === undefined ? notificationName(callbackId, index) : approvalName(provider, reference, event);
+      return [{ orderId, approved: { provider, reference, approval } }];
     });
     return { reports, approvals, orderId: state.appliedTo };
   }

@@ -70,8 +70,10 @@ export function readPayPalEvent(
   if (type === 'PAYMENT.CAPTURE.REFUNDED' && !isRefund) {
     return [{ ...reference, fact: unreadable('resource_type'), at: happenedAt }];
   }
+  const id = textAt(event, 'id');
   return factsOf(type, resource, reference.transaction_id).map((fact) => ({
     ...reference,
+    ...(fact.kind === 'approved' && id !== null ? { event: id } : {}),
     fact,
     at: happenedAt,
   }));
