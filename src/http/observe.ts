@@ -134,9 +134,9 @@ interface Client {
 /** Refuses requests that no route may see: those that are malformed, and too many of a client at once. */
 export function makeAdmit({ requestsPerClientMax: max = Infinity }: AdmitDeps): Middleware<HttpState> {
   const places = makePlaces(max);
-  return async ({ req, state }, next) => {
+  return ({ req, state }, next) => {
     checkRequestTarget(req);
-    await (state.isForwarded ? places.run(state.client, next) : next());
+    return state.isForwarded ? places.run(state.client, next) : next();
   };
 }
 
