@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { withTimeLimit } from '../../concurrency/time-limit.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
@@ -56,7 +55,7 @@ export function makeAcceptCallback({
     const id = callbackIdOf(name, verified.key);
     const accepted = await withTimeLimit(accept(id, callback, context), { ms: appendMs, clock, exceeded });
     if (accepted.isConflict) onConflict(id);
-    const settled = accepted.settle(stepContext(context, 'settle'));
+    const settled = accepted.settle(context);
     // A new report is accepted, so a reaction settles what fails here.
     await withTimeLimit(settled, { ms: settleMs, clock, exceeded }).catch((error: unknown) => {
       if (!accepted.isNew) throw error;

@@ -99,7 +99,7 @@ export function makeSettlePayment({
     const told = new Map<number, Disposition>();
     if (due === null) return told;
     const facts = await factsOf(id, due, state);
-    const outcomes = await tellOrder(due.orderId, facts, stepContext(context, `tell/${at}`));
+    const outcomes = await tellOrder(due.orderId, facts, context);
     for (const { revision: report } of due.reports) {
       const ofReport = outcomes.filter((_, index) => facts[index]?.report === report);
       if (!ofReport.includes('full')) told.set(report, mainDisposition(ofReport));
