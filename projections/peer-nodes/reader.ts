@@ -1,4 +1,5 @@
 import { type NodeCheck, statusShown } from '../../src/domain/node/status.js';
+import type { Clock } from '../../src/event-sourcing/ports/clock.js';
 import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { type CreationPage, filteredPage, type FilteredPage, matchesOf } from '../filtered-page.js';
@@ -28,13 +29,13 @@ export interface NodeReader {
   after(documents: DocumentsAfter): Promise<Versioned<OperatedNode>>;
   /**
    * Reads all nodes, without their counters.
-   * @param options.now permits a list of the same second where the store does not detect changes
+   * @param clock permits a list of the same second where the store does not detect changes
    */
-  listed(options?: { readonly now?: Date }): Promise<ListedNodes>;
+  listed(clock?: Pick<Clock, 'now'>): Promise<ListedNodes>;
   /** Returns the counters of all nodes, at most 1 s old. */
   checks(): Promise<NodeChecks>;
   /** Lists all nodes in order of id. */
-  list(options?: { readonly now?: Date }): Promise<readonly OperatedNode[]>;
+  list(clock?: Pick<Clock, 'now'>): Promise<readonly OperatedNode[]>;
   /** Returns a page of the nodes. */
   page(page: CreationPage, filter: NodeFilter): Promise<FilteredPage<OperatedNode>>;
   /** Lists all nodes except the asking one. An unknown one leaves none out. */
@@ -65,8 +66,8 @@ export function makeNodeReader({
     },
     listed,
     checks: () => nodeChecks.all(),
-    list: async (options) => {
-      const [documents, { byNode }] = await Promise.all([listed(options), nodeChecks.all()]);
+    list: async (clock) => {
+      const [documents, { byNode }] = await Promise.all([listed(clock), nodeChecks.all()]);
       return documents.map((document) => operated(document, byNode.get(document.id)));
     },
     page: async (page, filter) => {
@@ -87,18 +88,16 @@ export function makeNodeReader({
   };
 
   /** All callers that ask while one reads wait for the same read. */
-  async function listed({ now }: { readonly now?: Date } = {}): Promise<ListedNodes> {
+  function listed(clock?: Pick<Clock, 'now'>): Promise<ListedNodes> {
     // The token is read before the items: a change in between makes the token stale, never the items.
-    const token = nodes.changeToken() ?? secondOf(now);
+    const token = nodes.changeToken() ?? secondOf(clock);
     if (token !== null && cached?.token === token) return cached.items;
-    const read = { token: token ?? '', items: readAll() };
-    if (token !== null) cached = read;
-    try {
-      return await read.items;
-    } catch (error) {
-      if (cached === read) cached = null;
+    const items = readAll().catch((error: unknown) => {
+      if (cached?.items === items) cached = null;
       throw error;
-    }
+    });
+    if (token !== null) cached = { token, items };
+    return items;
   }
 
   async function readAll(): Promise<ListedNodes> {
@@ -125,8 +124,8 @@ function areSame(nodes: ListedNodes, others: ListedNodes): boolean {
 }
 
 /** A token that changes each second. */
-function secondOf(now: Date | undefined): string | null {
-  return now === undefined ? null : `second ${Math.floor(now.getTime() / 1_000)}`;
+function secondOf(clock: Pick<Clock, 'now'> | undefined): string | null {
+  return clock === undefined ? null : `second ${Math.floor(clock.now().getTime() / 1_000)}`;
 }
 
 function versioned(document: ViewDocument<NodeDocument>, check: NodeCheck | null): Versioned<OperatedNode> {

@@ -55,7 +55,7 @@ export function registerServiceMetrics(registry: Registry, services: Services, r
   });
   registerNodeMetrics(registry, {
     statuses: nodeStatus.options,
-    list: () => readers.nodes.list({ now: clock.now() }),
+    list: () => readers.nodes.list(clock),
   });
   registerMetrics(registry, clock, {
     projections: () => running.projections,

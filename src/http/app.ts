@@ -21,14 +21,16 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   const { routes, logger, requestLimits } = deps;
   checkRoutes(routes);
   const routers = new Map<string, Router<HttpState>>();
+  /** By method and path: the routes without a parameter, which need no pattern. Agents and monitors ask them most often. */
+  const fixed = new Map<string, Serve>();
   for (const route of routes) {
     const shape = shapeOf(route.path);
     const router = routers.get(shape) ?? new Router<HttpState>({ sensitive: true, strict: true });
-    const [serve, stores] = [route.serve(deps), storesFor(route)];
-    router.register(route.path, [route.method], (ctx) =>
-      requestLimits.run(ctx.state.tracked, stores, () => serve(ctx)),
-    );
+    const [work, stores] = [route.serve(deps), storesFor(route)];
+    const serve: Serve = (ctx) => requestLimits.run(ctx.state.tracked, stores, () => work(ctx));
+    router.register(route.path, [route.method], serve);
     routers.set(shape, router);
+    if (!route.path.includes(':')) fixed.set(`${route.method} ${route.path}`, serve);
   }
 
   const app = new Koa<HttpState>();
@@ -39,8 +41,10 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   app.use(makeObserve(deps));
   app.use(makeCors(deps.corsOrigins ?? null));
   // The routers only match and parse the path. Their dispatch, which can run several routes, costs twice as much.
-  app.use(async (ctx, next) => {
+  app.use((ctx, next) => {
     const { path } = ctx;
+    const known = fixed.get(`${ctx.method} ${path}`);
+    if (known !== undefined) return known(Object.assign(ctx, { params: {} }) as RouterContext<HttpState>);
     const matched = routers.get(shapeOf(path))?.match(path, ctx.method);
     const layers = mostFixed(matched?.path ?? []);
     const layer = layers.find(({ methods }) => methods.includes(ctx.method));
@@ -49,10 +53,12 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
       throw notServed(layers.flatMap(({ methods }) => methods));
     }
     const params = layer.params(path, layer.captures(path));
-    await serve(Object.assign(ctx, { params }) as RouterContext<HttpState>, next);
+    return serve(Object.assign(ctx, { params }) as RouterContext<HttpState>, next) as Promise<void>;
   });
   return app;
 }
+
+type Serve = (ctx: RouterContext<HttpState>) => Promise<void>;
 
 /** Returns the stores without which a request to the route cannot succeed. */
 function storesFor({ method, raw }: Route): readonly StoreName[] {

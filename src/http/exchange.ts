@@ -47,6 +47,8 @@ export function makeExchange<
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
 
+  // Only users and API keys take turns.
+  if (access.kind === 'public' || access.kind === 'agent') return (ctx) => exchange(ctx, noTurn);
   return async (ctx) => {
     const turn = shell.turns.of(ctx.res);
     try {
@@ -121,7 +123,7 @@ export function makeExchange<
       const reply = await spec.handler(given);
       return finishReply(reply, formats(reply.status));
     };
-    const answer: Answer = async () => {
+    const answer: Answer = () => {
       const time = shell.clock.now();
       spec.check?.({
         body,
@@ -146,8 +148,14 @@ export function makeExchange<
       : settled(answer, (status) => {
           noteAllowance(settle(status));
         }));
-    if (!tracked.isOver()) await send(ctx, reply);
+    if (tracked.isOver()) return;
+    if (isKnownToClient(ctx.req, reply)) sendNotModified(ctx, reply);
+    else await send(ctx, reply);
   }
+}
+
+async function noTurn(): Promise<void> {
+  // The callers without an account have no places to wait for.
 }
 
 /** @throws HttpError 400 */
@@ -249,19 +257,24 @@ function replyFormats(spec: {
   };
 }
 
+/** Returns whether the client of a read already has this version (RFC 9110, 13.1.2). */
+function isKnownToClient({ method, headers }: IncomingMessage, reply: FinishedReply): boolean {
+  const tag = reply.headers['etag'];
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && tag !== undefined && matchesNone(headers['if-none-match'], tag);
+}
+
+function sendNotModified(ctx: RouterContext<HttpState>, { headers, encoded }: FinishedReply): void {
+  setHeaders(ctx.res, headers);
+  if (encoded !== undefined) ctx.vary('Accept-Encoding');
+  // Koa removes the headers that describe the body.
+  ctx.status = 304;
+}
+
 /** Some replies make their content only when it is sent. An error of that comes before any header of the reply. */
 async function send(ctx: RouterContext<HttpState>, reply: FinishedReply): Promise<void> {
   const { status, headers, encoded } = reply;
-  const { method, headers: asked } = ctx.req;
-  const isRead = method === 'GET' || method === 'HEAD';
-  const tag = headers['etag'];
-  if (isRead && tag !== undefined && matchesNone(asked['if-none-match'], tag)) {
-    setHeaders(ctx.res, headers);
-    if (encoded !== undefined) ctx.vary('Accept-Encoding');
-    // Koa removes the headers that describe the body.
-    ctx.status = 304;
-    return;
-  }
+  const { headers: asked } = ctx.req;
   const coding = encoded === undefined ? null : acceptedEncoding(asked['accept-encoding']);
   const content = encoded === undefined || coding === null ? await contentOf(reply) : encoded()[coding];
   if (ctx.state.tracked.isOver()) return;

@@ -36,20 +36,25 @@ export function headersOfAllowance({ limit, remaining, resetSeconds }: Allowance
  * @param name counts each 401 of the check
  * @throws HttpError 429 before the check while the limit is reached; the errors of the check
  */
-export async function withWrongOnesLimited<Result>(
+export function withWrongOnesLimited<Result>(
   limiter: Limiter,
   name: LimitName,
   client: string,
-  check: () => Result | Promise<Result>,
-): Promise<Result> {
+  check: () => Result,
+): Result {
   const key = ipBuckets(client);
+  const verdict = limiter.probe(name, key);
   // Figures would tell a guesser how many tries are left.
-  refuseWhenExceeded({ ...limiter.probe(name, key), allowance: null });
-  try {
-    return await check();
-  } catch (error) {
+  if (!verdict.allowed) throw rateLimited({ ...verdict, allowance: null });
+  const countWrong = (error: unknown): never => {
     if (error instanceof HttpError && error.status === 401) limiter.check(name, key);
     throw error;
+  };
+  try {
+    const result = check();
+    return result instanceof Promise ? (result.catch(countWrong) as Result) : result;
+  } catch (error) {
+    return countWrong(error);
   }
 }
 

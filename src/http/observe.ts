@@ -115,7 +115,7 @@ function answerError(
 /** Returns whether the error is one of a store of which operators know that it is away. */
 function isKnownOutage(error: unknown, stores: StoresAvailability | undefined): boolean {
   if (!(error instanceof StoreUnavailable) || stores === undefined) return false;
-  return Object.values(stores).some(({ awaySince }) => awaySince() !== null);
+  return Object.values(stores).some(({ awaySinceMs }) => awaySinceMs() !== null);
 }
 
 function nameRequest(given: string | string[] | undefined): string {

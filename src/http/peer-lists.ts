@@ -15,8 +15,8 @@ interface Edition {
   readonly tag: string;
   readonly byId: ReadonlyMap<string, readonly number[]>;
   readonly byAddress: ReadonlyMap<string, readonly number[]>;
-  /** The tags of the lists, by the places that they leave out. */
-  readonly tags: Map<string, string>;
+  /** The tags of the lists, by the places that they leave out: `none`, or those of `byId` and `byAddress`. */
+  readonly tags: Map<readonly number[], string>;
 }
 
 /** The whole list as bytes, with the place of each node in it. */
@@ -57,7 +57,7 @@ export function makePeerLists({
   let serialised = new Map<string, SerialisedNode>();
 
   return async (peerOf) => {
-    const listed = await nodes.listed({ now: clock.now() });
+    const listed = await nodes.listed(clock);
     const current = edition?.nodes === listed ? edition : openEdition(listed);
     edition = current;
     const leftOut =
@@ -91,11 +91,10 @@ export function makePeerLists({
 }
 
 function tagOf({ tag, tags }: Edition, leftOut: readonly number[]): string {
-  const key = leftOut.join(' ');
-  const known = tags.get(key);
+  const known = tags.get(leftOut);
   if (known !== undefined) return known;
-  const made = weakTag(`${tag} ${key}`);
-  tags.set(key, made);
+  const made = weakTag(`${tag} ${leftOut.join(' ')}`);
+  tags.set(leftOut, made);
   return made;
 }
 

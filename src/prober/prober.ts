@@ -81,7 +81,7 @@ export function startProber(deps: ProberDeps): Task {
     if (late > 0 && !isLate) deps.onLate(late);
     isLate = late > 0;
     late = 0;
-    for (const { id, body } of await nodes.listed({ now: clock.now() })) {
+    for (const { id, body } of await nodes.listed(clock)) {
       const turn = take(id, body.ip_address).finally(() => turns.delete(turn));
       turns.add(turn);
     }
