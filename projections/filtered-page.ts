@@ -2,9 +2,9 @@ import type { DocumentQuery } from '../src/event-sourcing/ports/read-model-store
 import type { JsonObject } from '../src/event-sourcing/ports/domain-event.js';
 import type { Page, View, ViewDocument } from '../src/event-sourcing/views/views.js';
 
-/** Documents that one page examines at most. A search that finds little ends its page there, with a `next`. */
+/** Items that one page examines at most. A search that finds little ends its page there, with a `next`. */
 export const examinedMax = 2_000;
-/** Documents that one call to the store reads. */
+/** Items that one call to the store reads. */
 const readAtOnce = 200;
 
 /** A page of a list in order of id, which is the order of creation. */
@@ -12,40 +12,66 @@ export interface CreationPage extends Page {
   readonly descending: boolean;
 }
 
-/** Items of a page, and the id from which on the next page is; null on the last one. */
+/** Items of a page, and the place from which on the next page is; null on the last one. */
 export interface FilteredPage<Item> {
   readonly items: readonly Item[];
   readonly next: string | null;
 }
 
+/** A list in one order, of which a page shows the items that match. */
+export interface OrderedList<Item> {
+  /** Reads the items after a place. It returns fewer than `limit` only at the end of the list. */
+  readonly read: (page: Page) => readonly Item[] | Promise<readonly Item[]>;
+  readonly placeOf: (item: Item) => string;
+  /** Null for all items: the page then reads as many as it needs. */
+  readonly matches: ((item: Item) => boolean) | null;
+  /** Returns whether this item and all after it do not match. */
+  readonly isPast?: (item: Item) => boolean;
+}
+
+/** Reads a page of the items that match. `page.after` is the place of the last item of the page before. */
+export async function matchingPage<Item>(
+  { limit, after }: Page,
+  { read, placeOf, matches, isPast }: OrderedList<Item>,
+): Promise<FilteredPage<Item>> {
+  const wanted = matches === null ? limit + 1 : readAtOnce;
+  const items: Item[] = [];
+  let at = after;
+  for (let examined = 0; examined < examinedMax; examined += wanted) {
+    const found = await read(pageFrom(at, wanted));
+    for (const item of found) {
+      if (isPast?.(item) === true) return { items, next: null };
+      if (matches === null || matches(item)) {
+        if (items.length === limit) return { items, next: at ?? null };
+        items.push(item);
+      }
+      at = placeOf(item);
+    }
+    if (found.length < wanted) return { items, next: null };
+  }
+  return { items, next: at ?? null };
+}
+
+/** Returns a page after a place; from the beginning where there is none. */
+export function pageFrom(after: string | undefined, limit: number): Page {
+  return after === undefined ? { limit } : { limit, after };
+}
+
 /**
  * Reads a page of the documents that match, in order of id.
- * @param matches null for all documents: the page then reads as many as it needs
+ * @param matches null for all documents
  */
-export async function filteredPage<Document extends JsonObject>(
+export function filteredPage<Document extends JsonObject>(
   view: Pick<View<Document>, 'find'>,
   { where, descending, limit, after }: Pick<DocumentQuery, 'where'> & CreationPage,
   matches: ((document: ViewDocument<Document>) => boolean) | null,
 ): Promise<FilteredPage<ViewDocument<Document>>> {
-  const wanted = matches === null ? limit + 1 : readAtOnce;
-  const items: ViewDocument<Document>[] = [];
-  let at = after;
-  for (let examined = 0; examined < examinedMax; examined += wanted) {
-    const documents = await view.find({
-      ...(where === undefined ? {} : { where }),
-      ...(at === undefined ? {} : { after: at }),
-      ...{ descending, limit: wanted },
-    });
-    for (const document of documents) {
-      if (matches === null || matches(document)) {
-        if (items.length === limit) return { items, next: at ?? null };
-        items.push(document);
-      }
-      at = document.id;
-    }
-    if (documents.length < wanted) return { items, next: null };
-  }
-  return { items, next: at ?? null };
+  const query = { ...(where === undefined ? {} : { where }), descending };
+  return matchingPage(pageFrom(after, limit), {
+    read: (page) => view.find({ ...query, ...page }),
+    placeOf: ({ id }) => id,
+    matches,
+  });
 }
 
 /** Returns a check of the fields that a filter names; null for a filter that names none. */
@@ -56,4 +82,15 @@ export function matchesOf<Field extends string>(
     ([, value]) => value !== undefined,
   );
   return wanted.length === 0 ? null : (fields) => wanted.every(([field, value]) => fields[field] === value);
+}
+
+/** Returns the least id of a time or later: an id is a UUIDv7 (RFC 9562, section 5.7), which begins with its time. */
+export function firstIdOf(time: Date): string {
+  const digits = Math.max(0, time.getTime()).toString(16).padStart(12, '0').slice(-12);
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
+}
+
+/** Returns the greatest id of a time. */
+export function lastIdOf(time: Date): string {
+  return `${firstIdOf(time)}-7fff-bfff-ffffffffffff`;
 }

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import type { CreationPage, FilteredPage } from './filtered-page.js';
+import { invalid } from '../src/domain/invalid-request.js';
+import type { Page } from '../src/event-sourcing/views/views.js';
+import { type CreationPage, type FilteredPage, matchingPage, pageFrom } from './filtered-page.js';
+
+export { matchesOf } from './filtered-page.js';
 
 /** Items of a page at most. */
 export const pageItemsMax = 200;
@@ -54,17 +58,38 @@ export const creationQuery = pageQuery.extend({
 export async function readCreationPage<Item>(
   { limit, cursor, sort }: z.output<typeof creationQuery>,
   read: (page: CreationPage) => Promise<FilteredPage<Item>>,
-): Promise<{ items: Item[]; next_cursor: string | null }> {
+): Promise<Listed<Item>> {
   const descending = sort === '-created_at';
-  const { items, next } = await read({
-    limit,
-    descending,
-    ...(cursor === undefined ? {} : { after: cursor }),
+  return listed(await read({ ...pageFrom(cursor, limit), descending }));
+}
+
+/** A place in a list with several orders begins with its order and the id of an item. */
+const orderedPlace = z
+  .string()
+  .transform((bytes) => Buffer.from(bytes, 'latin1').toString())
+  .refine((text) => /^-?[a-z_]+ [0-9a-f-]{36}/.test(text));
+
+/** Makes the query of a list with several orders, the first of which is the default. */
+export function orderedQuery<const Sorts extends readonly [string, ...string[]]>(sorts: Sorts) {
+  return pageQueryBy(orderedPlace, /^[A-Za-z0-9_-]{48,800}$/, { cursorId: 'OrderedCursor' }).extend({
+    sort: z.enum(sorts).default(sorts[0]).meta({ description: '`-` is for descending.' }),
   });
-  return {
-    items: [...items],
-    next_cursor: next === null ? null : Buffer.from(next).toString('base64url'),
-  };
+}
+
+/** Reads the page of a list with several orders that a query names. @throws InvalidInput for a cursor of another order */
+export async function readOrderedPage<Item>(
+  {
+    limit,
+    cursor,
+    sort,
+  }: { readonly limit: number; readonly cursor?: string | undefined; readonly sort: string },
+  read: (page: Page) => Promise<FilteredPage<Item>>,
+): Promise<Listed<Item>> {
+  if (cursor?.startsWith(`${sort} `) === false) {
+    invalid('query.cursor', 'is of a list in another order', 'not_allowed');
+  }
+  const { items, next } = await read(pageFrom(cursor?.slice(sort.length + 1), limit));
+  return listed({ items, next: next === null ? null : `${sort} ${next}` });
 }
 
 /** Makes the reply schema of a list. The list of `Asset` has the id `AssetPage`. */
@@ -78,20 +103,26 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 /**
- * Reads one page, and one item more to know whether another page follows.
- * @param read reads the items after the place `after`
+ * Reads the page that a query names.
+ * @param read reads the items after a place
  * @param placeOf returns an item's place in the list; by default its id
+ * @param matches by default, null: all items
  */
 export async function readPage<Item extends { readonly id: string }>(
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-  read: (page: {
-    readonly limit: number;
-    readonly after?: string;
-  }) => readonly Item[] | Promise<readonly Item[]>,
+  read: (page: Page) => readonly Item[] | Promise<readonly Item[]>,
   placeOf: (item: Item) => string = ({ id }) => id,
-): Promise<{ items: Item[]; next_cursor: string | null }> {
-  const found = await read({ limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) });
-  const items = found.slice(0, limit);
-  const last = found.length > limit ? items.at(-1) : undefined;
-  return { items, next_cursor: last === undefined ? null : Buffer.from(placeOf(last)).toString('base64url') };
+  matches: ((item: Item) => boolean) | null = null,
+): Promise<Listed<Item>> {
+  return listed(await matchingPage(pageFrom(cursor, limit), { read, placeOf, matches }));
+}
+
+/** The body of a list. An alias, because only an alias is assignable to JSON. */
+type Listed<Item> = {
+  items: Item[];
+  next_cursor: string | null;
+};
+
+function listed<Item>({ items, next }: FilteredPage<Item>): Listed<Item> {
+  return { items: [...items], next_cursor: next === null ? null : Buffer.from(next).toString('base64url') };
 }

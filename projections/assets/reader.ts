@@ -51,7 +51,7 @@ export function makeAssetReader({ views }: { readonly views: Views }): AssetRead
       return new Map(own.map((document) => [document.id, present(document).resource]));
     },
     list: async (projectId, query) => {
-      const { found, next } = await listAssets(assets, projectId, query);
+      const { items: found, next } = await listAssets(assets, projectId, query);
       return { items: found.map((document) => present(document).resource), next };
     },
     after: (documents) => {

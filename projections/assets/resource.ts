@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { entityId, instant } from '../../src/domain/fields.js';
 
 /** The orders of a list of assets. */
-export const assetSort = z.enum(['-created_at', 'created_at', 'name', '-name', 'size', '-size']);
-export type AssetSort = z.infer<typeof assetSort>;
+export const assetSorts = ['-created_at', 'created_at', 'name', '-name', 'size', '-size'] as const;
+export type AssetSort = (typeof assetSorts)[number];
 
 /** An asset as members see it (docs/design.md#assets). */
 export const assetResource = z

@@ -6,7 +6,13 @@ import { documentAfter, type DocumentsAfter } from '../after-command.js';
 import { paymentCallbacksProjection } from '../payment-callbacks/projection.js';
 import { transactionsProjection } from '../transactions/projection.js';
 import { openDecisions } from '../payment-decisions/reader.js';
-import { type CreationPage, filteredPage, type FilteredPage, matchesOf } from '../filtered-page.js';
+import {
+  type CreationPage,
+  filteredPage,
+  type FilteredPage,
+  firstIdOf,
+  matchesOf,
+} from '../filtered-page.js';
 import { resourceOf } from '../resource-of.js';
 import { type OrderDocument, ordersProjection } from './projection.js';
 import {
@@ -123,19 +129,13 @@ export function makeOrderReader({
       const documents = await orders.find({ where: { field: 'open_for', equals: userId }, limit });
       return documents.map(({ id }) => id);
     },
-    placedIn: async ({ from, to }, { after = idAt(from), limit }) => {
+    placedIn: async ({ from, to }, { after = firstIdOf(from), limit }) => {
       const documents = await orders.find({ after, limit });
-      const end = idAt(to);
+      const end = firstIdOf(to);
       return documents.filter(({ id }) => id < end).map((document) => present(document).resource);
     },
     after: (documents) => present(documentAfter(ordersProjection, documents)),
   };
-}
-
-/** Returns a bound of the ids of orders that were placed at a time or later: an id is a UUIDv7, which begins with its time. */
-function idAt(time: Date): string {
-  const digits = Math.max(0, time.getTime()).toString(16).padStart(12, '0');
-  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
 function present({ id, revision, body }: ViewDocument<OrderDocument>): Versioned<OrderResource> {

@@ -1,12 +1,19 @@
 import { type NodeCheck, statusShown } from '../../src/domain/node/status.js';
 import type { Clock } from '../../src/event-sourcing/ports/clock.js';
-import type { Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../src/event-sourcing/views/views.js';
 import { documentAfter, type DocumentsAfter } from '../after-command.js';
-import { type CreationPage, filteredPage, type FilteredPage, matchesOf } from '../filtered-page.js';
+import { type FilteredPage, matchesOf, matchingPage, type OrderedList } from '../filtered-page.js';
 import { resourceOf } from '../resource-of.js';
+import { nodesByName } from './by-name.js';
 import type { NodeCheckReader, NodeChecks } from './checks.js';
 import { type NodeDocument, peerNodesProjection } from './projection.js';
-import { nodeResource, type NodeResource, operatedNode, type OperatedNode } from './resource.js';
+import {
+  nodeResource,
+  type NodeResource,
+  type NodeSort,
+  operatedNode,
+  type OperatedNode,
+} from './resource.js';
 
 export type { NodeResource, OperatedNode } from './resource.js';
 
@@ -37,7 +44,7 @@ export interface NodeReader {
   /** Lists all nodes in order of id. */
   list(clock?: Pick<Clock, 'now'>): Promise<readonly OperatedNode[]>;
   /** Returns a page of the nodes. */
-  page(page: CreationPage, filter: NodeFilter): Promise<FilteredPage<OperatedNode>>;
+  page(page: Page & { readonly sort: NodeSort }, filter: NodeFilter): Promise<FilteredPage<OperatedNode>>;
   /** Lists all nodes except the asking one. An unknown one leaves none out. */
   peers(of: PeerOf): Promise<readonly NodeResource[]>;
 }
@@ -70,11 +77,16 @@ export function makeNodeReader({
       const [documents, { byNode }] = await Promise.all([listed(clock), nodeChecks.all()]);
       return documents.map((document) => operated(document, byNode.get(document.id)));
     },
-    page: async (page, filter) => {
+    page: async ({ sort, ...page }, filter) => {
       const matches = matchesOf(filter);
       const shown = ({ body }: ViewDocument<NodeDocument>) => ({ ...body, status: statusShown(body) });
+      const descending = sort.startsWith('-');
+      const list = sort.endsWith('name') ? nodesByName(await listed(), descending) : byCreation(descending);
       const [{ items, next }, { byNode }] = await Promise.all([
-        filteredPage(nodes, page, matches && ((document) => matches(shown(document)))),
+        matchingPage<ViewDocument<NodeDocument>>(page, {
+          ...list,
+          matches: matches && ((document) => matches(shown(document))),
+        }),
         nodeChecks.all(),
       ]);
       return { items: items.map((document) => operated(document, byNode.get(document.id))), next };
@@ -86,6 +98,12 @@ export function makeNodeReader({
         .map((document) => presentPeer(document, byNode.get(document.id)));
     },
   };
+
+  function byCreation(
+    descending: boolean,
+  ): Pick<OrderedList<ViewDocument<NodeDocument>>, 'read' | 'placeOf'> {
+    return { read: (page) => nodes.find({ descending, ...page }), placeOf: ({ id }) => id };
+  }
 
   /** All callers that ask while one reads wait for the same read. */
   function listed(clock?: Pick<Clock, 'now'>): Promise<ListedNodes> {

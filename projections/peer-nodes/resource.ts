@@ -27,6 +27,9 @@ export const nodeResource = z
   .meta({ id: 'PeerNode' });
 export type NodeResource = z.infer<typeof nodeResource>;
 
+export const nodeSorts = ['created_at', '-created_at', 'name', '-name'] as const;
+export type NodeSort = (typeof nodeSorts)[number];
+
 /** A node for operators: also what the status hides. */
 export const operatedNode = z
   .strictObject({

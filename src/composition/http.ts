@@ -41,6 +41,7 @@ import { makePlaylistRoutes } from '../http/routes/playlists.js';
 import { makePublicShareRoutes } from '../http/routes/shares-public.js';
 import { makeSharePageRoutes } from '../http/routes/share-page.js';
 import { makeShareMailRoutes } from '../http/routes/share-mail.js';
+import { makeShareAccessRoutes } from '../http/routes/share-accesses.js';
 import { makeShareRoutes } from '../http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../http/routes/storages.js';
@@ -102,6 +103,7 @@ export function makeHttp(
       ...makeAssetRenditionRoutes(commands),
       ...makeAssetUploadRoutes(commands),
       ...makeShareRoutes({ ...commands, ...readers }),
+      ...makeShareAccessRoutes(readers),
       ...makeShareMailRoutes(commands),
       ...makePublicShareRoutes(commands),
       ...makePlaylistRoutes(commands),

@@ -1,3 +1,4 @@
+import { steadyMsOf } from '../event-sourcing/ports/clock.js';
 import type { Config } from '../config.js';
 import { makeAvailability } from '../concurrency/availability.js';
 import type { Clock } from '../event-sourcing/ports/clock.js';
@@ -15,7 +16,10 @@ export function makeStoreLinks(
   { eventStoreDbUrl, mongoDbUrl }: Pick<Config, 'eventStoreDbUrl' | 'mongoDbUrl'>,
   clock: Pick<Clock, 'now'>,
 ): StoreLinks {
-  const link = (name: string): StoreLink => ({ name, availability: makeAvailability({ clock }) });
+  const link = (name: string): StoreLink => ({
+    name,
+    availability: makeAvailability(() => steadyMsOf(clock)),
+  });
   const logName =
     eventStoreDbUrl === undefined ? 'the event store' : `EventStoreDB at ${hostsOf(eventStoreDbUrl)}`;
   const log = link(logName);

@@ -37,10 +37,12 @@ export function makeReportStore(deps: {
  * tells operators all of it, and each reader, view and reaction would add one for each attempt.
  */
 export function levelOf(
-  availability: Readonly<Record<string, Pick<Availability, 'awaySince' | 'isSuspect'>>>,
+  availability: Readonly<Record<string, Pick<Availability, 'awaySinceMs' | 'isSuspect'>>>,
   error: unknown,
 ): 'debug' | 'warn' {
-  const isAway = Object.values(availability).some((store) => store.awaySince() !== null || store.isSuspect());
+  const isAway = Object.values(availability).some(
+    (store) => store.awaySinceMs() !== null || store.isSuspect(),
+  );
   return isAway && error instanceof StoreUnavailable ? 'debug' : 'warn';
 }
 

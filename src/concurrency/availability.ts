@@ -14,36 +14,37 @@ export interface Availability {
   readonly isSuspect: () => boolean;
   /** Returns the count of answered calls. */
   readonly answers: () => number;
-  /** Returns since when calls have had no answer; null while the store answers. */
-  readonly awaySince: () => Date | null;
+  /** Returns the time on the steady clock since which calls have had no answer; null while the store answers. */
+  readonly awaySinceMs: () => number | null;
   /** Returns the reason of the last call without an answer; null while the store answers. */
   readonly failure: () => Error | null;
-  /** Returns when a call was last answered; null before the first answer. */
-  readonly lastAnswerAt: () => Date | null;
+  /** Returns the time on the steady clock of the last answered call; null before the first answer. */
+  readonly lastAnswerMs: () => number | null;
   /** Calls the listener each time the store answers again after it was away. @returns a function that removes it */
   readonly onReturn: (listener: () => void) => () => void;
 }
 
-export function makeAvailability({ clock }: { readonly clock: { now(): Date } }): Availability {
+/** @param nowMs the steady clock, so that a step of the wall clock hides no outage and makes none */
+export function makeAvailability(nowMs: () => number): Availability {
   const listeners = new Set<() => void>();
   let answers = 0;
-  let awaySince: Date | null = null;
+  let awaySinceMs: number | null = null;
   let failure: Error | null = null;
   let isSuspect = false;
-  let lastAnswerAt: Date | null = null;
+  let lastAnswerMs: number | null = null;
   return {
     answered: () => {
       answers += 1;
-      lastAnswerAt = clock.now();
+      lastAnswerMs = nowMs();
       isSuspect = false;
-      if (awaySince === null) return;
-      awaySince = null;
+      if (awaySinceMs === null) return;
+      awaySinceMs = null;
       failure = null;
       for (const listener of [...listeners]) listener();
     },
     unanswered: (error, answersBefore = answers) => {
       if (answersBefore !== answers) return;
-      awaySince ??= clock.now();
+      awaySinceMs ??= nowMs();
       failure = error ?? failure;
     },
     suspect: () => {
@@ -51,9 +52,9 @@ export function makeAvailability({ clock }: { readonly clock: { now(): Date } })
     },
     isSuspect: () => isSuspect,
     answers: () => answers,
-    awaySince: () => awaySince,
+    awaySinceMs: () => awaySinceMs,
     failure: () => failure,
-    lastAnswerAt: () => lastAnswerAt,
+    lastAnswerMs: () => lastAnswerMs,
     onReturn: (listener) => {
       listeners.add(listener);
       return () => {

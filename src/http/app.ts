@@ -4,12 +4,12 @@ import { areaOf, checkRoutes } from './check-routes.js';
 import { makeCors } from './cors.js';
 import { describeForLog } from './error-reply.js';
 import { HttpError } from './http-error.js';
-import { makeObserve, type ObserveDeps } from './observe.js';
+import { type AdmitDeps, makeAdmit, makeObserve, type ObserveDeps } from './observe.js';
 import type { Route } from './route.js';
 import type { RequestLimits, StoreName } from './request-limits.js';
 import type { HttpState, Shell } from './shell.js';
 
-export interface AppDeps extends Shell, ObserveDeps {
+export interface AppDeps extends Shell, ObserveDeps, AdmitDeps {
   readonly routes: readonly Route[];
   readonly requestLimits: RequestLimits;
   /** The origins of pages that may read replies; null, or left out, for any. */
@@ -40,6 +40,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   });
   app.use(makeObserve(deps));
   app.use(makeCors(deps.corsOrigins ?? null));
+  app.use(makeAdmit(deps));
   // The routers only match and parse the path. Their dispatch, which can run several routes, costs twice as much.
   app.use((ctx, next) => {
     const { path } = ctx;

@@ -39,9 +39,9 @@ export function checkAccessMatrix(
   ]);
 }
 
-const areaPattern = /^\/(?:api\/[^/]*\/)?([^/]*)/;
+const areaPattern = /^\/(?:api\/[^/?#]*\/)?([^/?#]*)/;
 
-/** Returns the area of a path: `projects` of `/api/v1/projects/…`, `audit` of `/audit/…`. */
+/** Returns the area of a path or a URL: `projects` of `/api/v1/projects/…`, `audit` of `/audit/…`. */
 export function areaOf(path: string): string {
   return areaPattern.exec(path)?.[1] ?? '';
 }

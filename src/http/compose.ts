@@ -10,6 +10,7 @@ import { makeRateLimiter, type RateLimit } from '../security/rate-limit.js';
 import { type KnownAgentSecrets, makeCheckAgentSecret } from './agent-secret.js';
 import { makeApp } from './app.js';
 import type { AccessReader } from '../../projections/access/reader.js';
+import { makeCorsOfErrors } from './cors.js';
 import { makeAuthenticator } from './authenticate.js';
 import { describeForLog } from './error-reply.js';
 import type { ClientKey } from './connections.js';
@@ -19,6 +20,7 @@ import { limitsFrom } from '../security/limits.js';
 import { makeHttpMetrics, registerLimiterMetrics, type HttpMetrics } from './metrics.js';
 import type { Readiness } from '../observing/readiness.js';
 import { makeRequestLimits, type RequestLimitsOptions, type StoresAvailability } from './request-limits.js';
+import type { RequestHead } from './raw-error.js';
 import type { Route } from './route.js';
 import { serverLimits } from './server.js';
 import { makeTurns, requestsPerUserMax } from './turns.js';
@@ -57,6 +59,8 @@ export interface Http {
   readonly metrics: HttpMetrics;
   /** The keys by which the connections of an address count. */
   readonly clientsOf: (address: string | undefined) => readonly ClientKey[];
+  /** See `HttpServerOptions`. */
+  readonly headersOfErrors: (head: RequestHead) => Readonly<Record<string, string>>;
   readonly onClosing: () => void;
 }
 
@@ -75,6 +79,7 @@ export function composeHttp(deps: HttpDeps): Http {
     ...deps.routes,
     ...makeServiceRoutes({ ...deps, jwks, rates, requestsAtOnce }, deps.routes),
   ];
+  const corsOrigins = deps.corsOrigins ?? null;
   const app = makeApp({
     routes,
     readiness,
@@ -106,7 +111,7 @@ export function composeHttp(deps: HttpDeps): Http {
     digestIp: (address) => digests.ip(address),
     publicUrl: deps.publicUrl,
     overHttps: deps.publicUrl.startsWith('https:'),
-    corsOrigins: deps.corsOrigins ?? null,
+    corsOrigins,
     availability: deps.availability,
     closing: () => closing,
   });
@@ -120,6 +125,7 @@ export function composeHttp(deps: HttpDeps): Http {
       clientIp.isProxy(address)
         ? [{ key: clientIp(address, undefined), factor: Infinity }]
         : ipBuckets(clientIp(address, undefined)),
+    headersOfErrors: makeCorsOfErrors(corsOrigins),
     onClosing: () => {
       closing = true;
     },

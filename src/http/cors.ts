@@ -1,6 +1,7 @@
 import makeKoaCors from '@koa/cors';
 import type { Middleware } from 'koa';
 import { areaOf } from './check-routes.js';
+import type { RequestHead } from './raw-error.js';
 import type { HttpState } from './shell.js';
 
 /** Areas for the operators' own programs. Pages of other origins never read them. */
@@ -18,7 +19,7 @@ const preflightSeconds = 7_200;
 
 /**
  * Answers requests of pages of other origins (Fetch standard, CORS protocol). The service uses no cookies, so a page can do no
- * more than its own tokens allow.
+ * more than its own tokens allow. Every check of a request comes after it: pages read the errors too.
  * @param origins the origins that may read replies; null for any
  */
 export function makeCors(origins: readonly string[] | null): Middleware<HttpState> {
@@ -29,15 +30,34 @@ export function makeCors(origins: readonly string[] | null): Middleware<HttpStat
     keepHeadersOnError: false,
   };
   const cors = makeKoaCors(
-    origins === null
-      ? options
-      : {
-          ...options,
-          origin: (ctx) => {
-            const origin = ctx.get('origin');
-            return origins.includes(origin) ? origin : '';
-          },
-        },
+    origins === null ? options : { ...options, origin: (ctx) => allowed(origins, ctx.get('origin')) ?? '' },
   );
-  return (ctx, next) => (closedAreas.has(areaOf(ctx.path)) ? next() : cors(ctx, next)) as Promise<void>;
+  return (ctx, next) => {
+    // Another target than a path is refused. It may not be possible to parse.
+    const isPath = ctx.req.url?.startsWith('/') === true;
+    return (isPath && isOpen(ctx.path) ? cors(ctx, next) : next()) as Promise<void>;
+  };
+}
+
+/**
+ * Makes the function that returns the CORS headers of an error which the server writes before the application has the request.
+ * @param origins see `makeCors`
+ */
+export function makeCorsOfErrors(
+  origins: readonly string[] | null,
+): (head: RequestHead) => Readonly<Record<string, string>> {
+  return ({ url, origin }) => {
+    const readBy = isOpen(url) ? allowed(origins, origin) : null;
+    if (readBy === null) return {};
+    return { 'Access-Control-Allow-Origin': readBy, 'Access-Control-Expose-Headers': exposed.join(',') };
+  };
+}
+
+function allowed(origins: readonly string[] | null, origin: string | undefined): string | null {
+  if (origins === null) return '*';
+  return origin !== undefined && origins.includes(origin) ? origin : null;
+}
+
+function isOpen(path: string): boolean {
+  return !closedAreas.has(areaOf(path));
 }

@@ -20,8 +20,6 @@ export interface ObserveDeps {
   readonly clientIp: ClientIp;
   /** Computes the keyed digest of an address. Logs name clients by it. */
   readonly digestIp: (address: string) => string;
-  /** Requests at once of one client behind a trusted proxy. Other clients hold a connection for each request. */
-  readonly requestsPerClientMax?: number;
   /** Whether `PUBLIC_URL` is https. Then browsers must not use http. */
   readonly overHttps?: boolean;
   /** `PUBLIC_URL`, below which the types of problems are named. */
@@ -30,6 +28,11 @@ export interface ObserveDeps {
   readonly availability?: StoresAvailability | undefined;
   /** Returns whether the listener is shutting down. Then replies end their connection. */
   readonly closing: () => boolean;
+}
+
+export interface AdmitDeps {
+  /** Requests at once of one client behind a trusted proxy. Other clients hold a connection for each request. */
+  readonly requestsPerClientMax?: number;
 }
 
 /** The form of a request id from a caller: short, and safe in a log line. */
@@ -52,7 +55,6 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
   const { logger, metrics, closing } = deps;
   const headers = deps.overHttps === true ? { ...securityHeaders, ...strictTransport } : securityHeaders;
   const identify = makeIdentify(deps);
-  const places = makePlaces(deps.requestsPerClientMax ?? Infinity);
   return async (ctx, next) => {
     const startedAt = performance.now();
     const { req } = ctx;
@@ -60,6 +62,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     const requestId = nameRequest(req.headers['x-request-id']);
     ctx.state.requestId = requestId;
     ctx.state.client = client.address;
+    ctx.state.isForwarded = client.isForwarded;
     ctx.state.route = null;
     ctx.state.actor = null;
     ctx.state.errorCode = null;
@@ -68,8 +71,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     setHeaders(ctx.res, headers);
     ctx.res.setHeader('x-request-id', requestId);
     try {
-      checkRequestTarget(req);
-      await (client.isForwarded ? places.run(client.address, next) : next());
+      await next();
     } catch (error) {
       answerError(ctx, error, deps);
     }
@@ -115,7 +117,7 @@ function answerError(
 /** Returns whether the error is one of a store of which operators know that it is away. */
 function isKnownOutage(error: unknown, stores: StoresAvailability | undefined): boolean {
   if (!(error instanceof StoreUnavailable) || stores === undefined) return false;
-  return Object.values(stores).some(({ awaySince }) => awaySince() !== null);
+  return Object.values(stores).some(({ awaySinceMs }) => awaySinceMs() !== null);
 }
 
 function nameRequest(given: string | string[] | undefined): string {
@@ -127,6 +129,15 @@ interface Client {
   readonly digest: string;
   /** Whether a trusted proxy names the client. */
   readonly isForwarded: boolean;
+}
+
+/** Refuses requests that no route may see: those that are malformed, and too many of a client at once. */
+export function makeAdmit({ requestsPerClientMax: max = Infinity }: AdmitDeps): Middleware<HttpState> {
+  const places = makePlaces(max);
+  return ({ req, state }, next) => {
+    checkRequestTarget(req);
+    return state.isForwarded ? places.run(state.client, next) : next();
+  };
 }
 
 /** Bounds what runs at once for a client. */

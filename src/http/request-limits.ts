@@ -1,11 +1,12 @@
 import type { Availability } from '../concurrency/availability.js';
 import type { RequestProgress } from '../event-sourcing/ports/command-context.js';
+import { type SteadyClock, steadyMsOf } from '../event-sourcing/ports/clock.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 
 export type StoreName = 'eventStore' | 'readModels' | 'state';
 
 /** Whether each store answers. */
-export type StoresAvailability = Readonly<Record<StoreName, Pick<Availability, 'awaySince'>>>;
+export type StoresAvailability = Readonly<Record<StoreName, Pick<Availability, 'awaySinceMs'>>>;
 
 /** A request and what it has done so far. */
 export interface TrackedRequest extends RequestProgress {
@@ -44,7 +45,7 @@ export interface RequestLimits {
 
 export interface RequestLimitsOptions {
   readonly availability?: StoresAvailability | undefined;
-  readonly clock: { now(): Date };
+  readonly clock: SteadyClock;
   /** 15 s by default; 2 s while a store that the request needs is away. */
   readonly totalMs?: number;
   readonly awayMs?: number;
@@ -115,7 +116,7 @@ export function makeRequestLimits({
   }
 
   function isAway(store: StoreName): boolean {
-    const since = availability?.[store].awaySince() ?? null;
-    return since !== null && clock.now().getTime() - since.getTime() >= blipMs;
+    const since = availability?.[store].awaySinceMs() ?? null;
+    return since !== null && steadyMsOf(clock) - since >= blipMs;
   }
 }

@@ -4,7 +4,13 @@ import type { Duplex } from 'node:stream';
 import { type ClientKey, makeConnections } from './connections.js';
 import type { HttpMetrics } from './metrics.js';
 import { inTurn } from './pipeline.js';
-import { describeParseError, rawErrorReply } from './raw-error.js';
+import {
+  describeParseError,
+  headOf,
+  rawErrorReply,
+  type RequestHead,
+  type UnparsedBytes,
+} from './raw-error.js';
 
 /** docs/design.md#http-server; in milliseconds. Tests pass their own, so that they need not wait. */
 export interface ServerLimits {
@@ -47,6 +53,8 @@ export interface HttpServerOptions {
   readonly metrics: HttpMetrics;
   /** The keys by which connections count; by default each address is a client. */
   readonly clientsOf?: (address: string | undefined) => readonly ClientKey[];
+  /** Returns further headers for an error that answers a request which cannot be parsed. */
+  readonly headersOfErrors?: (head: RequestHead) => Readonly<Record<string, string>>;
   /** Called at the start of `close`, so that replies contain `Connection: close`. */
   readonly onClosing?: () => void;
   readonly limits?: Partial<ServerLimits>;
@@ -103,10 +111,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on('connect', (_request, socket) => {
     socket.end(rawErrorReply(405, 'method_not_allowed', 'CONNECT is not supported'));
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & UnparsedBytes, socket) => {
     const { reason, status, message } = describeParseError(error);
     metrics.connectionRefused(reason);
-    endWithError(socket, answering.get(socket), rawErrorReply(status, 'invalid_request', message));
+    const last = answering.get(socket);
+    const head = headOfIncomplete(last) ?? headOf(error);
+    const headers = head === null ? {} : options.headersOfErrors?.(head);
+    endWithError(socket, last, rawErrorReply(status, 'invalid_request', message, headers));
   });
   server.on('drop', () => {
     metrics.connectionRefused('too_many_connections');
@@ -137,6 +148,13 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
       resolve();
     });
   });
+}
+
+/** Returns the head of the last request if its body is what cannot be parsed. */
+function headOfIncomplete(last: ServerResponse | undefined): RequestHead | null {
+  if (last === undefined || last.req.complete) return null;
+  const { url = '', headers } = last.req;
+  return { url, origin: headers.origin };
 }
 
 /** Writes the reply directly to the connection. If another reply is half sent, it only closes the connection. */

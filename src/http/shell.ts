@@ -12,6 +12,8 @@ export interface HttpState {
   requestId: string;
   /** The client's address. Logs and events contain only its keyed digest. */
   client: string;
+  /** Whether a trusted proxy names the client. */
+  isForwarded: boolean;
   /** The route's pattern, never the URL; null before a route is found. */
   route: string | null;
   actor: string | null;

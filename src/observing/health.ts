@@ -1,4 +1,4 @@
-import type { Clock } from '../event-sourcing/ports/clock.js';
+import { type Clock, steadyMsOf } from '../event-sourcing/ports/clock.js';
 import type { ProjectionRunner, ProjectionStatus } from '../event-sourcing/views/projection-runner.js';
 import type { StandingPart } from '../event-sourcing/sharing/standstill.js';
 import type { LogReads } from './log-reads.js';
@@ -38,7 +38,7 @@ export function makeHealth({
   onChange,
 }: {
   readonly stores: Pick<StoreWatch, 'away'>;
-  readonly logReads: Pick<LogReads, 'failingSince'>;
+  readonly logReads: Pick<LogReads, 'failingSinceMs'>;
   readonly clock: Clock;
   /** Receives the reasons for "not ready" after every change; an empty list when the process is ready. */
   readonly onChange?: (reasons: readonly string[]) => void;
@@ -105,7 +105,8 @@ export function makeHealth({
   }
 
   function logProblems(): readonly string[] {
-    const failingMs = ageMs(logReads.failingSince());
+    const since = logReads.failingSinceMs();
+    const failingMs = since === null ? 0 : steadyMsOf(clock) - since;
     return failingMs < unreadMsMax
       ? []
       : [`the log could not be read for ${Math.round(failingMs / 1_000)} s`];

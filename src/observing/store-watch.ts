@@ -1,5 +1,5 @@
 import type { Availability } from '../concurrency/availability.js';
-import type { Clock, Random } from '../event-sourcing/ports/clock.js';
+import { type Clock, type Random, steadyMsOf } from '../event-sourcing/ports/clock.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 
 /** A store under the name that operators know it by, for example "EventStoreDB at 10.0.0.7:2113". */
@@ -67,11 +67,11 @@ export function makeStoreWatch(deps: {
     states: () =>
       links.map(({ link }) => {
         const { name, availability } = link;
-        const since = isAway(link) ? availability.awaySince() : null;
+        const since = isAway(link) ? availability.awaySinceMs() : null;
         return {
           name,
-          awayMs: since === null ? null : nowMs() - since.getTime(),
-          hasAnswered: availability.lastAnswerAt() !== null,
+          awayMs: since === null ? null : nowMs() - since,
+          hasAnswered: availability.lastAnswerMs() !== null,
           failure: since === null ? null : reasonOf(availability.failure()),
         };
       }),
@@ -88,18 +88,18 @@ export function makeStoreWatch(deps: {
   };
 
   function nowMs(): number {
-    return clock.now().getTime();
+    return steadyMsOf(clock);
   }
 
   function isAway({ availability }: StoreLink): boolean {
-    const since = availability.awaySince();
-    return since !== null && nowMs() - since.getTime() >= awayAfterMs;
+    const since = availability.awaySinceMs();
+    return since !== null && nowMs() - since >= awayAfterMs;
   }
 
   function ping(watched: (typeof links)[number]): void {
     const { availability } = watched.link;
-    const quietMs = nowMs() - (availability.lastAnswerAt()?.getTime() ?? -Infinity);
-    const isDue = availability.awaySince() !== null || availability.isSuspect() || quietMs >= quietMsMax;
+    const quietMs = nowMs() - (availability.lastAnswerMs() ?? -Infinity);
+    const isDue = availability.awaySinceMs() !== null || availability.isSuspect() || quietMs >= quietMsMax;
     if (watched.pinging || !isDue) return;
     const pinged = pings.get(watched.link)?.();
     if (pinged === undefined) return;
@@ -112,15 +112,15 @@ export function makeStoreWatch(deps: {
 
   function report(watched: (typeof links)[number]): void {
     const { link, reported } = watched;
-    const since = link.availability.awaySince();
+    const since = link.availability.awaySinceMs();
     const tell = (kind: StoreReport['kind'], sinceMs: number): void => {
       const failure = link.availability.failure();
       onReport({ store: link.name, kind, awayMs: nowMs() - sinceMs, failure });
     };
     if (reported === null) {
       if (since === null || !isAway(link)) return;
-      watched.reported = { sinceMs: since.getTime(), atMs: nowMs() };
-      tell('away', since.getTime());
+      watched.reported = { sinceMs: since, atMs: nowMs() };
+      tell('away', since);
     } else if (since === null) {
       watched.reported = null;
       tell('back', reported.sinceMs);

@@ -1,10 +1,9 @@
-import type { Clock } from '../event-sourcing/ports/clock.js';
+import { type SteadyClock, steadyMsOf } from '../event-sourcing/ports/clock.js';
 import { makeLru } from '../event-sourcing/views/lru.js';
 import {
   type Allowance,
   type RateLimit,
   gcraAllowance,
-  gcraCap,
   gcraCount,
   gcraJudge,
   nearerToRefusal,
@@ -78,7 +77,8 @@ export function makeRateLimiter<Name extends string>({
   limits,
   capacity = capacityDefault,
 }: {
-  readonly clock: Clock;
+  /** Its steady time counts, so a step of the wall clock changes no limit. */
+  readonly clock: SteadyClock;
   readonly limits: Readonly<Record<Name, NamedLimit>>;
   readonly capacity?: number;
 }): RateLimiter<Name> {
@@ -88,20 +88,10 @@ export function makeRateLimiter<Name extends string>({
   /** Places by cell. Running requests hold them, so the service bounds their number. */
   const held = new Map<string, number>();
 
-  /** Returns the arrival time of a cell. Corrects a time that a clock has written which was set back since. */
-  function storedOf(table: ArrivalTable, { id, limit }: Cell, nowMs: number): number | undefined {
-    const arrivalMs = table.get(id);
-    if (arrivalMs === undefined) return undefined;
-    const capped = gcraCap(limit, arrivalMs, nowMs);
-    if (capped < arrivalMs) table.set(id, capped);
-    return capped;
-  }
-
   /** Returns the arrival time of a cell as if all its held places counted now. */
-  function arrivalOf(table: ArrivalTable, cell: Cell, nowMs: number): number | undefined {
-    const { id, limit } = cell;
+  function arrivalOf(table: ArrivalTable, { id, limit }: Cell, nowMs: number): number | undefined {
     const places = held.get(id);
-    let arrivalMs = storedOf(table, cell, nowMs);
+    let arrivalMs = table.get(id);
     if (places === undefined) return arrivalMs;
     for (let place = 0; place < places; place += 1) arrivalMs = gcraCount(limit, arrivalMs, nowMs);
     return arrivalMs;
@@ -150,7 +140,7 @@ export function makeRateLimiter<Name extends string>({
     const table = tableOf(name);
     let nearest: Allowance | null = null;
     for (const cell of cells) {
-      if (counts) table.set(cell.id, gcraCount(cell.limit, storedOf(table, cell, nowMs), nowMs));
+      if (counts) table.set(cell.id, gcraCount(cell.limit, table.get(cell.id), nowMs));
       const allowance = gcraAllowance(cell.limit, arrivalOf(table, cell, nowMs), nowMs);
       nearest = nearerToRefusal(nearest, allowance);
     }
@@ -159,16 +149,16 @@ export function makeRateLimiter<Name extends string>({
 
   return {
     check: (name, key) => {
-      const nowMs = clock.now().getTime();
+      const nowMs = steadyMsOf(clock);
       const cells = cellsOf(name, key);
       const verdict = judge(name, cells, nowMs);
       if (!verdict.allowed) return verdict;
       return { allowed: true, retryAfterSeconds: 0, allowance: count(name, cells, nowMs) };
     },
     keys: () => ({ closed: closedTable.size(), open: openTable.size() }),
-    probe: (name, key) => judge(name, cellsOf(name, key), clock.now().getTime()),
+    probe: (name, key) => judge(name, cellsOf(name, key), steadyMsOf(clock)),
     reserve: (claims) => {
-      const nowMs = clock.now().getTime();
+      const nowMs = steadyMsOf(clock);
       const places = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));
       const verdicts = places.map(({ name, cells }) => judge(name, cells, nowMs));
       const [refusal] = verdicts
@@ -179,7 +169,7 @@ export function makeRateLimiter<Name extends string>({
       return {
         allowed: true,
         settle: (counts) => {
-          const settledMs = clock.now().getTime();
+          const settledMs = steadyMsOf(clock);
           let nearest: Allowance | null = null;
           for (const { name, cells } of places) {
             cells.forEach(release);

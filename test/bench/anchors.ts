@@ -5,7 +5,7 @@ import Koa from 'koa';
 import { Registry } from 'prom-client';
 import type { Services } from '../../src/composition/services.js';
 import { makeHttpMetrics } from '../../src/http/metrics.js';
-import { makeObserve } from '../../src/http/observe.js';
+import { makeAdmit, makeObserve } from '../../src/http/observe.js';
 import type { HttpState } from '../../src/http/shell.js';
 import { makeClientIp } from '../../src/security/client-ip.js';
 
@@ -22,6 +22,7 @@ export function makeAnchor({ log, digests }: Pick<Services, 'log' | 'digests'>):
       closing: () => false,
     }),
   );
+  app.use(makeAdmit({}));
   const router = new Router<HttpState>();
   const answer = (ctx: Koa.Context): void => {
     ctx.type = 'json';

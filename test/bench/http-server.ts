@@ -55,7 +55,7 @@ async function setUp(all: Services): Promise<HttpBenchSetup> {
   await all.generations.start();
   const health = makeHealth({
     stores: { away: () => [] },
-    logReads: { failingSince: () => null },
+    logReads: { failingSinceMs: () => null },
     clock: all.clock,
   });
   health.projectionsStarted(

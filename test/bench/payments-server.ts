@@ -55,7 +55,7 @@ const services = await openServices(readConfig({ DATA_DIR: join(directory, 'data
 await services.generations.start();
 const health = makeHealth({
   stores: { away: () => [] },
-  logReads: { failingSince: () => null },
+  logReads: { failingSinceMs: () => null },
   clock: services.clock,
 });
 health.projectionsStarted(

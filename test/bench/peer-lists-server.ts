@@ -26,7 +26,7 @@ async function setUp(nodes: number): Promise<PeerListsSetup> {
   await services.generations.start();
   const health = makeHealth({
     stores: { away: () => [] },
-    logReads: { failingSince: () => null },
+    logReads: { failingSinceMs: () => null },
     clock: services.clock,
   });
   health.projectionsStarted(

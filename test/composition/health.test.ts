@@ -9,13 +9,13 @@ async function given(t: ExecutionContext) {
   const clock = makeVirtualClock();
   const away = new Set<string>();
   const reports: (readonly string[])[] = [];
-  let logFailingSince: Date | null = null;
+  let logFailingSince: number | null = null;
   let view: Partial<ProjectionStatus> = {};
   let reached = false;
   const unfed: string[] = [];
   const health = makeHealth({
     stores: { away: () => [...away] },
-    logReads: { failingSince: () => logFailingSince },
+    logReads: { failingSinceMs: () => logFailingSince },
     clock,
     onChange: (reasons) => reports.push(reasons),
   });
@@ -50,7 +50,7 @@ async function given(t: ExecutionContext) {
   };
   return {
     ...{ health, clock, away, reports, reasonsAfter, become, unfed },
-    failReadsOfLog: (since: Date | null) => {
+    failReadsOfLog: (since: number | null) => {
       logFailingSince = since;
     },
     startViews: (isReached: boolean) => {
@@ -107,7 +107,7 @@ test('Readiness fails when every read of the log has failed for 30 s, also while
   startViews(true);
   t.deepEqual(
     await reasonsAfter(() => {
-      failReadsOfLog(clock.now());
+      failReadsOfLog(clock.now().getTime());
     }),
     [],
   );

@@ -1,3 +1,4 @@
+import { steadyMsOf } from '../../src/event-sourcing/ports/clock.js';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -67,7 +68,10 @@ test('A server that is not EventStoreDB or speaks no TLS is named in the reason'
 
 test('A failed attempt is a warning, unless the line about a store that is away covers it', (t) => {
   const clock = makeTestClock();
-  const availability = { eventStore: makeAvailability({ clock }), state: makeAvailability({ clock }) };
+  const availability = {
+    eventStore: makeAvailability(() => steadyMsOf(clock)),
+    state: makeAvailability(() => steadyMsOf(clock)),
+  };
   const failure = new StoreUnavailable('away');
   t.is(levelOf(availability, failure), 'warn');
   availability.state.unanswered();

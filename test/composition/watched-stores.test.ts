@@ -1,4 +1,5 @@
 import test from 'ava';
+import { steadyMsOf } from '../../src/event-sourcing/ports/clock.js';
 import { watchStore } from '../../src/composition/watched-stores.js';
 import { makeAvailability } from '../../src/concurrency/availability.js';
 import {
@@ -14,7 +15,7 @@ import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 /** A watched store over a memory store whose calls fail as the test says. */
 function given() {
   const clock = makeTestClock();
-  const availability = makeAvailability({ clock });
+  const availability = makeAvailability(() => steadyMsOf(clock));
   const memory = makeMemoryEventStore({ clock: makeTestClock(), random: () => 0 });
   let failure: Error | null = null;
   const failing: EventStore = {
@@ -41,35 +42,35 @@ test('A read that has no answer makes the store count as away, and any answer br
   const { availability, calls, failWith } = given();
   failWith(new StoreUnavailable('timed out'));
   await t.throwsAsync(calls.read(), { instanceOf: StoreUnavailable });
-  t.not(availability.awaySince(), null);
+  t.not(availability.awaySinceMs(), null);
   t.is(availability.failure()?.message, 'timed out');
   failWith(new WrongExpectedRevision('any', 0n));
   await t.throwsAsync(calls.append(), { instanceOf: WrongExpectedRevision });
-  t.is(availability.awaySince(), null, 'a refusal is an answer');
+  t.is(availability.awaySinceMs(), null, 'a refusal is an answer');
 });
 
 test('A write that has no answer is only a suspicion', async (t) => {
   const { availability, calls, failWith } = given();
   failWith(new OutcomeUnknown('no majority'));
   await t.throwsAsync(calls.append(), { instanceOf: OutcomeUnknown });
-  t.deepEqual([availability.awaySince(), availability.isSuspect()], [null, true]);
+  t.deepEqual([availability.awaySinceMs(), availability.isSuspect()], [null, true]);
 });
 
 test('A call that its caller cancelled, a call for nothing and a cached answer show nothing', async (t) => {
   const { availability, calls, failWith } = given();
   failWith(new StoreUnavailable('cancelled'));
   await t.throwsAsync(calls.read(AbortSignal.abort()));
-  t.deepEqual([availability.awaySince(), availability.lastAnswerAt()], [null, null]);
+  t.deepEqual([availability.awaySinceMs(), availability.lastAnswerMs()], [null, null]);
   failWith(null);
   await calls.nothing();
   await calls.logId();
-  t.is(availability.lastAnswerAt(), null);
+  t.is(availability.lastAnswerMs(), null);
   await calls.read();
-  t.not(availability.lastAnswerAt(), null);
+  t.not(availability.lastAnswerMs(), null);
 });
 
 test('A watched store hands on the promise of the store itself', async (t) => {
-  const availability = makeAvailability({ clock: makeTestClock() });
+  const availability = makeAvailability(() => 0);
   const memory = makeMemoryEventStore({ clock: makeTestClock(), random: () => 0 });
   const head = memory.head();
   t.is(watchStore({ ...memory, head: () => head }, availability).head(), head);

@@ -1,48 +1,49 @@
 import test from 'ava';
 import { makeAvailability, makeWakefulSleep } from '../../src/concurrency/availability.js';
+import { steadyMsOf } from '../../src/event-sourcing/ports/clock.js';
 import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 
 test('A store is away from its first call without an answer until a call is answered', async (t) => {
   // Given a store that has answered
   const clock = makeVirtualClock();
-  const store = makeAvailability({ clock });
-  t.deepEqual([store.awaySince(), store.lastAnswerAt()], [null, null]);
+  const store = makeAvailability(() => steadyMsOf(clock));
+  t.deepEqual([store.awaySinceMs(), store.lastAnswerMs()], [null, null]);
   store.answered();
-  const answeredAt = clock.now();
+  const answeredMs = steadyMsOf(clock);
   // When calls have no answer
   await clock.advance(1_000);
-  const since = clock.now();
+  const sinceMs = steadyMsOf(clock);
   store.unanswered(new Error('one'));
   await clock.advance(1_000);
   store.unanswered(new Error('two'));
   // Then it is away since the first of them, for the reason of the last
-  t.deepEqual([store.awaySince(), store.failure()?.message], [since, 'two']);
-  t.deepEqual(store.lastAnswerAt(), answeredAt);
+  t.deepEqual([store.awaySinceMs(), store.failure()?.message], [sinceMs, 'two']);
+  t.deepEqual(store.lastAnswerMs(), answeredMs);
   // and an answer brings it back
   store.answered();
-  t.deepEqual([store.awaySince(), store.failure(), store.lastAnswerAt()], [null, null, clock.now()]);
+  t.deepEqual([store.awaySinceMs(), store.failure(), store.lastAnswerMs()], [null, null, steadyMsOf(clock)]);
 });
 
 test('A call that began before the last answer does not show that the store is away', (t) => {
-  const store = makeAvailability({ clock: makeVirtualClock() });
+  const store = makeAvailability(() => 0);
   const before = store.answers();
   store.answered();
   store.unanswered(new Error('timed out under load'), before);
-  t.is(store.awaySince(), null);
+  t.is(store.awaySinceMs(), null);
   store.unanswered(new Error('no connection'), store.answers());
-  t.not(store.awaySince(), null);
+  t.not(store.awaySinceMs(), null);
 });
 
 test('A suspicion lasts until the next answer and does not make the store count as away', (t) => {
-  const store = makeAvailability({ clock: makeVirtualClock() });
+  const store = makeAvailability(() => 0);
   store.suspect();
-  t.deepEqual([store.isSuspect(), store.awaySince()], [true, null]);
+  t.deepEqual([store.isSuspect(), store.awaySinceMs()], [true, null]);
   store.answered();
   t.false(store.isSuspect());
 });
 
 test('Listeners hear of each return of a store, and of no other answer', (t) => {
-  const store = makeAvailability({ clock: makeVirtualClock() });
+  const store = makeAvailability(() => 0);
   const heard: string[] = [];
   const forget = store.onReturn(() => heard.push('one'));
   store.onReturn(() => heard.push('two'));
@@ -61,7 +62,7 @@ test('Listeners hear of each return of a store, and of no other answer', (t) => 
 test('A wakeful sleep ends at its time, at the return of any store, or with an abort', async (t) => {
   // Given sleeps of a minute
   const clock = makeVirtualClock();
-  const stores = [makeAvailability({ clock }), makeAvailability({ clock })];
+  const stores = [makeAvailability(() => steadyMsOf(clock)), makeAvailability(() => steadyMsOf(clock))];
   const sleep = makeWakefulSleep(clock, stores);
   const ended: string[] = [];
   const begin = (name: string, signal?: AbortSignal): Promise<void> =>

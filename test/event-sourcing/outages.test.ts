@@ -1,4 +1,5 @@
 import test from 'ava';
+import { steadyMsOf } from '../../src/event-sourcing/ports/clock.js';
 import { makeAvailability, makeWakefulSleep } from '../../src/concurrency/availability.js';
 import { makeLogFollower } from '../../src/event-sourcing/following/log-follower.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
@@ -9,11 +10,11 @@ import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js'
 test('An event that waits for its retry after an outage is served at once when the store answers again', async (t) => {
   // Given an effect that needs a store, which is away for so long that the waits have grown
   const scene = givenReactions();
-  const store = makeAvailability({ clock: scene.clock });
+  const store = makeAvailability(() => steadyMsOf(scene.clock));
   await scene.ask(1);
   const runner = scene.start({
     send: () =>
-      store.awaySince() === null ? Promise.resolve() : Promise.reject(new StoreUnavailable('away')),
+      store.awaySinceMs() === null ? Promise.resolve() : Promise.reject(new StoreUnavailable('away')),
     deps: { sleepUntilRetry: makeWakefulSleep(scene.clock, [store]) },
   });
   store.unanswered();
@@ -31,13 +32,13 @@ test('An event that waits for its retry after an outage is served at once when t
 test('A reader of the log that waits for its retry after an outage reads at once when the store answers again', async (t) => {
   // Given a reader that waits after a failed read
   const clock = makeVirtualClock();
-  const store = makeAvailability({ clock });
+  const store = makeAvailability(() => steadyMsOf(clock));
   store.unanswered();
   let retries = 0;
   let reads = 0;
   const follower = makeLogFollower({
     readAll: () =>
-      store.awaySince() === null
+      store.awaySinceMs() === null
         ? Promise.resolve({ events: [], cursor: null, atHead: true })
         : Promise.reject(new StoreUnavailable('away')),
     clock: { now: () => clock.now(), sleep: makeWakefulSleep(clock, [store]) },

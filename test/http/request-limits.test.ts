@@ -1,3 +1,4 @@
+import { steadyMsOf } from '../../src/event-sourcing/ports/clock.js';
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { z } from 'zod';
@@ -98,9 +99,9 @@ for (const [what, work, code] of [
 test('A request ends early while a store that it needs is away, and only then', async (t) => {
   const clock = makeTestClock();
   const availability = {
-    eventStore: makeAvailability({ clock }),
-    readModels: makeAvailability({ clock }),
-    state: makeAvailability({ clock }),
+    eventStore: makeAvailability(() => steadyMsOf(clock)),
+    readModels: makeAvailability(() => steadyMsOf(clock)),
+    state: makeAvailability(() => steadyMsOf(clock)),
   };
   const [write, read] = [stall(), stall()];
   const http = await startTestHttp(t, {
@@ -125,7 +126,7 @@ test('A request ends early while a store that it needs is away, and only then', 
 
 test('A blip of a store ends no request', async (t) => {
   const clock = makeTestClock();
-  const away = makeAvailability({ clock });
+  const away = makeAvailability(() => steadyMsOf(clock));
   away.unanswered();
   const availability = { eventStore: away, readModels: away, state: away };
   const write = stall();

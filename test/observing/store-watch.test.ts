@@ -1,14 +1,21 @@
 import test from 'ava';
+import { steadyMsOf } from '../../src/event-sourcing/ports/clock.js';
 import { makeAvailability } from '../../src/concurrency/availability.js';
 import { makeLogReads } from '../../src/observing/log-reads.js';
 import { makeStoreWatch, type StoreReport } from '../../src/observing/store-watch.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 
-/** A watched store whose pings answer unless it is down. */
+/** A watched store whose pings answer unless it is down. `wall.stepMs` is a step of the wall clock. */
 async function given() {
-  const clock = makeVirtualClock();
-  const availability = makeAvailability({ clock });
+  const virtual = makeVirtualClock();
+  const wall = { stepMs: 0 };
+  const clock = {
+    ...virtual,
+    steadyMs: () => virtual.now().getTime(),
+    now: () => new Date(virtual.now().getTime() + wall.stepMs),
+  };
+  const availability = makeAvailability(() => steadyMsOf(clock));
   const link = { name: 'MongoDB at a:1', availability };
   const reports: StoreReport[] = [];
   const state = { isDown: false, pings: 0 };
@@ -33,7 +40,7 @@ async function given() {
   const running = watch.run(stop.signal);
   await clock.advance(0);
   return {
-    ...{ clock, availability, watch, reports, state },
+    ...{ clock, wall, availability, watch, reports, state },
     kinds: () => reports.map(({ kind }) => kind),
     end: async () => {
       stop.abort();
@@ -73,7 +80,7 @@ test('The watch reports one line when a store goes away, one a minute, and one w
   // When it answers again, then a ping finds out within half a second, although no request comes
   state.isDown = false;
   const up = clock.now().getTime();
-  await clock.until(() => availability.awaySince() === null);
+  await clock.until(() => availability.awaySinceMs() === null);
   t.true(clock.now().getTime() - up <= 500);
   t.deepEqual(watch.away(), []);
   await clock.advance(500);
@@ -84,6 +91,24 @@ test('The watch reports one line when a store goes away, one a minute, and one w
   t.is(reports.length, 4);
   await end();
 });
+
+for (const hours of [1, -1]) {
+  test(`A step of the wall clock by ${hours} h makes no outage and hides none`, async (t) => {
+    const { clock, wall, availability, watch, state, kinds, end } = await given();
+    // Given a call without an answer 0.1 s before the step
+    availability.unanswered(new Error('reset'));
+    await clock.advance(100);
+    wall.stepMs = hours * 3_600_000;
+    // Then the next answer shows that this was no outage
+    await clock.advance(500);
+    t.deepEqual([watch.away(), kinds()], [[], []]);
+    // When the store then goes away without a call, then a ping finds out within 5 s
+    state.isDown = true;
+    await clock.advance(5_000);
+    t.deepEqual([watch.away(), kinds()], [['MongoDB at a:1'], ['away']]);
+    await end();
+  });
+}
 
 test('A blip of less than a second is no line', async (t) => {
   const { clock, availability, reports, end } = await given();
@@ -103,7 +128,7 @@ test('The watch pings a store at the next look after a suspicion, and a silent s
   await end();
 
   const watch = makeStoreWatch({
-    links: [{ name: 'silent', availability: makeAvailability({ clock }) }],
+    links: [{ name: 'silent', availability: makeAvailability(() => steadyMsOf(clock)) }],
     ...{ clock, random: makeSeededRandom(1), onReport: () => undefined },
   });
   t.deepEqual(watch.away(), [], 'a store without a ping and a call is not away');
@@ -111,7 +136,7 @@ test('The watch pings a store at the next look after a suspicion, and a silent s
 
 test('A ping that has no answer yet is not repeated', async (t) => {
   const clock = makeVirtualClock();
-  const link = { name: 'frozen', availability: makeAvailability({ clock }) };
+  const link = { name: 'frozen', availability: makeAvailability(() => steadyMsOf(clock)) };
   const watch = makeStoreWatch({
     links: [link],
     clock,
@@ -140,23 +165,23 @@ test('A ping that has no answer yet is not repeated', async (t) => {
 
 test('Reads of the log fail since the first failure after the last success, unless the store is away', async (t) => {
   const clock = makeVirtualClock();
-  const availability = makeAvailability({ clock });
+  const availability = makeAvailability(() => steadyMsOf(clock));
   const reads = makeLogReads({ clock, availability });
-  t.is(reads.failingSince(), null);
+  t.is(reads.failingSinceMs(), null);
   reads.failed();
-  const since = clock.now();
+  const sinceMs = clock.now().getTime();
   await clock.advance(5_000);
   reads.failed();
-  t.deepEqual(reads.failingSince(), since);
+  t.is(reads.failingSinceMs(), sinceMs);
   reads.succeeded();
-  t.is(reads.failingSince(), null);
+  t.is(reads.failingSinceMs(), null);
   // An outage has its own lines, and the reads after it count from the return on.
   reads.failed();
   availability.unanswered();
   reads.failed();
-  t.is(reads.failingSince(), null);
+  t.is(reads.failingSinceMs(), null);
   availability.answered();
-  t.is(reads.failingSince(), null);
+  t.is(reads.failingSinceMs(), null);
   reads.failed();
-  t.deepEqual(reads.failingSince(), clock.now());
+  t.is(reads.failingSinceMs(), clock.now().getTime());
 });

@@ -29,14 +29,14 @@ test('A search that finds little ends its page after a bound of documents, and g
   const query = { filter: { q: '-Sought-' }, sort: 'created_at', limit: 20 } as const;
   // When pages are read
   let page = await listAssets(view, 'p', query);
-  t.deepEqual(page.found, []);
+  t.deepEqual(page.items, []);
   t.is(readCount(), examinedMax);
   let pages = 1;
   for (; page.next !== null; pages += 1) page = await listAssets(view, 'p', { ...query, after: page.next });
   // Then the last one has it
   t.is(pages, 3);
   t.deepEqual(
-    page.found.map(({ body }) => body.name),
+    page.items.map(({ body }) => body.name),
     ['Sought'],
   );
 });

@@ -171,5 +171,5 @@ function ignoreEnded(error: unknown): void {
 }
 
 export function rejectTaken(): never {
-  return rejectUseCase('email_taken', 'email: there is an account with this address already');
+  return rejectUseCase('email_taken', 'there is an account with this address already');
 }

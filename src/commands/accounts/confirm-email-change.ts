@@ -45,7 +45,7 @@ export function makeConfirmEmailChange({
       throw error;
     });
     if (!addressChangeCodes.matches({ kid: codeKeyId, issueId: changeId, emailDigest }, code)) {
-      rejectUser('email_change_code_refused', 'code: it is not the one that was mailed');
+      rejectUser('email_change_code_refused', 'code is not the one that was mailed');
     }
     // From here on, a reaction completes the change if this process crashes.
     await reservations.reserve(emailDigest, { userId, changeId }, context);

@@ -46,7 +46,7 @@ export function makeConfirmEmailVerification({
       throw error;
     });
     if (!verificationCodes.matches({ kid: codeKeyId, issueId: verificationId, emailDigest }, code)) {
-      rejectUser('email_verification_code_refused', 'code: it is not the one that was mailed');
+      rejectUser('email_verification_code_refused', 'code is not the one that was mailed');
     }
     const proof = { type: 'ProveEmailInSession', verificationId, session } as const;
     await handler.handle(target, proof, stepContext(context, 'prove-email'));

@@ -57,7 +57,7 @@ export function makeCheckPresentPassword({
       case 'passed':
         return tried.value;
       case 'failed':
-        return rejectUseCase('credentials_refused', `${field}: is not your password`);
+        return rejectUseCase('credentials_refused', `${field} is not your password`);
       case 'throttled':
         throw new TooManyAttempts(tried.retryAfterSeconds);
     }

@@ -100,7 +100,7 @@ export function makeReauthenticate({
     if ((await passPasskey({ userId, use, response }, context)) !== null) return;
     rejectUseCase(
       'credentials_refused',
-      'passkey: it is unknown or was refused, or its challenge was used or is over; ask for new options',
+      'the passkey is unknown or was refused, or its challenge was used or is over; ask for new options',
     );
   }
 
@@ -113,7 +113,7 @@ export function makeReauthenticate({
     if (used?.userId === userId) return;
     rejectUseCase(
       'credentials_refused',
-      'code: it is wrong, was used, or is not valid any more; ask for another',
+      'code is wrong, was used, or is not valid any more; ask for another',
     );
   }
 }

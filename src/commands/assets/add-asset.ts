@@ -91,11 +91,11 @@ export function makeAddAsset({
     const storage = id === null ? null : await storageOf(projectId, id);
     if (id === null || storage === null) {
       return named === undefined
-        ? rejectAsset('no_default_storage', 'storage_id: the project has no default storage, so name one')
-        : rejectAsset('asset_storage_unusable', 'storage_id: the project has no such storage');
+        ? rejectAsset('no_default_storage', 'storage_id is missing, and the project has no default storage')
+        : rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
     }
     if (storage.status === 'disabled') {
-      rejectAsset('asset_storage_unusable', 'storage_id: the storage is disabled; enable it first');
+      rejectAsset('asset_storage_unusable', 'the storage is disabled; enable it first');
     }
     return { payerId: project.billed_to, storage_id: id, storage };
   }

@@ -71,7 +71,7 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
     const payerId = await payerOf(projectId);
     const opened = await openAssetStorage({ storage_id: storageId });
     if (opened.storage.projectId !== projectId) {
-      rejectAsset('asset_storage_unusable', 'storage_id: the project has no such storage');
+      rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
     }
     const { objects, isCut } = await list(opened, input);
     const endMs = clock.now().getTime() + workMs;

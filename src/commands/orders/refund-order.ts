@@ -58,7 +58,7 @@ export function makeRefundOrder(
     const id = input.repeats ?? derivedId(context, 'refund');
     const asked = (await refundsOf(orderId)).find(({ refund }) => refund === id);
     if (asked === undefined && input.repeats !== undefined) {
-      rejectCheckout('refund_not_possible', 'repeats: the order has no such refund');
+      rejectCheckout('refund_not_possible', 'repeats names no refund of the order');
     }
     const { order, capture } = await paymentOf(input, asked?.transaction_id ?? input.transactionId);
     const makeRefund = refundCallOf(paymentMakers.get(capture.provider), capture);

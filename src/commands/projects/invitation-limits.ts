@@ -17,7 +17,7 @@ export type CountInvitation = (invitation: {
 const tooMany: Readonly<Record<InvitationLimitName, string>> = {
   invitation_project: 'the project has invited too many addresses; wait and try again',
   invitation_inviter: 'you have invited too many addresses; wait and try again',
-  invitation_address: 'email: the address has been invited too often; wait and try again',
+  invitation_address: 'the address has been invited too often; wait and try again',
 };
 
 export function makeCountInvitation({

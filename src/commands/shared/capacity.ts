@@ -131,7 +131,7 @@ export function makeCapacity({
       if (verdict === 'full' || attempt === tries) {
         rejectAsset(
           'capacity_exceeded',
-          "size: the project's payer has no capacity left for it; remove assets, or add capacity",
+          "the project's payer has no capacity left for this size; remove assets, or add capacity",
         );
       }
     }

@@ -162,12 +162,12 @@ export function makeObjectKeys({
       const own = record?.asset_id === holder ? record : null;
       const { state } = await handler.load(assetAggregate, holder);
       if (holds(state, { storageId, key: objectKey }, own)) {
-        rejectAsset('object_key_taken', `object_key: asset ${holder} of this storage has the object already`);
+        rejectAsset('object_key_taken', `the asset ${holder} of this storage has this object_key already`);
       }
       if (!forDeletion && isDeleting(state, { storageId, key: objectKey }, own)) {
         rejectAsset(
           'object_key_taken',
-          `object_key: the object of the removed asset ${holder} is being deleted; see undeleted-objects of the storage`,
+          `the object of the removed asset ${holder} is being deleted; see undeleted-objects of the storage`,
         );
       }
     }

@@ -100,7 +100,7 @@ export function makeRenewShareMedia({
   ): Promise<void> {
     if (!share.allow_download) rejectShare('downloads_off', 'the share allows no downloads');
     if (!shared.served.some((asset) => asset.assetId === assetId)) {
-      rejectShare('shared_asset_not_found', 'download: the share shows no such asset');
+      rejectShare('shared_asset_not_found', 'download names no asset of the share');
     }
     // A session of an earlier release names no access, and ends within 12 hours.
     if (accessId !== null) await recordShareAccess.recordDownload({ accessId, shareId, assetId }, context);

@@ -17,7 +17,7 @@ export type CountShareMails = (request: {
 const tooMany: Readonly<Record<ShareMailLimitName, string>> = {
   share_mail_project: 'the project has mailed links to too many addresses; wait and try again',
   share_mail_sender: 'you have mailed links to too many addresses; wait and try again',
-  share_mail_address: 'to: links have been mailed to one of the addresses too often; wait and try again',
+  share_mail_address: 'links have been mailed to one of the addresses too often; wait and try again',
 };
 
 export function makeCountShareMails({

@@ -138,7 +138,7 @@ function askRefund(
     );
   }
   if (refund.amount > remaining(refunds)) {
-    rejectCheckout('refund_not_possible', 'amount: it is more than what remains of the payment');
+    rejectCheckout('refund_not_possible', 'amount is more than what remains of the payment');
   }
   return [{ type: 'RefundAsked', data: refund }];
 }

@@ -91,7 +91,7 @@ function request(
   // A repetition must not restore a replaced change: see `holdsAddress`.
   if (user.emailChangesAsked.some(({ changeId }) => changeId === command.changeId)) notPending();
   if (user.email_digest === command.emailDigest) {
-    rejectUser('address_unchanged', 'email: it is the address of your account already');
+    rejectUser('address_unchanged', 'email is the address of your account already');
   }
   if (nextEmailChangeAt(user, command.now) !== null) {
     rejectUser('email_change_too_soon', 'a code was mailed a moment ago; wait before you ask for another');

@@ -7,6 +7,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+export type SteadyClock = Pick<Clock, 'now' | 'steadyMs'>;
+
 /** Returns a number in [0, 1). */
 export type Random = () => number;
 
@@ -23,6 +25,6 @@ export function backoff(
 }
 
 /** Returns the time for ages and waits in milliseconds. Its begin has no meaning. */
-export function steadyMsOf(clock: Pick<Clock, 'now' | 'steadyMs'>): number {
+export function steadyMsOf(clock: SteadyClock): number {
   return clock.steadyMs?.() ?? clock.now().getTime();
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, readCreationPage } from '../../../projections/paging.js';
-import { operatedNode, type OperatedNode } from '../../../projections/peer-nodes/resource.js';
+import { orderedQuery, pageOf, readOrderedPage } from '../../../projections/paging.js';
+import { nodeSorts, operatedNode, type OperatedNode } from '../../../projections/peer-nodes/resource.js';
 import type { Readers } from '../../../projections/readers.js';
 import type { Commands } from '../../commands/index.js';
 import { describeNewNode } from '../../commands/nodes/add-node.js';
@@ -41,7 +41,7 @@ const nodeCreation = z
   .required({ name: true, ip_address: true })
   .meta({ id: 'NodeCreation' });
 
-const nodeQuery = pageQuery.extend({
+const nodeQuery = orderedQuery(nodeSorts).extend({
   status: operatedNode.shape.status.optional(),
   node_type: operatedNode.shape.node_type.optional(),
 });
@@ -82,8 +82,8 @@ export function makeAdminNodeRoutes({
       replies: { 200: { description: 'A page of nodes.', schema: pageOf(operatedNode) } },
       handler: async ({ query: { status, node_type, ...query } }) => ({
         status: 200,
-        body: await readCreationPage({ ...query, sort: 'created_at' }, (page) =>
-          nodes.page(page, { status, node_type }),
+        body: await readOrderedPage(query, (page) =>
+          nodes.page({ ...page, sort: query.sort }, { status, node_type }),
         ),
       }),
     }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { pageQueryBy } from '../../../projections/paging.js';
-import { assetResource, type AssetSort, assetSort } from '../../../projections/assets/resource.js';
+import { orderedQuery } from '../../../projections/paging.js';
+import { assetResource, assetSorts } from '../../../projections/assets/resource.js';
 import { assetRules } from '../../commands/assets/add-asset.js';
 import { ruled } from '../../domain/plain-words.js';
 import { namePattern, objectKeyPattern } from '../../domain/text.js';
@@ -72,13 +72,7 @@ export const searchText = z
     param: { id: 'NameSearch' },
   });
 
-/** A list of assets in an order is continued by a cursor of that order. */
-const place = z
-  .string()
-  .transform((bytes) => Buffer.from(bytes, 'latin1').toString())
-  .refine((text) => assetSort.safeParse(text.split(' ', 1)[0]).success && /^\S+ [0-9a-f-]{36}/.test(text));
-
-export const assetQuery = pageQueryBy(place, /^[A-Za-z0-9_-]{48,800}$/).extend({
+export const assetQuery = orderedQuery(assetSorts).extend({
   q: searchText.optional(),
   media_type: z
     .string()
@@ -89,14 +83,4 @@ export const assetQuery = pageQueryBy(place, /^[A-Za-z0-9_-]{48,800}$/).extend({
   tag: z.string().min(1).max(50).optional().meta({ description: 'Capitals do not count.' }),
   created_after: z.iso.datetime({ offset: true }).optional(),
   upload: assetResource.shape.upload.optional().meta({ description: 'Only assets with this upload status.' }),
-  sort: assetSort.default('-created_at').meta({ description: '`-` is for descending.' }),
 });
-
-/** Returns the place in a list that a cursor of the same order names; null for another order. */
-export function placeIn(sort: AssetSort, cursor: string): string | null {
-  return cursor.startsWith(`${sort} `) ? cursor.slice(sort.length + 1) : null;
-}
-
-export function cursorOf(sort: AssetSort, place: string): string {
-  return Buffer.from(`${sort} ${place}`).toString('base64url');
-}

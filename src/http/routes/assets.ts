@@ -2,9 +2,8 @@ import type { Commands } from '../../commands/index.js';
 import { checkNewAsset } from '../../commands/assets/add-asset.js';
 import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
-import { invalid } from '../../domain/invalid-request.js';
 import { HttpError } from '../http-error.js';
-import { pageOf } from '../../../projections/paging.js';
+import { pageOf, readOrderedPage } from '../../../projections/paging.js';
 import { noContent } from '../reply.js';
 import { assetResource } from '../../../projections/assets/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
@@ -13,11 +12,9 @@ import {
   assetName,
   assetQuery,
   assetTags,
-  cursorOf,
   fileSize,
   mediaType,
   objectKey,
-  placeIn,
   renditionFields,
 } from './asset-fields.js';
 import { projectParams } from './projects.js';
@@ -99,12 +96,10 @@ export function makeAssetRoutes({
       request: { params: projectParams, query: assetQuery, body: noBody },
       replies: { 200: { description: 'A page of assets.', schema: pageOf(assetResource) } },
       handler: async ({ params: { projectId }, query: { limit, cursor, sort, ...filter } }) => {
-        const after = cursor === undefined ? undefined : placeIn(sort, cursor);
-        if (after === null) {
-          invalid('query.cursor', 'is of a list in another order', 'not_allowed');
-        }
-        const { items, next } = await assets.list(projectId, { filter, sort, limit, after });
-        return { status: 200, body: { items, next_cursor: next === null ? null : cursorOf(sort, next) } };
+        const body = await readOrderedPage({ limit, cursor, sort }, (page) =>
+          assets.list(projectId, { filter, sort, ...page }),
+        );
+        return { status: 200, body };
       },
     }),
     defineRoute({

@@ -12,19 +12,34 @@ import {
 } from '../../commands/orders/payment-requests.js';
 import type { PaymentResolution } from '../../commands/orders/resolve-payment.js';
 import { HttpError } from '../http-error.js';
-import { orderForOperator, reviewResource } from '../../../projections/orders/resource.js';
+import {
+  orderForOperator,
+  reviewResource,
+  type ReviewResource,
+} from '../../../projections/orders/resource.js';
 import {
   paymentCallbackResource,
   unmatchedResource,
+  type UnmatchedResource,
 } from '../../../projections/payment-callbacks/resource.js';
 import { paymentResolution } from '../order-resources.js';
-import { pageOf, pageQueryBy, readPage } from '../../../projections/paging.js';
+import { matchesOf, pageOf, pageQueryBy, readPage } from '../../../projections/paging.js';
 import { paymentAction, paymentId } from '../../domain/payment.js';
 import { textPattern } from '../../domain/text.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 
 const path = '/api/v1/admin/payments';
+const { provider, reason: holdReason } = unmatchedResource.shape;
+const unmatchedQuery = pageQueryBy(unmatchedCursor).extend({
+  provider: provider.optional(),
+  reason: holdReason.optional(),
+});
+const reviewQuery = pageQueryBy(reviewCursor).extend({
+  provider: provider.optional(),
+  reason: reviewResource.shape.reason.optional(),
+  order_id: z.uuid().toLowerCase().optional(),
+});
 const resolutionRequest = z
   .strictObject({
     action: paymentAction,
@@ -51,16 +66,21 @@ export function makePaymentRoutes({
       tag: 'Payments',
       summary: 'Callbacks that lead to no order',
       description: 'Each waits for its order, for the payment that it speaks of, or for somebody to read it.',
-      request: { params: noParams, query: pageQueryBy(unmatchedCursor), body: noBody },
+      request: { params: noParams, query: unmatchedQuery, body: noBody },
       replies: {
         200: {
           description: 'A page of callbacks, the longest received first.',
           schema: pageOf(unmatchedResource),
         },
       },
-      handler: async ({ query }) => ({
+      handler: async ({ query: { provider, reason, ...query } }) => ({
         status: 200,
-        body: await readPage(query, (page) => paymentCallbacks.unmatched(page), unmatchedPlace),
+        body: await readPage<UnmatchedResource>(
+          query,
+          (page) => paymentCallbacks.unmatched(page),
+          unmatchedPlace,
+          matchesOf({ provider, reason }),
+        ),
       }),
     }),
     defineRoute({
@@ -69,13 +89,18 @@ export function makePaymentRoutes({
       name: 'listPaymentsInReview',
       tag: 'Payments',
       summary: 'What was reported and is not what was ordered',
-      request: { params: noParams, query: pageQueryBy(reviewCursor), body: noBody },
+      request: { params: noParams, query: reviewQuery, body: noBody },
       replies: {
         200: { description: 'A page of it, that of the oldest order first.', schema: pageOf(reviewResource) },
       },
-      handler: async ({ query }) => ({
+      handler: async ({ query: { provider, reason, order_id, ...query } }) => ({
         status: 200,
-        body: await readPage(query, (page) => orders.inReview(page), reviewPlace),
+        body: await readPage<ReviewResource>(
+          query,
+          (page) => orders.inReview(page),
+          reviewPlace,
+          matchesOf({ provider, reason, order_id }),
+        ),
       }),
     }),
     defineRoute({

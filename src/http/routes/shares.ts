@@ -6,12 +6,11 @@ import type { Readers } from '../../../projections/readers.js';
 import { z } from 'zod';
 import { contentTag } from '../etag.js';
 import { HttpError } from '../http-error.js';
-import { creationQuery, pageOf, pageQuery, readCreationPage, readPage } from '../../../projections/paging.js';
+import { creationQuery, pageOf, readCreationPage } from '../../../projections/paging.js';
 import { qrCodeSvg } from '../qr-code.js';
 import { noContent } from '../reply.js';
 import { shareState } from '../../../projections/shares/reader.js';
 import { shareResource } from '../../../projections/shares/resource.js';
-import { shareAccessResource } from '../../../projections/share-accesses/resource.js';
 import { noBody, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { projectParams } from './projects.js';
@@ -127,9 +126,8 @@ export function makeShareRoutes({
   changeShare,
   revokeShare,
   shares,
-  shareAccesses,
 }: Pick<Commands, 'createShare' | 'changeShare' | 'revokeShare'> &
-  Pick<Readers, 'shares' | 'shareAccesses'>): readonly Route[] {
+  Pick<Readers, 'shares'>): readonly Route[] {
   return [
     defineRoute({
       ...common,
@@ -188,7 +186,7 @@ export function makeShareRoutes({
       replies: { 200: { description: 'The share.', schema: shareResource } },
       handler: async ({ params: { projectId, shareId } }) => {
         const found = await shares.find(projectId, shareId);
-        if (found === null) throw missing();
+        if (found === null) throw missingShare();
         return { status: 200, body: found.resource, revision: found.revision };
       },
     }),
@@ -246,31 +244,15 @@ export function makeShareRoutes({
       entityTag: true,
       handler: async ({ params: { projectId, shareId } }) => {
         const found = await shares.find(projectId, shareId);
-        if (found === null) throw missing();
+        if (found === null) throw missingShare();
         const picture = qrCodeSvg(found.resource.url);
         return { status: 200, prepared: { bytes: Buffer.from(picture), tag: contentTag(picture) } };
-      },
-    }),
-    defineRoute({
-      method: 'GET',
-      path: `${sharePath}/accesses`,
-      name: 'listShareAccesses',
-      tag: 'Shares',
-      summary: 'When a share was opened, newest first',
-      description: 'Also of a share that was revoked, if it was ever opened.',
-      request: { params: shareParams, query: pageQuery, body: noBody },
-      replies: { 200: { description: 'A page of accesses.', schema: pageOf(shareAccessResource) } },
-      handler: async ({ params, query }) => {
-        const body = await readPage(query, (page) => shareAccesses.list(params, page));
-        const { projectId, shareId } = params;
-        if (body.items.length === 0 && (await shares.find(projectId, shareId)) === null) throw missing();
-        return { status: 200, body };
       },
     }),
   ];
 }
 
-function missing(): HttpError {
+export function missingShare(): HttpError {
   return new HttpError('not_found', 'the share does not exist');
 }
 

@@ -63,7 +63,13 @@ export function errorBreaches({
 function breachesOfErrorBody(headers: Headers, text: string): readonly string[] {
   const error = readError(headers.get('content-type') ?? '', text);
   if (error === null) return [`an error whose body is none: ${text.slice(0, 200)}`];
-  return libraryWording.test(error.message) ? [`words of a library: ${error.message}`] : [];
+  return [
+    ...(libraryWording.test(error.message) ? [`words of a library: ${error.message}`] : []),
+    // The advice for a bucket begins with a code, and then with a capital letter.
+    ...(/^[a-z_.]+: [a-z]/.test(error.message)
+      ? [`a message that begins with a name: ${error.message}`]
+      : []),
+  ];
 }
 
 /** Checks that a reply has all headers of an allowance or none, and that they agree. */

@@ -40,6 +40,7 @@ import { makePlaylistRoutes } from '../../../src/http/routes/playlists.js';
 import { makePublicShareRoutes } from '../../../src/http/routes/shares-public.js';
 import { makeSharePageRoutes } from '../../../src/http/routes/share-page.js';
 import { makeShareMailRoutes } from '../../../src/http/routes/share-mail.js';
+import { makeShareAccessRoutes } from '../../../src/http/routes/share-accesses.js';
 import { makeShareRoutes } from '../../../src/http/routes/shares.js';
 import { makeStorageChangeRoutes } from '../../../src/http/routes/storage-changes.js';
 import { makeStorageRoutes } from '../../../src/http/routes/storages.js';
@@ -203,6 +204,7 @@ export function areaRoutes(
     ...makeAssetRenditionRoutes(commands),
     ...makeAssetUploadRoutes(commands),
     ...makeShareRoutes(commands),
+    ...makeShareAccessRoutes(commands),
     ...makeShareMailRoutes(commands),
     ...makePublicShareRoutes(commands),
     ...makePlaylistRoutes(commands),
