@@ -9,7 +9,6 @@ import {
 } from '../../src/domain/order/events.js';
 import {
   applyEvent,
-  isOpen,
   newOrder,
   type OrderFields,
   orderStatus,
@@ -69,15 +68,16 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
   if (document === null) return null;
   const after = { ...document, ...applyEvent(document, event) };
   const payment = paymentOf(document, event);
+  const status = orderStatus(after);
   return {
     ...after,
-    status: orderStatus(after),
+    status,
     refunded_amount: refundedAmount(after),
     paid_at: paidAt(document, event),
     payments: payment === null ? document.payments : [...document.payments, payment].slice(-keptMax),
     decisions: decisionsAfter(document, event),
     seen: seenAfter(document, event),
-    open_for: isOpen(after) ? document.user_id : null,
+    open_for: status === 'created' || status === 'pending' ? document.user_id : null,
     in_review: after.mismatches.length > 0 || unusedPayments(after).length > 0 ? 'yes' : null,
     updated_at: event.time,
   };

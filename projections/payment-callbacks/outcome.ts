@@ -1,4 +1,4 @@
-import { notificationName, reportName } from '../../src/domain/payment-ids.js';
+import { factName } from '../../src/domain/payment-ids.js';
 import { knownAs } from '../../src/domain/order/review.js';
 import type { Disposition, HoldReason } from '../../src/domain/payment.js';
 import { type TransactionReport, whyWaiting } from '../../src/domain/transaction/status.js';
@@ -23,10 +23,7 @@ export function outcomeOf(
   if (held !== null) return { held, disposition: null, order_id: report.order_id };
   if (report.decision?.action === 'dismiss') return { held, disposition: 'ignored', order_id: null };
   const order_id = report.order_id ?? body.link?.order_id ?? null;
-  const name = reportName(id, report.revision);
-  const found = report.told.map((_, index) =>
-    knownAs(order?.seen ?? [], report.key.includes('.') ? report.key : notificationName(name, index)),
-  );
+  const found = report.told.map((_, index) => knownAs(order?.seen ?? [], factName(id, report, index)));
   const disposition = rank.find((one) => found.some((as) => as === one)) ?? 'already_applied';
   return { held, disposition: order === null ? null : disposition, order_id };
 }

@@ -7,6 +7,12 @@ export const systemClock: Clock = {
   sleep: async (ms, signal) => {
     await wait(ms, undefined, signal === undefined ? {} : { signal });
   },
+  timer: (ms, work) => {
+    const timer = setTimeout(work, ms);
+    return () => {
+      clearTimeout(timer);
+    };
+  },
 };
 
 /** Jitter needs no cryptographic randomness. Keys and tokens use `node:crypto`. */

@@ -1,30 +1,47 @@
 export interface TimeLimit {
   readonly ms: number;
-  readonly clock: {
-    /** Resolves after `ms` milliseconds. Rejects when the signal aborts. */
-    sleep(ms: number, signal: AbortSignal): Promise<void>;
-  };
+  readonly clock: LimitClock;
   /** Makes the error for work that takes longer. */
   readonly exceeded: () => Error;
 }
 
+interface LimitClock {
+  /** Resolves after `ms` milliseconds. Rejects when the signal aborts. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Runs the work after `ms` milliseconds, unless the returned function is called before. */
+  readonly timer?: (ms: number, work: () => void) => () => void;
+}
+
 /** Waits for work up to the limit. Work that takes longer continues without its caller. @throws `exceeded()` */
-export async function withTimeLimit<Result>(
+export function withTimeLimit<Result>(
   work: Promise<Result>,
   { ms, clock, exceeded }: TimeLimit,
 ): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const cancel = startTimer(clock, ms, () => {
+      reject(exceeded());
+    });
+    work.then(
+      (result) => {
+        cancel();
+        resolve(result);
+      },
+      (error: unknown) => {
+        cancel();
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the reason of the work, unchanged
+        reject(error);
+      },
+    );
+  });
+}
+
+/** A pause that a signal ends takes several times as long as a timer. */
+function startTimer({ sleep, timer }: LimitClock, ms: number, work: () => void): () => void {
+  if (timer !== undefined) return timer(ms, work);
   const end = new AbortController();
-  const limit = clock.sleep(ms, end.signal).then(
-    () => {
-      throw exceeded();
-    },
-    // The work ended first.
-    () => new Promise<never>(() => undefined),
-  );
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
+  sleep(ms, end.signal).then(work, () => undefined);
+  return () => {
     // Without a reason, `abort` makes an error with a stack, which costs more than the timer.
     end.abort('over');
-  }
+  };
 }

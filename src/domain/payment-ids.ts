@@ -26,6 +26,15 @@ export function notificationName(id: string, index: number): string {
   return `${id}.${index}`;
 }
 
+/** Returns the name of a fact. An inbox names its notifications, which earlier releases may have told under this name. */
+export function factName(
+  transaction: string,
+  { key, revision }: { readonly key: string; readonly revision: number },
+  index: number,
+): string {
+  return key.includes('.') ? key : notificationName(reportName(transaction, revision), index);
+}
+
 /** Returns the name of a buyer's approval, which does not depend on the key of its message. An approval again is another event. */
 export function approvalName(provider: PaymentProviderName, reference: string, event: string): string {
   return `${provider}-${sha256(JSON.stringify([reference, event]))}`;

@@ -16,20 +16,24 @@ import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
 type Owing = Extract<TransactionEvent, { type: 'PaymentReported' | 'PaymentReportResolved' }>;
 type Received = Extract<PaymentCallbackEvent, { type: 'PaymentCallbackReceived' }>;
 
-/** Tells orders what their requests did not tell them: of every report, and of the reports that an event releases. */
+/**
+ * Tells orders what their requests did not tell them: of every report, and of the reports that an event releases. The
+ * commands of both reactions read what is due, and append nothing where nothing is.
+ */
 export function makeSettlePayments({
   settlePayment,
 }: {
-  readonly settlePayment: SettlePayment;
+  readonly settlePayment: Pick<SettlePayment, 'tell'>;
 }): Reaction<Owing> {
   return {
     name: 'tell-payment-reports',
     category: transactionCategory,
     codec: transactionCodec,
     types: ['PaymentReported', 'PaymentReportResolved'],
-    asks: async (event) =>
-      (await settlePayment.isOwed(streamIdOf(event), Number(event.revision))) ? 'yes' : 'no',
-    conclude: (event, context) => settlePayment.tell(streamIdOf(event), Number(event.revision), context),
+    asks: () => Promise.resolve('yes'),
+    conclude: async (event, context) => {
+      await settlePayment.tell(streamIdOf(event), Number(event.revision), context);
+    },
   };
 }
 
@@ -44,7 +48,9 @@ export function makePassOnCallbacks({
     category: paymentCallbackCategory,
     codec: paymentCallbackCodec,
     types: ['PaymentCallbackReceived'],
-    asks: async (event) => ((await passOnCallback.isOwed(streamIdOf(event))) ? 'yes' : 'no'),
-    conclude: (event, context) => passOnCallback.passOn(streamIdOf(event), context),
+    asks: () => Promise.resolve('yes'),
+    conclude: async (event, context) => {
+      await passOnCallback(streamIdOf(event), context);
+    },
   };
 }

@@ -1,8 +1,6 @@
 import test from 'ava';
 import { makeAcceptCallback } from '../../src/commands/orders/accept-callback.js';
 import { makeAcceptNews } from '../../src/commands/orders/accept-news.js';
-import { makePassOnCallback } from '../../src/commands/orders/pass-on-callback.js';
-import { makeSettlePayment } from '../../src/commands/orders/settle-payment.js';
 import { checkoutAggregate } from '../../src/domain/checkout/checkout.js';
 import { orderNumber } from '../../src/domain/order/number.js';
 import { orderAggregate, orderLifeMs } from '../../src/domain/order/order.js';
@@ -22,10 +20,8 @@ async function givenOrder() {
   let commands = 0;
   const context = () => givenContext((commands += 1), at);
   const paymentMakers = new Map([['paypal', makeTestPaymentMaker({ now: () => at })]] as const);
-  const settlePayment = makeSettlePayment({ handler, paymentMakers });
-  const passOnCallback = makePassOnCallback({ handler, settlePayment });
   const acceptCallback = makeAcceptCallback({
-    ...{ handler, settlePayment, passOnCallback, clock, onConflict: () => undefined },
+    ...{ handler, paymentMakers, clock, onConflict: () => undefined },
     onFailure: (_work, error) => {
       throw error;
     },

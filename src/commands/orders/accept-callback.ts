@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { withTimeLimit } from '../../concurrency/time-limit.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
@@ -9,10 +8,10 @@ import type { ReceivedCallback } from '../../domain/payment-callback/events.js';
 import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
 import type { PaymentFact, PaymentProviderName } from '../../domain/payment.js';
 import type { VerifiedCallback } from '../../integrations/payments/payment-provider.js';
-import { isRejection } from '../shared/rejections.js';
-import type { PassOnCallback } from './pass-on-callback.js';
-import { callbackIdOf, notificationName, transactionStreamId } from '../../domain/payment-ids.js';
-import type { SettlePayment } from './settle-payment.js';
+import { makePassOnCallback } from './pass-on-callback.js';
+import { callbackIdOf, notificationName } from '../../domain/payment-ids.js';
+import { type Accepted, makeSettlePayment } from './settle-payment.js';
+import { makeUrgent } from './urgent.js';
 
 /**
  * Makes a verified callback durable, and settles it (docs/design.md#callbacks). It resolves when the platform need not send
@@ -41,96 +40,67 @@ const appendMs = 3_000;
 const settleMs = 1_500;
 
 export function makeAcceptCallback({
-  handler,
-  settlePayment,
-  passOnCallback,
+  handler: written,
+  paymentMakers,
   clock,
   onConflict,
   onFailure,
-}: AcceptNotices &
-  Pick<Deps, 'handler' | 'clock'> & {
-    readonly settlePayment: SettlePayment;
-    readonly passOnCallback: PassOnCallback;
-  }): AcceptCallback {
+}: AcceptNotices & Pick<Deps, 'handler' | 'paymentMakers' | 'clock'>): AcceptCallback {
+  const handler = makeUrgent(written);
+  const settlePayment = makeSettlePayment({ handler, paymentMakers });
+  const passOnCallback = makePassOnCallback({ handler, settlePayment });
   const exceeded = (): Error => new StoreUnavailable('the log has not answered in time');
   return async (name, verified, receivedAt, context) => {
     const callback = recordOf(name, verified, receivedAt);
     const id = callbackIdOf(name, verified.key);
-    const accepted = await withTimeLimit(acceptIn(routeOf(callback), { id, callback }, context), {
-      ...{ ms: appendMs, clock, exceeded },
-    });
+    const accepted = await withTimeLimit(accept(id, callback, context), { ms: appendMs, clock, exceeded });
     if (accepted.isConflict) onConflict(id);
-    const settled = withTimeLimit(accepted.settle(stepContext(context, 'settle')), {
-      ...{ ms: settleMs, clock, exceeded },
-    });
+    const settled = accepted.settle(context);
     // A new report is accepted, so a reaction settles what fails here.
-    await settled.catch((error: unknown) => {
+    await withTimeLimit(settled, { ms: settleMs, clock, exceeded }).catch((error: unknown) => {
       if (!accepted.isNew) throw error;
       onFailure('a payment callback was not settled at once', error);
     });
     return { isNew: accepted.isNew };
   };
 
-  async function acceptIn(route: Route, received: Received, context: CommandContext): Promise<Accepted> {
-    const told = route === 'order' ? await tellAlone(received, context) : null;
-    if (told !== null) return told;
-    if (route !== 'transaction') return acceptInInbox(received, context);
-    const { id: key, callback } = received;
-    const { provider, fields_digest: digest, is_ours, notifications, received_at } = callback;
-    const transaction = transactionStreamId(provider, notifications[0]?.transaction_id ?? '');
-    const report = { key, digest, is_ours, told: notifications, received_at };
-    try {
-      const accepted = await settlePayment.accept(transaction, report, context, { pace: 'urgent' });
-      const settle = (step: CommandContext) =>
-        settlePayment.tell(transaction, accepted.revision, step, 'urgent');
-      return { ...accepted, settle };
-    } catch (error) {
-      if (!isRejection(error, 'transaction_full')) throw error;
-      return acceptInInbox(received, stepContext(context, 'inbox'));
+  async function accept(id: string, callback: ReceivedCallback, context: CommandContext): Promise<Accepted> {
+    const route = routeOf(callback);
+    if (route === 'transaction') {
+      const { provider, fields_digest: digest, notifications: told, ...received } = callback;
+      const report = { ...received, key: id, digest, told, order_id: null };
+      return settlePayment.accept(provider, report, context);
     }
-  }
-
-  async function acceptInInbox({ id, callback }: Received, context: CommandContext): Promise<Accepted> {
-    const { events } = await handler.handle(
-      { aggregate: paymentCallbackAggregate, id },
-      { type: 'Receive', callback },
-      context,
-      { isUrgent: true, load: 'new', appendTries: 1 },
-    );
+    const told = route === 'order' ? await tellAlone(id, callback, context) : null;
+    if (told !== null) return told;
+    const target = { aggregate: paymentCallbackAggregate, id };
+    const { events } = await handler.handle(target, { type: 'Receive', callback }, context);
     const types = events.map(({ type }) => type);
     return {
       isNew: types.includes('PaymentCallbackReceived'),
       isConflict: types.includes('PaymentCallbackConflicted'),
-      settle: (step) => passOnCallback.passOn(id, step, 'urgent'),
+      settle: async (step) => (await passOnCallback(id, step))[0] ?? null,
     };
   }
 
   /** Tells the order alone what moves no money. Returns null where the order cannot take it. */
-  async function tellAlone({ id, callback }: Received, context: CommandContext): Promise<Accepted | null> {
-    const { provider, notifications, received_at } = callback;
+  async function tellAlone(
+    id: string,
+    { provider, notifications, received_at }: ReceivedCallback,
+    context: CommandContext,
+  ): Promise<Accepted | null> {
     const orderId = parseOrderNumber(notifications[0]?.order_number ?? '');
-    const order = orderId === null ? null : await settlePayment.placedOrder(orderId, 'urgent');
+    const order = orderId === null ? null : await settlePayment.placedOrder(orderId);
     if (orderId === null || order?.provider !== provider) return null;
     const facts = notifications.map(({ fact, at }, index) => ({
       ...{ callback: notificationName(id, index), provider, transactionId: null, mismatch: null, fact },
       at: new Date(at ?? received_at),
     }));
     const isNew = facts.some((fact) => outcomeIn(order, fact) === 'owed');
-    const outcomes = await settlePayment.tellOrder(orderId, facts, context, 'urgent');
-    return outcomes.includes('full') ? null : { isNew, isConflict: false, settle: () => Promise.resolve() };
+    const outcomes = await settlePayment.tellOrder(orderId, facts, context);
+    if (outcomes.includes('full')) return null;
+    return { isNew, isConflict: false, settle: () => Promise.resolve(null) };
   }
-}
-
-/** An accepted callback. `settle` does what a reaction would do as well. */
-interface Accepted {
-  readonly isNew: boolean;
-  readonly isConflict: boolean;
-  readonly settle: (context: CommandContext) => Promise<void>;
-}
-
-interface Received {
-  readonly id: string;
-  readonly callback: ReceivedCallback;
 }
 
 /** Where a callback is accepted: docs/decisions/0062-a-report-is-accepted-in-the-stream-of-its-transaction.md#decision. */

@@ -25,7 +25,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
   const settlePayment = makeSettlePayment(deps);
   const passOnCallback = makePassOnCallback({ ...deps, settlePayment });
   const resolvePayment = makeResolvePayment({ ...deps, settlePayment });
-  const acceptCallback = makeAcceptCallback({ ...deps, settlePayment, passOnCallback });
+  const acceptCallback = makeAcceptCallback(deps);
   const acceptNews = makeAcceptNews({ ...deps, acceptCallback });
   const reconcilePayments = makeReconcilePayments({
     ...deps,
@@ -36,7 +36,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps) {
     settlePayment,
     passOnCallback,
     resolvePayment,
-    recordPayment: makeRecordPayment({ ...deps, settlePayment, passOnCallback }),
+    recordPayment: makeRecordPayment({ ...deps, passOnCallback }),
     findPayments: makeFindPayments(deps),
     dismissUnmatched: makeDismissUnmatched({ ...deps, resolvePayment }),
     receivePaymentCallback: makeReceivePaymentCallback({ ...deps, acceptCallback }),

@@ -27,7 +27,7 @@ export function makeMadePayments({
     if (named.length === 0) return [];
     const { state: cached } = await handler.load(checkoutAggregate, orderId, 'remembered');
     const isKnown = named.every((reference) => isPaymentMade(cached.made, { provider, reference }));
-    return isKnown ? cached.made : (await handler.load(checkoutAggregate, orderId)).state.made;
+    return isKnown ? cached.made : (await handler.load(checkoutAggregate, orderId, 'latest')).state.made;
   };
 }
 

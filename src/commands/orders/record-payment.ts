@@ -19,16 +19,10 @@ import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-
 import { rejectPayment } from '../../domain/transaction/rejections.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import { checkText } from '../../domain/text.js';
-import {
-  callbackIdOf,
-  notificationName,
-  ownStreamId,
-  transactionStreamId,
-} from '../../domain/payment-ids.js';
+import { callbackIdOf, transactionStreamId } from '../../domain/payment-ids.js';
 import { sealPaymentNote } from './payment-notes.js';
 import { factOfRecord, type RecordRequest } from './record-request.js';
 import type { PassOnCallback } from './pass-on-callback.js';
-import type { SettlePayment } from './settle-payment.js';
 
 /** The outcome of a payment that an operator recorded. */
 export interface PaymentRecord {
@@ -58,11 +52,10 @@ const clockSkewMs = 300_000;
 
 export function makeRecordPayment(
   deps: Pick<Deps, 'handler' | 'sealer' | 'digests'> & {
-    readonly settlePayment: SettlePayment;
     readonly passOnCallback: PassOnCallback;
   },
 ): RecordPayment {
-  const { handler, settlePayment, passOnCallback } = deps;
+  const { handler, passOnCallback } = deps;
 
   return async (request, context) => {
     // The order keeps the latest figure of a platform, so a time in the future would hide what comes later.
@@ -102,15 +95,13 @@ export function makeRecordPayment(
       received_at: context.time.toISOString(),
     };
     const target = { aggregate: paymentCallbackAggregate, id };
-    const { events } = await handler.handle(target, { type: 'Record', callback, note }, context);
-    await passOnCallback.passOn(id, stepContext(context, 'settle'));
-    const own = ownStreamId(provider, notificationName(id, 0));
-    const streams = [transaction_id === null ? own : transactionStreamId(provider, transaction_id), own];
-    return outcomeOf({ id, streams }, orderId, events.length > 0);
+    const { events } = await handler.handle(target, { type: 'Receive', callback, note }, context);
+    const [disposition = null] = await passOnCallback(id, stepContext(context, 'settle'));
+    return outcomeOf({ id, disposition }, orderId, events.length > 0);
   };
 
   async function outcomeOf(
-    { id, streams }: { readonly id: string; readonly streams: readonly string[] },
+    { id, disposition }: Pick<PaymentRecord, 'id' | 'disposition'>,
     orderId: string,
     isNew: boolean,
   ): Promise<PaymentRecord> {
@@ -121,20 +112,10 @@ export function makeRecordPayment(
       order_id: orderId,
       order_number: orderNumber(orderId),
       outcome: isNew ? 'recorded' : 'known',
-      disposition: await dispositionOf(notificationName(id, 0), streams),
+      disposition,
       order_status: orderStatus(order),
       in_review: [...new Set(waiting)],
     };
-  }
-
-  /** Returns the disposition of the report with this key, in the first of the streams that has it. */
-  async function dispositionOf(key: string, streams: readonly string[]): Promise<Disposition | null> {
-    for (const stream of streams) {
-      const { reports } = (await handler.load(transactionAggregate, stream)).state;
-      const report = reports.find((one) => one.key === key);
-      if (report !== undefined) return (await settlePayment.outcomeOf(stream, report.revision)).disposition;
-    }
-    return null;
   }
 
   async function refuseOtherOrder(

@@ -90,16 +90,11 @@ export function makeResolvePayment(
       decision: { action, order_id: orderId },
       note: sealed,
     } as const;
-    await handler.handle(
-      { aggregate: transactionAggregate, id: stream },
-      command,
-      stepContext(context, 'resolve'),
-    );
-    const { link } = (await handler.load(transactionAggregate, stream)).state;
-    if (action === 'apply' && link !== null)
-      await settlePayment.tell(stream, link.at, stepContext(context, 'settle'));
-    const outcome = await settlePayment.outcomeOf(stream, revision);
-    return { id, action, orderId: outcome.orderId, disposition: outcome.disposition ?? 'ignored' };
+    const target = { aggregate: transactionAggregate, id: stream };
+    await handler.handle(target, command, stepContext(context, 'resolve'));
+    if (action === 'dismiss') return { id, action, orderId: null, disposition: 'ignored' };
+    const told = await settlePayment.tell(stream, 'link', stepContext(context, 'settle'));
+    return { id, action, orderId, disposition: told.get(revision) ?? 'ignored' };
   }
 
   /** A decided report is in no list, so what the order would refuse is not decided on. */
@@ -131,8 +126,7 @@ export function makeResolvePayment(
       // so that it covers them, and so that after a crash the operator's repetition tells the rest.
       const target = { aggregate: transactionAggregate, id: transaction };
       await handler.handle(target, { type: 'Link', orderId }, stepContext(context, 'link'));
-      const { link } = (await handler.load(transactionAggregate, transaction)).state;
-      if (link !== null) await settlePayment.tell(transaction, link.at, stepContext(context, 'waiting'));
+      await settlePayment.tell(transaction, 'link', stepContext(context, 'waiting'));
     }
     await handler.handle({ aggregate: orderAggregate, id: orderId }, command, stepContext(context, 'review'));
     return { id: name, action, orderId, disposition: action === 'apply' ? 'applied' : 'ignored' };
@@ -147,19 +141,14 @@ export function makeResolvePayment(
       return { transaction: stream, orderIds: [order_id, state.link?.order_id ?? null] };
     }
     const { state } = await handler.load(paymentCallbackAggregate, stream);
-    const notification =
-      (state.status === 'absent' ? null : state.callback.notifications[index]) ?? notFound();
     if (state.status === 'absent') return notFound();
-    const { transaction_id: of, order_number: number } = notification;
-    const { provider } = state.callback;
+    const { provider, notifications } = state.callback;
+    const { transaction_id: of, order_number: number } = notifications[index] ?? notFound();
+    const own = ownStreamId(provider, notificationName(stream, index));
     const transaction = of === null ? null : transactionStreamId(provider, of);
-    const streams = [transaction, ownStreamId(provider, notificationName(stream, index))];
-    const linked = await Promise.all(streams.filter((id) => id !== null).map(linkOf));
+    const links = [transaction ?? own, own].map((id) => handler.load(transactionAggregate, id));
+    const linked = (await Promise.all(links)).map(({ state: { link } }) => link?.order_id ?? null);
     return { transaction, orderIds: [parseOrderNumber(number ?? ''), ...linked, state.appliedTo] };
-  }
-
-  async function linkOf(transaction: string): Promise<string | null> {
-    return (await handler.load(transactionAggregate, transaction)).state.link?.order_id ?? null;
   }
 
   async function reviewedOrder(name: string, orderIds: Places['orderIds']) {

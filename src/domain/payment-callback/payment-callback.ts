@@ -21,10 +21,12 @@ export type PaymentCallbackState =
       readonly conflicts: ReadonlySet<string>;
     };
 
-export type PaymentCallbackCommand =
-  | { readonly type: 'Receive'; readonly callback: ReceivedCallback }
-  /** A report that an operator records by hand. The same one again appends nothing. */
-  | { readonly type: 'Record'; readonly callback: ReceivedCallback; readonly note: ResolutionNote };
+export interface PaymentCallbackCommand {
+  readonly type: 'Receive';
+  readonly callback: ReceivedCallback;
+  /** Of an operator who records the report by hand. The same report again appends nothing. */
+  readonly note?: ResolutionNote;
+}
 
 function evolve(state: PaymentCallbackState, event: PaymentCallbackEvent): PaymentCallbackState {
   if (event.type === 'PaymentCallbackReceived') {
@@ -46,15 +48,12 @@ function evolve(state: PaymentCallbackState, event: PaymentCallbackEvent): Payme
 
 /** A duplicate appends nothing. Other content under the same key is recorded once, for the first `conflictsMax`. */
 function decide(
-  command: PaymentCallbackCommand,
+  { callback, note }: PaymentCallbackCommand,
   state: PaymentCallbackState,
 ): readonly PaymentCallbackEvent[] {
-  const { callback } = command;
-  const received = { type: 'PaymentCallbackReceived', data: callback } as const;
   if (state.status === 'absent') {
-    return command.type === 'Receive'
-      ? [received]
-      : [received, { type: 'PaymentCallbackRecorded', data: command.note }];
+    const received = { type: 'PaymentCallbackReceived', data: callback } as const;
+    return note === undefined ? [received] : [received, { type: 'PaymentCallbackRecorded', data: note }];
   }
   const { fields_digest } = callback;
   if (fields_digest === state.callback.fields_digest || state.conflicts.has(fields_digest)) return [];

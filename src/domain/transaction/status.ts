@@ -35,6 +35,7 @@ export function dueAt({ link, reports }: TransactionState, revision: number): Du
   const due = reports.filter(
     (report) =>
       (revision === link?.at ? report.revision <= revision : report.revision === revision) &&
+      report.held === null &&
       report.decision?.action !== 'dismiss' &&
       !isUnreadable(report),
   );

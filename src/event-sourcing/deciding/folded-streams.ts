@@ -47,10 +47,11 @@ export interface FoldedStreams {
   /**
    * Caches the fold after events that were just appended, without a read. Only for a command whose id no other attempt
    * uses. A state that depends on the recorded time of an event is not cached: only a read shows that time.
+   * @param after see `extended`
    */
   keep<State, Command, Event extends DomainEvent>(
     target: Target<State, Command, Event>,
-    before: Folded<State>,
+    change: { readonly before: Folded<State>; readonly after: Pick<Folded<State>, 'revision' | 'documents'> },
     events: readonly Encoded<Event>[],
   ): void;
 }
@@ -121,11 +122,13 @@ export function makeFoldedStreams({
   }
 
   function keep<State, Command, Event extends DomainEvent>(
-    target: Target<State, Command, Event>,
-    before: Folded<State>,
+    { aggregate, stream }: Target<State, Command, Event>,
+    {
+      before,
+      after,
+    }: { readonly before: Folded<State>; readonly after: Pick<Folded<State>, 'revision' | 'documents'> },
     events: readonly Encoded<Event>[],
   ): void {
-    const { aggregate, stream } = target;
     let timesUsed = 0;
     const evolving = recordedAfter(stream, before.revision, events).map((event): Evolving<Event> => ({
       ...event,
@@ -135,7 +138,7 @@ export function makeFoldedStreams({
       },
     }));
     const state = evolving.reduce(aggregate.decider.evolve, before.state);
-    if (timesUsed === 0) store(stream, { state, ...extended(target, before, events) });
+    if (timesUsed === 0) store(stream, { state, ...after });
   }
 
   function foldStored<State, Command, Event extends DomainEvent>(

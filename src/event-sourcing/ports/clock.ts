@@ -5,6 +5,8 @@ export interface Clock {
   readonly steadyMs?: () => number;
   /** Resolves after `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Runs the work after `ms` milliseconds, unless the returned function is called before. Without it, see `sleep`. */
+  readonly timer?: (ms: number, work: () => void) => () => void;
 }
 
 export type SteadyClock = Pick<Clock, 'now' | 'steadyMs'>;

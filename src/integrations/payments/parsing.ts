@@ -4,10 +4,13 @@ export type Fields = Readonly<Record<string, unknown>>;
 const earliestMs = Date.parse('0000-01-01T00:00:00.000Z');
 const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** Making one takes longer than its work on a callback. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Parses a JSON object (UTF-8). Returns null for anything else. Call it only for bytes with a valid signature. */
 export function parseJsonObject(bytes: Buffer): Fields | null {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const value: unknown = JSON.parse(utf8.decode(bytes));
     return isFields(value) ? value : null;
   } catch {
     // Not UTF-8 or not JSON.
@@ -19,10 +22,21 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The steps of paths. All of them are written in the source, so there are few. */
+const stepsOfPaths = new Map<string, readonly string[]>();
+
+function stepsOf(path: string): readonly string[] {
+  const known = stepsOfPaths.get(path);
+  if (known !== undefined) return known;
+  const steps = path.split('.');
+  stepsOfPaths.set(path, steps);
+  return steps;
+}
+
 /** Returns the value at a dotted path, from own properties only; undefined if a step is missing. */
 export function at(value: unknown, path: string): unknown {
   let found = value;
-  for (const step of path.split('.')) {
+  for (const step of stepsOf(path)) {
     if (!isFields(found) || !Object.hasOwn(found, step)) return undefined;
     found = found[step];
   }

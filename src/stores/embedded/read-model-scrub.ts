@@ -55,12 +55,15 @@ export function makeCheckSlice(connection: Connection): (after: bigint) => bigin
 
   function check(after: bigint): bigint | null {
     const rows = selectSlice.all(after);
+    const fieldsOf = new Map<bigint, readonly string[]>();
     for (const [rowid, collection, idBytes, revision, bytes, checksum] of rows) {
       const id = idBytes.toString();
       const body = decodeDocumentBody({ id, revision, body: bytes }, checksum);
       if (selectPlace.get(collection, id)?.[0] !== rowid) throw lacking();
-      for (const [fieldBytes] of selectFields.all(collection)) {
-        const field = fieldBytes.toString();
+      const fields =
+        fieldsOf.get(collection) ?? selectFields.all(collection).map(([bytes]) => bytes.toString());
+      fieldsOf.set(collection, fields);
+      for (const field of fields) {
         for (const value of indexValues(body, field)) {
           if (selectEntry.get(collection, field, value, id) === undefined) throw lacking();
         }

@@ -132,7 +132,15 @@ function idsOf(rows: readonly DocumentRow[]): readonly string[] {
   return rows.map(([id]) => id);
 }
 
-function parseRow([id, revision, body]: DocumentRow): SizedDocument {
-  const parsed = body === null ? null : (JSON.parse(body) as JsonObject);
-  return { document: { id, revision, body: parsed }, bytes: body?.length ?? 0 };
+/** The projector mostly compares the revision alone, so the body is parsed when it is read. */
+function parseRow([id, revision, json]: DocumentRow): SizedDocument {
+  let parsed: JsonObject | null = null;
+  const document = {
+    ...{ id, revision },
+    get body() {
+      parsed ??= json === null ? null : (JSON.parse(json) as JsonObject);
+      return parsed;
+    },
+  };
+  return { document, bytes: json?.length ?? 0 };
 }

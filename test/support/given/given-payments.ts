@@ -1,5 +1,4 @@
 import { callbackIdOf, notificationName, reportName } from '../../../src/domain/payment-ids.js';
-import { makeSettlePayment } from '../../../src/commands/orders/settle-payment.js';
 import type { ResolvePaymentInput } from '../../../src/commands/orders/resolve-payment.js';
 import { orderNumber } from '../../../src/domain/order/number.js';
 import { isDue, orderAggregate, orderStatus, refundedAmount } from '../../../src/domain/order/order.js';
@@ -12,6 +11,7 @@ import { makePassOnCallbacks, makeSettlePayments } from '../../../src/reactions/
 import { userId } from '../examples/ids.js';
 import { givenCommands } from './given-commands.js';
 import { givenContext, givenStores, type GivenStores } from './given-stores.js';
+import { outcomeOfReport } from './report-outcome.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
@@ -96,10 +96,7 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
       const { state } = await stores.handler.load(transactionAggregate, stream);
       const report = state.reports.find((one) => one.revision === revision);
       if (report === undefined) throw new Error(`there is no report ${key}`);
-      const outcome = await makeSettlePayment({ ...stores, paymentMakers: new Map() }).outcomeOf(
-        stream,
-        revision,
-      );
+      const outcome = await outcomeOfReport(stores.handler, stream, revision);
       return { held: whyWaiting(state, report), ...outcome, action: report.decision?.action ?? null };
     },
     /** Returns the id of the report of a callback, or of one notification of a callback with several. */

@@ -41,11 +41,11 @@ export async function makeWaitingPayments(
     const transaction = transactionStreamId('standard', told.transaction_id);
     const report = {
       ...{ key: callbackIdOf('standard', randomUUID()), digest, is_ours: true, told: [told] },
-      received_at: clock.now().toISOString(),
+      ...{ order_id: null, received_at: clock.now().toISOString() },
     };
-    const { revision } = await commands.settlePayment.accept(transaction, report, context());
-    await commands.settlePayment.tell(transaction, revision, context());
-    const id = reportName(transaction, revision);
+    const accepted = await commands.settlePayment.accept('standard', report, context());
+    await accepted.settle(context());
+    const id = reportName(transaction, 0);
     ids.push(isHeld ? id : notificationName(id, 0));
   }
   return { orderId, ids };

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { makeSettlePayment } from '../../../../src/commands/orders/settle-payment.js';
 import { notificationName, reportName, transactionStreamId } from '../../../../src/domain/payment-ids.js';
 import { orderAggregate, orderStatus, refundedAmount } from '../../../../src/domain/order/order.js';
 import { whyWaiting } from '../../../../src/domain/transaction/status.js';
@@ -11,6 +10,7 @@ import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { projectId, userId } from '../../examples/ids.js';
 import { capacityBytes } from '../../examples/user.js';
+import { outcomeOfReport } from '../../given/report-outcome.js';
 import { fieldsDigestOf } from '../../fakes/test-payment-provider.js';
 import {
   callbackOf,
@@ -163,7 +163,6 @@ async function endsOf(
   callback: string,
   events: readonly LogEvent[],
 ): Promise<readonly ReportEnd[]> {
-  const settlePayment = makeSettlePayment({ handler, paymentMakers: new Map() });
   const ends: ReportEnd[] = [];
   for (const [name, key] of keysOf(events)) {
     if (key.split('.')[0] !== callback) continue;
@@ -172,7 +171,7 @@ async function endsOf(
     const report = state.reports.find((one) => one.revision === Number(revision));
     if (report === undefined) throw new Error('a report is in its stream');
     const reason = whyWaiting(state, report);
-    ends.push({ reason, ...(await settlePayment.outcomeOf(stream, report.revision)) });
+    ends.push({ reason, ...(await outcomeOfReport(handler, stream, report.revision)) });
   }
   return ends;
 }

@@ -174,7 +174,7 @@ export function makePaymentProcesses({
       makeExpireOrders({ handler, clock }),
     ];
     const acceptCallback = makeAcceptCallback({
-      ...{ handler, settlePayment, passOnCallback, clock },
+      ...{ handler, paymentMakers: new Map(), clock },
       onConflict: () => undefined,
       onFailure: (_, error) => {
         mishap(error);

@@ -1,0 +1,44 @@
+import { platformOf } from '../../../src/domain/order/events.js';
+import { type FactOutcome, orderAggregate, outcomeIn } from '../../../src/domain/order/order.js';
+import { factName } from '../../../src/domain/payment-ids.js';
+import type { Disposition } from '../../../src/domain/payment.js';
+import { transactionAggregate } from '../../../src/domain/transaction/transaction.js';
+import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
+
+/** What has become of a report. `disposition`: null while it waits, or while its order has not learned it. */
+export interface ReportOutcome {
+  readonly disposition: Disposition | null;
+  readonly orderId: string | null;
+}
+
+/** Derives the outcome of a report from its stream and its order, for a platform without credentials. */
+export async function outcomeOfReport(
+  handler: CommandHandler,
+  stream: string,
+  revision: number,
+): Promise<ReportOutcome> {
+  const { state } = await handler.load(transactionAggregate, stream);
+  const report = state.reports.find((one) => one.revision === revision);
+  if (report === undefined) throw new Error('a report is in its stream');
+  if (report.decision?.action === 'dismiss') return { disposition: 'ignored', orderId: null };
+  const linked = state.link?.order_id ?? null;
+  const orderId = report.order_id ?? linked;
+  if (orderId === null) return { disposition: null, orderId };
+  const { state: order } = await handler.load(orderAggregate, orderId);
+  if (order.status === 'absent') throw new Error('the order of a report is gone');
+  const ofReport = report.is_ours ? null : 'merchant';
+  const mismatch = orderId === linked ? ofReport : 'transaction_of_another_order';
+  const outcomes = report.told.map(({ fact, transaction_id: transactionId, at }, index) =>
+    outcomeIn(order, {
+      ...{ callback: factName(stream, report, index), provider: platformOf(stream), transactionId, fact },
+      ...{ mismatch, at: new Date(at ?? report.received_at) },
+    }),
+  );
+  return { disposition: mainOf(outcomes), orderId };
+}
+
+function mainOf(outcomes: readonly FactOutcome[]): Disposition | null {
+  if (outcomes.includes('owed') || outcomes.includes('full')) return null;
+  const rank = ['mismatch', 'applied', 'already_applied'] as const;
+  return rank.find((one) => outcomes.includes(one)) ?? 'ignored';
+}
