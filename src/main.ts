@@ -188,7 +188,7 @@ async function start(deps: {
     await runner?.stop();
   });
 
-  const audit = runAudit(services.audit, services.log, signal);
+  const audit = runAudit(services.audit, services, signal);
   closers.push(() => audit);
 
   // 4. The control socket for operators, who may need it when a view does not catch up.

@@ -4,23 +4,28 @@ import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
 import { type Contradiction, type SignedRecord, signedRecord } from './audit-records.js';
 import { FolderProblem } from './checkpoint-folder.js';
-import type { Sequencer, SequencerProblem, StoredLog } from './sequencer.js';
+import type { Sequencer, StoredLog } from './sequencer.js';
+import type { SequencedElsewhere, SequencingRecord } from './sequencing-elsewhere.js';
 import type { Signer } from './signer.js';
 import type { Witnesses, WitnessStatus } from './witnesses.js';
 
 /** The state of the audit log, as this process knows it. */
 export interface AuditStatus {
-  readonly log: StoredLog | null;
+  readonly log: Pick<StoredLog, 'logId' | 'size' | 'restart'> | null;
   readonly signed: SignedRecord | null;
-  readonly problem: SequencerProblem | null;
+  /** Why the sequencing does not go on, in the process that sequences. */
+  readonly problem: string | null;
   readonly contradiction: Contradiction | null;
   readonly witnesses: readonly WitnessStatus[];
 }
 
-/** The audit log of one process: it sequences, signs and asks the witnesses. */
+/** The audit log of one process. The one to which it falls sequences, signs and asks the witnesses. */
 export interface AuditLog {
-  /** Runs until the signal aborts. */
-  readonly run: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Runs until the signal aborts.
+   * @param isHere whether this process sequences for all. It is asked once a second
+   */
+  readonly run: (signal: AbortSignal, isHere?: () => boolean) => Promise<void>;
   readonly status: () => AuditStatus;
   /**
    * Call it when a read misses a tile: all tiles are then written again from the log. It does nothing while a contradiction
@@ -40,6 +45,8 @@ export interface AuditEvents {
 }
 
 const passMs = 1_000;
+/** A process that does not sequence reads the state of the audit log this often. */
+const lookMs = 10_000;
 /** A witness that has not cosigned the last checkpoint is asked again after this time. */
 const askAgainMs = 20_000;
 
@@ -48,6 +55,7 @@ export function makeAuditLog(
   deps: {
     readonly sequencer: Sequencer;
     readonly signer: Signer;
+    readonly record: SequencingRecord;
     readonly witnesses: Witnesses;
     readonly found: () => ReadonlyMap<string, string | null>;
     readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
@@ -56,9 +64,13 @@ export function makeAuditLog(
   },
   events: AuditEvents,
 ): AuditLog {
-  const { sequencer, signer, witnesses, stateStore, clock, random } = deps;
+  const { sequencer, signer, record, witnesses, stateStore, clock, random } = deps;
   let signed: SignedRecord | null = null;
   let contradiction: Contradiction | null = null;
+  let elsewhere: Pick<SequencedElsewhere, 'log' | 'problem'> = { log: null, problem: null };
+  let lookedAtMs = -Infinity;
+  /** The sequencing in this process; null while another one does it. */
+  let sequencing: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
   /** Before the first pass of the signer this process does not know whether a contradiction stands. */
   let isJudged = false;
   /** The offer that runs now. Signing never waits for a witness. */
@@ -68,14 +80,15 @@ export function makeAuditLog(
   let hasAsked = false;
 
   return {
-    run: async (signal) => {
-      await Promise.all([sequencer.run(signal), passEachSecond(signal)]);
+    run: async (signal, isHere = () => true) => {
+      await Promise.all([shareEachSecond(signal, isHere), passEachSecond(signal)]);
+      await sequencing?.done;
       await offering;
     },
     status: () => ({
       ...{ signed, contradiction },
-      log: sequencer.stored(),
-      problem: sequencer.problem(),
+      log: sequencer.stored() ?? elsewhere.log,
+      problem: sequencer.problem()?.reason ?? (sequencing === null ? elsewhere.problem : null),
       witnesses: witnesses.statuses(),
     }),
     tileMissing: () => {
@@ -89,11 +102,36 @@ export function makeAuditLog(
     return stored === null ? null : signedRecord.schema.parse(stored.value);
   }
 
+  async function shareEachSecond(signal: AbortSignal, isHere: () => boolean): Promise<void> {
+    while (!signal.aborted) {
+      share(signal, isHere());
+      // An abort ends the loop.
+      await clock.sleep(passMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** A read of any process that misses a tile makes that process write all tiles again, which then needs no message. */
+  function share(signal: AbortSignal, isHere: boolean): void {
+    if (!isHere && !sequencer.isStartingOver()) {
+      sequencing?.ending.abort();
+      return;
+    }
+    if (sequencing !== null) return;
+    const ending = new AbortController();
+    const done = sequencer.run(AbortSignal.any([signal, ending.signal])).finally(() => {
+      sequencing = null;
+      if (signal.aborted) return;
+      sequencer.forget();
+      record.leave();
+    });
+    sequencing = { ending, done };
+  }
+
   async function passEachSecond(signal: AbortSignal): Promise<void> {
     for (let attempt = 0; !signal.aborted;) {
       let waitMs = passMs;
       try {
-        await pass();
+        await (sequencing === null ? look() : pass());
         attempt = 0;
       } catch (error) {
         if (error instanceof StoreUnavailable || error instanceof FolderProblem)
@@ -112,6 +150,7 @@ export function makeAuditLog(
     // Away from the head the signer signs nothing.
     if (log?.atHead === true && !(await witnessesAllow(log))) return;
     const signing = await signer.pass(found());
+    await record.publish(sequencer.problem()?.reason ?? null);
     if (signing === null) return;
     signed = signing.signed;
     report(signing.contradiction);
@@ -121,6 +160,16 @@ export function makeAuditLog(
         offering = null;
       });
     }
+  }
+
+  /** Reads what the process that sequences has found and signed. */
+  async function look(): Promise<void> {
+    const nowMs = clock.now().getTime();
+    if (Math.abs(nowMs - lookedAtMs) < lookMs) return;
+    const found = await record.read();
+    [elsewhere, signed, lookedAtMs] = [found, found.signed, nowMs];
+    report(found.contradiction);
+    if (signed !== null) await signer.keep(signed);
   }
 
   /**
@@ -141,13 +190,15 @@ export function makeAuditLog(
   }
 
   function found(): ReadonlyMap<string, string | null> {
-    const all = new Map(deps.found());
+    const problem = sequencer.problem();
+    // Before this process has read the log, it takes back nothing that another one has found.
+    const isReading = sequencer.stored() !== null || problem !== null;
+    const all = new Map(isReading ? deps.found() : []);
     for (const { name, contradiction: what, size } of witnesses.statuses()) {
       // A witness that cosigns again takes its contradiction back.
       if (what !== null || size > 0) all.set(`witness ${name}`, what);
     }
-    const problem = sequencer.problem();
-    all.set('log', problem?.kind === 'replaced-log' ? problem.reason : null);
+    if (isReading) all.set('log', problem?.kind === 'replaced-log' ? problem.reason : null);
     if (problem?.kind === 'tile-differs') all.set('tiles', problem.reason);
     else if (sequencer.hasComparedAll()) all.set('tiles', null);
     return all;

@@ -38,6 +38,10 @@ export interface Sequencer {
   readonly hasComparedAll: () => boolean;
   /** Writes all tiles again from the first event. */
   readonly startOver: () => void;
+  /** Returns whether all tiles are written again, or will be at the next run. */
+  readonly isStartingOver: () => boolean;
+  /** Forgets what the last run has found: another process sequences now. */
+  readonly forget: () => void;
 }
 
 /** An event without JSON: the type that the adapter of EventStoreDB gives it. */
@@ -52,8 +56,8 @@ const differsMs = 10 * 60 * 1_000;
 const partialMs = 1_000;
 
 /**
- * Makes the sequencer of one process. Every process sequences the whole log, and the guards of the documents make their
- * writes one: docs/design.md#tiles.
+ * Makes the sequencer of one process. One process sequences for all. Two at once do no harm, because the guards of the
+ * documents make their writes one: docs/design.md#tiles.
  */
 export function makeSequencer(deps: {
   readonly eventStore: EventStore;
@@ -95,6 +99,10 @@ export function makeSequencer(deps: {
       if (fromStart) return;
       fromStart = true;
       running?.abort();
+    },
+    isStartingOver: () => fromStart,
+    forget: () => {
+      [stored, problem, comparedAll, attempt] = [null, null, false, 0];
     },
   };
 

@@ -31,6 +31,8 @@ export interface Signer {
    * @returns null when nothing was due @throws StoreUnavailable
    */
   pass(found: ReadonlyMap<string, string | null>): Promise<Signing | null>;
+  /** Writes a checkpoint of another process to the folder of this one. @throws FolderProblem */
+  keep(signed: SignedRecord): Promise<void>;
   /** Signs the empty tree, which every history continues. A witness answers with the size that it holds. */
   empty(log: StoredLog): SignedRecord;
 }
@@ -73,6 +75,7 @@ export function makeSigner(deps: {
       last = signing;
       return signing;
     },
+    keep: writeFile,
     empty: (log) => sign({ ...log, size: 0, root: rootOf([]) }, null),
   };
 

@@ -18,7 +18,7 @@ export interface SweepProgress {
 }
 
 export interface Sweep {
-  /** Sweeps once a day until the signal aborts. */
+  /** Sweeps once a day until the signal aborts, in the process that sequences. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Sweeps once. Returns the first tile that differs, as a sentence; null when all are right. @throws StoreUnavailable */
   readonly pass: (signal: AbortSignal) => Promise<string | null>;
@@ -62,7 +62,9 @@ export function makeSweep({
         // An abort ends the loop.
         await clock.sleep(waitMs, signal).catch(() => undefined);
         if (isEnding()) return;
-        waitMs = dayMs;
+        // Another process sequences and sweeps. This one looks again later.
+        waitMs = stored() === null ? retryMs : dayMs;
+        if (stored() === null) continue;
         try {
           await pass(signal);
         } catch (error) {

@@ -8,9 +8,12 @@ import { makeSequencer } from '../audit/sequencer.js';
 import { makeSigner } from '../audit/signer.js';
 import { makeTileStore, type TileStore } from '../audit/tile-store.js';
 import { makeTreeReader, type TreeReader } from '../audit/tree-reader.js';
+import { makeSequencingRecord } from '../audit/sequencing-elsewhere.js';
 import { makeSweep, type Sweep } from '../audit/sweep.js';
 import { makeWitnesses, type PostText } from '../audit/witnesses.js';
 import type { Clock, Random } from '../event-sourcing/ports/clock.js';
+import { auditPart } from '../event-sourcing/sharing/assignment.js';
+import type { Members } from '../event-sourcing/sharing/members.js';
 import { makeShortLog } from '../event-sourcing/following/short-log.js';
 import type { Config } from '../config.js';
 import type { Keyring } from '../keys/keyring.js';
@@ -93,6 +96,7 @@ export async function openAudit(deps: {
   const log = makeAuditLog(
     {
       ...{ sequencer, signer, stateStore, clock, random },
+      record: makeSequencingRecord({ stateStore, tiles }),
       witnesses: makeWitnesses({ witnesses: auditWitnesses, tree, post: postText, clock }),
       found: sweep.found,
     },
@@ -120,8 +124,23 @@ export async function openAudit(deps: {
 }
 
 /** Runs the audit log until the signal aborts. A failure of it ends no request: it is a line in the log. */
-export async function runAudit({ log, sweep }: Audit, { logger }: Log, signal: AbortSignal): Promise<void> {
-  await Promise.all([log.run(signal), sweep.run(signal)]).catch((error: unknown) => {
+export async function runAudit(
+  { log, sweep }: Audit,
+  { members, log: { logger } }: { readonly members: Members; readonly log: Log },
+  signal: AbortSignal,
+): Promise<void> {
+  const isHere = (): boolean => {
+    const isFed = members.feederOf(auditPart) === members.id;
+    members.feeding(auditPart, isFed);
+    return isFed;
+  };
+  members.declare([auditPart]);
+  members.reports(auditPart, () => {
+    const { problem } = log.status();
+    if (members.feederOf(auditPart) !== members.id) return { state: null, lagMs: 0, problem: null };
+    return { state: problem === null ? 'running' : 'failing', lagMs: 0, problem };
+  });
+  await Promise.all([log.run(signal, isHere), sweep.run(signal)]).catch((error: unknown) => {
     logger.error({ error: sentenceOf(error) }, 'the audit log stopped');
   });
 }

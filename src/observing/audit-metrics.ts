@@ -26,7 +26,7 @@ export function registerAuditMetrics(
   const secondsSince = (at: Date): number => (clock.now().getTime() - at.getTime()) / 1_000;
   gauge(
     'stowage_audit_size',
-    'Events that this process has sequenced into the audit log.',
+    'Events in the audit log, up to 10 s old where another process sequences.',
     () => audit.status().log?.size ?? 0,
   );
   gauge(

@@ -116,7 +116,7 @@ test('After a restore of an older log, no checkpoint is signed, and the contradi
   });
   await appendNew(eventStore, 'order-2', 60);
   await eventually('the new events are sequenced', () => {
-    const { log } = after.audit.status();
+    const log = after.sequencer.stored();
     return log?.size === 230 && log.atHead;
   });
   t.is((await after.audit.readSigned())?.size, 200);

@@ -69,7 +69,7 @@ health.projectionsStarted(
 );
 // The bench compares a service with one that runs no audit log.
 if (!process.argv.includes('without-audit')) {
-  void runAudit(services.audit, services.log, new AbortController().signal);
+  void runAudit(services.audit, services, new AbortController().signal);
 }
 const server = await startHttpServer({ ...makeHttp(services, health), host: '127.0.0.1', port: 0 });
 const setup: PaymentsBenchSetup = {

@@ -44,7 +44,7 @@ export function makeAuditOperations(
         ...summaryOf(await audit.log.readSigned()),
         witnesses: witnesses.map(({ name, size, problem: why }) => ({ name, size, problem: why })),
         contradiction: contradiction?.what ?? null,
-        problem: problem?.reason ?? null,
+        problem,
         ...sweepOf(audit.sweep.progress()),
       };
     }),

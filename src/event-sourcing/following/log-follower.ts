@@ -41,6 +41,8 @@ export function makeLogFollower(deps: {
   readonly random: Random;
   /** Called when a read has reached the end of the log. */
   readonly onHead?: () => void;
+  /** Called when the last follower has left: no live subscription is needed. */
+  readonly onRest?: () => void;
   /** Receives every failed read before its retry. */
   readonly onRetry?: (error: Error, attempt: number) => void;
   /** Called after every read that succeeded. */
@@ -49,7 +51,7 @@ export function makeLogFollower(deps: {
   readonly gatherMs?: number;
   readonly pageSize?: number;
 }): LogFollower {
-  const { readAll, clock, random, onHead, onRead, onRetry } = deps;
+  const { readAll, clock, random, onHead, onRest, onRead, onRetry } = deps;
   const { pollMs = 1_000, gatherMs = 0, pageSize = 500 } = deps;
   const window = makePageWindow({ clock });
   const tail = makeLiveTail();
@@ -125,7 +127,10 @@ export function makeLogFollower(deps: {
     } finally {
       window.leave(place);
       followers -= 1;
-      if (followers === 0) polling?.abort();
+      if (followers === 0) {
+        polling?.abort();
+        onRest?.();
+      }
     }
   }
 

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 export interface Candidate {
   readonly id: string;
   readonly parts: readonly string[];
+  /** Whether its release keeps all readers of the log in one process; left out by a former release. */
+  readonly together?: boolean | undefined;
 }
 
 const [views, reactions, tasks] = ['view/', 'reaction/', 'task/'];
@@ -22,6 +24,9 @@ export function taskPart(name: string): string {
   return `${tasks}${name}`;
 }
 
+/** The sequencing of the audit log, which reads the log as views do. */
+export const auditPart = taskPart('audit-log');
+
 export function isViewPart(part: string): boolean {
   return part.startsWith(views);
 }
@@ -39,13 +44,20 @@ export function nameOf(part: string): string {
  * Returns the id of the process that feeds a part; null when the code of none can. It is the candidate with the highest
  * hash of part and id, so candidates that come and go move only their own parts. Source: Thaler and Ravishankar, "Using
  * Name-Based Mappings to Increase Hit Rates" (1998), rendezvous hashing.
+ *
+ * Views, reactions and the audit log hash as one, so one process reads the log for all of them. Each further reader of the log would take
+ * every event from the server again (docs/decisions/0086-one-process-reads-the-log-for-all.md). While a process of a former
+ * release lives, each part hashes alone, because all processes must agree.
  */
 export function feederOf(part: string, candidates: readonly Candidate[]): string | null {
+  const isAlone = part.startsWith(tasks) && part !== auditPart;
+  const isTogether = !isAlone && candidates.every(({ together }) => together === true);
+  const key = isTogether ? 'log' : part;
   let feeder: string | null = null;
   let highest = '';
   for (const { id, parts } of candidates) {
     if (!parts.includes(part)) continue;
-    const weight = createHash('sha256').update(`${part}\n${id}`).digest('hex');
+    const weight = createHash('sha256').update(`${key}\n${id}`).digest('hex');
     if (weight > highest) [feeder, highest] = [id, weight];
   }
   return feeder;

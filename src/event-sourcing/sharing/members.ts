@@ -40,6 +40,7 @@ const membersMax = 1_000;
 /** Storage format of `process/<id>`. Another release may add fields. */
 const recordSchema = z.object({
   parts: z.array(z.string()),
+  together: z.boolean().optional(),
   feeds: z.array(z.string()),
   goal: z.string().nullable(),
   lags_ms: z.record(z.string(), z.number()).optional(),
@@ -125,9 +126,15 @@ export function makeMembers(deps: {
 
   async function renew(): Promise<void> {
     const startedMs = elapsedMs();
-    const { parts, feeds, goal, lagsMs } = picture.self();
+    const { parts, together, feeds, goal, lagsMs } = picture.self();
     isGoalNew = false;
-    const value = { parts: [...parts], feeds: [...feeds], goal, lags_ms: { ...lagsMs } };
+    const value = {
+      parts: [...parts],
+      together: together === true,
+      feeds: [...feeds],
+      goal,
+      lags_ms: { ...lagsMs },
+    };
     const renewed = await stateStore.compareAndSet(key, version, value, {
       expiresAt: new Date(clock.now().getTime() + expiresMs),
     });

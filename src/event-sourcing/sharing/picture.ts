@@ -52,7 +52,7 @@ export interface OwnPicture extends Picture {
 
 export function makePicture(id: string): OwnPicture {
   const listeners = new Set<() => void>();
-  let self: Member = { id, parts: [], feeds: [], goal: null };
+  let self: Member = { id, parts: [], together: true, feeds: [], goal: null };
   let others: readonly Member[] = [];
   let candidates = '';
   let feeders = new Map<string, string | null>();
@@ -108,7 +108,7 @@ export function makePicture(id: string): OwnPicture {
 
   /** Forgets the assignment and calls the listeners, if the processes or their parts have changed. */
   function noteChange(): void {
-    const now = JSON.stringify([self, ...others].map((member) => [member.id, member.parts]));
+    const now = JSON.stringify([self, ...others].map(({ id, parts, together }) => [id, parts, together]));
     if (now === candidates) return;
     candidates = now;
     feeders = new Map();

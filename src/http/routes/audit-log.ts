@@ -36,7 +36,9 @@ const auditStatus = z
       .string()
       .nullable()
       .meta({ description: 'The first line of checkpoints and the name of the keys.' }),
-    size: z.int().meta({ description: 'Events that this process has sequenced.' }),
+    size: z
+      .int()
+      .meta({ description: 'Events in the tree, up to 10 s old where another process sequences.' }),
     signed_size: z.int().meta({ description: 'Events under the last signed checkpoint.' }),
     signed_at: z.iso.datetime().nullable(),
     root: z.string().nullable().meta({ description: 'Its root, in base64.' }),
@@ -147,7 +149,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       vkeys: origin === null ? [] : [...vkeys(origin)],
       witnesses: witnesses.map((witness) => witnessOf(witness, signed)),
       contradiction: contradiction === null ? null : contradictionOf(contradiction),
-      problem: problem?.reason ?? null,
+      problem,
       sweep: sweepOf(sweep.progress()),
     };
   }

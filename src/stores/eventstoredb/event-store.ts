@@ -199,6 +199,9 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     onHead: () => {
       live.atHead();
     },
+    onRest: () => {
+      live.rest();
+    },
     ...(onRetry === undefined ? {} : { onRetry }),
     ...(onRead === undefined ? {} : { onRead }),
   });

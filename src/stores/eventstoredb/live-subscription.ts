@@ -14,6 +14,8 @@ import { parsePosition } from './positions.js';
 export interface LiveSubscription {
   /** Reports that the reader is at the end of the log. Opens a subscription there unless one is open. */
   atHead(): void;
+  /** Ends the subscription until `atHead`: no follower takes its events. */
+  rest(): void;
   /** Reports that a read found new events of this service. A subscription that stays silent after it counts as lost. */
   grew(): void;
   stop(): void;
@@ -56,6 +58,10 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
     atHead: () => {
       wanted = true;
       if (state === 'closed' && !stopped()) void keepOpen();
+    },
+    rest: () => {
+      wanted = false;
+      giveUp('no follower takes its events');
     },
     grew: () => {
       const nowMs = clock.now().getTime();

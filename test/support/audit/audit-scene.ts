@@ -10,6 +10,7 @@ import { entryOf } from '../../../src/audit/leaf.js';
 import { type Hash, leafHash, rootOf } from '../../../src/audit/merkle.js';
 import { makeProjectOf } from '../../../src/audit/project-of.js';
 import { makeSequencer, type Sequencer } from '../../../src/audit/sequencer.js';
+import { makeSequencingRecord } from '../../../src/audit/sequencing-elsewhere.js';
 import { makeSigner } from '../../../src/audit/signer.js';
 import { makeTileStore } from '../../../src/audit/tile-store.js';
 import { makeTreeReader, type TreeReader } from '../../../src/audit/tree-reader.js';
@@ -77,6 +78,8 @@ export interface AuditProcessOptions {
   readonly witnesses?: readonly Witness[];
   readonly post?: PostText;
   readonly events?: Partial<AuditEvents>;
+  /** Whether the process sequences for all; it does when left out. */
+  readonly isHere?: () => boolean;
 }
 
 export const auditSeed = Buffer.alloc(32, 16);
@@ -107,6 +110,7 @@ export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
   const audit = makeAuditLog(
     {
       ...{ sequencer, signer, stateStore, clock, random },
+      record: makeSequencingRecord({ stateStore, tiles }),
       witnesses: makeWitnesses({ witnesses, tree, post, clock }),
       found: () => new Map(),
     },
@@ -119,7 +123,7 @@ export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
     },
   );
   const stopping = new AbortController();
-  const running = audit.run(stopping.signal);
+  const running = audit.run(stopping.signal, options.isHere);
   return {
     ...{ audit, sequencer, tree },
     stop: async () => {

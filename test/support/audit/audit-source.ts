@@ -6,6 +6,7 @@ import { makeLogResources } from '../../../src/audit/log-resources.js';
 import { makeNoteSigner } from '../../../src/audit/note.js';
 import { makeProjectOf } from '../../../src/audit/project-of.js';
 import { makeSequencer } from '../../../src/audit/sequencer.js';
+import { makeSequencingRecord } from '../../../src/audit/sequencing-elsewhere.js';
 import { makeSweep } from '../../../src/audit/sweep.js';
 import { makeTileStore } from '../../../src/audit/tile-store.js';
 import { makeTreeReader } from '../../../src/audit/tree-reader.js';
@@ -50,8 +51,10 @@ export function makeIdleAudit({
   const log = makeAuditLog(
     {
       ...{ sequencer, stateStore, clock, random },
+      record: makeSequencingRecord({ stateStore, tiles }),
       signer: {
         pass: () => Promise.resolve(null),
+        keep: () => Promise.resolve(),
         empty: () => {
           throw new Error('this log has no witness to ask');
         },

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { StateStore } from '../event-sourcing/ports/state-store.js';
+import { changeRecord, type RecordKind } from '../event-sourcing/shared-state/change-record.js';
+import { type Contradiction, contradictionRecord, type SignedRecord, signedRecord } from './audit-records.js';
+import type { LogHead, TileStore } from './tile-store.js';
+
+/** What a process that does not sequence knows of the audit log. */
+export interface SequencedElsewhere {
+  readonly signed: SignedRecord | null;
+  readonly contradiction: Contradiction | null;
+  /** The end of the stored log; null before the first tiles. */
+  readonly log: LogHead | null;
+  /** Why the sequencing does not go on; null while it does. */
+  readonly problem: string | null;
+}
+
+/** The process that sequences the audit log publishes its problem here, for the status that the others show. */
+export interface SequencingRecord {
+  /** Writes the problem when it differs from the last published one. @throws StoreUnavailable */
+  publish(problem: string | null): Promise<void>;
+  /** @throws StoreUnavailable, TilesDamaged */
+  read(): Promise<SequencedElsewhere>;
+  /** Another process publishes now. */
+  leave(): void;
+}
+
+/** The records of the audit log in the state store. */
+const prefix = 'audit/';
+const recordsMax = 100;
+const problemSchema = z.strictObject({ reason: z.string() });
+const problemRecord: RecordKind<z.infer<typeof problemSchema>> = {
+  key: 'audit/problem',
+  schema: problemSchema,
+};
+
+export function makeSequencingRecord({
+  stateStore,
+  tiles,
+}: {
+  readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet' | 'list'>;
+  readonly tiles: Pick<TileStore, 'readHead'>;
+}): SequencingRecord {
+  /** Undefined until this process has published. */
+  let published: string | null | undefined;
+
+  return {
+    publish: async (problem) => {
+      if (problem === published) return;
+      const changed = await changeRecord<z.infer<typeof problemSchema>, true, true>(
+        stateStore,
+        problemRecord,
+        (before) => {
+          if ((before?.value.reason ?? null) === problem) return { keep: true };
+          return { write: problem === null ? null : { reason: problem }, result: true };
+        },
+        { tries: 3, unknownOutcome: 'retry' },
+      );
+      if (changed !== null) published = problem;
+    },
+    read: async () => {
+      const [log, records] = await Promise.all([
+        tiles.readHead(),
+        stateStore.list(prefix, { limit: recordsMax }),
+      ]);
+      const valueOf = <Value>({ key, schema }: RecordKind<Value>): Value | null => {
+        const found = records.find((stored) => stored.key === key);
+        return found === undefined ? null : schema.parse(found.value);
+      };
+      return {
+        log,
+        signed: valueOf(signedRecord) as SignedRecord | null,
+        contradiction: valueOf(contradictionRecord) as Contradiction | null,
+        problem: valueOf(problemRecord)?.reason ?? null,
+      };
+    },
+    leave: () => {
+      published = undefined;
+    },
+  };
+}
