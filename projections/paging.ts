@@ -11,12 +11,12 @@ export const pageItemsMax = 200;
 /**
  * Makes the schema of `?limit=` and `?cursor=` for a list that is ordered by `place`.
  * @param written how the cursor of a place is written
- * @param options.cursorId names the parameter in the published document, where several lists have it
+ * @param cursorId names the parameter in the published document; other for each `written`
  */
 export function pageQueryBy(
   place: z.ZodType<string>,
   written = /^[A-Za-z0-9_-]{1,256}$/,
-  { cursorId }: { readonly cursorId?: string } = {},
+  cursorId = 'PlaceCursor',
 ) {
   return z.object({
     limit: z.coerce
@@ -38,13 +38,13 @@ export function pageQueryBy(
       .optional()
       .meta({
         description: '`next_cursor` of the page before.',
-        ...(cursorId && { param: { id: cursorId } }),
+        param: { id: cursorId },
       }),
   });
 }
 
 /** The query of every list that is ordered by id (docs/design.md#lists-and-times). Base64 makes 48 characters of an id. */
-export const pageQuery = pageQueryBy(z.uuid(), /^[A-Za-z0-9_-]{48}$/, { cursorId: 'Cursor' });
+export const pageQuery = pageQueryBy(z.uuid(), /^[A-Za-z0-9_-]{48}$/, 'Cursor');
 
 /** The query of a list that is in order of creation, in either direction. */
 export const creationQuery = pageQuery.extend({
@@ -71,7 +71,7 @@ const orderedPlace = z
 
 /** Makes the query of a list with several orders, the first of which is the default. */
 export function orderedQuery<const Sorts extends readonly [string, ...string[]]>(sorts: Sorts) {
-  return pageQueryBy(orderedPlace, /^[A-Za-z0-9_-]{48,800}$/, { cursorId: 'OrderedCursor' }).extend({
+  return pageQueryBy(orderedPlace, /^[A-Za-z0-9_-]{48,800}$/, 'OrderedCursor').extend({
     sort: z.enum(sorts).default(sorts[0]).meta({ description: '`-` is for descending.' }),
   });
 }

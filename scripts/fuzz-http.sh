@@ -6,7 +6,8 @@
 # or an asset.
 #
 # FUZZ_SEED and FUZZ_EXAMPLES (cases for each operation in a pass) repeat a run; arguments go to schemathesis.
-# FUZZ_PASS_SECONDS is the time limit of a pass in seconds.
+# FUZZ_PASS_SECONDS is the time limit of a pass in seconds. 45 cases for each operation are some 61,000 in all passes. On a busy
+# machine, `--request-timeout 900` keeps a slow reply from being an error.
 # Needs python3, 3.10 or newer, and curl. Exit status 75: the installation of schemathesis failed; 76: no failure was found,
 # but a pass ended before it had tried all cases.
 set -euo pipefail
@@ -168,6 +169,7 @@ sed -e 's/^headers = .*/headers = { X-API-Key = "${FUZZ_KEY}" }/' \
   "$scratch/known.toml" >"$scratch/key.toml"
 
 is_whole=true
+cases=0
 pass() { # title config [option...]
   local title=$1 config=$2 status=0
   shift 2
@@ -176,6 +178,7 @@ pass() { # title config [option...]
   (cd "$scratch" && timeout --foreground --signal=INT --kill-after=30 "$pass_seconds" \
     "$tool/bin/schemathesis" --config-file "$config" run "$url/openapi.json" \
     --seed "$seed" --max-examples "$examples" --request-timeout 60 --no-color "$@") | tee "$scratch/pass.txt" || status=$?
+  cases=$((cases + $(sed -nE 's/^ *([0-9]+) generated.*/\1/p' "$scratch/pass.txt" | tail -n 1 | grep . || echo 0)))
   if grep -qE '^=+ (FAILURES|ERRORS) =+$' "$scratch/pass.txt"; then return 1; fi
   if [ "$status" -eq 124 ]; then
     printf 'The pass ended after %d s, before it had tried all cases.\n' "$pass_seconds"
@@ -268,5 +271,5 @@ node -e '
   }
   if (wrong.size > 0) throw new Error(`undocumented:\n${[...wrong].join("\n")}`);
 ' "$log" "$scratch/openapi.json"
-printf '\nready, and no secret in the log\n'
+printf '\n%s cases; ready, and no secret in the log\n' "$cases"
 if [ "$is_whole" = false ]; then exit 76; fi

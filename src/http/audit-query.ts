@@ -75,3 +75,6 @@ function isAfter(from: Moment | undefined, to: Moment | undefined): boolean {
   if ('index' in from) return 'index' in to && from.index > to.index;
   return 'time' in to && from.time > to.time;
 }
+
+/** A proof that an event is under the signed checkpoint. */
+export const proofText = z.string().meta({ examples: ['c2sp.org/tlog-proof@v1\nindex 7\n…'] });

@@ -15,6 +15,8 @@ const byName: Readonly<Record<string, unknown>> = {
   expires_in: 600,
   ip_address: '192.0.2.10',
   key: 'swk_0196a000_example',
+  kind: 'thumbnail',
+  level: '0',
   media_type: 'video/mp4',
   name: 'Rhine at dawn',
   nickname: 'Ada',
@@ -40,6 +42,27 @@ const byFormat: Readonly<Record<string, string>> = {
   ipv4: '192.0.2.10',
   ipv6: '2001:db8::10',
 };
+
+/** Texts by media type. Tiles have none: they are bytes. */
+const byMediaType: Readonly<Record<string, string>> = {
+  'application/jsonl': '{}\n',
+  'application/vnd.apple.mpegurl': '#EXTM3U\n',
+  'image/svg+xml': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  'text/html': '<!doctype html>',
+  'text/javascript': 'export {};',
+};
+
+/** Returns the example of a body that is no JSON, as a field of its media type; none for JSON, whose schema has it. */
+export function exampleOfText(mediaType: string): Json {
+  const example = byMediaType[mediaType];
+  return example === undefined ? {} : { example };
+}
+
+/** Returns the example of a parameter in a path, as a field of the parameter; none where a name does not tell its form. */
+export function exampleOfPathId({ format }: Json, name: string): Json {
+  const example = byFormat[String(format)] ?? byName[name];
+  return example === undefined ? {} : { example };
+}
 
 interface Around {
   /** The components that references name. */

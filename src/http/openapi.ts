@@ -4,6 +4,7 @@ import { documentedErrors } from './documented-errors.js';
 import { describeAccess, securityOf } from './openapi-access.js';
 import { components, headerRef, parameterRef } from './openapi-components.js';
 import { pascal, publishErrors } from './openapi-responses.js';
+import { exampleOfPathId, exampleOfText } from './openapi-examples.js';
 import type { Json } from './openapi-json.js';
 import { publishBody, publishSchema } from './openapi-schemas.js';
 import { describeApi, tagDescriptions } from './openapi-texts.js';
@@ -142,8 +143,16 @@ function successOf(
   const name = `${pascal(route.name)}Reply`;
   const contentOf = (): Json =>
     route.raw === undefined
-      ? { [mediaType]: { schema: publishBody(schema, 'output', { name, schemas }) } }
-      : { 'application/json': { schema: {} }, 'text/plain': { schema: { type: 'string' } } };
+      ? {
+          [mediaType]: {
+            schema: publishBody(schema, 'output', { name, schemas }),
+            ...exampleOfText(mediaType),
+          },
+        }
+      : {
+          'application/json': { schema: {} },
+          'text/plain': { schema: { type: 'string' }, example: 'success' },
+        };
   const isTagged = route.entityTag === true;
   return {
     description,
@@ -173,7 +182,7 @@ function fieldsAsParameters(
       const id =
         (param as { readonly id: string } | undefined)?.id ?? (isPathId(parameter) ? name : undefined);
       if (id === undefined) return parameter;
-      parameters[id] = parameter;
+      parameters[id] = isPathId(parameter) ? { ...parameter, ...exampleOfPathId(field, name) } : parameter;
       return { $ref: `#/components/parameters/${id}` };
     },
   );

@@ -119,6 +119,30 @@ test('A default makes no field of a request required, and the keys of credential
   t.deepEqual(keys['required'], ['access_key', 'secret_key']);
 });
 
+test('Every operation with something to show has an example: of a parameter, of its body or of its success', async (t) => {
+  const document = await published(t);
+  const bare = operationsOf(document).filter(({ parameters = [], requestBody, responses }) => {
+    const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+    const parts = [...parameters, requestBody, ...successes.map(([, response]) => response['content'])];
+    const shown = parts.filter((part) => part !== undefined);
+    return shown.length > 0 && !shown.some((part) => hasExample(document, part));
+  });
+  t.deepEqual(
+    bare.map(({ operationId }) => operationId),
+    [],
+  );
+});
+
+/** Looks through references, each of which is read once. */
+function hasExample(document: OpenApiDocument, part: unknown, seen = new Set<unknown>()): boolean {
+  if (typeof part !== 'object' || part === null || seen.has(part)) return false;
+  seen.add(part);
+  if ('example' in part || 'examples' in part) return true;
+  const parts: unknown[] = Object.values(part);
+  const target = '$ref' in part ? [referred(document, { ...part })] : [];
+  return [...target, ...parts].some((one) => hasExample(document, one, seen));
+}
+
 test('Every operation with a JSON body has an example that fits its schema', async (t) => {
   const document = await published(t);
   const $defs = document.components.schemas;

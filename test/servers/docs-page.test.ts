@@ -25,6 +25,16 @@ const watch = `
     window.violations.push(event.effectiveDirective + ' ' + event.blockedURI + ' ' + event.sourceFile + ':' + event.lineNumber),
   );`;
 
+/** Tries in each frame to follow a link of the list to an operation. The page is usable when the link works. */
+const waitUntilUsable = `
+  const tryLink = () => {
+    const link = [...document.querySelectorAll('a')].find(({ href }) => href.endsWith('/api/v1/auth/register'));
+    link?.click();
+    if (location.hash.endsWith('/api/v1/auth/register')) window.usableAt = performance.now();
+    else requestAnimationFrame(tryLink);
+  };
+  requestAnimationFrame(tryLink);`;
+
 interface Scene {
   readonly browser: Browser;
   readonly url: string;
@@ -166,19 +176,17 @@ if (missing !== null) {
 
   test.serial('The page shows the operations of the service, from few bytes', async (t) => {
     const { browser, open } = await given(t);
+    await browser.devTools('Page.addScriptToEvaluateOnNewDocument', { source: waitUntilUsable });
     await open();
-    const [shownMs, bytes] = (await browser.run(
+    await browser.until('return window.usableAt !== undefined');
+    const [shownMs, usableMs, bytes] = (await browser.run(
       `const [page] = performance.getEntriesByType('navigation');
        const shown = performance.getEntriesByName('first-contentful-paint')[0].startTime - page.responseStart;
        const all = performance.getEntriesByType('resource').reduce((sum, { transferSize }) => sum + transferSize, 0);
-       return [shown, all + page.transferSize];`,
-    )) as [number, number];
-    t.log(`first byte to shown: ${Math.ceil(shownMs)} ms; ${bytes} bytes`);
+       return [shown, window.usableAt - page.responseStart, all + page.transferSize];`,
+    )) as [number, number, number];
+    const times = `first byte to shown: ${Math.ceil(shownMs)} ms; to usable: ${Math.ceil(usableMs)} ms`;
+    t.log(`${times}; ${bytes} bytes`);
     t.true(bytes < 1_500_000, String(bytes));
-    // The page is usable: a link of its list leads to an operation
-    await browser.until(
-      `const link = [...document.querySelectorAll('a')].find(({ href }) => href.endsWith('/api/v1/auth/register'));
-       link?.click(); return location.hash.endsWith('/api/v1/auth/register')`,
-    );
   });
 }

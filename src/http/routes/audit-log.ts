@@ -14,6 +14,7 @@ import type { SweepProgress } from '../../audit/sweep.js';
 import { parseTilePath } from '../../audit/tile-paths.js';
 import type { TreeReader } from '../../audit/tree-reader.js';
 import { invalid } from '../../domain/invalid-request.js';
+import { proofText } from '../audit-query.js';
 import { HttpError } from '../http-error.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
@@ -71,6 +72,11 @@ const index = z
   .regex(/^(0|[1-9]\d{0,14})$/, 'must be a whole number')
   .transform(Number);
 
+const hashesText = z.string().meta({ examples: ['DFpT3iO1kQfVBj3uB5Z1gTXL7Jq0qRtCA5Ee5c3iXbY=\n'] });
+const noteText = z.string().meta({
+  examples: ['log.example.com\n8\nDFpT3iO1kQfVBj3uB5Z1gTXL7Jq0qRtCA5Ee5c3iXbY=\n\n— log.example.com …\n'],
+});
+
 /** Makes the routes of the signed log (docs/design.md#serving-the-log). */
 export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: AuditSource): readonly Route[] {
   return [
@@ -93,7 +99,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       description: 'C2SP tlog-proof, with the newest checkpoint and its cosignatures.',
       request: { params: noParams, query: z.object({ index }), body: noBody },
       replies: {
-        200: { description: 'The proof.', schema: z.string(), mediaType: 'text/plain' },
+        200: { description: 'The proof.', schema: proofText, mediaType: 'text/plain' },
       },
       errors: ['not_found', 'nothing_signed'],
       cacheControl: 'no-cache',
@@ -109,7 +115,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
         'RFC 9162, section 2.1.4: one hash a line, in base64; empty when `from` is 0 or equals `to`.',
       request: { params: noParams, query: z.object({ from: index, to: index }), body: noBody },
       replies: {
-        200: { description: 'The hashes.', schema: z.string(), mediaType: 'text/plain' },
+        200: { description: 'The hashes.', schema: hashesText, mediaType: 'text/plain' },
       },
       errors: ['not_found', 'nothing_signed', 'invalid_request'],
       cacheControl: 'no-cache',
@@ -129,7 +135,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       summary: 'The newest signed checkpoint, with the cosignatures of witnesses',
       request: { params: noParams, query: noQuery, body: noBody },
       replies: {
-        200: { description: 'A signed note.', schema: z.string(), mediaType: 'text/plain' },
+        200: { description: 'A signed note.', schema: noteText, mediaType: 'text/plain' },
       },
       errors: ['nothing_signed'],
       cacheControl: 'no-cache',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { auditEventResource } from '../../../projections/audit/resource.js';
 import { pageOf } from '../../../projections/paging.js';
-import { auditEventsQuery, indexPattern, pageOfEvents, searchOf } from '../audit-query.js';
+import { auditEventsQuery, indexPattern, pageOfEvents, proofText, searchOf } from '../audit-query.js';
 import { contentTag } from '../etag.js';
 import { HttpError } from '../http-error.js';
 import { noBody } from '../route-spec.js';
@@ -53,7 +53,7 @@ export function makeProjectAuditRoutes({
         }),
         body: noBody,
       },
-      replies: { 200: { description: 'The proof.', schema: z.string(), mediaType: 'text/plain' } },
+      replies: { 200: { description: 'The proof.', schema: proofText, mediaType: 'text/plain' } },
       errors: ['nothing_signed'],
       handler: async ({ params: { projectId }, query: { index } }) => {
         const size = await readShownSize(log);
