@@ -37,14 +37,13 @@ const report = (...args: Parameters<typeof reported>) =>
 const unreadable = [
   { order_number: null, transaction_id: 't1', fact: { kind: 'unreadable', field: 'amount' }, at: null },
 ] as const;
+const resolutionOf = (order_id: string | null, report: number) =>
+  ({ report, action: order_id === null ? 'dismiss' : 'apply', order_id, ...note }) as const;
 const resolve = (order_id: string | null, revision = 0) =>
-  ({
-    ...({ type: 'Resolve', report: revision, note } as const),
-    decision: { action: order_id === null ? 'dismiss' : 'apply', order_id },
-  }) as const;
+  ({ type: 'Resolve', resolution: resolutionOf(order_id, revision) }) as const;
 const resolved = (order_id: string | null, revision = 0): TransactionEvent => ({
   type: 'PaymentReportResolved',
-  data: { report: revision, action: order_id === null ? 'dismiss' : 'apply', order_id, ...note },
+  data: resolutionOf(order_id, revision),
 });
 
 test('A callback is accepted once, and a repetition is a duplicate', (t) => {

@@ -84,14 +84,9 @@ export function makeResolvePayment(
     const order = orderId === null ? null : await requireRoom(orderId, stream, revision);
     const id = reportName(stream, revision);
     const sealed = await sealPaymentNote(deps, { paymentId: id, buyerId: order?.userId ?? null }, note);
-    const command = {
-      type: 'Resolve',
-      report: revision,
-      decision: { action, order_id: orderId },
-      note: sealed,
-    } as const;
+    const resolution = { report: revision, action, order_id: orderId, ...sealed };
     const target = { aggregate: transactionAggregate, id: stream };
-    await handler.handle(target, command, stepContext(context, 'resolve'));
+    await handler.handle(target, { type: 'Resolve', resolution }, stepContext(context, 'resolve'));
     if (action === 'dismiss') return { id, action, orderId: null, disposition: 'ignored' };
     const told = await settlePayment.tell(stream, 'link', stepContext(context, 'settle'));
     return { id, action, orderId, disposition: told.get(revision) ?? 'ignored' };

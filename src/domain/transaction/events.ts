@@ -43,4 +43,5 @@ const schemas = {
 
 export type TransactionEvent = EventOf<typeof schemas>;
 export type PaymentReport = Extract<TransactionEvent, { type: 'PaymentReported' }>['data'];
+export type ReportResolution = Extract<TransactionEvent, { type: 'PaymentReportResolved' }>['data'];
 export const transactionCodec = makeEventCodec(schemas);

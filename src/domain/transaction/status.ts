@@ -1,16 +1,12 @@
-import type { HoldReason, PaymentAction } from '../payment.js';
-import type { PaymentReport, TransactionEvent } from './events.js';
+import type { HoldReason } from '../payment.js';
+import type { PaymentReport, ReportResolution, TransactionEvent } from './events.js';
 
 /** An accepted report. A type alias, because documents contain it. */
 export type TransactionReport = Omit<PaymentReport, 'is_excess'> & {
   readonly revision: number;
   /** Why the report waits, although an order is known. */
   readonly held: 'order_full' | 'transaction_full' | null;
-  readonly decision: {
-    readonly action: PaymentAction;
-    readonly order_id: string | null;
-    readonly note_digest: string;
-  } | null;
+  readonly decision: Pick<ReportResolution, 'action' | 'order_id' | 'note_digest'> | null;
 };
 
 /** What was reported of a platform's transaction (docs/design.md#settling). The view folds it too. */

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Aggregate } from '../../event-sourcing/deciding/decider.js';
-import { conflictsMax, type PaymentAction, type ResolutionNote } from '../payment.js';
+import { conflictsMax } from '../payment.js';
 import {
   type PaymentReport,
+  type ReportResolution,
   transactionCodec,
   type TransactionEvent,
   transactionCategory,
@@ -20,12 +21,7 @@ import {
 export type TransactionCommand =
   | { readonly type: 'Report'; readonly report: PaymentReport }
   | { readonly type: 'Hold'; readonly report: number }
-  | {
-      readonly type: 'Resolve';
-      readonly report: number;
-      readonly decision: { readonly action: PaymentAction; readonly order_id: string | null };
-      readonly note: ResolutionNote;
-    }
+  | { readonly type: 'Resolve'; readonly resolution: ReportResolution }
   | { readonly type: 'Link'; readonly orderId: string };
 
 /** Bounds the stream: docs/decisions/0069-what-waits-in-the-stream-of-a-transaction.md#decision. */
@@ -41,7 +37,7 @@ function decide(command: TransactionCommand, state: TransactionState): readonly 
       return [{ type: 'PaymentReportHeld', data: { report: command.report } }];
     }
     case 'Resolve':
-      return resolve(command, state);
+      return resolve(command.resolution, state);
     case 'Link':
       if (state.link?.order_id === command.orderId) return [];
       if (state.link !== null)
@@ -71,29 +67,27 @@ function accept(
 }
 
 /** A repeated decision appends nothing. A different later one is rejected. */
-function resolve(
-  { report: revision, decision, note }: Extract<TransactionCommand, { type: 'Resolve' }>,
-  state: TransactionState,
-): readonly TransactionEvent[] {
-  const report = reportAt(state, revision);
+function resolve(resolution: ReportResolution, state: TransactionState): readonly TransactionEvent[] {
+  const { action, order_id, note_digest } = resolution;
+  const report = reportAt(state, resolution.report);
   if (report.decision !== null) {
-    if (isDeepStrictEqual(report.decision, { ...decision, note_digest: note.note_digest })) return [];
+    if (isDeepStrictEqual(report.decision, { action, order_id, note_digest })) return [];
     rejectPayment('payment_callback_resolved', 'somebody has decided otherwise on this payment');
   }
   const reason = whyWaiting(state, report);
   if (reason === null) {
     rejectPayment('payment_callback_not_held', 'nothing of this payment waits for a decision');
   }
-  if (decision.action === 'apply' && reason === 'unreadable') {
+  if (action === 'apply' && reason === 'unreadable') {
     rejectPayment('payment_callback_unreadable', 'what the platform says cannot be read; dismiss it');
   }
-  if (decision.action === 'apply' && report.held !== null) {
+  if (action === 'apply' && report.held !== null) {
     rejectPayment(
       'payment_callback_full',
       'no more reports are kept of it; dismiss it, or record the payment',
     );
   }
-  return [{ type: 'PaymentReportResolved', data: { report: revision, ...decision, ...note } }];
+  return [{ type: 'PaymentReportResolved', data: resolution }];
 }
 
 /** @throws CommandRejected payment_callback_not_found */
