@@ -13,7 +13,8 @@ const headers = { 'x-agent-secret': secret, 'content-type': 'application/json' }
 
 if (mongoDbUrl === undefined) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('Two processes whose clocks jump find a silent node when MONGODB_URL names a server', () => undefined);
+  test.skip('Two processes whose clocks jump find a silent node when MONGODB_URL names a server', () =>
+    undefined);
 } else {
   test('Two processes whose clocks jump by an hour find a silent node, and no other', async (t) => {
     t.timeout(240_000);
