@@ -7,6 +7,7 @@ import { FolderProblem } from './checkpoint-folder.js';
 import type { Sequencer, StoredLog } from './sequencer.js';
 import type { SequencedElsewhere, SequencingRecord } from './sequencing-elsewhere.js';
 import type { Signer } from './signer.js';
+import type { Sweep } from './sweep.js';
 import type { Witnesses, WitnessStatus } from './witnesses.js';
 
 /** The state of the audit log, as this process knows it. */
@@ -50,25 +51,26 @@ const lookMs = 10_000;
 /** A witness that has not cosigned the last checkpoint is asked again after this time. */
 const askAgainMs = 20_000;
 
-/** @param deps.found contradictions of other checks, by source: see `Signer.pass` */
 export function makeAuditLog(
   deps: {
     readonly sequencer: Sequencer;
     readonly signer: Signer;
     readonly record: SequencingRecord;
     readonly witnesses: Witnesses;
-    readonly found: () => ReadonlyMap<string, string | null>;
+    readonly sweep: Pick<Sweep, 'found' | 'forget'>;
     readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
     readonly clock: Clock;
     readonly random: Random;
   },
   events: AuditEvents,
 ): AuditLog {
-  const { sequencer, signer, record, witnesses, stateStore, clock, random } = deps;
+  const { sequencer, signer, record, witnesses, sweep, stateStore, clock, random } = deps;
   let signed: SignedRecord | null = null;
   let contradiction: Contradiction | null = null;
   let elsewhere: Pick<SequencedElsewhere, 'log' | 'problem'> = { log: null, problem: null };
   let lookedAtMs = -Infinity;
+  /** Whether the sequencing falls to this process. One that only writes tiles again publishes nothing. */
+  let isOwn = true;
   /** The sequencing in this process; null while another one does it. */
   let sequencing: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
   /** Before the first pass of the signer this process does not know whether a contradiction stands. */
@@ -112,6 +114,7 @@ export function makeAuditLog(
 
   /** A read of any process that misses a tile makes that process write all tiles again, which then needs no message. */
   function share(signal: AbortSignal, isHere: boolean): void {
+    isOwn = isHere;
     if (!isHere && !sequencer.isStartingOver()) {
       sequencing?.ending.abort();
       return;
@@ -121,10 +124,17 @@ export function makeAuditLog(
     const done = sequencer.run(AbortSignal.any([signal, ending.signal])).finally(() => {
       sequencing = null;
       if (signal.aborted) return;
-      sequencer.forget();
-      record.leave();
+      forget();
     });
     sequencing = { ending, done };
+  }
+
+  /** What this process knows becomes stale while another one sequences. It must not take back what that one finds. */
+  function forget(): void {
+    sequencer.forget();
+    sweep.forget();
+    witnesses.forget();
+    hasAsked = false;
   }
 
   async function passEachSecond(signal: AbortSignal): Promise<void> {
@@ -150,7 +160,7 @@ export function makeAuditLog(
     // Away from the head the signer signs nothing.
     if (log?.atHead === true && !(await witnessesAllow(log))) return;
     const signing = await signer.pass(found());
-    await record.publish(sequencer.problem()?.reason ?? null);
+    await publish();
     if (signing === null) return;
     signed = signing.signed;
     report(signing.contradiction);
@@ -162,6 +172,10 @@ export function makeAuditLog(
     }
   }
 
+  async function publish(): Promise<void> {
+    if (isOwn && isReading()) await record.publish(sequencer.problem()?.reason ?? null);
+  }
+
   /** Reads what the process that sequences has found and signed. */
   async function look(): Promise<void> {
     const nowMs = clock.now().getTime();
@@ -169,7 +183,12 @@ export function makeAuditLog(
     const found = await record.read();
     [elsewhere, signed, lookedAtMs] = [found, found.signed, nowMs];
     report(found.contradiction);
-    if (signed !== null) await signer.keep(signed);
+    try {
+      if (signed !== null) await signer.keep(signed);
+    } catch (error) {
+      if (error instanceof FolderProblem) elsewhere = { ...found, problem: found.problem ?? error.message };
+      throw error;
+    }
   }
 
   /**
@@ -192,16 +211,20 @@ export function makeAuditLog(
   function found(): ReadonlyMap<string, string | null> {
     const problem = sequencer.problem();
     // Before this process has read the log, it takes back nothing that another one has found.
-    const isReading = sequencer.stored() !== null || problem !== null;
-    const all = new Map(isReading ? deps.found() : []);
+    const all = new Map(isReading() ? sweep.found() : []);
     for (const { name, contradiction: what, size } of witnesses.statuses()) {
       // A witness that cosigns again takes its contradiction back.
       if (what !== null || size > 0) all.set(`witness ${name}`, what);
     }
-    if (isReading) all.set('log', problem?.kind === 'replaced-log' ? problem.reason : null);
+    if (isReading()) all.set('log', problem?.kind === 'replaced-log' ? problem.reason : null);
     if (problem?.kind === 'tile-differs') all.set('tiles', problem.reason);
     else if (sequencer.hasComparedAll()) all.set('tiles', null);
     return all;
+  }
+
+  /** Returns whether this process has read the log, or knows why it cannot. */
+  function isReading(): boolean {
+    return sequencer.stored() !== null || sequencer.problem() !== null;
   }
 
   /** A witness is asked again while it alone contradicts, so that it can take that back. */

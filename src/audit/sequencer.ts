@@ -218,9 +218,10 @@ export function makeSequencer(deps: {
     }
   }
 
-  /** While all tiles are written again, the tree that was stored before still serves. */
+  /** While all tiles are written again, the tree that was stored before still serves, or that of another process. */
   function pass(log: StoredLog): void {
-    if (stored === null || log.size >= stored.size) stored = log;
+    const isWhole = stored === null ? !fromStart || log.atHead : log.size >= stored.size;
+    if (isWhole) stored = log;
   }
 
   async function take(accumulator: LogAccumulator, event: LogEvent): Promise<void> {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { type SteadyClock, steadyMsOf } from '../event-sourcing/ports/clock.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import { changeRecord, type RecordKind } from '../event-sourcing/shared-state/change-record.js';
 import { type Contradiction, contradictionRecord, type SignedRecord, signedRecord } from './audit-records.js';
-import type { LogHead, TileStore } from './tile-store.js';
+import { type LogHead, TilesDamaged, type TileStore } from './tile-store.js';
 
 /** What a process that does not sequence knows of the audit log. */
 export interface SequencedElsewhere {
@@ -16,17 +17,17 @@ export interface SequencedElsewhere {
 
 /** The process that sequences the audit log publishes its problem here, for the status that the others show. */
 export interface SequencingRecord {
-  /** Writes the problem when it differs from the last published one. @throws StoreUnavailable */
+  /** Writes the problem when it has changed, and every 10 s. @throws StoreUnavailable */
   publish(problem: string | null): Promise<void>;
-  /** @throws StoreUnavailable, TilesDamaged */
+  /** @throws StoreUnavailable */
   read(): Promise<SequencedElsewhere>;
-  /** Another process publishes now. */
-  leave(): void;
 }
 
 /** The records of the audit log in the state store. */
 const prefix = 'audit/';
 const recordsMax = 100;
+/** For so long two processes may both publish, while the sequencing moves from one to the other. */
+const againMs = 10_000;
 const problemSchema = z.strictObject({ reason: z.string() });
 const problemRecord: RecordKind<z.infer<typeof problemSchema>> = {
   key: 'audit/problem',
@@ -36,16 +37,18 @@ const problemRecord: RecordKind<z.infer<typeof problemSchema>> = {
 export function makeSequencingRecord({
   stateStore,
   tiles,
+  clock,
 }: {
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet' | 'list'>;
   readonly tiles: Pick<TileStore, 'readHead'>;
+  readonly clock: SteadyClock;
 }): SequencingRecord {
-  /** Undefined until this process has published. */
-  let published: string | null | undefined;
+  let published: { readonly problem: string | null; readonly atMs: number } | null = null;
 
   return {
     publish: async (problem) => {
-      if (problem === published) return;
+      const nowMs = steadyMsOf(clock);
+      if (published?.problem === problem && nowMs - published.atMs < againMs) return;
       const changed = await changeRecord<z.infer<typeof problemSchema>, true, true>(
         stateStore,
         problemRecord,
@@ -55,13 +58,10 @@ export function makeSequencingRecord({
         },
         { tries: 3, unknownOutcome: 'retry' },
       );
-      if (changed !== null) published = problem;
+      if (changed !== null) published = { problem, atMs: nowMs };
     },
     read: async () => {
-      const [log, records] = await Promise.all([
-        tiles.readHead(),
-        stateStore.list(prefix, { limit: recordsMax }),
-      ]);
+      const [log, records] = await Promise.all([readHead(), stateStore.list(prefix, { limit: recordsMax })]);
       const valueOf = <Value>({ key, schema }: RecordKind<Value>): Value | null => {
         const found = records.find((stored) => stored.key === key);
         return found === undefined ? null : schema.parse(found.value);
@@ -73,8 +73,15 @@ export function makeSequencingRecord({
         problem: valueOf(problemRecord)?.reason ?? null,
       };
     },
-    leave: () => {
-      published = undefined;
-    },
   };
+
+  /** Damaged tiles hide neither the problem nor a contradiction. The process that sequences reports them. */
+  async function readHead(): Promise<LogHead | null> {
+    try {
+      return await tiles.readHead();
+    } catch (error) {
+      if (error instanceof TilesDamaged) return null;
+      throw error;
+    }
+  }
 }

@@ -11,7 +11,7 @@ import {
 } from './audit-records.js';
 import { type CheckpointFolder, FolderProblem } from './checkpoint-folder.js';
 import { rootOf } from './merkle.js';
-import { checkpointText, makeNoteSigner, noteOf, parseNote } from './note.js';
+import { type CheckpointText, checkpointText, makeNoteSigner, noteOf, parseNote } from './note.js';
 import type { StoredLog } from './sequencer.js';
 import type { TreeReader } from './tree-reader.js';
 
@@ -31,7 +31,10 @@ export interface Signer {
    * @returns null when nothing was due @throws StoreUnavailable
    */
   pass(found: ReadonlyMap<string, string | null>): Promise<Signing | null>;
-  /** Writes a checkpoint of another process to the folder of this one. @throws FolderProblem */
+  /**
+   * Writes a checkpoint of another process to the folder of this one, unless the folder contradicts it.
+   * @throws FolderProblem
+   */
   keep(signed: SignedRecord): Promise<void>;
   /** Signs the empty tree, which every history continues. A witness answers with the size that it holds. */
   empty(log: StoredLog): SignedRecord;
@@ -75,7 +78,7 @@ export function makeSigner(deps: {
       last = signing;
       return signing;
     },
-    keep: writeFile,
+    keep,
     empty: (log) => sign({ ...log, size: 0, root: rootOf([]) }, null),
   };
 
@@ -184,6 +187,21 @@ export function makeSigner(deps: {
     }
   }
 
+  async function keep(signed: SignedRecord): Promise<void> {
+    const kept = (await folder?.newest(signed.origin)) ?? null;
+    if (kept !== null && contradicts(kept, signed)) {
+      const stored = await stateStore.get(signedRecord.key);
+      const last = stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
+      // A file follows its record, so only a later record explains the file: another process has signed since.
+      if (last === null || (last.origin === signed.origin && contradicts(kept, last))) {
+        throw new FolderProblem(
+          `AUDIT_CHECKPOINT_DIR: a checkpoint of ${kept.size} events there contradicts the last signed one, of ${signed.size}`,
+        );
+      }
+    }
+    await writeFile(signed);
+  }
+
   async function writeFile(signed: SignedRecord): Promise<void> {
     if (signed.note !== '') await folder?.write(signed, signed.note);
   }
@@ -223,6 +241,11 @@ export function makeSigner(deps: {
     if (changed === null) return last.contradiction;
     return 'kept' in changed ? changed.kept : changed.result;
   }
+}
+
+/** Returns whether a kept checkpoint is of another or a longer history than the signed one. */
+function contradicts(kept: CheckpointText, { size, root }: SignedRecord): boolean {
+  return kept.size > size || (kept.size === size && kept.root.toString('base64') !== root);
 }
 
 /** Returns how many events the last checkpoint lacks. */

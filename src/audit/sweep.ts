@@ -25,6 +25,8 @@ export interface Sweep {
   readonly progress: () => SweepProgress;
   /** Returns what the last pass found, for the signer: see `Signer.pass`. */
   readonly found: () => ReadonlyMap<string, string | null>;
+  /** Forgets what was found: another process sequences and sweeps now. */
+  readonly forget: () => void;
 }
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -54,6 +56,8 @@ export function makeSweep({
 }): Sweep {
   let progress: SweepProgress = { running: null, finishedAt: null, size: 0 };
   let found: string | null = null;
+  /** Counts the calls of `forget`: a pass that began before the last one finds nothing. */
+  let forgotten = 0;
 
   return {
     run: async (signal) => {
@@ -77,13 +81,18 @@ export function makeSweep({
     pass,
     progress: () => progress,
     found: () => (progress.finishedAt === null && found === null ? new Map() : new Map([['sweep', found]])),
+    forget: () => {
+      forgotten += 1;
+      [found, progress] = [null, { running: null, finishedAt: null, size: 0 }];
+    },
   };
 
   async function pass(signal: AbortSignal): Promise<string | null> {
     const size = stored()?.size ?? 0;
+    const began = forgotten;
     try {
       const problem = await compareAll(size, signal);
-      if (signal.aborted) return problem;
+      if (signal.aborted || began !== forgotten) return problem;
       found = problem;
       progress = { running: null, finishedAt: clock.now(), size };
       return problem;

@@ -37,6 +37,8 @@ export interface Witnesses {
    */
   offer(signed: SignedRecord, sizeMax?: number): Promise<ReadonlyMap<string, string>>;
   statuses(): readonly WitnessStatus[];
+  /** Forgets the replies: another process asks now, and gets later ones. */
+  forget(): void;
 }
 
 /**
@@ -71,13 +73,13 @@ export function makeWitnesses(deps: {
   readonly post: PostText;
   readonly clock: Pick<Clock, 'now'>;
 }): Witnesses {
-  const states = deps.witnesses.map((witness) => ({
-    witness,
+  const unasked = {
     size: 0,
     problem: null as string | null,
     contradiction: null as string | null,
     aheadSinceMs: null as number | null,
-  }));
+  };
+  const states = deps.witnesses.map((witness) => ({ witness, ...unasked }));
   type State = (typeof states)[number];
 
   return {
@@ -87,6 +89,9 @@ export function makeWitnesses(deps: {
         ...{ size, problem, contradiction },
         isAhead: aheadSinceMs !== null && contradiction === null,
       })),
+    forget: () => {
+      for (const state of states) Object.assign(state, unasked);
+    },
     offer: async (signed, sizeMax = signed.size) => {
       const lines = new Map<string, string>();
       await Promise.all(

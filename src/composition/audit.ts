@@ -96,9 +96,9 @@ export async function openAudit(deps: {
   const log = makeAuditLog(
     {
       ...{ sequencer, signer, stateStore, clock, random },
-      record: makeSequencingRecord({ stateStore, tiles }),
+      record: makeSequencingRecord({ stateStore, tiles, clock }),
       witnesses: makeWitnesses({ witnesses: auditWitnesses, tree, post: postText, clock }),
-      found: sweep.found,
+      sweep,
     },
     {
       onRetry,

@@ -1,9 +1,11 @@
 import test from 'ava';
 
+import type { CheckpointFolder } from '../../src/audit/checkpoint-folder.js';
 import { auditCollection } from '../../src/audit/tile-store.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import {
   type AuditProcess,
+  type AuditProcessOptions,
   eventually,
   givenAuditStores,
   makeAuditEvent,
@@ -23,16 +25,18 @@ function givenTwo(seed: number) {
     },
   };
   let sequences: 'first' | 'second' = 'first';
-  const start = (): readonly [AuditProcess, AuditProcess] => [
-    given.start({ isHere: () => sequences === 'first' }),
-    given.start({ eventStore: counted, isHere: () => sequences === 'second' }),
+  const start = (
+    ...[first, second]: readonly Partial<AuditProcessOptions>[]
+  ): readonly [AuditProcess, AuditProcess] => [
+    given.start({ isHere: () => sequences === 'first', ...first }),
+    given.start({ eventStore: counted, isHere: () => sequences === 'second', ...second }),
   ];
   return {
     ...given,
     start,
     subscriptionsOfSecond: () => subscriptions,
-    move: () => {
-      sequences = 'second';
+    move: (to: 'first' | 'second' = 'second') => {
+      sequences = to;
     },
   };
 }
@@ -107,6 +111,77 @@ test('All processes show why the sequencing has stopped, until it goes on', asyn
   const { problem } = first.audit.status();
   await eventually('the problem of another process', () => second.audit.status().problem === problem);
   t.regex(problem ?? '', /the stream asset-bad/);
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+test('A process that starts hides the problem of the one that sequences for 10 s at most', async (t) => {
+  // Given a process that stopped at an event without a leaf
+  const { append, start, eventStore, random, stateStore } = givenTwo(6);
+  await append(20);
+  const text = JSON.stringify('\ud800');
+  const bad = { ...makeAuditEvent(random, 1), data: { text: JSON.parse(text) as string } };
+  await eventStore.append('asset-bad', 'no-stream', [bad]);
+  const [first, second] = start();
+  await eventually('the problem', () => second.audit.status().problem !== null);
+  // When another process removes the record, as one does that sequences for a moment
+  const stored = await stateStore.get('audit/problem');
+  await stateStore.compareAndSet('audit/problem', stored?.version ?? null, null);
+  // Then the first one writes it again
+  await eventually(
+    'the problem is published again',
+    async () => (await stateStore.get('audit/problem')) !== null,
+  );
+  await eventually('the problem of another process', () => second.audit.status().problem !== null);
+  t.not(first.audit.status().problem, null);
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+test('What a process found before another one sequenced takes no contradiction back', async (t) => {
+  // Given a first process whose sweep found nothing, and a second one whose sweep finds a changed tile
+  const { append, start, move, stateStore } = givenTwo(7);
+  await append(300);
+  let swept: ReadonlyMap<string, string | null> = new Map([['sweep', null]]);
+  const clean = {
+    found: () => swept,
+    forget: () => {
+      swept = new Map();
+    },
+  };
+  const differing = { found: () => new Map([['sweep', 'the event differs']]), forget: () => undefined };
+  const [first, second] = start({ sweep: clean }, { sweep: differing });
+  await showsSigned(first, 300);
+  move();
+  await eventually('a contradiction', () => second.audit.status().contradiction !== null);
+  const found = (await stateStore.get('audit/contradiction'))?.version;
+  // When the first one sequences again, and reads a longer log
+  move('first');
+  await append(500);
+  await eventually('the first one reads the log', () => first.sequencer.stored()?.size === 800);
+  await eventually('a pass', () => first.audit.status().contradiction !== null);
+  // Then the contradiction stands, and nothing is signed
+  t.is((await stateStore.get('audit/contradiction'))?.version, found);
+  t.is((await first.audit.readSigned())?.size, 300);
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+test('A folder with a larger checkpoint than the signed one keeps it, and the process says so', async (t) => {
+  // Given a folder of a process that does not sequence, with a checkpoint of a longer history
+  const { append, start } = givenTwo(8);
+  await append(300);
+  const written: number[] = [];
+  const folder: CheckpointFolder = {
+    newest: (origin) => Promise.resolve({ origin, size: 400, root: Buffer.alloc(32) }),
+    write: ({ size }) => {
+      written.push(size);
+      return Promise.resolve();
+    },
+  };
+  const [first, second] = start({}, { folder });
+  await showsSigned(first, 300);
+  // Then
+  await eventually('a problem', () => second.audit.status().problem !== null);
+  t.regex(second.audit.status().problem ?? '', /AUDIT_CHECKPOINT_DIR: a checkpoint of 400 events/);
+  t.deepEqual(written, []);
   await Promise.all([first.stop(), second.stop()]);
 });
 

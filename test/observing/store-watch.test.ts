@@ -184,4 +184,11 @@ test('Reads of the log fail since the first failure after the last success, unle
   t.is(reads.failingSinceMs(), null);
   reads.failed();
   t.is(reads.failingSinceMs(), clock.now().getTime());
+  // A process that no longer follows the log reads no more, so nothing takes the failure back.
+  await clock.advance(29_000);
+  reads.failed();
+  await clock.advance(29_000);
+  t.not(reads.failingSinceMs(), null);
+  await clock.advance(1_000);
+  t.is(reads.failingSinceMs(), null);
 });

@@ -61,6 +61,8 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
     },
     rest: () => {
       wanted = false;
+      // Without a subscription no event is heard, and reads may go on.
+      heard();
       giveUp('no follower takes its events');
     },
     grew: () => {

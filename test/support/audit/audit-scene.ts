@@ -12,6 +12,7 @@ import { makeProjectOf } from '../../../src/audit/project-of.js';
 import { makeSequencer, type Sequencer } from '../../../src/audit/sequencer.js';
 import { makeSequencingRecord } from '../../../src/audit/sequencing-elsewhere.js';
 import { makeSigner } from '../../../src/audit/signer.js';
+import type { Sweep } from '../../../src/audit/sweep.js';
 import { makeTileStore } from '../../../src/audit/tile-store.js';
 import { makeTreeReader, type TreeReader } from '../../../src/audit/tree-reader.js';
 import { makeWitnesses, type PostText, type Witness } from '../../../src/audit/witnesses.js';
@@ -77,6 +78,7 @@ export interface AuditProcessOptions {
   readonly folder?: CheckpointFolder | null;
   readonly witnesses?: readonly Witness[];
   readonly post?: PostText;
+  readonly sweep?: Pick<Sweep, 'found' | 'forget'>;
   readonly events?: Partial<AuditEvents>;
   /** Whether the process sequences for all; it does when left out. */
   readonly isHere?: () => boolean;
@@ -110,9 +112,9 @@ export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
   const audit = makeAuditLog(
     {
       ...{ sequencer, signer, stateStore, clock, random },
-      record: makeSequencingRecord({ stateStore, tiles }),
+      record: makeSequencingRecord({ stateStore, tiles, clock }),
       witnesses: makeWitnesses({ witnesses, tree, post, clock }),
-      found: () => new Map(),
+      sweep: options.sweep ?? { found: () => new Map(), forget: () => undefined },
     },
     {
       onRetry: () => undefined,

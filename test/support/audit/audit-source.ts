@@ -51,7 +51,7 @@ export function makeIdleAudit({
   const log = makeAuditLog(
     {
       ...{ sequencer, stateStore, clock, random },
-      record: makeSequencingRecord({ stateStore, tiles }),
+      record: makeSequencingRecord({ stateStore, tiles, clock }),
       signer: {
         pass: () => Promise.resolve(null),
         keep: () => Promise.resolve(),
@@ -60,7 +60,7 @@ export function makeIdleAudit({
         },
       },
       witnesses: makeWitnesses({ witnesses: [], tree, post, clock }),
-      found: sweep.found,
+      sweep,
     },
     { onRetry: ignore, onContradiction: ignore, onResolved: ignore, onDefect: ignore },
   );
