@@ -234,6 +234,27 @@ test('A report for a full order waits with its reason, and is only dismissed', a
   t.like(await callback('third.0'), { held: 'order_full' });
 });
 
+test('A record that a full order would hold is refused, and is taken when the order has room', async (t) => {
+  const { stores, send, idOf, resolve, record, written } = await given();
+  // Given an order with room for no report, because one is in review
+  await fill(stores);
+  await send({ key: 'first', told: [told(paid(), { number })] });
+  const before = (await written()).length;
+  // When an operator records a payment, then nothing is written
+  const payment = {
+    order: orderId,
+    kind: 'paid',
+    transaction_id: 't2',
+    amount: 999,
+    currency: 'USD',
+  } as const;
+  t.is(await outcomeOf(record(payment)), 'payment_callback_full');
+  t.is((await written()).length, before);
+  // When the review is decided on, then the same record goes to the order
+  await resolve({ id: `${await idOf('first')}.0`, action: 'dismiss' });
+  t.like(await record(payment), { outcome: 'recorded', disposition: 'mismatch' });
+});
+
 test('A waiting payment is not applied to an order without room for it, and stays in the list', async (t) => {
   const { stores, send, idOf, callback, resolve, events } = await given();
   // Given a payment and its refund without an order, and an order with room for neither, because one report is in review

@@ -9,7 +9,9 @@ import {
   orderAggregate,
   orderStatus,
   type OrderStatus,
+  outcomesIn,
   type PlacedOrder,
+  type ReportedFact,
   unusedPayments,
 } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
@@ -43,7 +45,8 @@ export interface PaymentRecord {
  * Records what a platform did not report, or cannot (docs/payments/resolving.md#record-by-hand). The record is a report
  * like that of a callback: it is settled by the same rules, and the same callback later changes nothing more. The same
  * record again is known by its content, under any reason.
- * @throws CommandRejected invalid_request, order_not_found, record_contradicts, transaction_of_another_order
+ * @throws CommandRejected invalid_request, order_not_found, record_contradicts, transaction_of_another_order,
+ * payment_callback_full
  */
 export type RecordPayment = (request: RecordRequest, context: CommandContext) => Promise<PaymentRecord>;
 
@@ -80,13 +83,13 @@ export function makeRecordPayment(
     // No key of a platform begins like this.
     const id = callbackIdOf(provider, `recorded by an operator: ${content}`);
     const { state: before } = await handler.load(paymentCallbackAggregate, id);
+    const at = request.at === undefined ? null : new Date(request.at).toISOString();
     if (before.status === 'absent') {
-      const contradiction = contradictionOf(order, { transactionId: transaction_id, fact });
-      if (contradiction !== null) rejectOrder('record_contradicts', contradiction);
+      const told = { callback: id, provider, transactionId: transaction_id, fact, mismatch: null };
+      checkRecord(order, { ...told, at: new Date(at ?? context.time) });
     }
     const why = JSON.stringify({ reason, evidence });
     const note = await sealPaymentNote(deps, { paymentId: id, buyerId: order.userId }, why);
-    const at = request.at === undefined ? null : new Date(request.at).toISOString();
     const callback = {
       provider,
       fields_digest: hash('sha256', content),
@@ -99,6 +102,17 @@ export function makeRecordPayment(
     const [disposition = null] = await passOnCallback(id, stepContext(context, 'settle'));
     return outcomeOf({ id, disposition }, orderId, events.length > 0);
   };
+
+  /** A record that is held goes to no order again, so one that the order would hold is refused before it is written. */
+  function checkRecord(order: PlacedOrder, told: ReportedFact): void {
+    const contradiction = contradictionOf(order, told);
+    if (contradiction !== null) rejectOrder('record_contradicts', contradiction);
+    if (!outcomesIn(order, [told]).includes('full')) return;
+    rejectPayment(
+      'payment_callback_full',
+      'the order keeps no more reports; decide on what waits in review, then record this again with its transaction',
+    );
+  }
 
   async function outcomeOf(
     { id, disposition }: Pick<PaymentRecord, 'id' | 'disposition'>,

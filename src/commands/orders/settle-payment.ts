@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import {
   type FactOutcome,
@@ -102,6 +103,8 @@ export function makeSettlePayment({
     const outcomes = await tellOrder(due.orderId, facts, context);
     for (const { revision: report } of due.reports) {
       const ofReport = outcomes.filter((_, index) => facts[index]?.report === report);
+      if (ofReport.includes('owed'))
+        throw new StoreUnavailable('the order has changed while it was told of a payment');
       if (!ofReport.includes('full')) told.set(report, mainDisposition(ofReport));
       else {
         const step = stepContext(context, `hold/${report}`);

@@ -1,4 +1,5 @@
 import { callbackIdOf, notificationName, reportName } from '../../../src/domain/payment-ids.js';
+import type { RecordRequest } from '../../../src/commands/orders/record-request.js';
 import type { ResolvePaymentInput } from '../../../src/commands/orders/resolve-payment.js';
 import { orderNumber } from '../../../src/domain/order/number.js';
 import { isDue, orderAggregate, orderStatus, refundedAmount } from '../../../src/domain/order/order.js';
@@ -54,6 +55,11 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
       },
       resolve: (input: Partial<ResolvePaymentInput> & Pick<ResolvePaymentInput, 'id' | 'action'>) =>
         world.resolvePayment({ orderId: null, note: 'asked the buyer', ...input }, context('op')),
+      record: (input: Omit<RecordRequest, 'reason' | 'evidence'>) =>
+        world.recordPayment(
+          { reason: 'the platform sent nothing', evidence: 'its statement', ...input },
+          context('op'),
+        ),
       /** Runs the reactions on all events from `from` on that they have to handle. */
       react: async (from = 0) => {
         for (const reaction of reactions) {
