@@ -9,6 +9,7 @@ import {
 } from '../../src/domain/order/events.js';
 import {
   applyEvent,
+  isOpenStatus,
   newOrder,
   type OrderFields,
   orderStatus,
@@ -77,7 +78,7 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
     payments: payment === null ? document.payments : [...document.payments, payment].slice(-keptMax),
     decisions: decisionsAfter(document, event),
     seen: seenAfter(document, event),
-    open_for: status === 'created' || status === 'pending' ? document.user_id : null,
+    open_for: isOpenStatus(status) ? document.user_id : null,
     in_review: after.mismatches.length > 0 || unusedPayments(after).length > 0 ? 'yes' : null,
     updated_at: event.time,
   };

@@ -1,9 +1,13 @@
 import test from 'ava';
 
 import type { CheckpointFolder } from '../../src/audit/checkpoint-folder.js';
-import { auditCollection } from '../../src/audit/tile-store.js';
+import { makeNoteSigner } from '../../src/audit/note.js';
+import { makeSequencingRecord } from '../../src/audit/sequencing-elsewhere.js';
+import { auditCollection, makeTileStore, TilesDamaged } from '../../src/audit/tile-store.js';
+import { parseWitnesses, type PostText } from '../../src/audit/witnesses.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import {
+  auditSeed,
   type AuditProcess,
   type AuditProcessOptions,
   eventually,
@@ -12,6 +16,9 @@ import {
   readWholeLog,
   rootOfEvents,
 } from '../support/audit/audit-scene.js';
+import { startTestWitness } from '../support/audit/test-witness.js';
+
+const origin = 'stowage/00000000-0000-4000-8000-000000000001';
 
 /** Two processes on one log, of which the first one sequences until the role moves. */
 function givenTwo(seed: number) {
@@ -162,6 +169,92 @@ test('What a process found before another one sequenced takes no contradiction b
   t.is((await stateStore.get('audit/contradiction'))?.version, found);
   t.is((await first.audit.readSigned())?.size, 300);
   await Promise.all([first.stop(), second.stop()]);
+});
+
+test('What a witness said before another process sequenced takes no contradiction back', async (t) => {
+  // Given a witness that has cosigned for the first process
+  const { append, start, move, stateStore } = givenTwo(9);
+  const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);
+  t.teardown(() => witness.close());
+  let isRefusing = false;
+  const answering: PostText = async (url, body) => {
+    if (isRefusing) return { status: 422, body: '' };
+    const reply = await fetch(url, { method: 'POST', body });
+    return { status: reply.status, body: await reply.text() };
+  };
+  let isAway = false;
+  const postOfFirst: PostText = (url, body) =>
+    isAway ? Promise.reject(new Error('no answer')) : answering(url, body);
+  const witnesses = parseWitnesses(`${witness.vkey} ${witness.url}/\n`);
+  await append(300);
+  const [first, second] = start({ witnesses, post: postOfFirst }, { witnesses, post: answering });
+  await eventually('it is cosigned', () => first.audit.status().witnesses[0]?.size === 300);
+  // and that shows the second one another history
+  isRefusing = true;
+  move();
+  await eventually('a contradiction', () => second.audit.status().contradiction !== null);
+  const found = (await stateStore.get('audit/contradiction'))?.version;
+  // When the first one sequences again, and the witness does not answer it
+  isAway = true;
+  move('first');
+  await append(500);
+  await eventually('the first one reads the log', () => first.sequencer.stored()?.size === 800);
+  await eventually('the first one has asked', () => first.audit.status().witnesses[0]?.problem === 'Error');
+  // Then the contradiction stands, and nothing is signed
+  t.is((await stateStore.get('audit/contradiction'))?.version, found);
+  t.is((await first.audit.readSigned())?.size, 300);
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+test('A process that writes lost tiles again for another one shows no part of the tree', async (t) => {
+  // Given a signed log whose tiles are lost, and a process that reads it in two pages
+  const { append, start, readModelStore, eventStore } = givenTwo(10);
+  await append(600);
+  let goOn = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (goOn = resolve));
+  let isBetween = false;
+  const paused: EventStore = {
+    ...eventStore,
+    async *subscribe(options) {
+      for await (const page of eventStore.subscribe(options)) {
+        const half = page.events.slice(0, 300);
+        yield { ...page, events: half, cursor: half.at(-1)?.position ?? page.cursor, atHead: false };
+        isBetween = true;
+        await gate;
+        yield { ...page, events: page.events.slice(300) };
+      }
+    },
+  };
+  const [first, second] = start({}, { eventStore: paused });
+  await showsSigned(second, 600);
+  await readModelStore.dropCollection(auditCollection);
+  await readModelStore.ensureCollection(auditCollection, []);
+  // When it has written the tiles of the first page
+  await t.throwsAsync(second.tree.inclusion(10, 600));
+  await eventually('the first page', () => isBetween);
+  await eventually('its tiles', async () => {
+    const [tile] = await makeTileStore(readModelStore).readTiles([{ level: 0, index: 0 }]);
+    return tile !== undefined;
+  });
+  // Then its status has the tree of before
+  t.is(second.audit.status().log?.size, 600);
+  t.is(second.sequencer.stored(), null);
+  goOn();
+  await eventually('a proof', () =>
+    second.tree.inclusion(10, 600).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+test('Damaged tiles hide no problem of the process that sequences', async (t) => {
+  const { stateStore, clock } = givenTwo(11);
+  const tiles = { readHead: () => Promise.reject(new TilesDamaged('the head is no head')) };
+  const record = makeSequencingRecord({ stateStore, tiles, clock });
+  await record.publish('the head is no head');
+  t.like(await record.read(), { log: null, problem: 'the head is no head' });
 });
 
 test('A folder with a larger checkpoint than the signed one keeps it, and the process says so', async (t) => {

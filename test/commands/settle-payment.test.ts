@@ -7,6 +7,8 @@ import { orderAggregate, reportsMax } from '../../src/domain/order/order.js';
 import type { TransactionEvent } from '../../src/domain/transaction/events.js';
 import { transactionAggregate, transactionReportsMax } from '../../src/domain/transaction/transaction.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { makeSettlePayment } from '../../src/commands/orders/settle-payment.js';
+import { givenContext } from '../support/given/given-stores.js';
 import { digest } from '../support/examples/ids.js';
 import { appendEvents } from '../support/given/append-events.js';
 import { givenPayments, numbers, orderIds, paid, refunded, told } from '../support/given/given-payments.js';
@@ -232,6 +234,40 @@ test('A report for a full order waits with its reason, and is only dismissed', a
   const failed = told({ kind: 'failed' }, { number, transaction: null });
   t.is(await send({ key: 'third', told: [failed] }), 'acknowledged');
   t.like(await callback('third.0'), { held: 'order_full' });
+});
+
+test('A report has no outcome where the order gets room while the report is applied', async (t) => {
+  const { stores, send, idOf, resolve, callback, react } = await given();
+  // Given an order with room for no report, because one is in review
+  await fill(stores);
+  await send({ key: 'first', told: [told(paid(), { number })] });
+  const review = { id: `${await idOf('first')}.0`, action: 'dismiss' } as const;
+  // When an operator decides on that after the order has refused a second report
+  const { handler } = stores;
+  let isDecided = false;
+  const settlePayment = makeSettlePayment({
+    handler: {
+      load: (...request) => handler.load(...request),
+      handle: async (target, command, ...rest) => {
+        const handled = await handler.handle(target, command, ...rest);
+        if (target.id === orderId && !isDecided) {
+          isDecided = true;
+          await resolve(review);
+        }
+        return handled;
+      },
+    },
+    paymentMakers: new Map(),
+  });
+  const key = callbackIdOf('standard', 'second');
+  const report = { order_number: number, transaction_id: 't2' };
+  const message = { is_ours: true, order_id: null, received_at: at.toISOString() };
+  const second = { ...message, key, digest, told: [{ ...report, fact: paid(), at: null }] };
+  const accepted = await settlePayment.accept('standard', second, givenContext(900, at));
+  // Then the attempt is repeated, and the next one applies the report
+  await t.throwsAsync(accepted.settle(givenContext(901, at)), { instanceOf: StoreUnavailable });
+  await react();
+  t.like(await callback('second'), { held: null, disposition: 'mismatch' });
 });
 
 test('A record that a full order would hold is refused, and is taken when the order has room', async (t) => {

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { makeListReader } from '../support/clients/list-reader.js';
 import { addAsset } from '../support/given/given-share.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { startTestService } from '../support/servers/http-service.js';
@@ -16,36 +17,12 @@ async function start(t: ExecutionContext) {
     const { data } = json as { data: { tokens: { access_token: string } } };
     return { authorization: `Bearer ${data.tokens.access_token}` };
   };
-  /** Reads the whole list of a query in pages of two, and returns a field of each item. */
-  const list = async (
-    path: string,
-    query: string,
-    field: string,
-    headers: object = owner,
-  ): Promise<unknown[]> => {
-    const found: unknown[] = [];
-    let cursor = '';
-    do {
-      const at = `${path}?limit=2&${query}${cursor === '' ? '' : `&cursor=${cursor}`}`;
-      const { status, text, json } = await service.get(at, { ...owner, ...headers });
-      t.is(status, 200, text);
-      const page = json as { items: Record<string, unknown>[]; next_cursor: string | null };
-      t.true(page.items.length <= 2);
-      found.push(...page.items.map((item) => item[field]));
-      cursor = page.next_cursor ?? '';
-    } while (cursor !== '');
-    return found;
-  };
-  const refuses = async (path: string, query: string, headers: object = owner): Promise<void> => {
-    const { status, text } = await service.get(`${path}?${query}`, { ...owner, ...headers });
-    t.is(status, 400, `${path}?${query} ${text}`);
-  };
   /** Posts a second later, because the lists are in order of creation. */
   const post: typeof service.post = (...request) => {
     service.clock.advance(1_000);
     return service.post(...request);
   };
-  return { ...service, post, owner, signIn, list, refuses };
+  return { ...service, ...makeListReader(t, service, owner), post, owner, signIn };
 }
 
 test('Projects are listed by role, by words of their names, and in either order', async (t) => {

@@ -1,40 +1,10 @@
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { PaymentFact } from '../../src/domain/payment.js';
+import { makeListReader } from '../support/clients/list-reader.js';
 import { addAsset } from '../support/given/given-share.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { givenPayments } from '../support/given/payments-over-http.js';
 import { startTestService } from '../support/servers/http-service.js';
-
-type Service = Awaited<ReturnType<typeof startTestService>>;
-
-/** Makes the function that reads the whole list of a query in pages of two, and returns a field of each item. */
-function makeList(
-  t: ExecutionContext,
-  { get }: Pick<Service, 'get'>,
-  headers: Readonly<Record<string, string>>,
-) {
-  return async (path: string, query: string, field: string): Promise<unknown[]> => {
-    const found: unknown[] = [];
-    let cursor = '';
-    do {
-      const at = `${path}?limit=2&${query}${cursor === '' ? '' : `&cursor=${cursor}`}`;
-      const { status, text, json } = await get(at, headers);
-      t.is(status, 200, text);
-      const page = json as { items: Record<string, unknown>[]; next_cursor: string | null };
-      t.true(page.items.length <= 2);
-      found.push(...page.items.map((item) => item[field]));
-      cursor = page.next_cursor ?? '';
-    } while (cursor !== '');
-    return found;
-  };
-}
-
-const refusesOf =
-  (t: ExecutionContext, { get }: Pick<Service, 'get'>, headers: Readonly<Record<string, string>>) =>
-  async (path: string, query: string): Promise<void> => {
-    const { status, text } = await get(`${path}?${query}`, headers);
-    t.is(status, 400, `${path}?${query} ${text}`);
-  };
 
 test('Accesses of a share are listed by their time and by whether the visitor saved something', async (t) => {
   const service = await startTestService(t);
@@ -63,7 +33,7 @@ test('Accesses of a share are listed by their time and by whether the visitor sa
     const saved = await post(`/api/v1/shares/${token}/media`, renewal);
     t.is(saved.status, 200, saved.text);
   }
-  const list = makeList(t, service, owner);
+  const { list, refuses } = makeListReader(t, service, owner);
   const path = `${at}/shares/${id}/accesses`;
   const newest = times.toReversed();
   const [, second = '', third = '', fourth = ''] = times;
@@ -80,7 +50,6 @@ test('Accesses of a share are listed by their time and by whether the visitor sa
     t.deepEqual(await list(path, `${sort}&opened_after=${fourth}&opened_before=${second}`, 'at'), []);
     t.deepEqual(await list(path, `${sort}&opened_after=${second}&downloaded=true`, 'at'), [fourth]);
   }
-  const refuses = refusesOf(t, service, owner);
   for (const wrong of ['opened_after=today', 'downloaded=yes', 'sort=at']) await refuses(path, wrong);
 
   // A revoked share with accesses outside the filter is no missing share
@@ -95,7 +64,7 @@ const paid = (amount = 999): PaymentFact => ({ kind: 'paid', amount, currency: '
 test('Payments that wait are listed by platform and reason, and those in review by order', async (t) => {
   const service = await givenPayments(t);
   const { operator, place, send, stores } = service;
-  const list = makeList(t, service, operator);
+  const { list, refuses } = makeListReader(t, service, operator);
   const path = '/api/v1/admin/payments';
   const unknown: string[] = [];
   for (const transaction of ['u1', 'u2', 'u3']) {
@@ -126,7 +95,6 @@ test('Payments that wait are listed by platform and reason, and those in review 
   t.deepEqual(await list(review, 'reason=currency', 'id'), []);
   t.is((await list(review, 'provider=standard', 'id')).length, 3);
   t.deepEqual(await list(review, 'provider=alipay', 'id'), []);
-  const refuses = refusesOf(t, service, operator);
   for (const wrong of ['provider=cash', 'reason=amount']) await refuses(unmatched, wrong);
   for (const wrong of ['order_id=x', 'reason=unreadable']) await refuses(review, wrong);
 });
@@ -136,7 +104,7 @@ test('Nodes are listed in order of name, where capitals and accents do not count
   const { post, commands, stores, get, clock } = service;
   const owner = await service.signUp('owner');
   await service.verify('owner');
-  const [list, refuses] = [makeList(t, service, owner), refusesOf(t, service, owner)];
+  const { list, refuses } = makeListReader(t, service, owner);
   const role = { email: 'owner@example.com', role: 'operator' } as const;
   await commands.grantPlatformRole(role, givenContext(7_000, stores.clock.now()));
   const path = '/api/v1/admin/nodes';

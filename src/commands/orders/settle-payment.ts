@@ -104,7 +104,7 @@ export function makeSettlePayment({
     for (const { revision: report } of due.reports) {
       const ofReport = outcomes.filter((_, index) => facts[index]?.report === report);
       if (ofReport.includes('owed'))
-        throw new StoreUnavailable('the order has changed while it was told of a payment');
+        throw new StoreUnavailable('the order changed while the service applied a payment report');
       if (!ofReport.includes('full')) told.set(report, mainDisposition(ofReport));
       else {
         const step = stepContext(context, `hold/${report}`);

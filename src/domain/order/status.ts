@@ -185,7 +185,10 @@ export function isUnpaid({ facts }: OrderFields): boolean {
 
 /** Returns whether the order waits for a payment. */
 export function isOpen(order: OrderFields): boolean {
-  const status = orderStatus(order);
+  return isOpenStatus(orderStatus(order));
+}
+
+export function isOpenStatus(status: OrderStatus): boolean {
   return status === 'created' || status === 'pending';
 }
 
