@@ -14,7 +14,8 @@ import {
 
 import { documentBytes } from '../../src/event-sourcing/ports/document-size.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { makeAttempts } from '../../src/stores/mongodb/attempts.js';
 import {
   decodeBody,
   decodeKey,
@@ -23,17 +24,21 @@ import {
   storedPath,
 } from '../../src/stores/mongodb/body-fields.js';
 import { AttemptTimedOut, classify, NotSent, type CallFailure } from '../../src/stores/mongodb/failures.js';
+import { makeCalls } from '../../src/stores/mongodb/calls.js';
+import { defaultMongoDbLimits } from '../../src/stores/mongodb/limits.js';
 import { makeToken } from '../../src/stores/mongodb/token.js';
 import { followChain, keysWith } from '../../src/stores/mongodb/versioned-records.js';
 import { anyText } from '../support/examples/any-text.js';
 import { canonical } from '../support/examples/canonical.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
+import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 
 const systemError = (code: string, syscall: string) =>
   Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
 const named = (name: string) => Object.defineProperty(new MongoNetworkError('x'), 'name', { value: name });
 const handshakeError = new MongoNetworkError('connection 3 closed');
 handshakeError.addErrorLabel('HandshakeError');
+/** A server that never answers. */
+const silent = async () => new Promise<never>(() => undefined);
 const verdict = (code: number) => new MongoServerError({ ok: 0, code, codeName: 'Name', errmsg: 'secret' });
 
 test('An error says whether the write was sent, refused, or neither', (t) => {
@@ -77,6 +82,26 @@ test('An error says whether the write was sent, refused, or neither', (t) => {
 
 test('The reason of a verdict leaves out its message, which may quote a document', (t) => {
   t.is(classify(verdict(13)).reason, 'Name (13)');
+});
+
+test('An attempt that the end of the call cuts short leaves the reason of the attempt before it', async (t) => {
+  // Given an attempt that is refused, and later ones that end with their limit, as early as a timer may fire
+  const limits = { ...defaultMongoDbLimits, readMs: 100 };
+  const attempt = makeAttempts({ poolSize: 9, placeWaitMs: 100, silenceMs: 100 });
+  const cut = await t.throwsAsync(attempt(silent, { ms: 100, deadlineMs: performance.now() + 1 }));
+  const whole = await t.throwsAsync(attempt(silent, { ms: 1, deadlineMs: performance.now() + 100 }));
+  const reasonAfter = async (last: Error): Promise<string> => {
+    const errors = [systemError('ECONNREFUSED', 'connect'), last];
+    const calls = makeCalls({
+      ...{ clock: realClock, random: () => 0, limits },
+      attempt: async () => Promise.reject(errors.shift() ?? last),
+    });
+    const error = await t.throwsAsync(calls.read('the test', silent), { instanceOf: StoreUnavailable });
+    return error.message;
+  };
+  // Then the error names the first reason, unless a whole attempt had no answer
+  t.regex(await reasonAfter(cut), /ECONNREFUSED/);
+  t.regex(await reasonAfter(whole), /no answer in time/);
 });
 
 /** Makes JSON objects that often contain keys with a meaning to MongoDB, its driver or JavaScript. */

@@ -66,7 +66,7 @@ export function makeAttempts({ poolSize, placeWaitMs, silenceMs }: ConnectionLim
         const controller = controllers.pop() ?? new AbortController();
         const tryMs = Math.min(ms, leftMs());
         timer = setTimeout(() => {
-          giveUp(new AttemptTimedOut('no answer in time'));
+          giveUp(new AttemptTimedOut('no answer in time', { isCut: tryMs < ms }));
           timer = setTimeout(
             () => {
               controller.abort(new AttemptTimedOut('no answer in time'));

@@ -96,7 +96,7 @@ export function makeCalls({
       } catch (error) {
         const failure = failureOf(error);
         if (isFinal(failure)) throw unsettled(what, failure.reason, false);
-        reason = tellingReason(reason, failure, deadlineMs);
+        reason = tellingReason(reason, failure);
       }
       await wait(round, deadlineMs);
     }
@@ -133,7 +133,7 @@ export function makeCalls({
         // A write that lost a race reads back and sends again at once. After the third round it backs off.
         if (round < 2) continue;
       } catch (error) {
-        progress = afterFailure(progress, { what, error, deadlineMs });
+        progress = afterFailure(progress, { what, error });
       }
       await wait(round, deadlineMs);
     }
@@ -175,11 +175,7 @@ interface Progress {
 /** Returns the progress after a failed step. @throws the error that ends the call when the failure is final */
 function afterFailure(
   { looking, uncertain, reason }: Progress,
-  {
-    what,
-    error,
-    deadlineMs,
-  }: { readonly what: string; readonly error: unknown; readonly deadlineMs: number },
+  { what, error }: { readonly what: string; readonly error: unknown },
 ): Progress {
   const failure = failureOf(error);
   // A write without a verdict waits on for its outcome, however many calls wait.
@@ -189,7 +185,7 @@ function afterFailure(
   return {
     looking: looking || lost,
     uncertain: uncertain || lost,
-    reason: tellingReason(reason, failure, deadlineMs),
+    reason: tellingReason(reason, failure),
   };
 }
 
@@ -207,9 +203,8 @@ function failureOf(error: unknown): CallFailure {
 }
 
 /** Chooses the more useful reason: an attempt that the deadline cut short explains less than the failure before it. */
-function tellingReason(earlier: string | undefined, { reason }: CallFailure, deadlineMs: number): string {
-  // A timer drops the fraction of its milliseconds, so an attempt may end just before the deadline that cut it short.
-  return deadlineMs - performance.now() < 1 ? (earlier ?? reason) : reason;
+function tellingReason(earlier: string | undefined, { reason, isCut = false }: CallFailure): string {
+  return isCut ? (earlier ?? reason) : reason;
 }
 
 function isFinal({ kind }: CallFailure): boolean {

@@ -13,14 +13,21 @@ export interface CallFailure {
   readonly kind: 'not-sent' | 'refused' | 'unknown' | 'rejected' | 'closed' | 'bug';
   /** The reason for messages and logs. It has names, codes and addresses, never stored or requested data. */
   readonly reason: string;
+  /** Whether the end of the call cut the attempt short. An earlier attempt then has the better reason. */
+  readonly isCut?: boolean;
 }
 
-/** Raised in this process when an attempt has used up its time. */
+/** Raised in this process when an attempt has used up its time. `isCut`: the end of the call cut that time short. */
 export class AttemptTimedOut extends Error {
   override readonly name = 'AttemptTimedOut';
+  readonly isCut: boolean;
+  constructor(message: string, { isCut = false }: { readonly isCut?: boolean } = {}) {
+    super(message);
+    this.isCut = isCut;
+  }
 }
 
-/** Raised in this process before an attempt has sent anything. */
+/** Raised in this process before an attempt has sent anything, because time or places ran out. */
 export class NotSent extends Error {
   override readonly name = 'NotSent';
   readonly kind: 'not-sent' | 'refused';
@@ -82,9 +89,9 @@ export const duplicateKeyCode = 11_000;
 
 export function classify(error: unknown): CallFailure {
   if (!(error instanceof Error)) return { kind: 'unknown', reason: 'no reason given' };
-  if (error instanceof AttemptTimedOut || error instanceof NoVerdict)
-    return { kind: 'unknown', reason: error.message };
-  if (error instanceof NotSent) return { kind: error.kind, reason: error.message };
+  if (error instanceof AttemptTimedOut) return { kind: 'unknown', reason: error.message, isCut: error.isCut };
+  if (error instanceof NoVerdict) return { kind: 'unknown', reason: error.message };
+  if (error instanceof NotSent) return { kind: error.kind, reason: error.message, isCut: true };
   if (error instanceof WriteRejected) return { kind: 'rejected', reason: error.message };
   if (error instanceof MongoServerError) return classifyVerdict(error);
   if (error instanceof MongoError) return { kind: kindOfDriverError(error), reason: describe(error) };
