@@ -32,12 +32,13 @@ const triesMax = 2_000;
 export function makeDelivery({
   deliveries,
   platforms,
-  port,
+  ports,
   random,
 }: {
   readonly deliveries: readonly PlatformMessage[];
   readonly platforms: ReadonlyMap<string, Platform>;
-  readonly port: number;
+  /** Of the processes. A delivery goes to any of them, and its repetitions to others. */
+  readonly ports: readonly number[];
   readonly random: Random;
 }): Delivery {
   const waiting = deliveries.map((message) => ({ message, tries: 0 })).reverse();
@@ -49,18 +50,28 @@ export function makeDelivery({
 
   return {
     run: async () => {
-      await Promise.all(Array.from({ length: connections }, work));
+      await Promise.all(Array.from({ length: connections }, (_, index) => work(portAt(index))));
       // A failure of one connection ends all of them.
       if (failure !== null) throw failure;
     },
-    leave: (message) => sendAndLeave(requestOf(message.provider, message.sign(new Date()))),
+    leave: (message) =>
+      sendAndLeave(
+        requestOf(message.provider, message.sign(new Date())),
+        portAt(Math.floor(random() * ports.length)),
+      ),
     hasFailed: () => failure !== null,
     acknowledged: () => acknowledged,
     firstAt,
     repeated: () => repeated,
   };
 
-  async function work(): Promise<void> {
+  function portAt(index: number): number {
+    const port = ports[index % ports.length];
+    if (port === undefined) throw new Error('there is no process to send to');
+    return port;
+  }
+
+  async function work(port: number): Promise<void> {
     const lane = makeHttpLane(port);
     while (failure === null && (waiting.length > 0 || underWay > 0)) {
       const next = waiting.pop();
@@ -70,7 +81,7 @@ export function makeDelivery({
         continue;
       }
       underWay += 1;
-      const isDone = await deliver(lane, next.message);
+      const isDone = await deliver({ lane, port }, next.message);
       underWay -= 1;
       if (isDone) continue;
       repeated += 1;
@@ -83,10 +94,14 @@ export function makeDelivery({
     lane.close();
   }
 
-  async function deliver(lane: ReturnType<typeof makeHttpLane>, message: PlatformMessage): Promise<boolean> {
+  async function deliver(
+    { lane, port }: { readonly lane: ReturnType<typeof makeHttpLane>; readonly port: number },
+    message: PlatformMessage,
+  ): Promise<boolean> {
     const bytes = requestOf(message.provider, message.sign(new Date()));
     if (random() < 0.01) {
-      await sendAndLeave(random() < 0.3 ? bytes.subarray(0, Math.floor(random() * bytes.length)) : bytes);
+      const part = random() < 0.3 ? bytes.subarray(0, Math.floor(random() * bytes.length)) : bytes;
+      await sendAndLeave(part, port);
       return false;
     }
     const reply = await lane.ask(bytes).catch(() => null);
@@ -101,7 +116,7 @@ export function makeDelivery({
   }
 
   /** Sends the request and does not wait for the reply. */
-  function sendAndLeave(bytes: Buffer): Promise<void> {
+  function sendAndLeave(bytes: Buffer, port: number): Promise<void> {
     const patienceMs = random() * 8;
     return new Promise((resolve) => {
       const socket = connect({ port, host: '127.0.0.1' });

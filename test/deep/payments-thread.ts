@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { problemOfFolds } from '../support/given/fold-permutations.js';
+import { problemOfDeliveries } from '../support/simulation/model/deliver-permutations.js';
 import { drawScene } from '../support/simulation/reactions/payment-scene.js';
 import {
   endAlike,
@@ -22,6 +23,7 @@ const tasks: Readonly<Record<string, (number: number) => Promise<string | null>>
   histories: tryHistory,
   permutations: tryPermutations,
   folds: tryFolds,
+  deliveries: tryDeliveries,
 };
 
 parentPort?.postMessage(await tryShare());
@@ -64,17 +66,24 @@ function tryFolds(set: number): Promise<string | null> {
   return Promise.resolve(problem === null ? null : `${problem}: DEEP_SEED=${share.seed}, set ${set}`);
 }
 
+/** Runs a set through the decisions of transactions and orders, without a store. */
+function tryDeliveries(set: number): Promise<string | null> {
+  const problem = problemOfDeliveries(share.seed + set, sizeOf(set), tally);
+  return Promise.resolve(problem === null ? null : `${problem}: DEEP_SEED=${share.seed}, set ${set}`);
+}
+
 /** Returns the number of messages of a set, which is six for most sets. */
 function sizeOf(set: number): number {
   return set % 4 === 0 ? 3 + ((set / 4) % 3) : 6;
 }
 
-function count({ orders, held, crashes }: Told): void {
+function count({ orders, held, crashes, deliveries }: Told): void {
   const add = (what: string, times = 1): void => {
     tally[what] = (tally[what] ?? 0) + times;
   };
   add('sequences');
   add('crashes', crashes);
+  add('deliveries', deliveries);
   add('held', held.length);
   for (const { status, isGranted } of orders) {
     add(status);

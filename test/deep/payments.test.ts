@@ -27,6 +27,7 @@ const limitMs = 30 * 60_000 * Math.max(1, budget);
 const histories = Math.ceil((100_000 / waysOfHistory) * budget);
 const wholeSets = Math.ceil(16 * budget);
 const foldedSets = Math.ceil(1_500 * budget);
+const deliveredSets = Math.ceil(600 * budget);
 
 if (only !== undefined) {
   test('One history ends as expected', async (t) => {
@@ -71,5 +72,17 @@ if (only !== undefined) {
     const { problem, tally } = await spreadOverThreads(thread, { task: 'folds', count: foldedSets, seed });
     t.log(`${foldedSets} sets`, tally);
     t.is(problem, null);
+  });
+
+  test.serial('Every order of up to six callbacks ends as the messages say, with crashes', async (t) => {
+    t.timeout(limitMs);
+    const { problem, tally } = await spreadOverThreads(thread, {
+      task: 'deliveries',
+      count: deliveredSets,
+      seed,
+    });
+    t.log(`DEEP_SEED=${seed}, ${deliveredSets} sets`, tally);
+    t.is(problem, null);
+    t.true((tally['callbacks'] ?? 0) > 1_000 * deliveredSets);
   });
 }

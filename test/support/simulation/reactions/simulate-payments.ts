@@ -19,6 +19,8 @@ import { drawScene, pick, receivedAt, type Scene, type SceneMessage, shuffled } 
 /** The end of a history. */
 export interface Told extends PaymentEnd {
   readonly crashes: number;
+  /** Deliveries of messages, repetitions included. */
+  readonly deliveries: number;
 }
 
 export interface HistoryOptions {
@@ -49,6 +51,7 @@ export async function simulatePayments(
   let time = receivedAt;
   const processes = makePaymentProcesses({ random, now: () => time, trace });
   let commands = 0;
+  let deliveries = 0;
   const context = () => givenContext((commands += 1), receivedAt);
   await setScene();
   const operator = makePaymentOperator({ scene, random, processes, somewhere, context });
@@ -65,7 +68,7 @@ export async function simulatePayments(
   await processes.react();
   const { handler } = processes.at(0);
   const end = await readEnd(scene, { store: processes.store, handler, timePassed: timePasses });
-  return { ...end, problem: processes.problems[0] ?? end.problem, crashes: processes.crashes() };
+  return { ...end, problem: processes.problems[0] ?? end.problem, crashes: processes.crashes(), deliveries };
 
   async function deliverAll(): Promise<void> {
     const { late, waiting } = plan();
@@ -121,6 +124,7 @@ export async function simulatePayments(
 
   /** Returns the answer to the platform, or null if it gets none. */
   async function deliver(message: SceneMessage): Promise<CallbackOutcome['kind'] | null> {
+    deliveries += 1;
     const callback = { method: 'POST', query: '', receivedAt, ...signed(message) } as const;
     const received = somewhere().receivePaymentCallback({ name: message.provider, callback }, context());
     const outcome = await processes.deliverable(received);

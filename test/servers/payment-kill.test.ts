@@ -1,0 +1,69 @@
+import test, { type ExecutionContext } from 'ava';
+import { runPaymentCampaign } from '../deep/payment-campaign.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
+import { inspectStores } from '../support/servers/service-disk.js';
+import { realClock } from '../support/fakes/clock.js';
+
+/*
+ * Sends callbacks of all six platforms, duplicated and reordered, to several processes on one EventStoreDB and one
+ * MongoDB. The processes are killed all along and start again. DEEP_SEED repeats the draws of a run, not its timing.
+ * DEEP_BUDGET=100 sends 100,000 callbacks with each number of processes.
+ */
+const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
+const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
+const deliveries = Math.ceil(1_000 * budget);
+/** The limit of one log and database. A longer run uses more of them. */
+const deliveriesMax = 10_000;
+const callbacksPerKill = 400;
+
+if (mongoDbUrl === undefined) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip('Payment callbacks reach several processes when MONGODB_URL names a server', () => undefined);
+} else {
+  for (const processes of [2, 4]) {
+    test.serial(
+      `Each effect of ${deliveries} callbacks happens once with ${processes} processes under kill -9`,
+      async (t) => {
+        const parts = Math.ceil(deliveries / deliveriesMax);
+        t.timeout(parts * 30 * 60_000);
+        t.log(`DEEP_SEED=${seed}`);
+        for (let part = 0; part < parts; part += 1) {
+          await runPart(t, processes, part);
+        }
+      },
+    );
+  }
+}
+
+async function runPart(t: ExecutionContext, processes: number, part: number): Promise<void> {
+  const count = Math.min(deliveriesMax, deliveries - part * deliveriesMax);
+  const log = await startEventStoreDbServer();
+  t.teardown(() => log.close());
+  const { url } = await makeTestDatabase(t);
+  await runPaymentCampaign(t, {
+    seed: seed + part,
+    deliveries: count,
+    kills: Math.ceil(count / callbacksPerKill),
+    processes,
+    environment: {
+      ...keyEnvironment,
+      EVENTSTOREDB_URL: log.url,
+      EVENTSTOREDB_ALLOW_INSECURE: 'true',
+      MONGODB_URL: url,
+      PUBLIC_URL: 'https://stowage.example.com',
+    },
+    inspect: async () => {
+      const eventStore = openTestStore(log.url, { streamPrefix: 'stowage.' });
+      const { readModelStore, close } = await openStoresAt(t, url, { clock: realClock });
+      try {
+        return await inspectStores({ eventStore, readModelStore });
+      } finally {
+        await eventStore.close();
+        await close();
+      }
+    },
+  });
+}
