@@ -113,8 +113,10 @@ export function makeCommandHandler(deps: {
     if (newEvents.length > 0 && (options.load ?? 'latest') !== 'latest')
       streams.keep(target, { before, after }, newEvents);
     if (after.documents.size > 0) {
-      const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
-      if (options.isUrgent !== true) await written;
+      const mayWait = options.isUrgent === true;
+      const mustSucceed = options.revokesAccess === true;
+      const written = documentWriter.write(after.documents, { mustSucceed, mayWait });
+      if (!mayWait) await written;
     }
     return { events, revision: after.revision, documents: after.documents };
   }
