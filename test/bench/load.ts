@@ -3,7 +3,7 @@ import autocannon from 'autocannon';
 export const connections = 32;
 const seconds = 2;
 
-export type Requests = Pick<autocannon.Options, 'method' | 'headers' | 'body' | 'requests'>;
+export type Requests = Pick<autocannon.Options, 'method' | 'headers' | 'body' | 'requests' | 'setupClient'>;
 
 interface Target {
   readonly url: string;

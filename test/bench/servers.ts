@@ -14,12 +14,13 @@ import {
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
-import { load } from './load.js';
+import { connections as connectionsOfLoad, load } from './load.js';
 import { compare, type Comparison } from './measure.js';
 
 const rounds = 5;
 const seconds = 4;
-/** One user with one session sends all requests. */
+/** Reads at once share what they read, so each connection of a row has a separate user, project and storage. */
+const users = connectionsOfLoad;
 const unlimited = { limit: 100_000_000, seconds: 60 };
 /** The service accepts 1,000 connections, so more requests in flight are pipelined. */
 const connectionsMax = 800;
@@ -36,7 +37,7 @@ export async function benchServers(): Promise<readonly Comparison[]> {
   const directory = await makeDataDirectory();
   const log = await startEventStoreDbServer();
   const limits = join(directory.path, 'limits.json');
-  await writeFile(limits, JSON.stringify({ session: unlimited, user: unlimited }));
+  await writeFile(limits, JSON.stringify({ session: unlimited, user: unlimited, register: unlimited }));
   const service = await startService({
     directory: directory.path,
     port: await freePort(),
@@ -56,18 +57,21 @@ export async function benchServers(): Promise<readonly Comparison[]> {
   });
   try {
     const [origin] = (await once(bare, 'message')) as [string];
-    const { url, headers } = await givenStorage(service.url, directory.path);
+    const storages: Request[] = [];
+    for (let user = 0; user < users; user += 1)
+      storages.push(await givenStorage(service.url, directory.path, `ada${user}@example.org`));
+    const [{ url, headers } = { url: '', headers: {} }] = storages;
+    const row = { anchor: 'Koa with one findOne', unit: 'requests/s', goal: { atLeast: 0.4 } } as const;
+    const anchor = () => load({ url: origin });
     return [
-      await compare(
-        {
-          what: 'GET a storage on MongoDB',
-          anchor: 'Koa with one findOne',
-          unit: 'requests/s',
-          goal: { atLeast: 0.4 },
-        },
-        rounds,
-        { ours: () => load({ url, headers }), anchor: () => load({ url: origin }) },
-      ),
+      await compare({ ...row, what: 'GET a storage on MongoDB' }, rounds, {
+        ours: () => load({ url, headers }),
+        anchor,
+      }),
+      await compare({ ...row, what: `GET the storages of ${users} users on MongoDB` }, rounds, {
+        ours: () => load({ url: service.url, setupClient: oneEach(storages) }),
+        anchor,
+      }),
       ...(await saturation({ url, headers })),
     ];
   } finally {
@@ -102,6 +106,15 @@ interface Request {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Makes each connection ask for one of the storages. */
+function oneEach(storages: readonly Request[]): (client: autocannon.Client) => void {
+  let given = 0;
+  return (client) => {
+    const { url, headers } = storages[given++ % storages.length] ?? { url: '', headers: {} };
+    client.setRequests([{ method: 'GET', path: new URL(url).pathname, headers: { ...headers } }]);
+  };
+}
+
 /** Returns the replies with status 200 in a second. Others are refusals of a service that has too much to do. */
 async function successes({ url, headers }: Request, inFlight: number): Promise<number> {
   const connections = Math.min(inFlight, connectionsMax);
@@ -115,9 +128,9 @@ async function successes({ url, headers }: Request, inFlight: number): Promise<n
   return (answered?.count ?? 0) / result.duration;
 }
 
-async function givenStorage(origin: string, directory: string): Promise<Request> {
+async function givenStorage(origin: string, directory: string, email: string): Promise<Request> {
   const client = makeServiceClient(origin);
-  const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
+  const { headers } = await client.register(email, 'Correct-Horse-7');
   const project = textOf((await client.post('/api/v1/projects', { name: 'Plays' }, headers)).json(), 'id');
   await grantStorage(directory, project);
   const path = `/api/v1/projects/${project}/storages`;

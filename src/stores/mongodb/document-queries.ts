@@ -9,8 +9,9 @@ import type {
   StoredDocument,
 } from '../../event-sourcing/ports/read-model-store.js';
 import { decodeBody, storedPath } from './body-fields.js';
-import type { Calls } from './calls.js';
+import type { Calls, ReadOptions } from './calls.js';
 import type { DatabaseCommands } from './commands.js';
+import { gatherReads } from './gathered-reads.js';
 import { parseStored } from './parse-stored.js';
 
 type StringId = Filter<{ _id: string; [field: string]: unknown }>;
@@ -28,6 +29,9 @@ const idsUp = { _id: 1 } as const;
 
 /** The number of documents that one command reads by id, so that large ones arrive within the limit of a read. */
 const partMax = 100;
+
+/** As `partMax`, for reads that share a command: one with a large document keeps few others waiting. */
+const gatheredPartMax = 20;
 
 /** Reads the documents of one collection, in order of id unless the query names another order. */
 export interface DocumentQueries {
@@ -63,16 +67,34 @@ export function makeDocumentQueries({
     return found.map((document) => decodeDocument(collection, document));
   }
 
-  /** Projectors read in this way. A request that waits for a document waits for them. */
-  async function readPart(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]> {
-    const found = await calls.read(
-      `read of ${collection}`,
-      async (attempt) =>
-        commands.find(collection, { _id: { $in: [...ids] } }, { limit: ids.length }, attempt),
-      { urgent: true },
+  /** Reads documents by id, in commands of a bounded size that are sent at once. */
+  async function readByIds(
+    collection: string,
+    ids: readonly string[],
+    { max, ...options }: ReadOptions & { readonly max: number },
+  ): Promise<readonly Document[]> {
+    const parts: (readonly string[])[] = [];
+    for (let from = 0; from < ids.length; from += max) parts.push(ids.slice(from, from + max));
+    const found = await Promise.all(
+      parts.map((part) =>
+        calls.read(
+          `read of ${collection}`,
+          (attempt) =>
+            commands.find(collection, { _id: { $in: [...part] } }, { limit: part.length }, attempt),
+          options,
+        ),
+      ),
     );
-    return found.map((document) => decodeDocument(collection, document));
+    return found.flat();
   }
+
+  const gather = gatherReads({
+    readApart: getEach,
+    readTogether: async (collection, ids) => {
+      const found = await readByIds(collection, ids, { max: gatheredPartMax });
+      return new Map(found.map((document) => [String(document['_id']), once(collection, document)]));
+    },
+  });
 
   async function get(collection: string, id: string): Promise<StoredDocument | null> {
     return (await query(collection, { _id: id }, { limit: 1 }))[0] ?? null;
@@ -95,12 +117,12 @@ export function makeDocumentQueries({
   }
 
   return {
-    get,
-    getEach,
+    get: async (collection, id) => (await gather([{ collection, id }]))[0] ?? null,
+    getEach: gather,
+    // Projectors read in this way. A request that waits for a document waits for them.
     getMany: async (collection, ids) => {
-      const parts: (readonly string[])[] = [];
-      for (let from = 0; from < ids.length; from += partMax) parts.push(ids.slice(from, from + partMax));
-      return (await Promise.all(parts.map(async (part) => readPart(collection, part)))).flat();
+      const found = await readByIds(collection, ids, { max: partMax, urgent: true });
+      return found.map((document) => decodeDocument(collection, document));
     },
     find: async (collection, { where, after, descending = false, limit }) =>
       query(
@@ -176,6 +198,12 @@ function idOrder(descending: boolean): Record<string, 1 | -1> {
 function idAfter(after: string | undefined, descending: boolean): StringId {
   if (after === undefined) return {};
   return { _id: descending ? { $lt: after } : { $gt: after } };
+}
+
+/** Decodes a document for the first caller who asks. The others share it: nothing changes a document that was read. */
+function once(collection: string, stored: Document): () => StoredDocument {
+  let decoded: StoredDocument | undefined;
+  return () => (decoded ??= decodeDocument(collection, stored));
 }
 
 function decodeDocument(collection: string, stored: Document): StoredDocument {
