@@ -17,7 +17,7 @@ export interface Delivery {
   acknowledged(): number;
   /** When each message was first acknowledged, in epoch milliseconds. */
   readonly firstAt: ReadonlyMap<PlatformMessage, number>;
-  /** Returns the number of repeated deliveries: after no connection, no reply, or 503. */
+  /** Returns the number of repeated deliveries: after no connection, no reply, 408 or 503. */
   repeated(): number;
 }
 
@@ -105,7 +105,8 @@ export function makeDelivery({
       return false;
     }
     const reply = await lane.ask(bytes).catch(() => null);
-    if (reply === null || reply.status === 503) return false;
+    // A busy machine may send a request too slowly, which is 408.
+    if (reply === null || reply.status === 503 || reply.status === 408) return false;
     if (platforms.get(message.provider)?.isAcknowledged(reply) !== true) {
       failure ??= new Error(`${message.provider} ${message.key} was answered ${describe(reply)}`);
       return true;

@@ -41,7 +41,9 @@ export async function placeOrders(
     const buyer = await client.register(addressOf(index), password);
     const projects: string[] = [];
     for (let n = 0; n < projectsOfBuyer; n += 1) {
-      const made = await client.post('/api/v1/projects', { name: `P${n}` }, buyer.headers);
+      const made = await untilAnswered(() =>
+        client.post('/api/v1/projects', { name: `P${n}` }, buyer.headers),
+      );
       projects.push(textOf(made.json(), 'id'));
     }
     people.push({ ...buyer, projects });
@@ -53,7 +55,9 @@ export async function placeOrders(
     const projectId = random() < 0.5 ? pick(projects) : null;
     const plan =
       projectId === null ? { plan_id: 'capacity-100g' } : { plan_id: 'project-s3', project_id: projectId };
-    const reply = await client.post('/api/v1/orders', { ...plan, provider: platform.name }, headers);
+    const reply = await untilAnswered(() =>
+      client.post('/api/v1/orders', { ...plan, provider: platform.name }, headers),
+    );
     if (reply.status !== 201) throw new Error(`placing an order was answered ${reply.status}: ${reply.text}`);
     const placed = reply.json();
     const order = {
