@@ -19,7 +19,8 @@ import {
 import { compare, type Comparison } from './measure.js';
 import { fillMixedLog } from './mixed-log.js';
 
-const events = 20_000;
+/** Processes that start together all read for the first seconds. A long log shows what follows. */
+const events = 60_000;
 const rounds = 3;
 
 /** Compares the catch-up of all views of an empty database by four processes with that by one, on MongoDB's protocol. */
