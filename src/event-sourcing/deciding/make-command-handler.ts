@@ -113,10 +113,8 @@ export function makeCommandHandler(deps: {
     if (newEvents.length > 0 && (options.load ?? 'latest') !== 'latest')
       streams.keep(target, { before, after }, newEvents);
     if (after.documents.size > 0) {
-      const mayWait = options.isUrgent === true;
-      const mustSucceed = options.revokesAccess === true;
-      const written = documentWriter.write(after.documents, { mustSucceed, mayWait });
-      if (!mayWait) await written;
+      const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
+      if (options.isUrgent !== true) await written;
     }
     return { events, revision: after.revision, documents: after.documents };
   }

@@ -12,20 +12,17 @@ export interface DocumentWriter {
   /**
    * Writes folds of a whole stream to every fed generation of their views, within 2 s.
    * @param documents by view name
-   * @param options.mayWait no caller waits: documents of a few milliseconds are written together
    * @throws StoreUnavailable only if `mustSucceed`; otherwise `onFailure` receives the error and the projector follows
    */
   write(
     documents: ReadonlyMap<string, StoredDocument>,
-    options: { readonly mustSucceed: boolean; readonly mayWait?: boolean },
+    options: { readonly mustSucceed: boolean },
   ): Promise<void>;
   /** Resolves when the running writes have ended. */
   settled(): Promise<void>;
 }
 
 const limitMs = 2_000;
-/** Less than the followers of the log gather, so that the projectors find the documents. */
-const gatherMs = 5;
 
 export function makeDocumentWriter(deps: {
   readonly generations: Generations;
@@ -43,9 +40,6 @@ export function makeDocumentWriter(deps: {
   const byName = new Map(folds.map((projection) => [projection.name, projection]));
   const viewsByCategory = new Map<string, AnyProjection[]>();
   const underWay = new Set<Promise<void>>();
-  /** Documents that wait for others. By view and stream, because a later one replaces an earlier one. */
-  let gathered = new Map<string, readonly [view: string, document: StoredDocument]>();
-  let gathering: Promise<void> | null = null;
   for (const projection of folds) {
     viewsByCategory.set(projection.category, [
       ...(viewsByCategory.get(projection.category) ?? []),
@@ -55,8 +49,8 @@ export function makeDocumentWriter(deps: {
 
   return {
     viewsOf: (category) => viewsByCategory.get(category) ?? [],
-    write: async (documents, { mustSucceed, mayWait = false }) => {
-      const writing = mayWait ? gather(documents) : withTimeLimit(writeAll(documents), limit);
+    write: async (documents, { mustSucceed }) => {
+      const writing = withTimeLimit(writeAll(documents), limit);
       underWay.add(writing);
       try {
         await writing;
@@ -72,18 +66,7 @@ export function makeDocumentWriter(deps: {
     },
   };
 
-  function gather(documents: ReadonlyMap<string, StoredDocument>): Promise<void> {
-    for (const [view, document] of documents) gathered.set(`${view}/${document.id}`, [view, document]);
-    gathering ??= clock.sleep(gatherMs).then(() => {
-      const together = gathered.values();
-      gathered = new Map();
-      gathering = null;
-      return withTimeLimit(writeAll(together), limit);
-    });
-    return gathering;
-  }
-
-  async function writeAll(documents: Iterable<readonly [string, StoredDocument]>): Promise<void> {
+  async function writeAll(documents: ReadonlyMap<string, StoredDocument>): Promise<void> {
     const targets: { readonly collection: string; readonly document: StoredDocument }[] = [];
     for (const [name, document] of documents) {
       const projection = byName.get(name);
