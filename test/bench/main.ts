@@ -1,6 +1,7 @@
 import { benchAppends } from './appends.js';
 import { benchAudit } from './audit.js';
 import { benchCatchUp } from './catch-up.js';
+import { benchCatchUpOnServers } from './catch-up-servers.js';
 import { benchHostile } from './hostile.js';
 import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   presigning: benchPresigning,
   audit: benchAudit,
   servers: benchServers,
+  'catch-up-servers': benchCatchUpOnServers,
 };
 
 // Only a complete run writes the report. Named benches only print their figures.
