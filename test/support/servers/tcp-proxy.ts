@@ -15,6 +15,8 @@ export interface TcpProxy {
   decide: (request: Buffer) => Fate;
   /** The delay before each chunk is forwarded, in milliseconds. */
   delayMs: number;
+  /** The delay before the first bytes of a new connection, for the handshake of a distant server. */
+  connectMs: number;
   /** The bytes that each direction of a connection forwards in a second; 0 for no bound. */
   bytesPerSecond: number;
   /** While true, the proxy resets new connections at once. */
@@ -65,21 +67,23 @@ export async function makeTcpProxy(target: {
       });
       socket.setNoDelay(true);
     }
-    void forward(link.client, (chunk) => {
+    void forward(link.client, proxy.connectMs, (chunk) => {
       request(link, chunk);
     });
-    void forward(link.server, (chunk) => {
+    void forward(link.server, 0, (chunk) => {
       reply(link, chunk);
     });
   });
 
   /** Forwards one chunk after another, each after its delay. A frozen proxy stops reading. */
-  async function forward(from: Socket, pass: (chunk: Buffer) => void): Promise<void> {
+  async function forward(from: Socket, firstMs: number, pass: (chunk: Buffer) => void): Promise<void> {
+    let extraMs = firstMs;
     try {
       for await (const chunk of from) {
         const bytes = Buffer.isBuffer(chunk) ? chunk.length : 0;
         const slowMs = proxy.bytesPerSecond > 0 ? (1_000 * bytes) / proxy.bytesPerSecond : 0;
-        const waitMs = Math.max(proxy.delayMs, slowMs);
+        const waitMs = Math.max(proxy.delayMs, slowMs) + extraMs;
+        extraMs = 0;
         if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
         while (frozen) await untilThawed;
         if (Buffer.isBuffer(chunk)) pass(chunk);
@@ -117,6 +121,7 @@ export async function makeTcpProxy(target: {
     port: portOf(listener.address()),
     decide: () => 'pass',
     delayMs: 0,
+    connectMs: 0,
     bytesPerSecond: 0,
     refusing: false,
     freeze: () => {
