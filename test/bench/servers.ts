@@ -21,6 +21,8 @@ const rounds = 5;
 const seconds = 4;
 /** Reads at once share what they read, so each connection of a row has a separate user, project and storage. */
 const users = connectionsOfLoad;
+/** The numbers of requests in flight below are multiples of it. */
+const usersOfSaturation = 25;
 const unlimited = { limit: 100_000_000, seconds: 60 };
 /** The service accepts 1,000 connections, so more requests in flight are pipelined. */
 const connectionsMax = 800;
@@ -72,7 +74,7 @@ export async function benchServers(): Promise<readonly Comparison[]> {
         ours: () => load({ url: service.url, setupClient: oneEach(storages) }),
         anchor,
       }),
-      ...(await saturation({ url, headers })),
+      ...(await saturation(storages.slice(0, usersOfSaturation))),
     ];
   } finally {
     bare.disconnect();
@@ -82,19 +84,19 @@ export async function benchServers(): Promise<readonly Comparison[]> {
   }
 }
 
-async function saturation(request: Request): Promise<readonly Comparison[]> {
+async function saturation(storages: readonly Request[]): Promise<readonly Comparison[]> {
   const comparisons: Comparison[] = [];
   for (const inFlight of [400, 800, 1_600]) {
     comparisons.push(
       await compare(
         {
-          what: `GET a storage on MongoDB, ${inFlight} in flight`,
+          what: `GET the storages of ${storages.length} users on MongoDB, ${inFlight} in flight`,
           anchor: '100 in flight',
           unit: 'successes/s',
           goal: { atLeast: 0.8 },
         },
         3,
-        { ours: () => successes(request, inFlight), anchor: () => successes(request, 100) },
+        { ours: () => successes(storages, inFlight), anchor: () => successes(storages, 100) },
       ),
     );
   }
@@ -115,13 +117,22 @@ function oneEach(storages: readonly Request[]): (client: autocannon.Client) => v
   };
 }
 
-/** Returns the replies with status 200 in a second. Others are refusals of a service that has too much to do. */
-async function successes({ url, headers }: Request, inFlight: number): Promise<number> {
-  const connections = Math.min(inFlight, connectionsMax);
-  const result = await autocannon({
-    ...{ url, headers: { ...headers }, connections, duration: seconds },
-    pipelining: inFlight / connections,
-  });
+/** Returns the replies with status 200 in a second, for requests that the users share evenly. */
+async function successes(storages: readonly Request[], inFlight: number): Promise<number> {
+  const pipelining = Math.ceil(inFlight / connectionsMax);
+  const connections = inFlight / pipelining / storages.length;
+  const rates = await Promise.all(
+    storages.map((storage) => successesOf(storage, { connections, pipelining })),
+  );
+  return rates.reduce((sum, rate) => sum + rate, 0);
+}
+
+/** Replies other than 200 are refusals of a service that has too much to do. */
+async function successesOf(
+  { url, headers }: Request,
+  options: { readonly connections: number; readonly pipelining: number },
+): Promise<number> {
+  const result = await autocannon({ ...options, url, headers: { ...headers }, duration: seconds });
   const { '200': answered, '503': refused, ...others } = result.statusCodeStats ?? {};
   if (Object.keys(others).length > 0 || result.errors > 0)
     throw new Error(`${result.errors} errors, ${JSON.stringify({ refused, ...others })}`);
