@@ -172,7 +172,7 @@ test('What a process found before another one sequenced takes no contradiction b
   await Promise.all([first.stop(), second.stop()]);
 });
 
-test('What a witness said before another process sequenced takes no contradiction back', async (t) => {
+test('An earlier answer of a witness takes no contradiction of another process back', async (t) => {
   // Given a witness that has cosigned for the first process
   const { append, start, move, stateStore } = givenTwo(9);
   const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);

@@ -19,7 +19,7 @@ import { compare, type Comparison } from './measure.js';
 
 const rounds = 5;
 const seconds = 4;
-/** Reads at once share what they read, so each connection of a row has a separate user, project and storage. */
+/** Concurrent reads share commands and documents, so each connection of a row has a separate user, project and storage. */
 const users = connectionsOfLoad;
 /** The numbers of requests in flight below are multiples of it. */
 const usersOfSaturation = 25;

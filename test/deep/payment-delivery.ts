@@ -37,7 +37,7 @@ export function makeDelivery({
 }: {
   readonly deliveries: readonly PlatformMessage[];
   readonly platforms: ReadonlyMap<string, Platform>;
-  /** Of the processes. A delivery goes to any of them, and its repetitions to others. */
+  /** Of the processes. Each try of a delivery goes to any of them. */
   readonly ports: readonly number[];
   readonly random: Random;
 }): Delivery {

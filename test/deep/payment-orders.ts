@@ -5,6 +5,8 @@ import { untilAnswered } from '../support/servers/service-ledger.js';
 import type { Platform } from './payment-senders.js';
 import { drawStory, type Story, type StoryOrder } from './payment-stories.js';
 
+const signInTriesMax = 20;
+
 /** An order, its buyer and its story. */
 export interface Bought extends StoryOrder {
   readonly userId: string;
@@ -85,10 +87,22 @@ export async function signInAgain(
 ): Promise<readonly Bought[]> {
   const headersOf = new Map<string, SignedIn['headers']>();
   for (let index = 0; index < buyers; index += 1) {
-    const { userId, headers } = await client.login(addressOf(index), password);
+    const { userId, headers } = await signIn(client, addressOf(index));
     headersOf.set(userId, headers);
   }
   return orders.map((order) => ({ ...order, headers: headersOf.get(order.userId) ?? order.headers }));
+}
+
+/** Signs in. A service that has just started again may refuse for some seconds. */
+async function signIn(client: ServiceClient, email: string): Promise<SignedIn> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await client.login(email, password);
+    } catch (error) {
+      if (tries === signInTriesMax) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
 }
 
 /** Returns the orders that do not end as their stories do, as sentences. */

@@ -9,7 +9,7 @@ import { waysOfHistory } from './payments-ways.js';
  * operators decide, with crashes between any two steps of two processes. Each counted sequence runs the use cases from
  * end to end: a signed message is verified, accepted and settled, and its order fulfilled, by the code and reactions of
  * production. All sequences use the log in memory, which passes the contract suite of its port, and no files or
- * servers. `payment-kill.test.ts` kills a whole service on real stores. No views are written, because no part of the
+ * servers. The deliveries are an exception: they use only the deciders. `payment-kill.test.ts` kills a whole service on real stores. No views are written, because no part of the
  * test reads them. `payment-expectation.ts` computes the expected end from the messages, independently of the code.
  *
  * DEEP_SEED=<printed> DEEP_HISTORY=<named in the failure> replays one history with a trace. DEEP_BUDGET multiplies the
@@ -74,7 +74,7 @@ if (only !== undefined) {
     t.is(problem, null);
   });
 
-  test.serial('Every order of up to six callbacks ends as the messages say, with crashes', async (t) => {
+  test.serial('Every sequence of up to six callbacks ends as the messages say, with crashes', async (t) => {
     t.timeout(limitMs);
     const { problem, tally } = await spreadOverThreads(thread, {
       task: 'deliveries',
@@ -83,6 +83,7 @@ if (only !== undefined) {
     });
     t.log(`DEEP_SEED=${seed}, ${deliveredSets} sets`, tally);
     t.is(problem, null);
+    if (deliveredSets < 100) return;
     t.true((tally['callbacks'] ?? 0) > 1_000 * deliveredSets);
   });
 }

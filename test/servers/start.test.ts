@@ -64,6 +64,7 @@ async function readyAfterMs(
   const port = await freePort();
   const began = performance.now();
   const service = await startService({ ...start, port });
+  t.teardown(() => service.kill());
   const tookMs = performance.now() - began;
   const queuedMs = await queuedMsOf(service);
   for (const proxy of proxies) [proxy.delayMs, proxy.connectMs] = [0, 0];
@@ -101,49 +102,59 @@ if (mongoDbUrl === undefined) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
   test.skip('The tests of a start on servers run when MONGODB_URL names a server', () => undefined);
 } else {
-  test('A service is ready after few round trips to its servers, with and without views', async (t) => {
-    const { proxies, start } = await given(t);
-    const first = await readyAfterMs(t, { proxies, start, ms: delayMs });
-    const again = await readyAfterMs(t, { proxies, start, ms: delayMs });
-    const near = await readyAfterMs(t, { proxies, start, ms: 0 });
-    for (const [what, far] of Object.entries({ first, again })) {
-      const roundTrips = Math.round((far - near) / (2 * delayMs));
-      t.log(`${what}: ${roundTrips} round trips, ${Math.round(near + roundTrips * 50)} ms at 50 ms`);
-      t.true(roundTrips <= roundTripsMax, `${what}: ${roundTrips}`);
-    }
-  });
+  // Services that start at once would share the cores.
+  test.serial(
+    'A service is ready after few round trips to its servers, with and without views',
+    async (t) => {
+      const { proxies, start } = await given(t);
+      const first = await readyAfterMs(t, { proxies, start, ms: delayMs });
+      const again = await readyAfterMs(t, { proxies, start, ms: delayMs });
+      const near = await readyAfterMs(t, { proxies, start, ms: 0 });
+      for (const [what, far] of Object.entries({ first, again })) {
+        const roundTrips = Math.round((far - near) / (2 * delayMs));
+        t.log(`${what}: ${roundTrips} round trips, ${Math.round(near + roundTrips * 50)} ms at 50 ms`);
+        t.true(roundTrips <= roundTripsMax, `${what}: ${roundTrips}`);
+      }
+    },
+  );
 
-  test('A process is ready within 5 s at 50 ms to its servers, on an empty log and on one with all views', async (t) => {
-    // Given both servers at 50 ms, and limits that admit the writes
-    const { proxies, start } = await given(t);
-    const limits = join(start.directory, 'limits.json');
-    const unlimited = { limit: 100_000, seconds: 60 };
-    await writeFile(limits, JSON.stringify({ session: unlimited, user: unlimited }));
-    const far = {
-      proxies,
-      start: { ...start, environment: { ...start.environment, LIMITS_FILE: limits } },
-      ms: 25,
-    };
-    // When it starts on an empty log, and again on hundreds of events with all views in place
-    const empty = await readyAfterMs(t, far, fill);
-    const filled = await readyAfterMs(t, far);
-    // Then each start keeps the limit, and leaves the margin
-    for (const [what, tookMs] of Object.entries({ empty, filled }))
-      t.true(tookMs <= limitMs - marginMs, `${what}: ${Math.round(tookMs)} ms`);
-  });
+  test.serial(
+    'A process is ready within 5 s at 50 ms to its servers, on an empty log and on one with all views',
+    async (t) => {
+      // Given both servers at 50 ms, and limits that admit the writes
+      const { proxies, start } = await given(t);
+      const limits = join(start.directory, 'limits.json');
+      const unlimited = { limit: 100_000, seconds: 60 };
+      await writeFile(limits, JSON.stringify({ session: unlimited, user: unlimited }));
+      const far = {
+        proxies,
+        start: { ...start, environment: { ...start.environment, LIMITS_FILE: limits } },
+        ms: 25,
+      };
+      // When it starts on an empty log, and again on hundreds of events with all views in place
+      const empty = await readyAfterMs(t, far, fill);
+      const filled = await readyAfterMs(t, far);
+      // Then each start keeps the limit, and leaves the margin
+      for (const [what, tookMs] of Object.entries({ empty, filled }))
+        t.true(tookMs <= limitMs - marginMs, `${what}: ${Math.round(tookMs)} ms`);
+    },
+  );
 
-  test('A start waits for a MongoDB that is away, says so, and listens when it can serve', async (t) => {
-    const { proxies, start } = await given(t);
-    for (const proxy of proxies) proxy.refusing = true;
-    const service = spawnService({ ...start, port: await freePort() });
-    t.teardown(() => service.kill());
-    while (!service.output().includes('stowage: waiting for MongoDB at 127.0.0.1:')) await wait(20);
-    await t.throwsAsync(fetch(`${service.url}/healthz`));
-    for (const proxy of proxies) proxy.refusing = false;
-    while (!service.output().includes('Stowage listens on')) await wait(20);
-    t.is((await fetch(`${service.url}/readyz`)).status, 200);
-    while (!/stowage: MongoDB at 127\.0\.0\.1:\d+ answers again after \d+ s\n/.test(service.output()))
-      await wait(20);
-    t.is(await service.stop(), 0);
-  });
+  test.serial(
+    'A start waits for a MongoDB that is away, says so, and listens when it can serve',
+    async (t) => {
+      const { proxies, start } = await given(t);
+      for (const proxy of proxies) proxy.refusing = true;
+      const service = spawnService({ ...start, port: await freePort() });
+      t.teardown(() => service.kill());
+      while (!service.output().includes('stowage: waiting for MongoDB at 127.0.0.1:')) await wait(20);
+      await t.throwsAsync(fetch(`${service.url}/healthz`));
+      for (const proxy of proxies) proxy.refusing = false;
+      while (!service.output().includes('Stowage listens on')) await wait(20);
+      t.is((await fetch(`${service.url}/readyz`)).status, 200);
+      while (!/stowage: MongoDB at 127\.0\.0\.1:\d+ answers again after \d+ s\n/.test(service.output()))
+        await wait(20);
+      t.is(await service.stop(), 0);
+    },
+  );
 }

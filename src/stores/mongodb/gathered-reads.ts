@@ -17,7 +17,7 @@ interface Caller {
 
 /**
  * Gathers the reads of one turn of the event loop. A command costs a process more than the work around it, so under
- * load the reads share one command for each collection, and the number of commands does not grow with the requests.
+ * load the reads share the commands of each collection.
  *
  * The command is sent after all of its callers have asked. So none of them gets an answer that is older than its
  * question, and the rules of reads that authorise hold (docs/design.md#reads-that-authorise). Without load each call is
