@@ -66,6 +66,22 @@ export async function givenBrowser(t: ExecutionContext): Promise<Browser> {
     const found = await call(`${session}/element`, { using: 'css selector', value: selector });
     return `${session}/element/${elementSchema.parse(found)[elementKey]}`;
   };
+  /** Waits until an element stays where it is. A click goes to a place, and a page that grows moves its elements. */
+  const settledPlace = async (selector: string): Promise<void> => {
+    const place = (): Promise<unknown> =>
+      run(
+        `const place = document.querySelector(arguments[0])?.getBoundingClientRect();
+         return place === undefined ? null : place.x + ',' + place.y;`,
+        selector,
+      );
+    const endMs = performance.now() + callMsMax;
+    for (let before = await place(); performance.now() < endMs;) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const now = await place();
+      if (now === before) return;
+      before = now;
+    }
+  };
   return {
     run,
     open: async (page) => {
@@ -75,6 +91,7 @@ export async function givenBrowser(t: ExecutionContext): Promise<Browser> {
       await call(`${await element(selector)}/value`, { text });
     },
     click: async (selector) => {
+      await settledPlace(selector);
       await call(`${await element(selector)}/click`, {});
     },
     until: async (script) => {
