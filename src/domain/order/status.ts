@@ -188,6 +188,7 @@ export function isOpen(order: OrderFields): boolean {
   return isOpenStatus(orderStatus(order));
 }
 
+/** Returns whether an order of this status waits for a payment. */
 export function isOpenStatus(status: OrderStatus): boolean {
   return status === 'created' || status === 'pending';
 }
