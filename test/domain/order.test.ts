@@ -14,6 +14,7 @@ import {
   type ReportedFact,
   reportsMax,
 } from '../../src/domain/order/order.js';
+import { isOpenStatus, orderStatusSchema } from '../../src/domain/order/status.js';
 import type { PaymentFact } from '../../src/domain/payment.js';
 import { digest, orderId, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
@@ -440,4 +441,8 @@ test('An end that another message repeats changes nothing', (t) => {
   const order = given(orderAggregate, placed, failed);
   order.when(reportOf({ kind: 'failed' }, 'standard-c2')).thenNothing(t);
   t.deepEqual(order.state.status === 'placed' && order.state.facts.ends, ['failed']);
+});
+
+test('An order is open before it is paid or has ended, and in no other status', (t) => {
+  t.deepEqual(orderStatusSchema.options.filter(isOpenStatus), ['created', 'pending']);
 });
