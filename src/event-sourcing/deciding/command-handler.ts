@@ -25,9 +25,7 @@ export interface HandleOptions {
  * A rejection or an empty decision on cached state may be stale, so the command reads the stream and decides again. It
  * does so too after an append at a stale revision, which the store refuses.
  *
- * Use `remembered` and `new` only for a command whose id no other attempt uses. The store recognises a repeated append
- * by its event ids alone, so an attempt that seals its content again would take its content for the stored content. The
- * events of such a command are cached without a read (docs/decisions/0036-few-round-trips.md#decision).
+ * Use `remembered` and `new` only for a command whose id no other attempt uses: a repetition must see what it wrote before.
  */
 export type Load = 'latest' | 'remembered' | 'new';
 
@@ -49,7 +47,7 @@ export interface Handled<Event extends DomainEvent> {
 export interface CommandHandler {
   /**
    * Folds a stream, by default read up to its head. A cached fold may be stale; it contains at least the events that
-   * this process has read or appended on cached state. @throws StoreUnavailable, StoreDamaged, UndecodableEvent
+   * this process has read or appended. @throws StoreUnavailable, StoreDamaged, UndecodableEvent
    */
   load<State, Command, Event extends DomainEvent>(
     aggregate: Aggregate<State, Command, Event>,

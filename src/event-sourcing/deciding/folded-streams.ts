@@ -35,18 +35,16 @@ export interface FoldedStreams {
     target: Target<State, Command, Event>,
     load: Load,
   ): Folded<State> | null;
-  /**
-   * Returns revision and documents after events that were just appended. The cache keeps `before`: in general only a
-   * read shows whether the store took the append for a repetition with other content.
-   */
+  /** Returns revision and documents after events that are appended next. */
   extended<State, Command, Event extends DomainEvent>(
     target: Target<State, Command, Event>,
     before: Folded<State>,
     events: readonly Encoded<Event>[],
   ): Pick<Folded<State>, 'revision' | 'documents'>;
   /**
-   * Caches the fold after events that were just appended, without a read. Only for a command whose id no other attempt
-   * uses. A state that depends on the recorded time of an event is not cached: only a read shows that time.
+   * Caches the fold after events that were just appended, without a read. An event id depends on the event's content, and
+   * a repeated command has the same time, so the log contains these events even if another attempt wrote them. A state
+   * that depends on the recorded time of an event is not cached: only a read shows that time.
    * @param after see `extended`
    */
   keep<State, Command, Event extends DomainEvent>(

@@ -109,9 +109,7 @@ export function makeCommandHandler(deps: {
       throw error;
     }
     // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
-    // No other attempt uses the command's id, so the log contains these events and no others under their ids.
-    if (newEvents.length > 0 && (options.load ?? 'latest') !== 'latest')
-      streams.keep(target, { before, after }, newEvents);
+    if (newEvents.length > 0) streams.keep(target, { before, after }, newEvents);
     if (after.documents.size > 0) {
       const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
       if (options.isUrgent !== true) await written;
