@@ -4,12 +4,13 @@ import { makeSemaphore, type Semaphore } from './semaphore.js';
 /** Lets a bounded number of callers of each key work at once. Waiting callers of a key are served in call order. */
 export interface KeyedSemaphore {
   /**
-   * Waits for a permit of the key.
-   * @param leave returns the signal that ends the wait; called only for a caller that may wait
+   * Takes a permit of the key. It makes a promise only for a caller that waits, because most requests find a free permit.
+   * @param leave returns the signal that ends the wait; called only for a caller that waits
    * @returns the release, to call once
-   * @throws Overloaded when too many callers of the key wait; the signal's reason when it aborts the wait
+   * @throws Overloaded at once when too many callers of the key wait; the promise rejects with the signal's reason when it
+   * aborts the wait
    */
-  acquire(key: string, leave?: () => AbortSignal): Promise<() => void>;
+  acquire(key: string, leave?: () => AbortSignal): (() => void) | Promise<() => void>;
 }
 
 interface Line {
@@ -33,25 +34,33 @@ export function makeKeyedSemaphore({
   const lines = new Map<string, Line>();
 
   return {
-    acquire: async (key, leave) => {
+    acquire: (key, leave) => {
       const line = lines.get(key) ?? { semaphore: makeSemaphore(permits), callers: 0 };
       if (line.callers >= permits + waitingMax) {
         throw new Overloaded(`more than ${waitingMax} callers of one key wait`);
       }
       lines.set(key, line);
       line.callers += 1;
-      try {
-        const release = await line.semaphore.acquire(line.callers > permits ? leave?.() : undefined);
-        return () => {
-          release();
-          forget(key, line);
-        };
-      } catch (error) {
-        forget(key, line);
-        throw error;
-      }
+      const free = line.semaphore.tryAcquire();
+      return free === null ? waited(key, line, leave?.()) : releaseOf(key, line, free);
     },
   };
+
+  async function waited(key: string, line: Line, signal: AbortSignal | undefined): Promise<() => void> {
+    try {
+      return releaseOf(key, line, await line.semaphore.acquire(signal));
+    } catch (error) {
+      forget(key, line);
+      throw error;
+    }
+  }
+
+  function releaseOf(key: string, line: Line, release: () => void): () => void {
+    return () => {
+      release();
+      forget(key, line);
+    };
+  }
 
   function forget(key: string, line: Line): void {
     line.callers -= 1;

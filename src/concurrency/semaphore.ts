@@ -2,6 +2,8 @@
 export interface Semaphore {
   /** Waits for a permit. @returns the release, to call once @throws the signal's reason when it aborts the wait */
   acquire(signal?: AbortSignal): Promise<() => void>;
+  /** Takes a permit that is free now. @returns the release, to call once; null when none is free */
+  tryAcquire(): (() => void) | null;
   /** Runs the work with a permit. @throws as `acquire`, and the errors of the work */
   run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
@@ -13,6 +15,7 @@ export function makeSemaphore(permits: number): Semaphore {
   let taken = 0;
   return {
     acquire,
+    tryAcquire,
     run: async (work, signal) => {
       const release = await acquire(signal);
       try {
@@ -25,10 +28,8 @@ export function makeSemaphore(permits: number): Semaphore {
 
   async function acquire(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
-    if (taken < permits) {
-      taken += 1;
-      return release;
-    }
+    const free = tryAcquire();
+    if (free !== null) return free;
     await new Promise<void>((resolve, reject) => {
       const begin = (): void => {
         signal?.removeEventListener('abort', onAbort);
@@ -41,6 +42,12 @@ export function makeSemaphore(permits: number): Semaphore {
       waiting.add(begin);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
+    return release;
+  }
+
+  function tryAcquire(): (() => void) | null {
+    if (taken >= permits) return null;
+    taken += 1;
     return release;
   }
 

@@ -55,7 +55,8 @@ export function makeAuthenticator({
       }
       const { userId, sessionId } = verdict.claims;
       // The session first: a stolen one then holds few places in the line of its user.
-      await takeTurn([`session:${sessionId}`, `user:${userId}`]);
+      const turn = takeTurn([`session:${sessionId}`, `user:${userId}`]);
+      if (turn !== undefined) await turn;
       const { session, user, project } = await access.session({ sessionId, userId, projectId });
       const ended =
         session === null ||
@@ -86,7 +87,8 @@ export function makeAuthenticator({
     apiKey: async (key, { projectId, takeTurn }) => {
       const parsed = parseApiKey(key);
       if (parsed === null) throw unauthorized('the API key is not valid');
-      await takeTurn([`key:${parsed.digest}`]);
+      const turn = takeTurn([`key:${parsed.digest}`]);
+      if (turn !== undefined) await turn;
       const found = await access.apiKey(parsed.digest);
       if (found === null || found.expiresAt <= clock.now()) {
         throw unauthorized('the API key is not valid');

@@ -2,6 +2,7 @@ import makeKoaCors from '@koa/cors';
 import type { Middleware } from 'koa';
 import { areaOf } from './check-routes.js';
 import type { RequestHead } from './raw-error.js';
+import { setHeaders } from './reply.js';
 import type { HttpState } from './shell.js';
 
 /** Areas for the operators' own programs. Pages of other origins never read them. */
@@ -13,6 +14,12 @@ const exposed = [
   ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
   ...['Deprecation', 'Sunset', 'Link'],
 ];
+
+/** The headers of replies that pages of every origin may read. They do not depend on the origin, so nothing varies by it. */
+const headersForAll = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposed.join(','),
+} as const;
 
 /** Chromium keeps a preflight for 2 hours at most. */
 const preflightSeconds = 7_200;
@@ -33,9 +40,13 @@ export function makeCors(origins: readonly string[] | null): Middleware<HttpStat
     origins === null ? options : { ...options, origin: (ctx) => allowed(origins, ctx.get('origin')) ?? '' },
   );
   return (ctx, next) => {
+    const { url = '', method } = ctx.req;
     // Another target than a path is refused. It may not be possible to parse.
-    const isPath = ctx.req.url?.startsWith('/') === true;
-    return (isPath && isOpen(ctx.path) ? cors(ctx, next) : next()) as Promise<void>;
+    if (!url.startsWith('/') || !isOpen(url)) return next() as Promise<void>;
+    if (origins !== null || method === 'OPTIONS') return cors(ctx, next) as Promise<void>;
+    // The headers of every origin are constant. The library computes them again for each reply.
+    setHeaders(ctx.res, headersForAll);
+    return next() as Promise<void>;
   };
 }
 

@@ -15,14 +15,16 @@ export interface RequestTurn {
   /**
    * Waits for a place of each caller, one after the other in the given order. All requests give the callers in the
    * same order, so none waits for a place of a request that waits for its place.
-   * @throws HttpError 429 when too many requests of a caller wait, and when the reply is closed during the wait
+   * @returns undefined where it does not wait
+   * @throws HttpError 429 when too many requests of a caller wait; the promise rejects with it when the reply is closed
+   * during the wait
    */
   readonly take: TakeTurn;
   /** Gives all places back, once. */
   end(): void;
 }
 
-export type TakeTurn = (callers: readonly string[]) => Promise<void>;
+export type TakeTurn = (callers: readonly string[]) => Promise<void> | undefined;
 
 /** `MAX_REQUESTS_PER_USER` by default: a browser sends six at once, and a store needs a few to be busy. */
 export const requestsPerUserMax = 4;
@@ -36,16 +38,21 @@ export function makeTurns(atOnce: number): RequestTurns {
   return {
     of: (response) => {
       const held: (() => void)[] = [];
-      let waited = false;
-      const leave = (): AbortSignal => {
-        waited = true;
-        return closedSignal(response);
+      const leave = (): AbortSignal => closedSignal(response);
+      const wait = async (place: Promise<() => void>, others: readonly string[]): Promise<void> => {
+        held.push(await place);
+        for (const caller of others) held.push(await placeOf(caller, leave));
+        // A request that ends starts the next of its caller. Requests of others have their turn first.
+        await setImmediate();
       };
       return {
-        take: async (callers) => {
-          for (const caller of callers) held.push(await placeOf(caller, leave));
-          // A request that ends starts the next of its caller. Requests of others have their turn first.
-          if (waited) await setImmediate();
+        take: (callers) => {
+          for (const [index, caller] of callers.entries()) {
+            const place = placeOf(caller, leave);
+            if (place instanceof Promise) return wait(place, callers.slice(index + 1));
+            held.push(place);
+          }
+          return undefined;
         },
         end: () => {
           for (const release of held.splice(0)) release();
@@ -54,9 +61,9 @@ export function makeTurns(atOnce: number): RequestTurns {
     },
   };
 
-  async function placeOf(caller: string, leave: () => AbortSignal): Promise<() => void> {
+  function placeOf(caller: string, leave: () => AbortSignal): (() => void) | Promise<() => void> {
     try {
-      return await places.acquire(caller, leave);
+      return places.acquire(caller, leave);
     } catch (error) {
       if (error instanceof Overloaded) throw tooManyAtOnce();
       throw error;

@@ -16,7 +16,7 @@ test('A keyed semaphore bounds the callers of each key, and serves the waiting o
   t.deepEqual(begun, []);
   // The places of another key are free.
   (await semaphore.acquire('b'))();
-  await t.throwsAsync(() => semaphore.acquire('a'), { instanceOf: Overloaded });
+  t.throws(() => semaphore.acquire('a'), { instanceOf: Overloaded });
   for (const [ended, waiting] of queued.entries()) {
     held.shift()?.();
     held.push(await waiting);
@@ -33,10 +33,17 @@ test('A caller that leaves the line of a key makes room for another, and a free 
   const impatient = new AbortController();
   const gone = semaphore.acquire('a', () => impatient.signal);
   impatient.abort(new Error('gone'));
-  await t.throwsAsync(() => gone, { message: 'gone' });
+  await t.throwsAsync(async () => gone, { message: 'gone' });
   const next = semaphore.acquire('a');
-  await t.throwsAsync(() => semaphore.acquire('a'), { instanceOf: Overloaded });
+  t.throws(() => semaphore.acquire('a'), { instanceOf: Overloaded });
   release();
   (await next)();
   (await semaphore.acquire('a'))();
+});
+
+test('A caller that finds a free permit waits for no promise', (t) => {
+  const semaphore = makeKeyedSemaphore({ permits: 1, waitingMax: 1 });
+  const release = semaphore.acquire('a');
+  t.is(typeof release, 'function');
+  t.true(semaphore.acquire('a') instanceof Promise);
 });

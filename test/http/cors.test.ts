@@ -57,6 +57,7 @@ test('By default a page of any origin reads replies and errors, with their heade
       'ETag,Location,Problem-Fields,Retry-After,X-Request-Id,RateLimit-Limit,RateLimit-Remaining,RateLimit-Reset,Deprecation,Sunset,Link',
     );
     t.is(headers.get('access-control-allow-credentials'), null);
+    t.notRegex(headers.get('vary') ?? '', /Origin/, 'the same reply goes to every origin');
   }
   // A cache may give the reply of a request without an origin to a page.
   t.is((await ask('/api/v1/things')).headers.get('access-control-allow-origin'), '*');
