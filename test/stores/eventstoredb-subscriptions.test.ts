@@ -156,6 +156,44 @@ test.serial('A subscription that stays silent about a growing log is replaced', 
   t.deepEqual(following.ids, ids);
 });
 
+test.serial(
+  'A log that grew while no follower was there makes no new subscription count as silent',
+  async (t) => {
+    let laterMs = 0;
+    const clock = { ...realClock, now: () => new Date(realClock.now().getTime() + laterMs) };
+    const lost: string[] = [];
+    const { server, store } = await givenServer(
+      t,
+      {},
+      { limits: { ...noPoll, callMs: 60_000 }, clock, onSubscriptionLost: (reason) => lost.push(reason) },
+    );
+    const grow = async (): Promise<void> => {
+      const { cursor } = await store.readAll({ after: null, limit: 100 });
+      await appendElsewhere(server);
+      const { events } = await store.readAll({ after: cursor, limit: 100 });
+      t.is(events.length, 1);
+    };
+    // Given reads of a growing log after the last follower has left
+    const first = new AbortController();
+    for await (const page of store.subscribe({ after: null, signal: first.signal })) {
+      if (page.atHead) first.abort();
+    }
+    await until(() => server.subscriptions.size === 0);
+    await grow();
+    laterMs = 600_000;
+    await grow();
+    laterMs = 1_200_000;
+    lost.length = 0;
+    // When a follower returns, and the log grows before the new subscription is confirmed
+    server.faults.next('subscribe', { answer: 'nothing' });
+    followIds(t, store);
+    await until(() => server.faults.calls.filter(({ kind }) => kind === 'subscribe').length === 2);
+    await grow();
+    // Then the subscription is kept
+    t.deepEqual(lost, []);
+  },
+);
+
 test.serial('A working subscription is kept, also after long pauses', async (t) => {
   const lost: string[] = [];
   const { server, store } = await givenServer(

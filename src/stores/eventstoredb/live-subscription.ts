@@ -61,8 +61,6 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
     },
     rest: () => {
       wanted = false;
-      // Without a subscription no event is heard, and reads may go on.
-      heard();
       giveUp('no follower takes its events');
     },
     grew: () => {
@@ -100,6 +98,8 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
     return new Promise((resolve) => {
       let confirmed = false;
       let over = false;
+      // While no subscription was open, reads went on and no event was heard.
+      heard();
       const from = deps.front();
       const subscription = client.subscribeToAll({
         fromPosition: from === null ? START : parsePosition(from),
