@@ -86,6 +86,12 @@ test('Processes that start together see one another within half a second', async
   t.is(feeders.size, 1);
 });
 
+test('Two processes that start at once see each other before they feed', async (t) => {
+  const { start } = given(t);
+  const processes = await Promise.all([start('a'), start('b')]);
+  for (const process of processes) t.deepEqual(idsOf(process), ['a', 'b']);
+});
+
 test('A process that has been live for long is seen by a new one at once, and sees it within 2 s', async (t) => {
   const { clock, start } = given(t);
   const first = await start('a');

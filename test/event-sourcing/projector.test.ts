@@ -235,6 +235,14 @@ test('A checkpoint is saved only after its documents, and not with every page', 
   t.is(checkpoints, 1, 'twenty pages in less than a second');
 });
 
+test('A view that has caught up saves its checkpoint at once, because other processes wait for it', async (t) => {
+  const scene = await givenProjector();
+  const { stop } = scene.run({});
+  await scene.clock.advance(500);
+  t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+  await stop();
+});
+
 test('At the head, a view that does not change saves its checkpoint every ten seconds while the log moves', async (t) => {
   const scene = await givenProjector();
   const saved: number[] = [];

@@ -82,7 +82,9 @@ export function makeMembers(deps: {
     },
     refresh: list,
     start: async () => {
-      await Promise.all([list(), renew()]);
+      // In this order: of two processes that start at once, at least one sees the other before it feeds.
+      await renew();
+      await list();
       loop = run(elapsedMs());
     },
     stop: async () => {

@@ -103,6 +103,7 @@ export async function runProjector(
     let saved = checkpoint?.position ?? null;
     let writtenAtMs = nowMs();
     let changedSinceSave = false;
+    let reachedHead = false;
     let isWriting = false;
     // The write of a batch overlaps the read and fold of the next one.
     let writing: Promise<void> = Promise.resolve();
@@ -154,6 +155,8 @@ export async function runProjector(
       isWriting = true;
       await pending.take()();
       isWriting = false;
+      const hasCaughtUp = pages.atHead && !reachedHead;
+      reachedHead ||= pages.atHead;
       passed.written = pages;
       onProgress({
         position: pages.position,
@@ -162,7 +165,9 @@ export async function runProjector(
         setApart: apart.count(),
       });
       attempt = 0;
-      if (!pages.atHead || changedSinceSave) await saveIfDue();
+      // The other processes are ready when the checkpoint has passed the head at their start.
+      if (hasCaughtUp) await saveCheckpoint();
+      else if (!pages.atHead || changedSinceSave) await saveIfDue();
     }
 
     async function saveEachSecond(): Promise<void> {
