@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../event-sourcing/ports/domain-event.js';
+import type { StateRecord, StateStore } from '../event-sourcing/ports/state-store.js';
 import type { RecordKind } from '../event-sourcing/shared-state/change-record.js';
 
 /** The last signed checkpoint. One record for all processes: a compare-and-set makes their signatures one chain. */
@@ -38,6 +39,18 @@ export const contradictionRecord: RecordKind<z.infer<typeof contradictionSchema>
   key: 'audit/contradiction',
   schema: contradictionSchema,
 };
+
+/** The records of the audit log in the state store. */
+const prefix = 'audit/';
+const recordsMax = 100;
+
+/** Reads all records of the audit log in one call, by key. @throws StoreUnavailable */
+export async function readAuditRecords(
+  stateStore: Pick<StateStore, 'list'>,
+): Promise<ReadonlyMap<string, StateRecord>> {
+  const records = await stateStore.list(prefix, { limit: recordsMax });
+  return new Map(records.map((record) => [record.key, record]));
+}
 
 /** Returns the origin of a log's checkpoints, which is also the name of its keys: docs/design.md#checkpoints-of-the-audit-log. */
 export function originOf({

@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { type SteadyClock, steadyMsOf } from '../event-sourcing/ports/clock.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import { changeRecord, type RecordKind } from '../event-sourcing/shared-state/change-record.js';
-import { type Contradiction, contradictionRecord, type SignedRecord, signedRecord } from './audit-records.js';
+import {
+  type Contradiction,
+  contradictionRecord,
+  readAuditRecords,
+  type SignedRecord,
+  signedRecord,
+} from './audit-records.js';
 import { type LogHead, TilesDamaged, type TileStore } from './tile-store.js';
 
 /** What a process that does not sequence knows of the audit log. */
@@ -23,9 +29,6 @@ export interface SequencingRecord {
   read(): Promise<SequencedElsewhere>;
 }
 
-/** The records of the audit log in the state store. */
-const prefix = 'audit/';
-const recordsMax = 100;
 /** For so long two processes may both publish, while the sequencing moves from one to the other. */
 const againMs = 10_000;
 const problemSchema = z.strictObject({ reason: z.string() });
@@ -61,9 +64,9 @@ export function makeSequencingRecord({
       if (changed !== null) published = { problem, atMs: nowMs };
     },
     read: async () => {
-      const [log, records] = await Promise.all([readHead(), stateStore.list(prefix, { limit: recordsMax })]);
+      const [log, records] = await Promise.all([readHead(), readAuditRecords(stateStore)]);
       const valueOf = <Value>({ key, schema }: RecordKind<Value>): Value | null => {
-        const found = records.find((stored) => stored.key === key);
+        const found = records.get(key);
         return found === undefined ? null : schema.parse(found.value);
       };
       return {

@@ -6,6 +6,7 @@ import {
   type Contradiction,
   contradictionRecord,
   originOf,
+  readAuditRecords,
   type SignedRecord,
   signedRecord,
 } from './audit-records.js';
@@ -45,7 +46,7 @@ const eventsMax = 1_000;
 const waitMs = 10_000;
 
 export function makeSigner(deps: {
-  readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
+  readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet' | 'list'>;
   readonly tree: Pick<TreeReader, 'rootAt'>;
   readonly stored: () => StoredLog | null;
   /** The 32-byte seeds of `AUDIT_SIGNING_KEYS`, the active one first. */
@@ -73,8 +74,7 @@ export function makeSigner(deps: {
       if (!isDue) return null;
       passedAtMs = nowMs;
       hasCompared ||= isAtHead;
-      const stored = await stateStore.get(signedRecord.key);
-      const signing = await passOver(log, stored, found);
+      const signing = await passOver(log, await readAuditRecords(stateStore), found);
       last = signing;
       return signing;
     },
@@ -84,19 +84,21 @@ export function makeSigner(deps: {
 
   async function passOver(
     log: StoredLog | null,
-    stored: StateRecord | null,
+    records: ReadonlyMap<string, StateRecord>,
     found: ReadonlyMap<string, string | null>,
   ): Promise<Signing> {
+    const stored = records.get(signedRecord.key) ?? null;
+    const recorded = records.get(contradictionRecord.key) ?? null;
     const signed = stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
     if (log?.atHead !== true) {
-      return { signed, contradiction: await judge(found, log, signed), isNew: false };
+      return { signed, contradiction: await judge(found, log, { signed, recorded }), isNew: false };
     }
     const problems = await compare(log, signed);
     if (problems === 'wait') {
       passedAtMs = -Infinity;
       return { signed, contradiction: last.contradiction, isNew: false };
     }
-    const contradiction = await judge(new Map([...problems, ...found]), log, signed);
+    const contradiction = await judge(new Map([...problems, ...found]), log, { signed, recorded });
     if (contradiction !== null) return { signed, contradiction, isNew: false };
     const isNew = isUnsigned(log, signed);
     const next = isNew ? sign(log, signed) : signedByAdded(signed, originOf(log));
@@ -213,7 +215,7 @@ export function makeSigner(deps: {
   async function judge(
     found: ReadonlyMap<string, string | null>,
     log: StoredLog | null,
-    signed: SignedRecord | null,
+    { signed, recorded }: { readonly signed: SignedRecord | null; readonly recorded: StateRecord | null },
   ): Promise<Contradiction | null> {
     const origin = log === null ? (signed?.origin ?? '') : originOf(log);
     const [first] = [...found].filter(([, what]) => what !== null);
@@ -236,7 +238,7 @@ export function makeSigner(deps: {
         };
         return { write: next, result: next };
       },
-      { tries: 3 },
+      { tries: 3, first: recorded },
     );
     if (changed === null) return last.contradiction;
     return 'kept' in changed ? changed.kept : changed.result;
