@@ -2,7 +2,7 @@ import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { withTimeLimit } from '../../concurrency/time-limit.js';
-import { parseOrderNumber } from '../../domain/order/number.js';
+import { isOrderNumber, parseOrderNumber } from '../../domain/order/number.js';
 import { outcomeIn } from '../../domain/order/order.js';
 import type { ReceivedCallback } from '../../domain/payment-callback/events.js';
 import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
@@ -145,5 +145,5 @@ function recordOf(
  * hold an address or a name, which no event may contain in clear text.
  */
 function recordedNumber(number: string | null): string | null {
-  return number === null || parseOrderNumber(number) !== null ? number : 'foreign';
+  return number === null || isOrderNumber(number) ? number : 'foreign';
 }

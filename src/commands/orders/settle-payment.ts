@@ -68,12 +68,13 @@ export function makeSettlePayment({
     report: PaymentReport,
     context: CommandContext,
   ): Promise<Accepted> {
-    const [own, named] = [ownStreamId(provider, report.key), report.told[0]?.transaction_id ?? null];
+    const named = report.told[0]?.transaction_id ?? null;
+    const own = (): string => ownStreamId(provider, report.key);
     try {
-      return await acceptIn(named === null ? own : transactionStreamId(provider, named), report, context);
+      return await acceptIn(named === null ? own() : transactionStreamId(provider, named), report, context);
     } catch (error) {
       if (!isRejection(error, 'transaction_full')) throw error;
-      return acceptIn(own, { ...report, is_excess: true }, stepContext(context, 'excess'));
+      return acceptIn(own(), { ...report, is_excess: true }, stepContext(context, 'excess'));
     }
   }
 
