@@ -35,8 +35,11 @@ export function withTimeLimit<Result>(
   });
 }
 
-/** A pause that a signal ends takes several times as long as a timer. */
-function startTimer({ sleep, timer }: LimitClock, ms: number, work: () => void): () => void {
+/**
+ * Runs the work after `ms` milliseconds, unless the returned function is called before. A pause that a signal ends takes
+ * several times as long as a timer.
+ */
+export function startTimer({ sleep, timer }: LimitClock, ms: number, work: () => void): () => void {
   if (timer !== undefined) return timer(ms, work);
   const end = new AbortController();
   sleep(ms, end.signal).then(work, () => undefined);

@@ -47,17 +47,24 @@ export async function benchAppends(): Promise<readonly Comparison[]> {
   }
 }
 
-const example = {
+export const example = {
   type: 'ProjectCreated',
   data: { name: 'A film of some length', owner_id: randomUUID() },
 } as const;
 
-async function appendThroughPort(eventStore: EventStore, width: number): Promise<number> {
+function appendThroughPort(eventStore: EventStore, width: number): Promise<number> {
+  return appendsPerSecond(width, () =>
+    eventStore.append(`project-${randomUUID()}`, 'no-stream', [makeEvent(example)]),
+  );
+}
+
+/** @param width appends in flight */
+export async function appendsPerSecond(width: number, append: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   let appended = 0;
   const work = async (): Promise<void> => {
     while (performance.now() - began < durationMs) {
-      await eventStore.append(`project-${randomUUID()}`, 'no-stream', [makeEvent(example)]);
+      await append();
       appended += 1;
     }
   };

@@ -2,6 +2,7 @@ import { benchAppends } from './appends.js';
 import { benchAudit } from './audit.js';
 import { benchCatchUp } from './catch-up.js';
 import { benchCatchUpOnServers } from './catch-up-servers.js';
+import { benchEventStoreDbAppends } from './eventstoredb-appends.js';
 import { benchHostile } from './hostile.js';
 import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
@@ -16,6 +17,7 @@ import { benchStart } from './start.js';
 
 const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = {
   appends: benchAppends,
+  'eventstoredb-appends': benchEventStoreDbAppends,
   http: benchHttp,
   'peer-lists': benchPeerLists,
   payments: benchPayments,

@@ -1,3 +1,4 @@
+import { startTimer } from '../../concurrency/time-limit.js';
 import type { Clock } from '../ports/clock.js';
 import type { Position } from '../ports/domain-event.js';
 import type { LogPage } from '../ports/event-store.js';
@@ -139,17 +140,19 @@ export function makePageWindow({ clock }: { readonly clock: Clock }): PageWindow
     place.sinceMs += elapsedMs;
   }
 
-  async function changeOrTimeout(ms: number, signal: AbortSignal): Promise<void> {
-    const stop = new AbortController();
-    const end = (): void => {
-      stop.abort();
-    };
-    waiting.add(end);
-    signal.addEventListener('abort', end, { once: true });
-    // An abort means that a follower has moved, or that the subscription ends.
-    await clock.sleep(Math.max(1, ms), stop.signal).catch(() => undefined);
-    signal.removeEventListener('abort', end);
-    waiting.delete(end);
+  /** Waits until a follower has moved, the subscription ends or the time is over. */
+  function changeOrTimeout(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        signal.removeEventListener('abort', end);
+        waiting.delete(end);
+        resolve();
+      };
+      const cancel = startTimer(clock, Math.max(1, ms), end);
+      waiting.add(end);
+      signal.addEventListener('abort', end, { once: true });
+    });
   }
 
   function resumeAll(): void {
