@@ -1,36 +1,27 @@
 import type { PassOnCallback } from '../commands/orders/pass-on-callback.js';
 import type { SettlePayment } from '../commands/orders/settle-payment.js';
-import {
-  paymentCallbackCodec,
-  type PaymentCallbackEvent,
-  paymentCallbackCategory,
-} from '../domain/payment-callback/events.js';
-import {
-  transactionCodec,
-  type TransactionEvent,
-  transactionCategory,
-} from '../domain/transaction/events.js';
-import type { Reaction } from '../event-sourcing/reacting/reaction.js';
+import { paymentCallbackCategory, paymentCallbackCodec } from '../domain/payment-callback/events.js';
+import { transactionCategory, transactionCodec } from '../domain/transaction/events.js';
+import type { AnyReaction } from '../event-sourcing/reacting/reaction.js';
 import { streamIdOf } from '../event-sourcing/ports/stream-name.js';
-
-type Owing = Extract<TransactionEvent, { type: 'PaymentReported' | 'PaymentReportResolved' }>;
-type Received = Extract<PaymentCallbackEvent, { type: 'PaymentCallbackReceived' }>;
 
 /**
  * Tells orders what their requests did not tell them: of every report, and of the reports that an event releases. The
- * commands of both reactions read what is due, and append nothing where nothing is.
+ * process that served the request has both streams cached, so it reads nothing. Otherwise the commands of both reactions
+ * read what is due, and append nothing where nothing is.
  */
 export function makeSettlePayments({
   settlePayment,
 }: {
-  readonly settlePayment: Pick<SettlePayment, 'tell'>;
-}): Reaction<Owing> {
+  readonly settlePayment: Pick<SettlePayment, 'isTold' | 'tell'>;
+}): AnyReaction {
   return {
     name: 'tell-payment-reports',
     category: transactionCategory,
     codec: transactionCodec,
     types: ['PaymentReported', 'PaymentReportResolved'],
-    asks: () => Promise.resolve('yes'),
+    asks: async (event) =>
+      (await settlePayment.isTold(streamIdOf(event), Number(event.revision))) ? 'no' : 'yes',
     conclude: async (event, context) => {
       await settlePayment.tell(streamIdOf(event), Number(event.revision), context);
     },
@@ -42,7 +33,7 @@ export function makePassOnCallbacks({
   passOnCallback,
 }: {
   readonly passOnCallback: PassOnCallback;
-}): Reaction<Received> {
+}): AnyReaction {
   return {
     name: 'pass-on-payment-callbacks',
     category: paymentCallbackCategory,

@@ -5,9 +5,11 @@ import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import {
   type FactOutcome,
   orderAggregate,
+  isKnown,
   outcomeIn,
   outcomesIn,
   type PlacedOrder,
+  reportedFact,
   type ReportedFact,
 } from '../../domain/order/order.js';
 import { platformOf } from '../../domain/order/events.js';
@@ -42,6 +44,11 @@ export interface SettlePayment {
    * @param report `order_id`: the order that it belongs to where its number names none
    */
   accept(provider: PaymentProviderName, report: PaymentReport, context: CommandContext): Promise<Accepted>;
+  /**
+   * Says whether the cached streams show that the order knows what the event at this revision makes due. A later event
+   * takes none of it back, so no read of the head is needed. False: only `tell` finds out.
+   */
+  isTold(transaction: string, at: number): Promise<boolean>;
   /** Tells the order what the event at this revision makes due, or that of the link of the transaction. */
   tell(transaction: string, at: number | 'link', context: CommandContext): Promise<Told>;
   /** Appends the facts to the order in one append. Returns what the order made of each. */
@@ -61,7 +68,7 @@ export function makeSettlePayment({
   paymentMakers,
 }: Pick<Deps, 'handler' | 'paymentMakers'>): SettlePayment {
   const madePayments = makeMadePayments({ handler, paymentMakers });
-  return { accept, tell, tellOrder, hasRoom, placedOrder };
+  return { accept, isTold, tell, tellOrder, hasRoom, placedOrder };
 
   async function accept(
     provider: PaymentProviderName,
@@ -93,6 +100,17 @@ export function makeSettlePayment({
       isConflict: types.includes('PaymentConflicted'),
       settle: async (step) => (await tell(id, revision, step)).get(revision) ?? untold,
     };
+  }
+
+  async function isTold(id: string, at: number): Promise<boolean> {
+    const { state, revision } = await handler.load(transactionAggregate, id, 'remembered');
+    if (revision === null || revision < BigInt(at)) return false;
+    const due = dueAt(state, at);
+    if (due === null) return true;
+    const { state: order } = await handler.load(orderAggregate, due.orderId, 'remembered');
+    return due.reports.every((report) =>
+      report.told.every((_, index) => isKnown(order, factName(id, report, index))),
+    );
   }
 
   async function tell(id: string, at: number | 'link', context: CommandContext): Promise<Told> {
@@ -130,16 +148,15 @@ export function makeSettlePayment({
     facts: readonly ReportedFact[],
     context: CommandContext,
   ): Promise<readonly FactOutcome[]> {
-    const { state, revision } = await handler.load(orderAggregate, orderId);
-    if (state.status === 'absent') throw new Error('an order that a report belongs to is gone');
-    const known = facts.map((fact) => outcomeIn(state, fact));
+    const outcomes = async () => {
+      const order = await existingOrder(orderId);
+      return facts.map((fact) => outcomeIn(order, fact));
+    };
+    const known = await outcomes();
     if (!known.some((outcome) => outcome === 'owed' || outcome === 'full')) return known;
-    // A repetition after a crash may tell less, so the command id contains the revision that it was decided on.
-    const step = stepContext(context, `${orderId}/${revision}`);
     const target = { aggregate: orderAggregate, id: orderId };
-    await handler.handle(target, { type: 'Report', reports: facts }, step);
-    const order = await existingOrder(orderId);
-    return facts.map((fact) => outcomeIn(order, fact));
+    await handler.handle(target, { type: 'Report', reports: facts }, context);
+    return outcomes();
   }
 
   /** Returns the facts that are due, each with the revision of its report. */
@@ -152,20 +169,12 @@ export function makeSettlePayment({
     const made = await madePayments(provider, due, reports);
     return due.reports.flatMap((report) =>
       report.told.map((told, index) => {
-        const { fact, transaction_id: transactionId, at } = told;
         const ofReport = report.is_ours ? null : 'merchant';
         const ofFact = isAnotherPayment(told, provider, made, reports) ? 'another_payment' : null;
-        return {
-          ...{
-            report: report.revision,
-            callback: factName(id, report, index),
-            provider,
-            transactionId,
-            fact,
-          },
-          mismatch: due.isOther ? 'transaction_of_another_order' : (ofReport ?? ofFact),
-          at: new Date(at ?? report.received_at),
-        };
+        const mismatch = due.isOther ? 'transaction_of_another_order' : (ofReport ?? ofFact);
+        const callback = factName(id, report, index);
+        const fact = reportedFact(told, report.received_at, { callback, provider, mismatch });
+        return { ...fact, report: report.revision };
       }),
     );
   }
