@@ -30,46 +30,21 @@ export interface Accepted {
   readonly settle: (context: CommandContext) => Promise<Disposition | null>;
 }
 
-/** What an order made of reports, by their revisions. */
-export type Told = ReadonlyMap<number, Disposition>;
+export type SettlePayment = ReturnType<typeof makeSettlePayment>;
 
 /**
  * Accepts reports in the stream of their transaction, and tells them to their order (docs/design.md#settling). Both steps
- * are idempotent, so several processes may do them, and one process completes the work of another that crashed.
- * @throws StoreUnavailable, Overloaded
+ * are idempotent, so several processes may do them, and one process completes the work of another that crashed. Each
+ * function throws StoreUnavailable and Overloaded.
  */
-export interface SettlePayment {
+export function makeSettlePayment({ handler, paymentMakers }: Pick<Deps, 'handler' | 'paymentMakers'>) {
+  const madePayments = makeMadePayments({ handler, paymentMakers });
+  return { accept, isTold, tell, tellOrder, hasRoom, placedOrder };
+
   /**
    * Appends the report, unless its key is known. Without a transaction, or room in it, a report has a stream for itself.
    * @param report `order_id`: the order that it belongs to where its number names none
    */
-  accept(provider: PaymentProviderName, report: PaymentReport, context: CommandContext): Promise<Accepted>;
-  /**
-   * Says whether the cached streams show that the order knows what the event at this revision makes due. A later event
-   * takes none of it back, so no read of the head is needed. False: only `tell` finds out.
-   */
-  isTold(transaction: string, at: number): Promise<boolean>;
-  /** Tells the order what the event at this revision makes due, or that of the link of the transaction. */
-  tell(transaction: string, at: number | 'link', context: CommandContext): Promise<Told>;
-  /** Appends the facts to the order in one append. Returns what the order made of each. */
-  tellOrder(
-    orderId: string,
-    facts: readonly ReportedFact[],
-    context: CommandContext,
-  ): Promise<readonly FactOutcome[]>;
-  /** Says whether an order has room for a report that waits, after the reports that its link would release first. */
-  hasRoom(orderId: string, transaction: string, revision: number): Promise<boolean>;
-  /** Returns an order; null where it does not exist. */
-  placedOrder(orderId: string): Promise<PlacedOrder | null>;
-}
-
-export function makeSettlePayment({
-  handler,
-  paymentMakers,
-}: Pick<Deps, 'handler' | 'paymentMakers'>): SettlePayment {
-  const madePayments = makeMadePayments({ handler, paymentMakers });
-  return { accept, isTold, tell, tellOrder, hasRoom, placedOrder };
-
   async function accept(
     provider: PaymentProviderName,
     report: PaymentReport,
@@ -102,6 +77,10 @@ export function makeSettlePayment({
     };
   }
 
+  /**
+   * Says whether the cached streams show that the order knows what the event at this revision makes due. A later event
+   * takes none of it back, so no read of the head is needed. False: only `tell` finds out.
+   */
   async function isTold(id: string, at: number): Promise<boolean> {
     const { state, revision } = await handler.load(transactionAggregate, id, 'remembered');
     if (revision === null || revision < BigInt(at)) return false;
@@ -113,7 +92,15 @@ export function makeSettlePayment({
     );
   }
 
-  async function tell(id: string, at: number | 'link', context: CommandContext): Promise<Told> {
+  /**
+   * Tells the order what the event at this revision makes due, or that of the link of the transaction. Returns what the
+   * order made of the reports, by their revisions.
+   */
+  async function tell(
+    id: string,
+    at: number | 'link',
+    context: CommandContext,
+  ): Promise<ReadonlyMap<number, Disposition>> {
     const state = await transaction(id);
     const due = dueAt(state, at === 'link' ? (state.link?.at ?? -1) : at);
     const told = new Map<number, Disposition>();
@@ -133,6 +120,7 @@ export function makeSettlePayment({
     return told;
   }
 
+  /** Says whether an order has room for a report that waits, after the reports that its link would release first. */
   async function hasRoom(orderId: string, id: string, revision: number): Promise<boolean> {
     const state = await transaction(id);
     const link = { order_id: orderId, at: Infinity };
@@ -143,6 +131,7 @@ export function makeSettlePayment({
     return !facts.some(({ report }, index) => report === revision && outcomes[index] === 'full');
   }
 
+  /** Appends the facts to the order in one append. Returns what the order made of each. */
   async function tellOrder(
     orderId: string,
     facts: readonly ReportedFact[],
@@ -185,6 +174,7 @@ export function makeSettlePayment({
     return order;
   }
 
+  /** Returns an order; null where it does not exist. */
   async function placedOrder(orderId: string): Promise<PlacedOrder | null> {
     const { state } = await handler.load(orderAggregate, orderId);
     return state.status === 'placed' ? state : null;
