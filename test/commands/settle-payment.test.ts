@@ -65,7 +65,7 @@ test('The reaction reads nothing of a report that its process has told, and read
   // A process that has cached neither stream reads both.
   await another().react();
   t.deepEqual(reads, ['transaction', 'order']);
-  // What the request could not tell is told after reads of the head.
+  // The reaction tells what the request could not, after reads of the head.
   fail('order');
   const before = (await written()).length;
   await send({ key: 'm2', told: [told(refunded(300))] });
