@@ -51,16 +51,22 @@ const seenMax = 1_002;
 
 function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): OrderDocument | null {
   if (event.type === 'OrderPlaced') {
+    const { user_id, project_id, plan_id, grant, provider, expires_at } = event.data;
     return {
-      ...event.data,
       ...newOrder(event.data),
+      user_id,
+      project_id,
+      plan_id,
+      grant,
+      provider,
+      expires_at,
       status: 'created',
       refunded_amount: 0,
       paid_at: null,
       payments: [],
       decisions: [],
       seen: [],
-      open_for: event.data.user_id,
+      open_for: user_id,
       in_review: null,
       created_at: event.time,
       updated_at: event.time,

@@ -38,7 +38,7 @@ import { makeFinishEmailChanges, makeReleaseFormerAddresses } from '../reactions
 import { makeFinishErasures } from '../reactions/finish-erasure.js';
 import { makeRecordShareAccesses } from '../reactions/record-share-accesses.js';
 import { makeRemoveErasedMembers } from '../reactions/remove-erased-members.js';
-import { makePassOnCallbacks, makeSettlePayments } from '../reactions/settle-payments.js';
+import { makeSettlePayments } from '../reactions/settle-payments.js';
 import type { AnyProjection } from '../event-sourcing/views/projection.js';
 import type { Position } from '../event-sourcing/ports/domain-event.js';
 import type { AnyReaction } from '../event-sourcing/reacting/reaction.js';
@@ -99,8 +99,7 @@ export function makeReactions(
 
     // Orders
     makeExpireOrders(services),
-    makePassOnCallbacks(commands),
-    makeSettlePayments(commands),
+    ...makeSettlePayments(commands),
     makeCaptureApprovedPayments(commands),
     makeFulfilOrders(commands),
     makeFulfilOrders(commands, 'fulfil-paid-orders'),

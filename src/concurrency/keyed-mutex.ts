@@ -5,23 +5,22 @@ export type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => P
 
 /** @param waitingMax calls of one key that may run or wait; a further call throws Overloaded */
 export function makeKeyedMutex({ waitingMax }: { readonly waitingMax: number }): KeyedMutex {
-  const tails = new Map<string, { readonly settled: Promise<void>; waiting: number }>();
+  const tails = new Map<string, { settled: Promise<void>; waiting: number }>();
 
-  return async (key, work) => {
+  return (key, work) => {
     const tail = tails.get(key);
     const waiting = (tail?.waiting ?? 0) + 1;
-    if (waiting > waitingMax) throw new Overloaded(`more than ${waitingMax} calls of one key run or wait`);
+    if (waiting > waitingMax) {
+      return Promise.reject(new Overloaded(`more than ${waitingMax} calls of one key run or wait`));
+    }
     const result = tail === undefined ? work() : tail.settled.then(work);
     // Failed work does not stop the next call; its caller receives the error.
-    const settled = result.then(
-      () => undefined,
-      () => undefined,
-    );
+    const settled = result.then(settle, settle);
     const own = { settled, waiting };
     tails.set(key, own);
-    try {
-      return await result;
-    } finally {
+    return result;
+
+    function settle(): void {
       const last = tails.get(key);
       if (last === own) tails.delete(key);
       else if (last !== undefined) last.waiting -= 1;

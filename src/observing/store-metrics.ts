@@ -51,7 +51,8 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
         const call = () => store.append(stream, expected, events, options);
         // The store answers an append of no event by itself.
         if (events.length === 0) return call();
-        return timed(() => write('events', call), {
+        return timed(call, {
+          store: 'events',
           outcomeOf: () => 'appended',
           note: (outcome, seconds) => {
             appends.observe({ outcome }, seconds);
@@ -72,7 +73,8 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
       replaced(store, stateCalls, (name, call) => (...args) => {
         const work = () => call(...args);
         const isWrite = name === 'compareAndSet';
-        return timed(() => (isWrite ? write('state', work) : work()), {
+        return timed(work, {
+          store: isWrite ? 'state' : null,
           outcomeOf: (result) => (isWrite && result === null ? 'refused' : 'done'),
           note: (outcome, seconds) => {
             calls.observe({ call: name, outcome }, seconds);
@@ -96,15 +98,19 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
   async function timed<Result>(
     work: () => Promise<Result>,
     {
+      store,
       outcomeOf,
       note,
     }: {
+      /** The store where the work counts as a pending write; null for a read. */
+      readonly store: keyof typeof pending | null;
       readonly outcomeOf: (result: Result) => string;
       readonly note: (outcome: string, seconds: number) => void;
     },
   ): Promise<Result> {
     const startedMs = nowMs();
     const seconds = () => (nowMs() - startedMs) / 1_000;
+    if (store !== null) pending[store] += 1;
     try {
       const result = await work();
       note(outcomeOf(result), seconds());
@@ -112,6 +118,8 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
     } catch (error) {
       note(failureOf(error), seconds());
       throw error;
+    } finally {
+      if (store !== null) pending[store] -= 1;
     }
   }
 }

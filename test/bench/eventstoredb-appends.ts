@@ -12,8 +12,9 @@ const inFlight = 64;
 const rounds = 5;
 
 /**
- * Compares appends through the port of EventStoreDB with the batch path of its client (decision 0033), on the node of
- * `EVENTSTOREDB_URL`, or else on the fake node in a separate process.
+ * Compares appends through the port of EventStoreDB with the batch path of its client
+ * (docs/decisions/0033-one-batch-call-of-our-own.md#context), on the node of `EVENTSTOREDB_URL`, or else on the fake node in
+ * a separate process.
  */
 export async function benchEventStoreDbAppends(): Promise<readonly Comparison[]> {
   const child = fork(fileURLToPath(new URL('./eventstoredb-child.js', import.meta.url)));

@@ -23,9 +23,14 @@ const dispute = { kind: 'dispute', dispute_id: 'd1', status: 'open' } as const;
 /** Given two orders, and a store whose appends to streams of a category fail while `fail` names it. */
 async function given() {
   let failing: string | null = null;
+  const reads: string[] = [];
   const world = await givenPayments({
     wrap: (store) => ({
       ...store,
+      read: (stream, ...rest) => {
+        reads.push(stream.split('-')[0] ?? '');
+        return store.read(stream, ...rest);
+      },
       append: async (stream, ...rest) => {
         if (failing !== null && stream.startsWith(failing)) throw new StoreUnavailable('away');
         return store.append(stream, ...rest);
@@ -34,7 +39,7 @@ async function given() {
   });
   const written = async (from = 0) =>
     (await world.events()).slice(from).map(({ stream, type }) => `${stream.split('-')[0]}: ${type}`);
-  return { ...world, written, fail: (category: string | null) => void (failing = category) };
+  return { ...world, written, reads, fail: (category: string | null) => void (failing = category) };
 }
 
 test('A paid callback makes two appends, and its repetition none', async (t) => {
@@ -49,6 +54,25 @@ test('A paid callback makes two appends, and its repetition none', async (t) => 
   // Other content under the key is a conflict, which changes no order.
   await send({ key: 'm1', told: [told(paid(1), { number })] });
   t.deepEqual(await written(before + 2), ['transaction: PaymentConflicted']);
+});
+
+test('The reaction reads nothing of a report that its process has told, and reads what another process has told', async (t) => {
+  const { send, react, another, reads, fail, written, order } = await given();
+  await send({ key: 'm1', told: [told(paid(), { number })] });
+  reads.length = 0;
+  await react();
+  t.deepEqual(reads, []);
+  // A process that has cached neither stream reads both.
+  await another().react();
+  t.deepEqual(reads, ['transaction', 'order']);
+  // The reaction tells what the request could not, after reads of the head.
+  fail('order');
+  const before = (await written()).length;
+  await send({ key: 'm2', told: [told(refunded(300))] });
+  fail(null);
+  t.like(await order(), { refunded: 0 });
+  await react(before);
+  t.like(await order(), { refunded: 300 });
 });
 
 test('A report that came before its link reaches the order in one append with the report that links', async (t) => {

@@ -2,8 +2,8 @@ import type { Deps } from '../deps.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { withTimeLimit } from '../../concurrency/time-limit.js';
-import { parseOrderNumber } from '../../domain/order/number.js';
-import { outcomeIn } from '../../domain/order/order.js';
+import { isOrderNumber, parseOrderNumber } from '../../domain/order/number.js';
+import { outcomeIn, reportedFact } from '../../domain/order/order.js';
 import type { ReceivedCallback } from '../../domain/payment-callback/events.js';
 import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
 import type { PaymentFact, PaymentProviderName } from '../../domain/payment.js';
@@ -92,10 +92,9 @@ export function makeAcceptCallback({
     const orderId = parseOrderNumber(notifications[0]?.order_number ?? '');
     const order = orderId === null ? null : await settlePayment.placedOrder(orderId);
     if (orderId === null || order?.provider !== provider) return null;
-    const facts = notifications.map(({ fact, at }, index) => ({
-      ...{ callback: notificationName(id, index), provider, transactionId: null, mismatch: null, fact },
-      at: new Date(at ?? received_at),
-    }));
+    const facts = notifications.map((one, index) =>
+      reportedFact(one, received_at, { callback: notificationName(id, index), provider, mismatch: null }),
+    );
     const isNew = facts.some((fact) => outcomeIn(order, fact) === 'owed');
     const outcomes = await settlePayment.tellOrder(orderId, facts, context);
     if (outcomes.includes('full')) return null;
@@ -145,5 +144,5 @@ function recordOf(
  * hold an address or a name, which no event may contain in clear text.
  */
 function recordedNumber(number: string | null): string | null {
-  return number === null || parseOrderNumber(number) !== null ? number : 'foreign';
+  return number === null || isOrderNumber(number) ? number : 'foreign';
 }

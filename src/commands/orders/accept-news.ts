@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkoutAggregate, isPaymentMade } from '../../domain/checkout/checkout.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
-import { orderAggregate, outcomeIn } from '../../domain/order/order.js';
+import { orderAggregate, outcomeIn, reportedFact } from '../../domain/order/order.js';
 import { approvalName, transactionStreamId } from '../../domain/payment-ids.js';
 import type { PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
@@ -96,18 +96,11 @@ export function makeAcceptNews({
   async function isKnownToOrder(
     provider: PaymentProviderName,
     orderId: string,
-    { fact, at }: PaymentNotification,
+    one: PaymentNotification,
   ): Promise<boolean> {
     const { state } = await handler.load(orderAggregate, orderId);
     if (state.status === 'absent') return false;
-    const reported = {
-      callback: '',
-      provider,
-      mismatch: null,
-      transactionId: null,
-      fact,
-      at: new Date(at ?? 0),
-    };
+    const reported = reportedFact(one, new Date(0).toISOString(), { callback: '', provider, mismatch: null });
     return outcomeIn(state, reported) === 'already_applied';
   }
 }

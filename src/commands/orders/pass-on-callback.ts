@@ -23,16 +23,16 @@ export function makePassOnCallback({
   settlePayment,
 }: Pick<Deps, 'handler'> & { readonly settlePayment: SettlePayment }): PassOnCallback {
   return async (callbackId, context) => {
-    const { state } = await handler.load(paymentCallbackAggregate, callbackId);
-    if (state.status === 'absent' || state.isDone) return [];
-    const { provider, fields_digest: digest, is_ours, notifications, received_at } = state.callback;
+    const { callback, isDone, appliedTo } = (await handler.load(paymentCallbackAggregate, callbackId)).state;
+    if (callback === null || isDone) return [];
+    const { provider, fields_digest: digest, is_ours, notifications, received_at } = callback;
     const dispositions: (Disposition | null)[] = [];
     for (const [index, one] of notifications.entries()) {
       const key = notificationName(callbackId, index);
       const step = stepContext(context, key);
       if (one.fact.kind === 'approved' && is_ours) await approve(provider, one, key, step);
       if (one.fact.kind === 'approved' || one.fact.kind === 'nothing') continue;
-      const report = { key, digest, is_ours, told: [one], order_id: state.appliedTo, received_at };
+      const report = { key, digest, is_ours, told: [one], order_id: appliedTo, received_at };
       const accepted = await settlePayment.accept(provider, report, step);
       dispositions.push(await accepted.settle(step));
     }

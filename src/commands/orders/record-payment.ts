@@ -84,7 +84,7 @@ export function makeRecordPayment(
     const id = callbackIdOf(provider, `recorded by an operator: ${content}`);
     const { state: before } = await handler.load(paymentCallbackAggregate, id);
     const at = request.at === undefined ? null : new Date(request.at).toISOString();
-    if (before.status === 'absent') {
+    if (before.callback === null) {
       const told = { callback: id, provider, transactionId: transaction_id, fact, mismatch: null };
       checkRecord(order, { ...told, at: new Date(at ?? context.time) });
     }

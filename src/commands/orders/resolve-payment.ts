@@ -136,8 +136,7 @@ export function makeResolvePayment(
       return { transaction: stream, orderIds: [order_id, state.link?.order_id ?? null] };
     }
     const { state } = await handler.load(paymentCallbackAggregate, stream);
-    if (state.status === 'absent') return notFound();
-    const { provider, notifications } = state.callback;
+    const { provider, notifications } = state.callback ?? notFound();
     const { transaction_id: of, order_number: number } = notifications[index] ?? notFound();
     const own = ownStreamId(provider, notificationName(stream, index));
     const transaction = of === null ? null : transactionStreamId(provider, of);

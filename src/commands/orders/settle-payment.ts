@@ -5,9 +5,11 @@ import { stepContext } from '../../event-sourcing/deciding/ids.js';
 import {
   type FactOutcome,
   orderAggregate,
+  isKnown,
   outcomeIn,
   outcomesIn,
   type PlacedOrder,
+  reportedFact,
   type ReportedFact,
 } from '../../domain/order/order.js';
 import { platformOf } from '../../domain/order/events.js';
@@ -28,52 +30,33 @@ export interface Accepted {
   readonly settle: (context: CommandContext) => Promise<Disposition | null>;
 }
 
-/** What an order made of reports, by their revisions. */
-export type Told = ReadonlyMap<number, Disposition>;
+export type SettlePayment = ReturnType<typeof makeSettlePayment>;
 
 /**
  * Accepts reports in the stream of their transaction, and tells them to their order (docs/design.md#settling). Both steps
- * are idempotent, so several processes may do them, and one process completes the work of another that crashed.
- * @throws StoreUnavailable, Overloaded
+ * are idempotent, so several processes may do them, and one process completes the work of another that crashed. Each
+ * function throws StoreUnavailable and Overloaded.
  */
-export interface SettlePayment {
+export function makeSettlePayment({ handler, paymentMakers }: Pick<Deps, 'handler' | 'paymentMakers'>) {
+  const madePayments = makeMadePayments({ handler, paymentMakers });
+  return { accept, isTold, tell, tellOrder, hasRoom, placedOrder };
+
   /**
    * Appends the report, unless its key is known. Without a transaction, or room in it, a report has a stream for itself.
    * @param report `order_id`: the order that it belongs to where its number names none
    */
-  accept(provider: PaymentProviderName, report: PaymentReport, context: CommandContext): Promise<Accepted>;
-  /** Tells the order what the event at this revision makes due, or that of the link of the transaction. */
-  tell(transaction: string, at: number | 'link', context: CommandContext): Promise<Told>;
-  /** Appends the facts to the order in one append. Returns what the order made of each. */
-  tellOrder(
-    orderId: string,
-    facts: readonly ReportedFact[],
-    context: CommandContext,
-  ): Promise<readonly FactOutcome[]>;
-  /** Says whether an order has room for a report that waits, after the reports that its link would release first. */
-  hasRoom(orderId: string, transaction: string, revision: number): Promise<boolean>;
-  /** Returns an order; null where it does not exist. */
-  placedOrder(orderId: string): Promise<PlacedOrder | null>;
-}
-
-export function makeSettlePayment({
-  handler,
-  paymentMakers,
-}: Pick<Deps, 'handler' | 'paymentMakers'>): SettlePayment {
-  const madePayments = makeMadePayments({ handler, paymentMakers });
-  return { accept, tell, tellOrder, hasRoom, placedOrder };
-
   async function accept(
     provider: PaymentProviderName,
     report: PaymentReport,
     context: CommandContext,
   ): Promise<Accepted> {
-    const [own, named] = [ownStreamId(provider, report.key), report.told[0]?.transaction_id ?? null];
+    const named = report.told[0]?.transaction_id ?? null;
+    const own = (): string => ownStreamId(provider, report.key);
     try {
-      return await acceptIn(named === null ? own : transactionStreamId(provider, named), report, context);
+      return await acceptIn(named === null ? own() : transactionStreamId(provider, named), report, context);
     } catch (error) {
       if (!isRejection(error, 'transaction_full')) throw error;
-      return acceptIn(own, { ...report, is_excess: true }, stepContext(context, 'excess'));
+      return acceptIn(own(), { ...report, is_excess: true }, stepContext(context, 'excess'));
     }
   }
 
@@ -94,7 +77,30 @@ export function makeSettlePayment({
     };
   }
 
-  async function tell(id: string, at: number | 'link', context: CommandContext): Promise<Told> {
+  /**
+   * Says whether the cached streams show that the order knows what the event at this revision makes due. A later event
+   * takes none of it back, so no read of the head is needed. False: only `tell` finds out.
+   */
+  async function isTold(id: string, at: number): Promise<boolean> {
+    const { state, revision } = await handler.load(transactionAggregate, id, 'remembered');
+    if (revision === null || revision < BigInt(at)) return false;
+    const due = dueAt(state, at);
+    if (due === null) return true;
+    const { state: order } = await handler.load(orderAggregate, due.orderId, 'remembered');
+    return due.reports.every((report) =>
+      report.told.every((_, index) => isKnown(order, factName(id, report, index))),
+    );
+  }
+
+  /**
+   * Tells the order what the event at this revision makes due, or that of the link of the transaction. Returns what the
+   * order made of the reports, by their revisions.
+   */
+  async function tell(
+    id: string,
+    at: number | 'link',
+    context: CommandContext,
+  ): Promise<ReadonlyMap<number, Disposition>> {
     const state = await transaction(id);
     const due = dueAt(state, at === 'link' ? (state.link?.at ?? -1) : at);
     const told = new Map<number, Disposition>();
@@ -114,6 +120,7 @@ export function makeSettlePayment({
     return told;
   }
 
+  /** Says whether an order has room for a report that waits, after the reports that its link would release first. */
   async function hasRoom(orderId: string, id: string, revision: number): Promise<boolean> {
     const state = await transaction(id);
     const link = { order_id: orderId, at: Infinity };
@@ -124,21 +131,21 @@ export function makeSettlePayment({
     return !facts.some(({ report }, index) => report === revision && outcomes[index] === 'full');
   }
 
+  /** Appends the facts to the order in one append. Returns what the order made of each. */
   async function tellOrder(
     orderId: string,
     facts: readonly ReportedFact[],
     context: CommandContext,
   ): Promise<readonly FactOutcome[]> {
-    const { state, revision } = await handler.load(orderAggregate, orderId);
-    if (state.status === 'absent') throw new Error('an order that a report belongs to is gone');
-    const known = facts.map((fact) => outcomeIn(state, fact));
+    const outcomes = async () => {
+      const order = await existingOrder(orderId);
+      return facts.map((fact) => outcomeIn(order, fact));
+    };
+    const known = await outcomes();
     if (!known.some((outcome) => outcome === 'owed' || outcome === 'full')) return known;
-    // A repetition after a crash may tell less, so the command id contains the revision that it was decided on.
-    const step = stepContext(context, `${orderId}/${revision}`);
     const target = { aggregate: orderAggregate, id: orderId };
-    await handler.handle(target, { type: 'Report', reports: facts }, step);
-    const order = await existingOrder(orderId);
-    return facts.map((fact) => outcomeIn(order, fact));
+    await handler.handle(target, { type: 'Report', reports: facts }, context);
+    return outcomes();
   }
 
   /** Returns the facts that are due, each with the revision of its report. */
@@ -151,20 +158,12 @@ export function makeSettlePayment({
     const made = await madePayments(provider, due, reports);
     return due.reports.flatMap((report) =>
       report.told.map((told, index) => {
-        const { fact, transaction_id: transactionId, at } = told;
         const ofReport = report.is_ours ? null : 'merchant';
         const ofFact = isAnotherPayment(told, provider, made, reports) ? 'another_payment' : null;
-        return {
-          ...{
-            report: report.revision,
-            callback: factName(id, report, index),
-            provider,
-            transactionId,
-            fact,
-          },
-          mismatch: due.isOther ? 'transaction_of_another_order' : (ofReport ?? ofFact),
-          at: new Date(at ?? report.received_at),
-        };
+        const mismatch = due.isOther ? 'transaction_of_another_order' : (ofReport ?? ofFact);
+        const callback = factName(id, report, index);
+        const fact = reportedFact(told, report.received_at, { callback, provider, mismatch });
+        return { ...fact, report: report.revision };
       }),
     );
   }
@@ -175,6 +174,7 @@ export function makeSettlePayment({
     return order;
   }
 
+  /** Returns an order; null where it does not exist. */
   async function placedOrder(orderId: string): Promise<PlacedOrder | null> {
     const { state } = await handler.load(orderAggregate, orderId);
     return state.status === 'placed' ? state : null;

@@ -14,6 +14,11 @@ export function orderNumber(orderId: string): string {
   return digits;
 }
 
+/** Returns whether a number is ours. */
+export function isOrderNumber(number: string): boolean {
+  return pattern.test(number.toUpperCase());
+}
+
 /** Returns the order's id, or null if the number is not ours. */
 export function parseOrderNumber(number: string): string | null {
   const text = number.toUpperCase();

@@ -9,7 +9,7 @@ import { evolve, type OrderState, type PlacedOrder } from './state.js';
 import { isDue, isOpen, isUnpaid, orderStatus } from './status.js';
 import { type GoneReason, unusedPayments } from './unused.js';
 
-export type { ReportedFact } from './reported-fact.js';
+export { reportedFact, type ReportedFact } from './reported-fact.js';
 export type { OrderState, PlacedOrder } from './state.js';
 export { type GoneReason, unusedPayments } from './unused.js';
 export { isDue, isOpen, isUnpaid, orderStatus, refundedAmount, type OrderStatus } from './status.js';
@@ -102,6 +102,11 @@ export type FactOutcome = 'owed' | 'full' | 'mismatch' | 'applied' | 'already_ap
 /** Derives the outcome of a fact from what the order knows (docs/design.md#settling). */
 export function outcomeIn(order: PlacedOrder, reported: ReportedFact): FactOutcome {
   return knownAs(order.seen, reported.callback) ?? outcomeOf(effectOf(order, reported));
+}
+
+/** Returns whether an event of the order has this name. */
+export function isKnown(order: OrderState, name: string): boolean {
+  return order.status === 'placed' && knownAs(order.seen, name) !== null;
 }
 
 /** Derives the outcomes of facts that reach the order now, one after the other. */

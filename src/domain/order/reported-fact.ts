@@ -1,4 +1,4 @@
-import type { PaymentFact, PaymentProviderName } from '../payment.js';
+import type { PaymentFact, PaymentNotification, PaymentProviderName } from '../payment.js';
 import type { OrderEvent } from './events.js';
 import { isCharged, isCovered, type Mismatch, transactionKey } from './review.js';
 import type { PlacedOrder } from './state.js';
@@ -14,6 +14,18 @@ export interface ReportedFact {
   readonly transactionId: string | null;
   readonly fact: PaymentFact;
   readonly at: Date;
+}
+
+/**
+ * Makes the fact of a notification.
+ * @param receivedAt counts where the platform names no time
+ */
+export function reportedFact(
+  { transaction_id: transactionId, fact, at }: PaymentNotification,
+  receivedAt: string,
+  of: Pick<ReportedFact, 'callback' | 'provider' | 'mismatch'>,
+): ReportedFact {
+  return { ...of, transactionId, fact, at: new Date(at ?? receivedAt) };
 }
 
 /** Returns what a fact means for an order, whether the order knows it already or not. */

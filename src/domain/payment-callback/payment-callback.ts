@@ -8,18 +8,18 @@ import {
 } from './events.js';
 
 /** A callback whose notifications are passed on to the streams of their transactions. */
-export type PaymentCallbackState =
-  | { readonly status: 'absent' }
-  | {
-      readonly status: 'received';
-      readonly callback: ReceivedCallback;
-      /** Whether an earlier release settled it, or an operator dismissed it. */
-      readonly isDone: boolean;
-      /** The order to which an operator applied it with an earlier release. */
-      readonly appliedTo: string | null;
-      /** Digests of the other contents under the same key. */
-      readonly conflicts: ReadonlySet<string>;
-    };
+export interface PaymentCallbackState {
+  /** Null: none was received under the key. */
+  readonly callback: ReceivedCallback | null;
+  /** Whether an earlier release settled it, or an operator dismissed it. */
+  readonly isDone: boolean;
+  /** The order to which an operator applied it with an earlier release. */
+  readonly appliedTo: string | null;
+  /** Digests of the other contents under the same key. */
+  readonly conflicts: readonly string[];
+}
+
+const initialState: PaymentCallbackState = { callback: null, isDone: false, appliedTo: null, conflicts: [] };
 
 export interface PaymentCallbackCommand {
   readonly type: 'Receive';
@@ -29,17 +29,15 @@ export interface PaymentCallbackCommand {
 }
 
 function evolve(state: PaymentCallbackState, event: PaymentCallbackEvent): PaymentCallbackState {
-  if (event.type === 'PaymentCallbackReceived') {
-    return { status: 'received', callback: event.data, isDone: false, appliedTo: null, conflicts: new Set() };
-  }
-  if (state.status === 'absent') return state;
   switch (event.type) {
+    case 'PaymentCallbackReceived':
+      return { ...state, callback: event.data };
     case 'PaymentCallbackResolved':
       return { ...state, isDone: event.data.action === 'dismiss', appliedTo: event.data.order_id };
     case 'PaymentCallbackSettled':
       return { ...state, isDone: true };
     case 'PaymentCallbackConflicted':
-      return { ...state, conflicts: new Set(state.conflicts).add(event.data.fields_digest) };
+      return { ...state, conflicts: [...state.conflicts, event.data.fields_digest] };
     case 'PaymentCallbackHeld':
     case 'PaymentCallbackRecorded':
       return state;
@@ -49,15 +47,15 @@ function evolve(state: PaymentCallbackState, event: PaymentCallbackEvent): Payme
 /** A duplicate appends nothing. Other content under the same key is recorded once, for the first `conflictsMax`. */
 function decide(
   { callback, note }: PaymentCallbackCommand,
-  state: PaymentCallbackState,
+  { callback: known, conflicts }: PaymentCallbackState,
 ): readonly PaymentCallbackEvent[] {
-  if (state.status === 'absent') {
+  if (known === null) {
     const received = { type: 'PaymentCallbackReceived', data: callback } as const;
     return note === undefined ? [received] : [received, { type: 'PaymentCallbackRecorded', data: note }];
   }
   const { fields_digest } = callback;
-  if (fields_digest === state.callback.fields_digest || state.conflicts.has(fields_digest)) return [];
-  if (state.conflicts.size >= conflictsMax) return [];
+  const isKnown = fields_digest === known.fields_digest || conflicts.includes(fields_digest);
+  if (isKnown || conflicts.length >= conflictsMax) return [];
   return [{ type: 'PaymentCallbackConflicted', data: { fields_digest } }];
 }
 
@@ -68,5 +66,5 @@ export const paymentCallbackAggregate: Aggregate<
 > = {
   category: paymentCallbackCategory,
   codec: paymentCallbackCodec,
-  decider: { initialState: { status: 'absent' }, decide, evolve },
+  decider: { initialState, decide, evolve },
 };

@@ -1,7 +1,7 @@
 import type { Load } from './command-handler.js';
 import type { Aggregate, Evolving } from './decider.js';
 import type { DocumentWriter } from '../views/document-writer.js';
-import type { DomainEvent, NewEvent, Recorded, StoredEvent } from '../ports/domain-event.js';
+import type { DomainEvent, NewEvent, StoredEvent } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import { evolveDecoded, evolveDocument } from '../views/fold-documents.js';
 import { makeLru } from '../views/lru.js';
@@ -24,6 +24,13 @@ export interface Target<State, Command, Event extends DomainEvent> {
 /** An event that the command appends or has just appended. */
 export type Encoded<Event extends DomainEvent> = Event & NewEvent;
 
+/** What a fold becomes by events that are appended next. */
+export interface Extended<Event extends DomainEvent> extends Pick<Folded<unknown>, 'revision' | 'documents'> {
+  readonly events: readonly Evolving<Event>[];
+  /** Returns whether a fold has asked when the store records an event, which only a read shows. */
+  readonly dependsOnTime: () => boolean;
+}
+
 /** The folded streams of a process, cached by revision. The cache holds only events that the log contains. */
 export interface FoldedStreams {
   /** Reads the events after the cached revision, folds them and caches the fold. */
@@ -40,17 +47,16 @@ export interface FoldedStreams {
     target: Target<State, Command, Event>,
     before: Folded<State>,
     events: readonly Encoded<Event>[],
-  ): Pick<Folded<State>, 'revision' | 'documents'>;
+  ): Extended<Event>;
   /**
    * Caches the fold after events that were just appended, without a read. An event id depends on the event's content, and
    * a repeated command has the same time, so the log contains these events even if another attempt wrote them. A state
-   * that depends on the recorded time of an event is not cached: only a read shows that time.
-   * @param after see `extended`
+   * that depends on the recorded time of an event is not cached.
    */
   keep<State, Command, Event extends DomainEvent>(
     target: Target<State, Command, Event>,
-    change: { readonly before: Folded<State>; readonly after: Pick<Folded<State>, 'revision' | 'documents'> },
-    events: readonly Encoded<Event>[],
+    before: Folded<State>,
+    after: Extended<Event>,
   ): void;
 }
 
@@ -106,37 +112,41 @@ export function makeFoldedStreams({
     { aggregate, stream }: Target<State, Command, Event>,
     before: Folded<State>,
     events: readonly Encoded<Event>[],
-  ): Pick<Folded<State>, 'revision' | 'documents'> {
+  ): Extended<Event> {
     const views = documentWriter.viewsOf(aggregate.category);
     const documents = new Map(before.documents);
     let { revision } = before;
-    for (const recorded of recordedAfter(stream, before.revision, events)) {
-      ({ revision } = recorded);
+    let timesUsed = 0;
+    // `encode` has checked the payloads, so no decoding is needed.
+    const evolving = events.map((event): Evolving<Event> => {
+      revision = revision === null ? 0n : revision + 1n;
+      const { time } = event.metadata;
+      return {
+        ...event,
+        stream,
+        revision,
+        time,
+        get recordedAt() {
+          timesUsed += 1;
+          return new Date(time);
+        },
+      };
+    });
+    for (const event of evolving) {
       for (const view of views) {
-        documents.set(view.name, evolveDecoded(view, documents.get(view.name) ?? null, recorded));
+        documents.set(view.name, evolveDecoded(view, documents.get(view.name) ?? null, event));
       }
     }
-    return { revision, documents };
+    return { revision, documents, events: evolving, dependsOnTime: () => timesUsed > 0 };
   }
 
   function keep<State, Command, Event extends DomainEvent>(
     { aggregate, stream }: Target<State, Command, Event>,
-    {
-      before,
-      after,
-    }: { readonly before: Folded<State>; readonly after: Pick<Folded<State>, 'revision' | 'documents'> },
-    events: readonly Encoded<Event>[],
+    before: Folded<State>,
+    { events, revision, documents, dependsOnTime }: Extended<Event>,
   ): void {
-    let timesUsed = 0;
-    const evolving = recordedAfter(stream, before.revision, events).map((event): Evolving<Event> => ({
-      ...event,
-      get recordedAt() {
-        timesUsed += 1;
-        return new Date(event.time);
-      },
-    }));
-    const state = evolving.reduce(aggregate.decider.evolve, before.state);
-    if (timesUsed === 0) store(stream, { state, ...after });
+    const state = events.reduce(aggregate.decider.evolve, before.state);
+    if (!dependsOnTime()) store(stream, { state, revision, documents });
   }
 
   function foldStored<State, Command, Event extends DomainEvent>(
@@ -155,19 +165,6 @@ export function makeFoldedStreams({
     }
     return { state: decider.evolve(before.state, event), revision: event.revision, documents };
   }
-}
-
-/** `encode` has checked the payloads, so no decoding is needed. */
-function recordedAfter<Event extends DomainEvent>(
-  stream: string,
-  before: bigint | null,
-  events: readonly Encoded<Event>[],
-): readonly Recorded<Event>[] {
-  const first = before === null ? 0n : before + 1n;
-  return events.map((event, index) => {
-    const revision = first + BigInt(index);
-    return { stream, revision, time: event.metadata.time, ...event };
-  });
 }
 
 function absent<State, Command, Event extends DomainEvent>({

@@ -44,7 +44,9 @@ export function derivedId(context: Pick<CommandContext, 'commandId' | 'time'>, l
 
 /** Returns a UUIDv5 (RFC 9562, section 5.5). Every event needs one or two; the library's function is much slower. */
 function derivedUuid(name: string): string {
-  const digits = hash('sha1', Buffer.concat([eventNamespace, Buffer.from(name)]));
+  const bytes = Buffer.allocUnsafe(eventNamespace.length + Buffer.byteLength(name));
+  bytes.write(name, eventNamespace.copy(bytes));
+  const digits = hash('sha1', bytes);
   const variant = ((Number.parseInt(digits.charAt(16), 16) & 0b0011) | 0b1000).toString(16);
   const [low, mid, high] = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(13, 16)];
   return `${low}-${mid}-5${high}-${variant}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;

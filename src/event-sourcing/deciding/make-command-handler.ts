@@ -109,7 +109,7 @@ export function makeCommandHandler(deps: {
       throw error;
     }
     // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
-    if (newEvents.length > 0) streams.keep(target, { before, after }, newEvents);
+    if (newEvents.length > 0) streams.keep(target, before, after);
     if (after.documents.size > 0) {
       const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
       if (options.isUrgent !== true) await written;
@@ -163,8 +163,8 @@ function toNewEvent<State, Command, Event extends DomainEvent>(
 ): Encoded<Event> {
   const encoded = aggregate.codec.encode(event);
   return {
-    id: eventId(context.commandId, stream, index, encoded),
     ...encoded,
+    id: eventId(context.commandId, stream, index, encoded),
     metadata: {
       command_id: context.commandId,
       causation_id: context.causationId,

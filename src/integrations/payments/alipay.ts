@@ -139,9 +139,9 @@ function readableText(text: string | undefined): string | null {
   return text !== undefined && /^[\x20-\x7e]{1,256}$/.test(text) ? text : null;
 }
 
-function recordOf(signed: Signed): Readonly<Record<string, string>> {
+function recordOf(signed: Signed): readonly (readonly [string, string])[] {
   const found = usedNames.map((name) => [name, signed(name)] as const);
-  return Object.fromEntries(found.filter((entry): entry is readonly [string, string] => entry[1] !== null));
+  return found.filter((entry): entry is readonly [string, string] => entry[1] !== null);
 }
 
 function referenceOf(signed: Signed) {

@@ -70,7 +70,7 @@ export function makeEpay({
       key: keyOf(form, transaction_id),
       isOurs: form.get('pid') === pid,
       notifications: [{ order_number, transaction_id, fact: factOf(form), at: null }],
-      fields: Object.fromEntries(recordedNames.map((name) => [name, form.get(name) ?? ''])),
+      fields: recordedNames.map((name) => [name, form.get(name) ?? '']),
     });
   }
 }

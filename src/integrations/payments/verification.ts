@@ -13,8 +13,8 @@ export function refused(reason: Refusal): Verification {
   return { kind: 'refused', reason };
 }
 
-/** The signed fields that the service uses. Only their digest leaves the module: they may name persons. */
-type UsedFields = Readonly<Record<string, string | number | boolean>>;
+/** The signed fields that the service uses, each once. Only their digest leaves the module: they may name persons. */
+type UsedFields = readonly (readonly [name: string, value: string | number | boolean])[];
 
 /** Makes the result of a valid signature. A fact without its reference becomes `unreadable` or `nothing`. */
 export function verified({
@@ -26,7 +26,7 @@ export function verified({
 > {
   const notifications = callback.notifications.map((one) => ({ ...one, fact: complete(one) }));
   const facts = notifications.map(digested);
-  const fields = Object.entries(used).sort(([one], [other]) => (one < other ? -1 : 1));
+  const fields = used.toSorted(([one], [other]) => (one < other ? -1 : 1));
   const digest = hash('sha256', JSON.stringify([fields, facts]));
   return { kind: 'verified', callback: { ...callback, notifications, digest } };
 }
@@ -38,7 +38,7 @@ export function verifiedUnreadable(field: string, content: Buffer, key?: string)
     key: key ?? `unreadable-${digest}`,
     isOurs: true,
     notifications: [{ order_number: null, transaction_id: null, fact: unreadable(field), at: null }],
-    fields: { content: digest },
+    fields: [['content', digest]],
   });
 }
 
@@ -83,14 +83,14 @@ function digestedFact(fact: PaymentFact) {
 
 /** Returns the texts, numbers and booleans at the dotted paths. */
 export function fieldsAt(message: unknown, paths: readonly string[]): UsedFields {
-  const found: [string, string | number | boolean][] = [];
+  const found: UsedFields[number][] = [];
   for (const path of paths) {
     const value = at(message, path);
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
       found.push([path, value]);
     }
   }
-  return Object.fromEntries(found);
+  return found;
 }
 
 /** Returns whether `seconds` since 1970 are at most 5 minutes from now. */

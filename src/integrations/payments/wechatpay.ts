@@ -77,7 +77,7 @@ export function makeWechatPay({
       key,
       isOurs: isOurResource(resource, merchant),
       notifications: readResource(type, resource, timeAt(message, 'create_time')),
-      fields: { ...fieldsAt(message, ['id', 'event_type']), ...fieldsAt(resource, wechatPayFields) },
+      fields: [...fieldsAt(message, ['id', 'event_type']), ...fieldsAt(resource, wechatPayFields)],
     });
   }
 }

@@ -8,7 +8,7 @@ import { transactionAggregate } from '../../../src/domain/transaction/transactio
 import type { PaymentFact } from '../../../src/domain/payment.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/reacting/reaction.js';
-import { makePassOnCallbacks, makeSettlePayments } from '../../../src/reactions/settle-payments.js';
+import { makeSettlePayments } from '../../../src/reactions/settle-payments.js';
 import { userId } from '../examples/ids.js';
 import { givenCommands } from './given-commands.js';
 import { givenContext, givenStores, type GivenStores } from './given-stores.js';
@@ -46,7 +46,7 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
   const context = (actor?: string) => givenContext((commands += 1), at, actor);
   const processOf = (of: GivenStores) => {
     const world = givenCommands(of, { paymentProviders });
-    const reactions: readonly AnyReaction[] = [makePassOnCallbacks(world), makeSettlePayments(world)];
+    const reactions: readonly AnyReaction[] = makeSettlePayments(world);
     return {
       world,
       send: async (message: TestMessage, name: 'standard' | 'alipay' = 'standard') => {

@@ -17,7 +17,7 @@ import {
   makeCheckEntitlementGrants,
   makeFulfilOrders,
 } from '../../../../src/commands/orders/fulfil-order-reaction.js';
-import { makePassOnCallbacks, makeSettlePayments } from '../../../../src/reactions/settle-payments.js';
+import { makeSettlePayments } from '../../../../src/reactions/settle-payments.js';
 import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
 import { digest } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';
@@ -166,8 +166,7 @@ export function makePaymentProcesses({
     const passOnCallback = makePassOnCallback({ handler, settlePayment });
     const fulfilOrder = makeFulfilOrder({ handler });
     const reactions: readonly AnyReaction[] = [
-      makePassOnCallbacks({ passOnCallback }),
-      makeSettlePayments({ settlePayment }),
+      ...makeSettlePayments({ settlePayment, passOnCallback }),
       makeFulfilOrders({ fulfilOrder }),
       makeCheckCapacityGrants({ fulfilOrder }),
       makeCheckEntitlementGrants({ fulfilOrder }),
