@@ -2,10 +2,13 @@ import { backoff } from '../event-sourcing/ports/clock.js';
 import { endsProcess, StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { type ProjectionRunner, startProjections } from '../event-sourcing/views/projection-runner.js';
 import { pruneViews } from '../event-sourcing/views/prune-views.js';
+import { catchUpInThreads } from './catch-up.js';
 import { sentenceOf } from './sentence-of.js';
 import type { Services } from './services.js';
 import { levelOf } from './store-reports.js';
 import type { Tell } from './terminal.js';
+
+const setApartMessage = 'a view has set a stream apart';
 
 /** Starts the projections. Resolves with null if the process ends first. @throws StoreDamaged */
 export async function bringUpProjections(
@@ -30,6 +33,8 @@ export async function bringUpProjections(
       await services.generations.start();
       // This process alone uses an embedded file, so no process of another release needs its views.
       if (services.config.mongoDbUrl === undefined) await prune(services);
+      if (services.stores.allEmbedded) await catchUp(services, signal);
+      if (ended(signal)) return null;
       return await startProjections(
         { ...services, clock },
         {
@@ -45,7 +50,7 @@ export async function bringUpProjections(
             else tell(`stowage: not ready: the view ${collection} has stopped: ${reason}`);
           },
           onSetApart: (collection, { id, reason }) => {
-            logger.error({ collection, id, error: reason }, 'a view has set a stream apart');
+            logger.error({ collection, id, error: reason }, setApartMessage);
           },
           onRebuilt: (collection, differences) => {
             logger.info({ collection, ...differences }, 'readers were switched to a rebuilt view');
@@ -62,6 +67,29 @@ export async function bringUpProjections(
     }
   }
   return null;
+}
+
+/** Feeds views that are far behind, before any part of the service reads them. */
+async function catchUp(services: Services, signal: AbortSignal): Promise<void> {
+  const { logger } = services.log;
+  const { dataDirectory: directory, streamPrefix } = services.config;
+  await catchUpInThreads(
+    { ...services, directory, streamPrefix },
+    {
+      signal,
+      onFailed: (reason) => {
+        logger.warn({ error: reason }, 'the threads did not bring the views up to date; projectors go on');
+      },
+      onSetApart: (collection, { id, reason }) => {
+        logger.error({ collection, id, error: reason }, setApartMessage);
+      },
+    },
+  );
+}
+
+/** TypeScript takes `signal.aborted` for unchanged during an `await`. */
+function ended(signal: AbortSignal): boolean {
+  return signal.aborted;
 }
 
 async function prune(services: Services): Promise<void> {

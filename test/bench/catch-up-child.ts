@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { allViews } from '../../projections/index.js';
 import { projectsProjection } from '../../projections/projects/projection.js';
+import { catchUpInThreads } from '../../src/composition/catch-up.js';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
 import { makeSoleMember } from '../../src/event-sourcing/sharing/members.js';
 import type { AnyView } from '../../src/event-sourcing/views/projection.js';
@@ -57,6 +58,14 @@ async function catchUp(views: readonly AnyView[]): Promise<number> {
   });
   await generations.start();
   const began = performance.now();
+  await catchUpInThreads(
+    { directory, streamPrefix: 'stowage.', ...stores, generations },
+    {
+      signal: new AbortController().signal,
+      onFailed: (reason) => fail('', new Error(reason)),
+      onSetApart: (collection, { id }) => fail(collection, new Error(id)),
+    },
+  );
   const runner = await startProjections(
     { ...stores, generations, members: makeSoleMember('bench'), clock, random: systemRandom },
     { onRetry: fail, onStopped: fail, onRebuilt: () => undefined },

@@ -40,7 +40,7 @@ export function makeLoadOwnCheckpoint(
     readModelStore,
     clock,
   }: {
-    readonly eventStore: EventStore;
+    readonly eventStore: Pick<EventStore, 'shortLogMs' | 'logId' | 'read'>;
     readonly readModelStore: Pick<ReadModelStore, 'loadCheckpoint'>;
     readonly clock: Clock;
   },
@@ -67,7 +67,7 @@ export function makeLoadOwnCheckpoint(
 
 async function assertHeld(
   fingerprint: string,
-  deps: { readonly eventStore: EventStore; readonly shortLog: ShortLog; readonly reader: string },
+  deps: { readonly eventStore: Pick<EventStore, 'read'>; readonly shortLog: ShortLog; readonly reader: string },
 ): Promise<void> {
   const { eventStore, shortLog, reader } = deps;
   const [stream, revision] = storedFingerprint.parse(JSON.parse(fingerprint));

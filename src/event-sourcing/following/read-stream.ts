@@ -5,7 +5,7 @@ const pageSize = 500;
 
 /** Reads a stream from a revision to its head, page by page. */
 export async function readStream(
-  eventStore: EventStore,
+  eventStore: Pick<EventStore, 'read'>,
   stream: string,
   from = 0n,
 ): Promise<readonly StoredEvent[]> {

@@ -48,7 +48,7 @@ export function evolveDecoded(
 
 /** Folds a whole stream up to its head; null when the stream does not exist. */
 export async function foldWholeStream(
-  eventStore: EventStore,
+  eventStore: Pick<EventStore, 'read'>,
   projection: AnyProjection,
   id: string,
 ): Promise<StoredDocument | null> {
@@ -57,7 +57,7 @@ export async function foldWholeStream(
 
 /** Folds the events of a stream that a document lacks, up to its head; null when the stream does not exist. */
 export async function foldOnwards(
-  eventStore: EventStore,
+  eventStore: Pick<EventStore, 'read'>,
   projection: AnyProjection,
   id: string,
   from: StoredDocument | null,

@@ -39,8 +39,8 @@ const defaultEventBytes = 1_024;
 
 export function makePendingDocuments(
   deps: {
-    readonly eventStore: EventStore;
-    readonly readModelStore: ReadModelStore;
+    readonly eventStore: Pick<EventStore, 'read'>;
+    readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
     readonly apart: Pick<SetApart, 'fold'>;
   },
   { projection, collection }: { readonly projection: AnyProjection; readonly collection: string },

@@ -21,8 +21,8 @@ const tries = 50;
 /** The changes of a tally that a projector has read and not written yet: at most one write a total and batch. */
 export function makePendingTotals(
   deps: {
-    readonly eventStore: EventStore;
-    readonly readModelStore: ReadModelStore;
+    readonly eventStore: Pick<EventStore, 'read'>;
+    readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
     readonly apart: Pick<SetApart, 'fold'>;
   },
   { tally, collection }: { readonly tally: AnyTally; readonly collection: string },

@@ -1,14 +1,7 @@
 import type { LogEvent, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 import type { Connection } from './database.js';
-import {
-  decodePage,
-  decodeRow,
-  type EventRow,
-  type PageEntry,
-  pageColumns,
-  parseEntries,
-} from './event-rows.js';
+import { decodePage, decodeRow, type EventRow, pageColumns, parseEntries } from './event-rows.js';
 import { damage } from './failures.js';
 import { eventsFormat } from './formats.js';
 
@@ -42,7 +35,11 @@ export interface EventReader {
 
 type NoEvent = readonly [null, null, null, null];
 
-export function makeEventReader(connection: Connection): EventReader {
+/**
+ * @param beginnings when given, pages of the log hold only the events of streams whose stored name begins with one of them.
+ * SQLite leaves the others out, so they are not parsed
+ */
+export function makeEventReader(connection: Connection, beginnings?: readonly string[]): EventReader {
   const selectLog = connection.query<readonly [Buffer, bigint]>(
     'SELECT CAST(log_id AS BLOB), state_end FROM log',
   );
@@ -50,8 +47,17 @@ export function makeEventReader(connection: Connection): EventReader {
     // A max() with a HAVING clause would read the whole table.
     'SELECT sequence FROM events ORDER BY sequence DESC LIMIT 1',
   );
-  const selectPage = connection.query<readonly [entries: Buffer, contents: Buffer | null]>(
-    `SELECT ${pageColumns} FROM (SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?)`,
+  const bounds = beginnings?.flatMap((beginning) => [beginning, endOf(beginning)]) ?? [];
+  // The bounds are the parameters from ?3 on.
+  const isWanted =
+    beginnings
+      ?.map((_, index) => `stream >= ?${3 + 2 * index} AND stream < ?${4 + 2 * index}`)
+      .join(' OR ') ?? 'TRUE';
+  const selectPage = connection.query<
+    readonly [rows: bigint, last: bigint | null, entries: Buffer, contents: Buffer | null]
+  >(
+    // A range in place of LIMIT needs no inner query, which would copy the content of every row.
+    `SELECT count(*), max(sequence), ${pageColumns(isWanted)} FROM events WHERE sequence > ?1 AND sequence <= ?2`,
   );
   // One statement reads the stream and its events, so that both come from one snapshot.
   const selectStream = connection.query<readonly [last: bigint, ...(EventRow | NoEvent)]>(
@@ -103,25 +109,20 @@ export function makeEventReader(connection: Connection): EventReader {
     let end = after;
     let bytes = 0;
     while (end - after < limit && bytes < pageBytesMax && end < last) {
-      const [entries, contents] = selectRows(end, Math.min(rowsPerQuery, limit - (end - after)));
-      if (entries.length === 0) throw missing(end + 1);
-      for (const [sequence] of entries) {
-        if (sequence !== end + 1) throw missing(end + 1);
-        end = sequence;
-      }
-      events.push(...decodePage(entries, contents, streamPrefix));
-      bytes += contents.length;
+      const wanted = Math.min(rowsPerQuery, limit - (end - after), last - end);
+      const [rows = 0n, to, entries, contents] = selectPage.get(end, end + wanted, ...bounds) ?? [];
+      // Sequences are unique, so their number shows whether one of them is missing.
+      if (Number(rows) !== wanted || Number(to) !== end + wanted) throw missing(end + 1);
+      end += wanted;
+      const found = contents ?? Buffer.alloc(0);
+      events.push(...decodePage(parseEntries(entries), found, streamPrefix));
+      bytes += found.length;
     }
     return { events, end, atHead: end >= last, bytes };
   }
 
-  function selectRows(after: number, limit: number): readonly [readonly PageEntry[], Buffer] {
-    const [entries, contents] = selectPage.get(after, limit) ?? [];
-    return [parseEntries(entries), contents ?? Buffer.alloc(0)];
-  }
-
   function missing(sequence: number): StoreDamaged {
-    return damage(eventsFormat, `the event at sequence ${sequence} is missing`);
+    return damage(eventsFormat, `an event at sequence ${sequence}, or soon after it, is missing`);
   }
 
   function gap(stream: string): StoreDamaged {
@@ -135,4 +136,9 @@ function olderLog(position: number, last: number): StoreDamaged {
     `events.db ends at ${last}, but a reader has read up to ${position}: it was replaced by an older one. ` +
       'Restore its newest backup, or stop the service and delete read-models.db; the next start builds it again.',
   );
+}
+
+/** Returns the first text that follows all texts with the beginning, in the order of bytes. */
+export function endOf(beginning: string): string {
+  return beginning.slice(0, -1) + String.fromCharCode(beginning.charCodeAt(beginning.length - 1) + 1);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { positionOf, sequenceOf } from './event-rows.js';
-import { makeEventReader } from './event-reader.js';
+import { endOf, type EventReader, makeEventReader } from './event-reader.js';
 import { readLogRow } from './event-writer.js';
 import { readErrorOf } from './failures.js';
 import { eventsFormat } from './formats.js';
@@ -9,7 +9,13 @@ import { readMark, shortened } from './high-water-mark.js';
 import { openSource } from './copy-stores.js';
 
 /** The log of a data directory, to be read only. */
-export type LogReader = Pick<EventStore, 'logId' | 'head' | 'readAll'> & { close(): void };
+export interface LogReader extends Pick<EventStore, 'shortLogMs' | 'logId' | 'head' | 'read' | 'readAll'> {
+  /** Makes the `readAll` whose pages hold only events of these categories. SQLite leaves the others out. */
+  readonly only: (categories: readonly string[]) => EventStore['readAll'];
+  /** Returns the number of events in all streams of a category. */
+  readonly count: (category: string) => number;
+  readonly close: () => void;
+}
 
 /**
  * Opens events.db of a data directory for reading, also while a service writes it. Reads are synchronous.
@@ -42,14 +48,35 @@ export function openLogReader({
     connection.execute('ROLLBACK');
     if (head < marked) throw shortened(eventsFormat, head, marked);
     const reader = attempt(() => makeEventReader(connection));
+    const countEvents = connection.query<readonly [bigint | null]>(
+      'SELECT sum(revision + 1) FROM streams WHERE stream >= ? AND stream < ?',
+    );
+    const readAllOf =
+      ({ readLog }: Pick<EventReader, 'readLog'>): EventStore['readAll'] =>
+      ({ after, limit }) =>
+        answer(() => {
+          const { events, end, atHead, bytes } = readLog(sequenceOf(after), limit, streamPrefix);
+          return { events, cursor: end === 0 ? null : positionOf(end), atHead, bytes };
+        });
     return {
+      shortLogMs: 0,
       logId: () => Promise.resolve(logId),
       head: () => answer(() => (reader.head() === 0 ? null : positionOf(reader.head()))),
-      readAll: ({ after, limit }) =>
-        answer(() => {
-          const { events, end, atHead, bytes } = reader.readLog(sequenceOf(after), limit, streamPrefix);
-          return { events, cursor: end === 0 ? null : positionOf(end), atHead, bytes };
-        }),
+      read: (stream, { from = 0n, limit = 500 } = {}) =>
+        answer(() =>
+          reader
+            .readStream(streamPrefix + stream, from, limit)
+            .map((event) => ({ ...event, stream: event.stream.slice(streamPrefix.length) })),
+        ),
+      readAll: readAllOf(reader),
+      only: (categories) => {
+        const beginnings = categories.map((category) => `${streamPrefix}${category}-`);
+        return readAllOf(attempt(() => makeEventReader(connection, beginnings)));
+      },
+      count: (category) => {
+        const beginning = `${streamPrefix}${category}-`;
+        return attempt(() => Number(countEvents.get(beginning, endOf(beginning))?.[0] ?? 0n));
+      },
       close: () => {
         connection.close();
       },

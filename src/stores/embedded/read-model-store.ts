@@ -1,16 +1,13 @@
-import { assertDocumentFits, maxDocumentBytes } from '../../event-sourcing/ports/document-size.js';
 import type { JsonObject } from '../../event-sourcing/ports/domain-event.js';
 import type { ReadModelStore, StoredDocument } from '../../event-sourcing/ports/read-model-store.js';
 import type { EmbeddedContext } from './context.js';
 import { makeDocumentCache, type SizedDocument } from './document-cache.js';
+import { outcomesOf, rowsOf } from './document-writes.js';
 import { readModelsFormat } from './formats.js';
 import { openFile } from './open-file.js';
 import { makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
 import { startScrub } from './read-model-scrub.js';
 import type { DocumentRow, ReadModelReply, ReadModelRequest } from './read-model-writer.js';
-
-/** A body with at most so many characters of JSON fits: no character counts for more than 9 bytes. */
-const surelyFits = maxDocumentBytes / 9;
 
 /** Opens the ReadModelStore port over read-models.db. @throws StoreDamaged, StoreUnavailable */
 export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {
@@ -54,17 +51,10 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     scan: (collection, options) => answer(() => queries.scan(collection, options)),
     write: async (collection, writes) => {
       if (writes.length === 0) return [];
-      const rows = writes.map(({ document: { id, revision, body }, foldedFrom }): DocumentRow => {
-        const json = body === null ? null : JSON.stringify(body);
-        if ((json?.length ?? 0) > surelyFits) assertDocumentFits({ id, body });
-        return [id, revision, json, foldedFrom === 'whole-stream' ? null : foldedFrom];
-      });
-      if (new Set(rows.map(([id]) => id)).size < rows.length) {
-        throw new TypeError('a document appears twice in one call');
-      }
+      const rows = rowsOf(writes);
       const bytes = rows.reduce((sum, [id, , body]) => sum + id.length + (body?.length ?? 0), 0);
       const reply = await writer.write(['write', collection, rows], bytes);
-      return Array.isArray(reply) ? reply.map((applied) => (applied === true ? 'applied' : 'refused')) : [];
+      return outcomesOf(reply);
     },
     // No other process writes, so a counter of the commits of this process changes with every change.
     changeToken: (collection) => String(changes.get(collection) ?? 0),

@@ -1,0 +1,99 @@
+import { fingerprintOf, makeLoadOwnCheckpoint } from '../following/checkpoints.js';
+import type { Clock } from '../ports/clock.js';
+import type { LogEvent, Position } from '../ports/domain-event.js';
+import type { EventStore } from '../ports/event-store.js';
+import type { ReadModelStore } from '../ports/read-model-store.js';
+import { makePendingDocuments } from './pending-documents.js';
+import { makePendingTotals } from './pending-totals.js';
+import { type AnyView, isTally } from './projection.js';
+import { makeSetApart, type SetApartStream } from './set-apart.js';
+
+/** A collection to feed, and its view. */
+export interface CatchUpTarget {
+  readonly projection: AnyView;
+  readonly collection: string;
+}
+
+/** Large pages cost less for each event, and the caller serves no request. */
+const pageSize = 1_000;
+/** A write takes the documents of so many batches of one view. More documents are then written once. */
+const batchesAtOnce = 8;
+
+/**
+ * Feeds collections from one pass over the log, from the oldest of their checkpoints to the head. Another feeder may
+ * work beside it, as beside a projector. Ends early when `isEnding` returns true.
+ * @param deps.readPage as `eventStore.readAll`; it may leave out events that no target reads
+ * @param deps.inOneWrite runs work so that all of its writes are stored together, or none
+ * @throws StoreUnavailable, StoreDamaged, and the error of a stream too many that cannot be read
+ */
+export async function catchUp(
+  deps: {
+    readonly eventStore: Pick<EventStore, 'shortLogMs' | 'logId' | 'read' | 'readAll'>;
+    readonly readPage: EventStore['readAll'];
+    readonly readModelStore: Pick<
+      ReadModelStore,
+      'getMany' | 'write' | 'loadCheckpoint' | 'saveCheckpoint' | 'listRecords' | 'putRecord' | 'removeRecord'
+    >;
+    readonly inOneWrite: (work: () => Promise<void>) => Promise<void>;
+    readonly clock: Clock;
+  },
+  targets: readonly CatchUpTarget[],
+  options: {
+    readonly isEnding: () => boolean;
+    readonly onSetApart: (collection: string, stream: SetApartStream) => void;
+  },
+): Promise<void> {
+  const { eventStore, readModelStore } = deps;
+  const logId = await eventStore.logId();
+  const feeds = targets.map(makeFeed);
+  let after = await oldestCheckpoint();
+  let lastEvent: LogEvent | null = null;
+  while (!options.isEnding()) {
+    const page = await deps.readPage({ after, limit: pageSize });
+    // Not at the head: the documents in memory stay fresh, because no command writes beside this pass.
+    const folded = { ...page, atHead: false };
+    for (const { pending } of feeds) await pending.fold(folded);
+    // The last checkpoint names the last event of the log, of any category, so that an older copy of the log is noticed.
+    const named = page.atHead ? await eventStore.readAll({ after, limit: pageSize }) : page;
+    lastEvent = named.events.findLast(({ position }) => position <= (page.cursor ?? '')) ?? lastEvent;
+    after = page.cursor;
+    const waiting = feeds.reduce((sum, { pending }) => sum + pending.batches(), 0);
+    if (!page.atHead && waiting < batchesAtOnce) continue;
+    await deps.inOneWrite(write);
+    if (page.atHead) return;
+  }
+
+  function makeFeed({ projection, collection }: CatchUpTarget): {
+    readonly collection: string;
+    readonly pending: ReturnType<typeof makePendingDocuments>;
+  } {
+    const apart = makeSetApart(readModelStore, collection, (stream) => {
+      options.onSetApart(collection, stream);
+    });
+    const pending = isTally(projection)
+      ? makePendingTotals({ ...deps, apart }, { tally: projection, collection })
+      : makePendingDocuments({ ...deps, apart }, { projection, collection });
+    return { collection, pending };
+  }
+
+  /** Returns the position before which every collection contains the log; null where one has no checkpoint. */
+  async function oldestCheckpoint(): Promise<Position | null> {
+    const positions = await Promise.all(
+      targets.map(async ({ collection }) => {
+        const { checkpoint } = await makeLoadOwnCheckpoint(deps, collection, `the view ${collection}`)();
+        return checkpoint?.position ?? '';
+      }),
+    );
+    // Positions of one log sort as bytes.
+    return positions.sort()[0] || null;
+  }
+
+  async function write(): Promise<void> {
+    for (const { pending } of feeds) await pending.take()();
+    if (after === null) return;
+    const fingerprint = lastEvent === null ? {} : { fingerprint: fingerprintOf(lastEvent) };
+    for (const { collection } of feeds) {
+      await readModelStore.saveCheckpoint(collection, { logId, position: after, ...fingerprint });
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import test, { type ExecutionContext } from 'ava';
+import { allViews } from '../../projections/index.js';
+import { catchUpInThreads, shareTargets } from '../../src/composition/catch-up.js';
+import { buildViews } from '../../src/composition/replay-views.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
+import { makeGenerations } from '../../src/event-sourcing/views/generations.js';
+import { isTally } from '../../src/event-sourcing/views/projection.js';
+import { setApartStreams } from '../../src/event-sourcing/views/set-apart.js';
+import { indexValues } from '../../src/stores/embedded/index-values.js';
+import { openLogReader } from '../../src/stores/embedded/log-reader.js';
+import { fillMixedLog } from '../bench/mixed-log.js';
+import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
+import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
+import { givenStores } from '../support/given/given-embedded.js';
+import { storedDocuments } from '../support/simulation/kernel/expected-documents.js';
+
+const events = 1_500;
+const streamPrefix = 'stowage.';
+const unreadable = 'project-019b7d00-0000-7000-8000-000000000000';
+const metadata = {
+  command_id: 'c',
+  causation_id: 'c',
+  correlation_id: 'c',
+  actor: 'operator',
+  time: '2026-01-02T03:04:05.000Z',
+};
+const noSignal = new AbortController().signal;
+
+/** Given stores with a log of all views, one stream of which has an event that this release does not know. */
+async function givenLog(t: ExecutionContext) {
+  const stores = await givenStores(t, { streamPrefix });
+  await fillMixedLog(stores.eventStore, events);
+  await stores.eventStore.append(unreadable, 'no-stream', [
+    {
+      id: '019b7d00-0000-7000-8000-000000000001',
+      type: 'ProjectPainted',
+      data: {},
+      metadata,
+    },
+  ]);
+  const generations = makeGenerations({
+    projections: allViews,
+    readModelStore: stores.readModelStore,
+    clock: realClock,
+  });
+  await generations.start();
+  return { ...stores, generations, streamPrefix };
+}
+
+type Scene = Awaited<ReturnType<typeof givenLog>>;
+
+async function feed(
+  scene: Scene,
+  { signal = noSignal, behindMin = 500 }: { readonly signal?: AbortSignal; readonly behindMin?: number } = {},
+): Promise<{ readonly failed: readonly string[]; readonly apart: readonly string[] }> {
+  const [failed, apart]: [string[], string[]] = [[], []];
+  await catchUpInThreads(scene, {
+    ...{ signal, behindMin },
+    onFailed: (reason) => failed.push(reason),
+    onSetApart: (collection, { id }) => apart.push(`${collection}/${id}`),
+  });
+  return { failed, apart };
+}
+
+/** Returns the documents of all views. The revision of a total counts its writes, so it is left out. */
+async function documentsOf(store: ReadModelStore): Promise<Record<string, unknown>> {
+  const documents: Record<string, unknown> = {};
+  for (const view of allViews) {
+    const collection = `${view.name}@${view.version}.1`;
+    const stored = await storedDocuments(store, collection);
+    documents[collection] = isTally(view) ? stored.map(({ id, body }) => ({ id, body })) : stored;
+    for (const field of view.indexes) {
+      const values = new Set(stored.slice(0, 20).flatMap(({ body }) => [...indexValues(body, field)]));
+      for (const equals of values) {
+        const ids = await store.ids(collection, { where: { field, equals }, limit: 10_000 });
+        documents[`${collection} ${field} ${equals}`] = ids;
+      }
+    }
+  }
+  return documents;
+}
+
+test('Threads write the documents, index entries and checkpoints that projectors write', async (t) => {
+  const scene = await givenLog(t);
+  const projected = makeMemoryReadModelStore();
+  const random = makeSeededRandom(1);
+  await buildViews({ ...scene, readModelStore: projected, clock: realClock, random }, () => undefined);
+
+  const { failed, apart } = await feed(scene);
+
+  t.deepEqual(failed, []);
+  t.deepEqual(apart, [`projects@5.1/${unreadable.slice('project-'.length)}`]);
+  t.deepEqual(await documentsOf(scene.readModelStore), await documentsOf(projected));
+  for (const view of allViews) {
+    const collection = `${view.name}@${view.version}.1`;
+    t.deepEqual(
+      await scene.readModelStore.loadCheckpoint(collection),
+      await projected.loadCheckpoint(collection),
+      collection,
+    );
+    t.is((await setApartStreams(scene.readModelStore, collection)).length, view.name === 'projects' ? 1 : 0);
+  }
+});
+
+test('Threads do not run for views that are close to the head of the log', async (t) => {
+  const scene = await givenLog(t);
+  await feed(scene, { behindMin: 20_000 });
+  t.is(await scene.readModelStore.loadCheckpoint('users@4.1'), null);
+});
+
+test('An abort ends the threads, and a later pass goes on', async (t) => {
+  const scene = await givenLog(t);
+  t.deepEqual((await feed(scene, { signal: AbortSignal.abort() })).failed, []);
+  t.is(await scene.readModelStore.loadCheckpoint('users@4.1'), null);
+  // A later pass begins where the first one ended
+  t.deepEqual((await feed(scene)).failed, []);
+  t.not(await scene.readModelStore.loadCheckpoint('users@4.1'), null);
+});
+
+test('A thread that finds a damaged log reports it, and the others go on', async (t) => {
+  const scene = await givenLog(t);
+  // Given a checkpoint of another log, which only the thread of the users finds
+  await scene.readModelStore.saveCheckpoint('users@4.1', { logId: 'another', position: '0000000000000001' });
+  const { failed } = await feed(scene);
+  const logId = await scene.eventStore.logId();
+  t.is(failed.length, 1);
+  t.regex(failed[0] ?? '', /^the view users@4\.1 has followed the log another/);
+  const others = await Promise.all(
+    allViews.map((view) => scene.readModelStore.loadCheckpoint(`${view.name}@${view.version}.1`)),
+  );
+  t.true(others.some((checkpoint) => checkpoint?.logId === logId));
+});
+
+test('The pages of some categories hold exactly their events', async (t) => {
+  const { directory, eventStore } = await givenLog(t);
+  const log = openLogReader({ directory, streamPrefix });
+  t.teardown(log.close);
+  const { events: all } = await eventStore.readAll({ after: null, limit: 10_000 });
+  const categories = ['user', 'share'];
+  const ofThem = all.filter(({ stream }) => categories.includes(stream.slice(0, stream.indexOf('-'))));
+  const page = await log.only(categories)({ after: null, limit: 10_000 });
+  t.deepEqual(page.events, ofThem);
+  t.is(page.cursor, await eventStore.head());
+  t.is(
+    categories.reduce((sum, category) => sum + log.count(category), 0),
+    ofThem.length,
+  );
+});
+
+test('Threads share the views by the events of their categories', (t) => {
+  const targets = allViews.map((projection) => ({ projection, collection: projection.name }));
+  const counts: Record<string, number> = { session: 300, asset: 130, user: 120, project: 120, storage: 120 };
+  const shares = shareTargets(targets, (category) => counts[category] ?? 10, 2);
+  t.is(shares.length, 2);
+  t.deepEqual(
+    shares
+      .flat()
+      .map(({ collection }) => collection)
+      .sort(),
+    allViews.map(({ name }) => name).sort(),
+  );
+  const categories = shares.map((share) => new Set(share.map(({ projection }) => projection.category)));
+  t.deepEqual(
+    [...(categories[0] ?? [])].filter((category) => categories[1]?.has(category)),
+    [],
+  );
+  const weights = [...categories].map((own) =>
+    [...own].reduce((sum, category) => sum + (counts[category] ?? 10), 0),
+  );
+  t.true(Math.max(...weights) / Math.min(...weights) < 1.5, String(weights));
+});
