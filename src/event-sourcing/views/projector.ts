@@ -1,4 +1,5 @@
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../following/checkpoints.js';
+import { makeSetApart, type SetApartItem } from '../following/set-apart.js';
 import { backoff, type Clock, type Random } from '../ports/clock.js';
 import type { DocumentWriter } from './document-writer.js';
 import type { HeldCollections } from './held-collections.js';
@@ -9,7 +10,6 @@ import { makePendingDocuments } from './pending-documents.js';
 import { makePendingTotals } from './pending-totals.js';
 import { type AnyView, isTally } from './projection.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
-import { makeSetApart, type SetApartStream } from './set-apart.js';
 
 export interface ProjectorDeps {
   readonly eventStore: EventStore;
@@ -37,6 +37,8 @@ export interface ProjectorProgress {
 const changedMs = 1_000;
 /** At the head of a log that moves without a change of the view, it saves one this often. */
 const unchangedMs = 10_000;
+/** More streams than these are no exception: the view stops instead. */
+const setApartMax = 100;
 /** While it catches up, the projector writes documents at the latest after this time. */
 const writeMs = 1_000;
 
@@ -55,14 +57,17 @@ export async function runProjector(
     readonly onRetry: (error: Error, attempt: number) => void;
     /** Receives a function that saves the checkpoint now, for a process that awaits it. */
     readonly onSaver?: (save: () => Promise<void>) => void;
-    readonly onSetApart?: (stream: SetApartStream) => void;
+    readonly onSetApart?: (stream: SetApartItem) => void;
   },
 ): Promise<void> {
   const { eventStore, readModelStore, clock, random, documentWriter } = deps;
   const { signal, onProgress, onRetry } = options;
   const aborted = (): boolean => signal.aborted;
   const loadOwnCheckpoint = makeLoadOwnCheckpoint(deps, collection, `the view ${collection}`);
-  const apart = makeSetApart(readModelStore, collection, (stream) => options.onSetApart?.(stream));
+  const apart = makeSetApart(readModelStore, {
+    ...{ owner: collection, itemsMax: setApartMax },
+    onSetApart: (stream) => options.onSetApart?.(stream),
+  });
   const nowMs = (): number => clock.now().getTime();
   let attempt = 0;
   // Kept across subscriptions, so that a series of short ones saves checkpoints too.
@@ -94,7 +99,12 @@ export async function runProjector(
     const pending = isTally(projection)
       ? makePendingTotals({ ...deps, apart }, { tally: projection, collection })
       : makePendingDocuments({ ...deps, apart }, { projection, collection });
-    await apart.takeBack((id) => pending.writeWholeStream(id));
+    for (const record of await apart.load()) {
+      await apart.takeBack(record, async () => {
+        await pending.writeWholeStream(record.id);
+        return true;
+      });
+    }
     /** The pages whose documents are folded, and those whose documents are written. */
     const passed: { folded: PassedPages | null; written: PassedPages | null } = {
       folded: null,
