@@ -34,7 +34,9 @@ export function addProjectionCommands(program: Command, parseInteger: (text: str
   const projection = program.command('projection').description('read models');
   projection
     .command('list')
-    .description('every view with its generations and how far it is')
+    .description(
+      'every view with its generations and how far it is, and the events that reactions have set apart',
+    )
     .action(() => operate('projection list', {}));
   projection
     .command('rebuild <name>')

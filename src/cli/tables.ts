@@ -19,6 +19,12 @@ const views = z.object({
       building: z.object({ generation: z.int() }).nullable(),
     }),
   ),
+  reactions: z.array(
+    z.object({
+      name: z.string(),
+      set_apart: z.array(z.object({ stream: z.string(), revision: z.string(), reason: z.string() })),
+    }),
+  ),
 });
 
 const accounts = z.object({
@@ -55,12 +61,16 @@ const tables: Readonly<Record<string, (result: JsonValue) => JsonValue | null>> 
       })),
     ),
   ),
-  'projection list': table(views, ({ items }) =>
-    items.map(({ collection, position, fed_by, building, set_apart }) => ({
+  'projection list': table(views, ({ items, reactions }) => {
+    const rows = items.map(({ collection, position, fed_by, building, set_apart }) => ({
       ...{ view: collection, position, fed_by },
       ...{ building: building?.generation ?? null, set_apart: set_apart.length },
-    })),
-  ),
+    }));
+    const apart = reactions.flatMap(({ name, set_apart: events }) =>
+      events.map(({ stream, revision, reason }) => ({ reaction: name, stream, revision, reason })),
+    );
+    return apart.length === 0 ? rows : { views: rows, set_apart_by_reactions: apart };
+  }),
   'user list': table(accounts, ({ items, next_cursor }) => ({
     items: items.map(({ id, email, email_verified: verified, banned, platform_roles: roles }) => ({
       ...{ id, email, verified, banned, roles },

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import type { SetApartItem } from '../event-sourcing/following/set-apart.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../event-sourcing/ports/read-model-store.js';
-import type { CatchUpTarget } from '../event-sourcing/views/catch-up.js';
 import type { Generations } from '../event-sourcing/views/generations.js';
-import type { SetApartStream } from '../event-sourcing/views/set-apart.js';
+import type { FedCollection } from '../event-sourcing/views/pending.js';
 import { openLogReader } from '../stores/embedded/log-reader.js';
 
 /** What a thread feeds. */
@@ -26,7 +26,7 @@ export const flag = {
 } as const;
 
 export type FromCatchUpThread =
-  | { readonly kind: 'set-apart'; readonly collection: string; readonly stream: SetApartStream }
+  | { readonly kind: 'set-apart'; readonly collection: string; readonly stream: SetApartItem }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'done' };
 
@@ -54,7 +54,7 @@ export async function catchUpInThreads(
   options: {
     readonly signal: AbortSignal;
     readonly onFailed: (reason: string) => void;
-    readonly onSetApart: (collection: string, stream: SetApartStream) => void;
+    readonly onSetApart: (collection: string, stream: SetApartItem) => void;
     /** The number of events that a view must be behind; 20,000 by default. */
     readonly behindMin?: number;
   },
@@ -77,7 +77,7 @@ export async function catchUpInThreads(
   // The last read of the registry may be stale by now.
   await deps.generations.refresh();
 
-  function runThread(own: readonly CatchUpTarget[]): Promise<void> {
+  function runThread(own: readonly FedCollection[]): Promise<void> {
     const { directory, streamPrefix } = deps;
     const collections = new Map(own.map(({ projection, collection }) => [projection.name, collection]));
     const workerData: CatchUpThreadData = { directory, streamPrefix, collections, flags };
@@ -103,7 +103,7 @@ export async function catchUpInThreads(
 async function farBehind(
   { eventStore, readModelStore, generations }: CatchUpDeps,
   events: number,
-): Promise<readonly CatchUpTarget[]> {
+): Promise<readonly FedCollection[]> {
   const head = Number((await eventStore.head()) ?? 0);
   const targets = generations.projections.map((projection) => ({
     projection,
@@ -120,11 +120,11 @@ async function farBehind(
  * One thread has all views of a category, because it parses the events once.
  */
 export function shareTargets(
-  targets: readonly CatchUpTarget[],
+  targets: readonly FedCollection[],
   eventsOf: (category: string) => number,
   threads: number,
-): readonly (readonly CatchUpTarget[])[] {
-  const byCategory = new Map<string, CatchUpTarget[]>();
+): readonly (readonly FedCollection[])[] {
+  const byCategory = new Map<string, FedCollection[]>();
   for (const target of targets) {
     const { category } = target.projection;
     byCategory.set(category, [...(byCategory.get(category) ?? []), target]);
@@ -132,7 +132,7 @@ export function shareTargets(
   const parts = [...byCategory]
     .map(([category, own]) => ({ own, weight: eventsOf(category) * (1 + own.length) }))
     .sort((one, other) => other.weight - one.weight);
-  const shares = Array.from({ length: threads }, () => ({ targets: new Array<CatchUpTarget>(), weight: 0 }));
+  const shares = Array.from({ length: threads }, () => ({ targets: new Array<FedCollection>(), weight: 0 }));
   for (const { own, weight } of parts) {
     const lightest = shares.reduce((least, share) => (share.weight < least.weight ? share : least));
     lightest.targets.push(...own);

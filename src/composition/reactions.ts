@@ -20,9 +20,12 @@ export function bringUpReactions(
       const level = levelOf(services.availability, error);
       logger[level]({ reaction, error: sentenceOf(error), failures }, 'a reaction failed; trying again');
     },
+    onSetApart: (reaction, { event, reason }) => {
+      logger.error({ reaction, ...event, error: reason }, 'a reaction has set an event apart');
+    },
     onStopped: (reaction, error) => {
       logger.error({ reaction, error: sentenceOf(error) }, 'a reaction stopped');
-      // An event that this version cannot read, and a damaged stream, stop only their reaction.
+      // Too many events that cannot be read stop only their reaction.
       if (endsProcess(error)) fail(error);
     },
   });

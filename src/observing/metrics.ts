@@ -58,6 +58,12 @@ export function registerMetrics(
     () => projections().map(({ collection, setApart = 0 }) => [collection, setApart]),
   );
   gauge(
+    'stowage_reaction_set_apart',
+    'Events that a reaction cannot serve, because an event cannot be read; stowage projection list names them.',
+    'reaction',
+    () => reactions().map(({ name, setApart }) => [name, setApart]),
+  );
+  gauge(
     'stowage_reaction_open_events',
     'Events that a reaction has taken and that have no outcome yet.',
     'reaction',

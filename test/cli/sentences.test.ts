@@ -40,10 +40,18 @@ test('Keys, views and accounts are tables on a terminal of 80 characters', (t) =
   const views = {
     head: '0000',
     items: [{ ...view, live: 1, building: { generation: 2 }, last_rebuild: null }],
+    reactions: [],
   };
   t.deepEqual(sayOf('projection list')(views, 80).split('\n'), [
     'view       position  fed_by    building  set_apart',
     'users@4.1  -         a-host-1  2         0',
+  ]);
+  const event = { id: 'e1', stream: 'order-o1', revision: '3', reason: 'order-o1 was deleted' };
+  const withApart = { ...views, reactions: [{ name: 'fulfil-orders', set_apart: [event] }] };
+  t.deepEqual(sayOf('projection list')(withApart, 80).split('\n').slice(3), [
+    'set_apart_by_reactions:',
+    '  reaction       stream    revision  reason',
+    '  fulfil-orders  order-o1  3         order-o1 was deleted',
   ]);
 });
 

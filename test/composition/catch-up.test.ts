@@ -5,7 +5,7 @@ import { buildViews } from '../../src/composition/replay-views.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../src/event-sourcing/views/generations.js';
 import { isTally } from '../../src/event-sourcing/views/projection.js';
-import { setApartStreams } from '../../src/event-sourcing/views/set-apart.js';
+import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
 import { indexValues } from '../../src/stores/embedded/index-values.js';
 import { openLogReader } from '../../src/stores/embedded/log-reader.js';
 import { fillMixedLog } from '../bench/mixed-log.js';
@@ -98,7 +98,7 @@ test('Threads write the documents, index entries and checkpoints that projectors
       await projected.loadCheckpoint(collection),
       collection,
     );
-    t.is((await setApartStreams(scene.readModelStore, collection)).length, view.name === 'projects' ? 1 : 0);
+    t.is((await setApartItems(scene.readModelStore, collection)).length, view.name === 'projects' ? 1 : 0);
   }
 });
 

@@ -6,6 +6,7 @@ import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import type { Member } from '../../src/event-sourcing/sharing/picture.js';
 import { countersProjection } from '../support/examples/counter-views.js';
+import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { partial } from '../support/fakes/partial.js';
 
 test('A prune is refused while a live process uses a view version that this release does not have', async (t) => {
@@ -38,7 +39,7 @@ test('A list of views reads the registry from the store, since no service may ha
     generations: partial<Generations>({ projections: [], refresh }),
     members: { live: () => [], refresh: () => Promise.resolve() },
     eventStore: partial<EventStore>({ head: () => Promise.resolve(null) }),
-    readModelStore: partial<ReadModelStore>({}),
+    readModelStore: makeMemoryReadModelStore(),
     clock: { now: () => new Date(0) },
   });
   await operations.find(({ name }) => name === 'projection list')?.run({});

@@ -2,13 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { pino } from 'pino';
 import { allViews, projections } from '../../projections/index.js';
-import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
-import { setApartStreams } from '../../src/event-sourcing/views/set-apart.js';
+import type { JsonObject, NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 
 const nodeId = '018f0000-0000-7000-8000-00000000000a';
 const sentence = `event type NodeTeleported (node-${nodeId} at revision 0) is unknown to this version; run the version that wrote it, or a newer one`;
@@ -44,7 +44,7 @@ test('An event of an unknown type sets its stream apart, and commands refuse the
   const { readModelStore, generations } = service.services;
   const peerNodes = projections.find(({ name }) => name === 'peer_nodes');
   if (peerNodes === undefined) return t.fail();
-  const apart = () => setApartStreams(readModelStore, generations.liveCollection(peerNodes));
+  const apart = () => setApartItems(readModelStore, generations.liveCollection(peerNodes));
   while ((await apart()).length === 0) await wait(10);
   t.deepEqual(await apart(), [{ id: nodeId, reason: sentence }]);
   // and the others go on
@@ -112,7 +112,7 @@ async function until(holds: () => boolean): Promise<void> {
 
 const stream = `logincode-${'ab'.repeat(32)}`;
 
-test('A reaction that an event stops shows in the log and in the metrics, and the service goes on', async (t) => {
+test('An event that a reaction cannot decode shows in the log, the metrics and the list, and the reaction goes on', async (t) => {
   // Given a log in which an event does not fit its schema
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
@@ -135,25 +135,30 @@ test('A reaction that an event stops shows in the log and in the metrics, and th
     },
   });
   t.teardown(() => service.kill());
-  // Then it becomes ready, and reports which reaction has stopped, and at which position
-  const metric = async (name: string, reaction: string): Promise<string | undefined> => {
+  // Then the metrics count the event, and the reaction runs
+  const metric = async (name: string): Promise<string | undefined> => {
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-    return text.split('\n').find((line) => line.startsWith(`${name}{reaction="${reaction}"}`));
+    return text
+      .split('\n')
+      .find((line) => line.startsWith(`${name}{reaction="mail-login-codes"} `))
+      ?.slice(-1);
   };
-  const stopped = 'stowage_reaction_stopped';
-  while (!(await metric(stopped, 'mail-login-codes'))?.endsWith(' 1')) await wait(20);
-  t.is(await metric(stopped, 'mail-invitations'), `${stopped}{reaction="mail-invitations"} 0`);
-  t.is(
-    await metric('stowage_reaction_open_events', 'mail-login-codes'),
-    'stowage_reaction_open_events{reaction="mail-login-codes"} 0',
-  );
-  // The service writes its log in the background.
-  while (!service.output().includes('a reaction stopped')) await wait(20);
-  t.regex(
-    service.output(),
-    new RegExp(`LoginCodeIssued \\(${stream} at revision 0\\) does not fit its schema`),
-  );
-  t.notRegex(service.output(), /canary/);
+  while ((await metric('stowage_reaction_set_apart')) !== '1') await wait(20);
+  t.is(await metric('stowage_reaction_stopped'), '0');
+  t.is(await metric('stowage_reaction_open_events'), '0');
   t.is((await fetch(`${service.url}/readyz`)).status, 200);
+  // and the log and the list name the event without its data
+  // The service writes its log in the background.
+  while (!service.output().includes('a reaction has set an event apart')) await wait(20);
+  const reason = `LoginCodeIssued (${stream} at revision 0) does not fit its schema`;
+  t.true(service.output().includes(reason), service.output());
+  const listed = await runCli(directory.path, ['projection', 'list']);
+  t.is(listed.code, 0, listed.stderr);
+  t.regex(listed.stdout, /reaction: +mail-login-codes/);
+  t.true(listed.stdout.includes(reason), listed.stdout);
+  const { stdout } = await runCli(directory.path, ['projection', 'list', '--json']);
+  const { reactions } = JSON.parse(stdout) as { readonly reactions: readonly JsonObject[] };
+  t.like(reactions, [{ name: 'mail-login-codes', set_apart: [{ id, stream, revision: '0' }] }]);
+  t.notRegex(`${service.output()}${listed.stdout}${stdout}`, /canary/);
   t.is(await service.stop(), 0);
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { catchUp } from '../../src/event-sourcing/views/catch-up.js';
-import { setApartStreams } from '../../src/event-sourcing/views/set-apart.js';
+import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
 import { countersProjection } from '../support/examples/counter-views.js';
 import {
   collection,
@@ -98,12 +98,12 @@ test('A pass sets a stream apart whose event it cannot read', async (t) => {
     },
   });
   t.deepEqual(
-    (await setApartStreams(scene.documents, collection)).map(({ id }) => id),
+    (await setApartItems(scene.documents, collection)).map(({ id }) => id),
     ['c2'],
   );
   // A projector that can read it takes it back
   await scene.catchUp();
-  t.deepEqual(await setApartStreams(scene.documents, collection), []);
+  t.deepEqual(await setApartItems(scene.documents, collection), []);
   await thenDocumentsAreTheFold(t, scene);
 });
 

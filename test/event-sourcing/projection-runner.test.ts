@@ -12,7 +12,7 @@ import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-sto
 import { foldOfLog, storedDocuments } from '../support/simulation/kernel/expected-documents.js';
 import { type GivenProcess, givenProcess } from '../support/simulation/kernel/given-process.js';
 import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
-import { setApartStreams } from '../../src/event-sourcing/views/set-apart.js';
+import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
 import { writeCounters } from '../support/simulation/kernel/write-counters.js';
 
 interface Scene {
@@ -122,7 +122,7 @@ test('Events that one view cannot decode set their streams apart there, and in n
   t.true((openings?.setApart ?? 0) > 0);
   t.is(counters?.setApart, 0);
   t.true(runner.live().reached);
-  const [apart] = await setApartStreams(documents, 'openings@1.1');
+  const [apart] = await setApartItems(documents, 'openings@1.1');
   t.regex(apart?.reason ?? '', /CounterAdded .*counter-c\d at revision 1/);
   await writeCounters(log, { counters: 5, additions: 1, more: true });
   await clock.advance(0);

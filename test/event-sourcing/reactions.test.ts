@@ -48,7 +48,16 @@ test('A requested effect happens once and is recorded, and the mark reaches the 
   t.deepEqual(await scene.marked(), [1, 2]);
   const head = await scene.log.head();
   t.deepEqual(runner.statuses(), [
-    { name, state: 'running', reason: null, position: head, open: 0, oldestOpenAt: null, atHead: true },
+    {
+      name,
+      state: 'running',
+      reason: null,
+      position: head,
+      open: 0,
+      oldestOpenAt: null,
+      atHead: true,
+      setApart: 0,
+    },
   ]);
   await scene.clock.run(runner.stop());
   t.is(await markOf(scene), head);
@@ -283,32 +292,6 @@ for (const [what, atOnceMax, most] of [
     await scene.clock.run(runner.stop());
   });
 }
-
-test('An undecodable event stops its reaction with a reason, and no other reaction', async (t) => {
-  const scene = givenReactions();
-  await sendToCounter(scene.handler, 'sent', { type: 'Open', label: 'sent' }, 1);
-  await scene.ask(1);
-  const strict: AnyReaction = {
-    ...makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() }),
-    name: 'strict',
-    types: ['ParcelSent'],
-    codec: makeEventCodec({ ParcelSent: z.strictObject({ n: z.string() }) }),
-  };
-  const reactions = [strict, makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() })];
-  const runner = scene.start({ reactions });
-  await scene.clock.advance(1_000);
-  const [stopped, going] = runner.statuses();
-  t.is(stopped?.state, 'stopped');
-  t.regex(stopped?.reason ?? '', /ParcelSent \(parcel-p1 at revision 1\)/);
-  t.is(going?.state, 'running');
-  t.is(scene.reports.filter((report) => report.startsWith('stopped strict')).length, 1);
-  await scene.ask(2);
-  await scene.clock.advance(1_000);
-  t.deepEqual(await scene.marked(), [1, 2]);
-  await scene.clock.run(runner.stop());
-  const checkpoint = await scene.readModels.loadCheckpoint(markName({ name: 'strict' }));
-  t.true((checkpoint?.position ?? '') < ((await scene.log.head()) ?? ''), 'the event is not passed');
-});
 
 test('The mark of another log stops the reaction with a reason', async (t) => {
   const scene = givenReactions();

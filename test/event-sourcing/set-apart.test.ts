@@ -2,7 +2,8 @@ import test from 'ava';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StreamDamaged, UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
-import { dropGeneration, setApartStreams } from '../../src/event-sourcing/views/set-apart.js';
+import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
+import { dropGeneration } from '../../src/event-sourcing/views/drop-generation.js';
 import {
   collection,
   givenProjector,
@@ -41,7 +42,7 @@ test('A stream with an event that cannot be read is set apart, also after a rest
   const older = withUnknown(log, 'counter-c1', 2n);
   for (let start = 0; start < 2; start += 1) {
     await scene.catchUp({ eventStore: older });
-    const [apart, ...others] = await setApartStreams(documents, collection);
+    const [apart, ...others] = await setApartItems(documents, collection);
     t.deepEqual(others, []);
     t.is(apart?.id, 'c1');
     t.regex(apart?.reason ?? '', /CounterPainted .*counter-c1 at revision 2/);
@@ -58,9 +59,9 @@ test('A stream with an event that cannot be read is set apart, also after a rest
 test('A release that can read the event folds the stream whole and takes it back', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp({ eventStore: withUnknown(scene.log, 'counter-c1', 2n) });
-  t.is((await setApartStreams(scene.documents, collection)).length, 1);
+  t.is((await setApartItems(scene.documents, collection)).length, 1);
   await scene.catchUp();
-  t.deepEqual(await setApartStreams(scene.documents, collection), []);
+  t.deepEqual(await setApartItems(scene.documents, collection), []);
   await thenDocumentsAreTheFold(t, scene);
 });
 
@@ -87,7 +88,7 @@ test('A damaged stream is set apart, and is reported once', async (t) => {
     },
   };
   const { progress } = await scene.catchUp({ eventStore: reading });
-  t.deepEqual(await setApartStreams(scene.documents, collection), [
+  t.deepEqual(await setApartItems(scene.documents, collection), [
     { id: 'c2', reason: 'it lacks the event at revision 0' },
   ]);
   t.is(progress.at(-1)?.setApart, 1);
@@ -100,12 +101,12 @@ test('A view stops when more than 100 streams cannot be read', async (t) => {
   await t.throwsAsync(scene.clock.run(scene.run({ eventStore: unknown }).ended), {
     instanceOf: UndecodableEvent,
   });
-  t.is((await setApartStreams(scene.documents, collection)).length, 100);
+  t.is((await setApartItems(scene.documents, collection)).length, 100);
 });
 
 test('A dropped generation takes the records of its streams with it', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp({ eventStore: withUnknown(scene.log, 'counter-c1', 2n) });
   await dropGeneration(scene.documents, collection);
-  t.deepEqual(await setApartStreams(scene.documents, collection), []);
+  t.deepEqual(await setApartItems(scene.documents, collection), []);
 });

@@ -3,7 +3,7 @@ import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { runProjector } from '../../src/event-sourcing/views/projector.js';
-import { setApartStreams } from '../../src/event-sourcing/views/set-apart.js';
+import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
 import { counterCodec } from '../support/examples/counter-aggregate.js';
 import { countersProjection } from '../support/examples/counter-views.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
@@ -112,7 +112,7 @@ test('A view is the fold of a long log after crashes between its pages, and sets
     stored.filter(({ id }) => `counter-${id}` !== unreadable),
     [...expected],
   );
-  const [apart, ...others] = await setApartStreams(readModelStore, collection);
+  const [apart, ...others] = await setApartItems(readModelStore, collection);
   t.deepEqual([`counter-${apart?.id ?? ''}`, others], [unreadable, []]);
   t.is((await readModelStore.loadCheckpoint(collection))?.position, events.at(-1)?.position);
 });

@@ -3,14 +3,15 @@ import { defineOperation, type Operation } from '../operation.js';
 import type { Clock } from '../../event-sourcing/ports/clock.js';
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
+import { setApartItems } from '../../event-sourcing/following/set-apart.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
+import { setApartEvents } from '../../event-sourcing/reacting/set-apart-events.js';
 import { isViewPart, nameOf, viewPart } from '../../event-sourcing/sharing/assignment.js';
 import type { Members } from '../../event-sourcing/sharing/members.js';
 import type { Generations } from '../../event-sourcing/views/generations.js';
 import { collectionName, viewVersion } from '../../event-sourcing/views/projection.js';
 import { findPrunable, pruneViews } from '../../event-sourcing/views/prune-views.js';
 import { requestRebuild } from '../../event-sourcing/views/rebuild.js';
-import { setApartStreams } from '../../event-sourcing/views/set-apart.js';
 
 const nothing = z.strictObject({});
 const viewName = z.strictObject({ name: z.string() });
@@ -39,7 +40,7 @@ export function makeProjectionOperations(services: {
         const checkpoint = await readModelStore.loadCheckpoint(collection);
         const part = viewPart(viewVersion(projection));
         const feeders = members.live().filter(({ feeds }) => feeds.includes(part));
-        const setApart = await setApartStreams(readModelStore, collection);
+        const setApart = await setApartItems(readModelStore, collection);
         return {
           name: projection.name,
           collection,
@@ -49,7 +50,11 @@ export function makeProjectionOperations(services: {
           ...record,
         };
       });
-      return { head: await services.eventStore.head(), items: await Promise.all(items) };
+      const reactions = [...(await setApartEvents(readModelStore))].map(([name, events]) => ({
+        name,
+        set_apart: events.map(({ id, stream, revision, reason }) => ({ id, stream, revision, reason })),
+      }));
+      return { head: await services.eventStore.head(), items: await Promise.all(items), reactions };
     }),
     defineOperation('projection rebuild', viewName, async ({ name }) => {
       const projection = generations.projections.find((candidate) => candidate.name === name);

@@ -1,3 +1,4 @@
+import type { SetApartItem } from '../following/set-apart.js';
 import { reasonOf } from '../ports/errors.js';
 import { reactionPart } from '../sharing/assignment.js';
 import type { Members } from '../sharing/members.js';
@@ -21,6 +22,8 @@ export interface ReactionStatus extends ReactionProgress {
 
 export interface ReactionEvents {
   readonly onRetry: (reaction: string, error: Error, failures: number) => void;
+  /** An event cannot be served, because an event cannot be read. The reaction serves all others. */
+  readonly onSetApart: (reaction: string, event: SetApartItem) => void;
   /** A reaction stopped. The others go on; the open events of this one wait for the next start. */
   readonly onStopped: (reaction: string, error: unknown) => void;
 }
@@ -100,6 +103,9 @@ export function startReactions(
       ...(deps.aheadMax === undefined ? {} : { aheadMax: deps.aheadMax }),
       onRetry: (error, failures) => {
         events.onRetry(name, error, failures);
+      },
+      onSetApart: (event) => {
+        events.onSetApart(name, event);
       },
     });
     return {

@@ -1,5 +1,10 @@
-import { z } from 'zod';
-import type { DomainEvent, LogEvent } from '../ports/domain-event.js';
+import {
+  type EventReference,
+  eventReferenceSchema,
+  readReferenced,
+  referenceTo,
+} from '../following/event-reference.js';
+import type { DomainEvent } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import { changeRecord } from '../shared-state/change-record.js';
@@ -8,18 +13,13 @@ import { type AnyReaction, eventFor, type ReactionEvent } from './reaction.js';
 /** An event is due within this time: it waits in memory. One that is due later gets a timer. In ms. */
 export const timerAfterMs = 60_000;
 
-/** Storage format of a timer, `timer/<reaction>/<RFC 3339 time when it is due>/<event id>`. */
-const timerSchema = z.strictObject({
-  stream: z.string(),
-  revision: z.string().regex(/^\d+$/),
-  position: z.string(),
-});
-
+/** A record `timer/<reaction>/<RFC 3339 time when it is due>/<event id>`. Its value is the reference to the event. */
 export interface ReactionTimer {
   readonly key: string;
   readonly version: string;
   readonly dueAt: Date;
-  readonly event: z.infer<typeof timerSchema> & { readonly id: string };
+  readonly eventId: string;
+  readonly event: EventReference;
 }
 
 /**
@@ -31,7 +31,10 @@ export interface ReactionTimers {
   set(event: ReactionEvent<DomainEvent>, dueAt: Date): Promise<void>;
   /** Returns the first timers, in the order in which they are due. @throws StoreUnavailable */
   first(limit: number): Promise<readonly ReactionTimer[]>;
-  /** Reads the event of a timer; null where the log does not hold it, as after a restore. @throws StoreUnavailable */
+  /**
+   * Reads the event of a timer; null where the log does not hold it, as after a restore.
+   * @throws StoreUnavailable, StreamDamaged, UndecodableEvent
+   */
   eventOf(timer: ReactionTimer): Promise<ReactionEvent<DomainEvent> | null>;
   /** Removes a timer. @throws StoreUnavailable, OutcomeUnknown */
   remove(timer: ReactionTimer): Promise<void>;
@@ -44,11 +47,10 @@ export function makeReactionTimers(
   const prefix = `timer/${reaction.name}/`;
   return {
     set: async (event, dueAt) => {
-      const { stream, revision, position, id } = event;
-      const write = { stream, revision: String(revision), position };
+      const write = referenceTo(event);
       await changeRecord(
         stateStore,
-        { key: `${prefix}${dueAt.toISOString()}/${id}`, schema: timerSchema },
+        { key: `${prefix}${dueAt.toISOString()}/${event.id}`, schema: eventReferenceSchema },
         () => ({ write, result: null }),
         // A record that exists is the same timer.
         { tries: 1, first: null },
@@ -57,15 +59,13 @@ export function makeReactionTimers(
     first: async (limit) => {
       const records = await stateStore.list(prefix, { limit });
       return records.map(({ key, value, version }) => {
-        const [due = '', id = ''] = key.slice(prefix.length).split('/');
-        return { key, version, dueAt: new Date(due), event: { ...timerSchema.parse(value), id } };
+        const [due = '', eventId = ''] = key.slice(prefix.length).split('/');
+        return { key, version, dueAt: new Date(due), eventId, event: eventReferenceSchema.parse(value) };
       });
     },
-    eventOf: async ({ event: { stream, revision, position, id } }) => {
-      const [stored] = await eventStore.read(stream, { from: BigInt(revision), limit: 1 });
-      if (stored?.id !== id) return null;
-      const found: LogEvent = { ...stored, position };
-      return eventFor(reaction, found);
+    eventOf: async ({ eventId, event }) => {
+      const stored = await readReferenced(eventStore, eventId, event);
+      return stored === null ? null : eventFor(reaction, stored);
     },
     remove: async ({ key, version }) => {
       await stateStore.compareAndSet(key, version, null);

@@ -1,4 +1,6 @@
 import { rejectedBy } from '../../concurrency/rejected-by.js';
+import { referenceTo } from '../following/event-reference.js';
+import type { SetApart } from '../following/set-apart.js';
 import { backoff, type Clock, type Random } from '../ports/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreDamaged, UndecodableEvent } from '../ports/errors.js';
@@ -6,8 +8,11 @@ import { type AnyReaction, contextFor, type ReactionEvent } from './reaction.js'
 import { type Claim, claimMs, type Claims } from './reaction-claims.js';
 import { type ReactionTimers, timerAfterMs } from './reaction-timers.js';
 
-/** The end of a turn: the event is settled, or has a timer; or it needs another turn after a wait. */
-export type Turn = 'settled' | { readonly againInMs: number };
+/** The end of a turn: the event is settled, or has a timer; it is set apart; or it needs another turn after a wait. */
+export type Turn = 'settled' | 'set-apart' | { readonly againInMs: number };
+
+/** How the turns of an event ended. `ended`: the process ends before. */
+export type Served = 'settled' | 'set-apart' | 'ended';
 
 /** The time of an effect from `Claim.takenAtMs` on. The rest of the claim is for the append of the outcome. */
 const effectMs = 45_000;
@@ -18,6 +23,7 @@ export interface TurnDeps {
   readonly reaction: AnyReaction;
   readonly claims: Claims;
   readonly timers: ReactionTimers;
+  readonly apart: Pick<SetApart, 'attempt'>;
   readonly clock: Clock;
   readonly random: Random;
   /** Cuts off the effect when the process ends. */
@@ -27,11 +33,11 @@ export interface TurnDeps {
 }
 
 /**
- * Makes the function that serves one event, turn by turn, until it is settled.
- * @returns a turn. It throws only UndecodableEvent and StoreDamaged, which no retry cures
+ * Makes the function that serves one event, turn by turn, until it is settled or set apart.
+ * @returns a turn. It throws only StoreDamaged, and the error of an event too many that cannot be served
  */
 export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEvent>): () => Promise<Turn> {
-  const { reaction, claims, timers, clock, random, cutOff, onRetry } = deps;
+  const { reaction, claims, timers, apart, clock, random, cutOff, onRetry } = deps;
   const deadlineMs = reaction.deadline?.(event)?.getTime() ?? Infinity;
   const context = contextFor(reaction, event);
   let failures = 0;
@@ -42,7 +48,7 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
   return async () => {
     claim = null;
     try {
-      return await turn();
+      return (await apart.attempt(event.id, turn, referenceTo(event))) ?? 'set-apart';
     } catch (error) {
       if (error instanceof UndecodableEvent || error instanceof StoreDamaged) throw error;
       onRetry(toError(error), failures);

@@ -58,10 +58,14 @@ export interface Reaction<Event extends DomainEvent, Result = undefined> {
 /** A reaction of any events and results. */
 export type AnyReaction = Reaction<DomainEvent, unknown>;
 
+/** Returns whether a stored event is of the reaction's streams and types. */
+export function concerns(reaction: AnyReaction, { type, stream }: LogEvent): boolean {
+  return reaction.types.includes(type) && stream.startsWith(`${reaction.category}-`);
+}
+
 /** Decodes an event of the reaction's streams and types; null for any other. @throws UndecodableEvent */
 export function eventFor(reaction: AnyReaction, stored: LogEvent): ReactionEvent<DomainEvent> | null {
-  if (!reaction.types.includes(stored.type)) return null;
-  if (!stored.stream.startsWith(`${reaction.category}-`)) return null;
+  if (!concerns(reaction, stored)) return null;
   return { position: stored.position, ...reaction.codec.decode(stored) };
 }
 

@@ -1,22 +1,25 @@
 import { setMaxListeners } from 'node:events';
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../following/checkpoints.js';
+import { referenceTo } from '../following/event-reference.js';
+import { makeSetApart, type SetApartItem, type SetApartRecord } from '../following/set-apart.js';
 import { backoff, type Clock, type Random } from '../ports/clock.js';
 import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
-import { type AnyReaction, eventFor, type ReactionEvent } from './reaction.js';
+import { type AnyReaction, concerns, eventFor, type ReactionEvent } from './reaction.js';
 import { makeClaims } from './reaction-claims.js';
 import { makeLowWaterMark } from './reaction-mark.js';
 import { makeReactionTimers } from './reaction-timers.js';
-import { makeReactionTurn } from './reaction-turn.js';
+import { makeReactionTurn, type Served } from './reaction-turn.js';
 import { serveTimers } from './serve-timers.js';
+import { takeBackEvent } from './take-back.js';
 import { makeSemaphore } from '../../concurrency/semaphore.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import type { StateStore } from '../ports/state-store.js';
 
 export interface ReactionDeps {
   readonly eventStore: EventStore;
-  /** Stores the marks. After the loss of a mark the reaction reads the log again and repeats no outcome. */
+  /** Stores the marks and what is set apart. After their loss the reaction reads the log again and repeats no outcome. */
   readonly readModelStore: ReadModelStore;
   /** Stores the claims. */
   readonly stateStore: StateStore;
@@ -37,16 +40,20 @@ export interface ReactionProgress {
   readonly oldestOpenAt: Date | null;
   /** Whether the last page reached the end of the log. */
   readonly atHead: boolean;
+  /** The count of events that the reaction has set apart. */
+  readonly setApart: number;
 }
 
 export interface RunningReaction {
   progress(): ReactionProgress;
-  /** Resolves after the signal aborts. @throws UndecodableEvent, StoreDamaged: the reaction must stop */
+  /** Resolves after the signal aborts. @throws StoreDamaged, or the error of an event too many: the reaction must stop */
   readonly done: Promise<void>;
 }
 
 /** Events that the reaction may take after its mark. */
 export const aheadMax = 1_000;
+/** More events than these are no exception: the reaction stops instead. One stream may hold some hundred. */
+export const setApartMax = 1_000;
 const atOnceDefault = 8;
 /** The reaction saves its mark at most this often: when an event was settled, or while it catches up. */
 const changedMs = 1_000;
@@ -71,21 +78,27 @@ export function runReaction(
   options: {
     readonly signal: AbortSignal;
     readonly onRetry: (error: Error, failures: number) => void;
+    readonly onSetApart: (event: SetApartItem) => void;
     readonly aheadMax?: number;
   },
 ): RunningReaction {
   const { eventStore, readModelStore, clock, random } = deps;
   const sleepUntilRetry = deps.sleepUntilRetry ?? ((ms: number, end: AbortSignal) => clock.sleep(ms, end));
-  const { onRetry } = options;
+  const { onRetry, onSetApart } = options;
   const limit = options.aheadMax ?? aheadMax;
   const claims = makeClaims(deps, reaction.name);
   const timers = makeReactionTimers(deps, reaction);
+  const apart = makeSetApart(readModelStore, {
+    owner: markName(reaction),
+    itemsMax: setApartMax,
+    onSetApart,
+  });
   const atOnceMax = reaction.atOnceMax ?? atOnceDefault;
   const semaphore = makeSemaphore(atOnceMax);
   const ending = new AbortController();
   const cutOff = new AbortController();
   // Each waiting event and each effect listens; above ten listeners Node warns of a leak.
-  setMaxListeners(limit + 100, ending.signal);
+  setMaxListeners(limit + setApartMax + 100, ending.signal);
   setMaxListeners(atOnceMax, cutOff.signal);
   const running = new Set<Promise<void>>();
   let mark = makeLowWaterMark(null);
@@ -103,6 +116,7 @@ export function runReaction(
       open: mark.open(),
       oldestOpenAt: mark.oldest()?.recordedAt ?? null,
       atHead,
+      setApart: apart.count(),
     }),
     done: run(),
   };
@@ -161,6 +175,7 @@ export function runReaction(
           saved = checkpoint?.position ?? null;
           mark = makeLowWaterMark(saved);
           loadedFingerprint = checkpoint?.fingerprint;
+          for (const record of await apart.load()) startServing(takeBack(record));
           started = true;
         }
         for await (const page of eventStore.subscribe({ after: mark.taken(), signal: ending.signal })) {
@@ -184,7 +199,10 @@ export function runReaction(
       skipped = null;
     };
     for (const stored of page.events) {
-      const event = eventFor(reaction, stored);
+      // Most events are of no concern, so none of these costs a turn of the event loop.
+      const event = concerns(reaction, stored)
+        ? await apart.attempt(stored.id, () => eventFor(reaction, stored), referenceTo(stored))
+        : null;
       if (event === null) {
         skipped = stored;
         continue;
@@ -210,10 +228,19 @@ export function runReaction(
 
   function serveOwnTimers(): Promise<void> {
     return serveTimers({
-      ...{ timers, clock, sleepUntilRetry, onRetry, signal: ending.signal },
-      serve: (timer) => serve(timer),
-      start: startServing,
+      ...{ timers, apart, clock, sleepUntilRetry, onRetry, signal: ending.signal },
+      ...{ serve, start: startServing },
     });
+  }
+
+  function takeBack(record: SetApartRecord): Promise<void> {
+    return takeBackEvent(
+      {
+        ...{ reaction, eventStore, apart, semaphore, random, sleepUntilRetry, serve, onRetry },
+        signal: ending.signal,
+      },
+      record,
+    );
   }
 
   /** The process waits for this work when it ends. */
@@ -222,27 +249,24 @@ export function runReaction(
     running.add(guarded);
   }
 
-  /**
-   * Serves an event turn by turn until it is settled. Other events are served between its turns.
-   * @returns false when the process ends before
-   */
-  async function serve(event: ReactionEvent<DomainEvent>): Promise<boolean> {
+  /** Serves an event turn by turn until it is settled or set apart. Other events are served between its turns. */
+  async function serve(event: ReactionEvent<DomainEvent>): Promise<Served> {
     const turn = makeReactionTurn(
-      { ...deps, reaction, claims, timers, cutOff: cutOff.signal, onRetry },
+      { ...deps, reaction, claims, timers, apart, cutOff: cutOff.signal, onRetry },
       event,
     );
     while (!isEnding()) {
       const ended = await semaphore.run(async () => (isEnding() ? { againInMs: 0 } : turn()));
-      if (ended === 'settled') {
+      if (typeof ended === 'string') {
         mark.settle(event);
         settledSinceSave = true;
         makeRoom();
-        return true;
+        return ended;
       }
       // An abort ends the loop.
       await sleepUntilRetry(ended.againInMs, ending.signal).catch(() => undefined);
     }
-    return false;
+    return 'ended';
   }
 
   async function saveEachSecond(): Promise<void> {

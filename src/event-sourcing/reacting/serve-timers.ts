@@ -1,7 +1,9 @@
+import type { SetApart } from '../following/set-apart.js';
 import type { Clock } from '../ports/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { ReactionEvent } from './reaction.js';
+import type { Served } from './reaction-turn.js';
 import { type ReactionTimer, type ReactionTimers, timerAfterMs } from './reaction-timers.js';
 
 /** Timers that one look at the store returns, at most. */
@@ -17,13 +19,13 @@ export async function serveTimers(deps: {
   readonly clock: Clock;
   readonly sleepUntilRetry: Clock['sleep'];
   readonly signal: AbortSignal;
-  /** Resolves when the event is settled; to false when the process ends before. */
-  readonly serve: (event: ReactionEvent<DomainEvent>) => Promise<boolean>;
+  readonly apart: Pick<SetApart, 'attempt'>;
+  readonly serve: (event: ReactionEvent<DomainEvent>) => Promise<Served>;
   /** Receives the work on each timer. The process waits for it when it ends. */
   readonly start: (work: Promise<void>) => void;
   readonly onRetry: (error: Error, failures: number) => void;
 }): Promise<void> {
-  const { timers, clock, sleepUntilRetry, signal, start, onRetry } = deps;
+  const { timers, apart, clock, sleepUntilRetry, signal, start, onRetry } = deps;
   /** The keys of the timers that are being served. */
   const serving = new Set<string>();
   while (!signal.aborted) {
@@ -47,8 +49,8 @@ export async function serveTimers(deps: {
 
   async function serveOne(timer: ReactionTimer): Promise<void> {
     try {
-      const event = await timers.eventOf(timer);
-      if (event !== null && !(await deps.serve(event))) return;
+      const event = await apart.attempt(timer.eventId, () => timers.eventOf(timer), timer.event);
+      if (event !== null && (await deps.serve(event)) === 'ended') return;
       // The clock may have been set back. The event then has this timer again.
       if (clock.now() >= timer.dueAt) await timers.remove(timer);
     } catch (error) {

@@ -1,18 +1,10 @@
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../following/checkpoints.js';
+import type { SetApartItem } from '../following/set-apart.js';
 import type { Clock } from '../ports/clock.js';
 import type { LogEvent, Position } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
-import { makePendingDocuments } from './pending-documents.js';
-import { makePendingTotals } from './pending-totals.js';
-import { type AnyView, isTally } from './projection.js';
-import { makeSetApart, type SetApartStream } from './set-apart.js';
-
-/** A collection to feed, and its view. */
-export interface CatchUpTarget {
-  readonly projection: AnyView;
-  readonly collection: string;
-}
+import { type FedCollection, makePending, makeStreamsApart } from './pending.js';
 
 /** Large pages cost less for each event, and the caller serves no request. */
 const pageSize = 1_000;
@@ -37,16 +29,16 @@ export async function catchUp(
     readonly inOneWrite: (work: () => Promise<void>) => Promise<void>;
     readonly clock: Clock;
   },
-  targets: readonly CatchUpTarget[],
+  targets: readonly FedCollection[],
   options: {
     readonly isEnding: () => boolean;
-    readonly onSetApart: (collection: string, stream: SetApartStream) => void;
+    readonly onSetApart: (collection: string, stream: SetApartItem) => void;
   },
 ): Promise<void> {
   const { eventStore, readModelStore } = deps;
   const logId = await eventStore.logId();
-  const feeds = targets.map(makeFeed);
   let after = await oldestCheckpoint();
+  const feeds = await Promise.all(targets.map(makeFeed));
   let lastEvent: LogEvent | null = null;
   while (!options.isEnding()) {
     const page = await deps.readPage({ after, limit: pageSize });
@@ -63,17 +55,17 @@ export async function catchUp(
     if (page.atHead) return;
   }
 
-  function makeFeed({ projection, collection }: CatchUpTarget): {
+  async function makeFeed(target: FedCollection): Promise<{
     readonly collection: string;
-    readonly pending: ReturnType<typeof makePendingDocuments>;
-  } {
-    const apart = makeSetApart(readModelStore, collection, (stream) => {
+    readonly pending: ReturnType<typeof makePending>;
+  }> {
+    const { collection } = target;
+    const apart = makeStreamsApart(readModelStore, collection, (stream) => {
       options.onSetApart(collection, stream);
     });
-    const pending = isTally(projection)
-      ? makePendingTotals({ ...deps, apart }, { tally: projection, collection })
-      : makePendingDocuments({ ...deps, apart }, { projection, collection });
-    return { collection, pending };
+    // The streams that are set apart already count too.
+    await apart.load();
+    return { collection, pending: makePending({ ...deps, apart }, target) };
   }
 
   /** Returns the position before which every collection contains the log; null where one has no checkpoint. */

@@ -2,9 +2,9 @@ import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/rea
 import type { EventStore, LogPage } from '../ports/event-store.js';
 import type { LogEvent } from '../ports/domain-event.js';
 import { type EventGroups, groupsOf } from '../following/page-groups.js';
+import type { SetApart } from '../following/set-apart.js';
 import { foldEvents, foldOnwards, foldWholeStream } from './fold-documents.js';
 import type { AnyProjection } from './projection.js';
-import type { SetApart } from './set-apart.js';
 
 /** The documents of a collection that a projector has folded and not written yet: at most one write a document. */
 export interface PendingDocuments {
@@ -41,7 +41,7 @@ export function makePendingDocuments(
   deps: {
     readonly eventStore: Pick<EventStore, 'read'>;
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
-    readonly apart: Pick<SetApart, 'fold'>;
+    readonly apart: Pick<SetApart, 'attempt'>;
   },
   { projection, collection }: { readonly projection: AnyProjection; readonly collection: string },
 ): PendingDocuments {
@@ -62,7 +62,7 @@ export function makePendingDocuments(
       const bytesPerEvent = (page.bytes ?? defaultEventBytes * page.events.length) / page.events.length;
       for (const [id, events] of groups) {
         const before = documents.get(id) ?? null;
-        const write = await apart.fold(id, () => foldDocument(id, before, events));
+        const write = await apart.attempt(id, () => foldDocument(id, before, events));
         if (write === null) continue;
         waiting.set(id, write);
         waitingBytes += events.length * bytesPerEvent;
@@ -168,7 +168,7 @@ export function makePendingDocuments(
         behind
           .slice(at, at + foldsAtOnce)
           .map(({ id }) =>
-            apart.fold(id, () => foldOnwards(eventStore, projection, id, stored.get(id) ?? null)),
+            apart.attempt(id, () => foldOnwards(eventStore, projection, id, stored.get(id) ?? null)),
           ),
       );
       // Such a document is the fold of its whole stream. A second refusal means that a later fold is stored.

@@ -1,5 +1,6 @@
 import { groupsOf } from '../following/page-groups.js';
 import { readStream } from '../following/read-stream.js';
+import type { SetApart } from '../following/set-apart.js';
 import type { DomainEvent, LogEvent, Recorded } from '../ports/domain-event.js';
 import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
 import type { EventStore } from '../ports/event-store.js';
@@ -7,7 +8,6 @@ import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/rea
 import { streamName } from '../ports/stream-name.js';
 import type { PendingDocuments } from './pending-documents.js';
 import type { AnyTally, TotalChange } from './projection.js';
-import type { SetApart } from './set-apart.js';
 import { placedAt, type PlacedChange, totalOf, totalWith } from './total.js';
 
 /** Totals of one batch, and changes of one batch: about 1 MiB of memory. */
@@ -23,7 +23,7 @@ export function makePendingTotals(
   deps: {
     readonly eventStore: Pick<EventStore, 'read'>;
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
-    readonly apart: Pick<SetApart, 'fold'>;
+    readonly apart: Pick<SetApart, 'attempt'>;
   },
   { tally, collection }: { readonly tally: AnyTally; readonly collection: string },
 ): PendingDocuments {
@@ -37,7 +37,7 @@ export function makePendingTotals(
       for (let at = 0; at < groups.length; at += readsAtOnce) {
         await Promise.all(
           groups.slice(at, at + readsAtOnce).map(async ([id, events]) => {
-            for (const change of (await apart.fold(id, () => changesOf(id, events))) ?? []) add(change);
+            for (const change of (await apart.attempt(id, () => changesOf(id, events))) ?? []) add(change);
           }),
         );
       }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { SetApartItem } from '../following/set-apart.js';
 import type { Clock } from '../ports/clock.js';
 import type { Position } from '../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../ports/errors.js';
@@ -12,7 +13,6 @@ import type { Generations } from './generations.js';
 import { type AnyView, viewVersion } from './projection.js';
 import type { ProjectorDeps } from './projector.js';
 import { type ProjectionStatus, type ProjectorTask, startProjectorTask } from './projector-task.js';
-import type { SetApartStream } from './set-apart.js';
 import { dropOrphanedGenerations, makeRebuildSupervisor } from './rebuild.js';
 import { makeViewWatch } from './view-watch.js';
 
@@ -23,7 +23,7 @@ export interface ProjectionEvents {
   /** A projection stopped. The others go on; readers of this one get the documents written so far. */
   readonly onStopped: (collection: string, error: unknown) => void;
   /** A stream cannot be taken in. Its document stays at its last revision, and the others go on. */
-  readonly onSetApart?: (collection: string, stream: SetApartStream) => void;
+  readonly onSetApart?: (collection: string, stream: SetApartItem) => void;
   readonly onRebuilt: (collection: string, differences: { compared: number; different: number }) => void;
 }
 

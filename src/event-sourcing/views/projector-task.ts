@@ -1,10 +1,10 @@
+import type { SetApartItem } from '../following/set-apart.js';
 import { isForLackOfRoom, reasonOf } from '../ports/errors.js';
 import type { Position } from '../ports/domain-event.js';
 import type { Task } from '../sharing/tasks.js';
 import { heldEventsMax } from './held-collections.js';
 import type { AnyView } from './projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
-import type { SetApartStream } from './set-apart.js';
 
 /** The status of one collection's projector, for readiness and metrics. */
 export interface ProjectionStatus extends ProjectorProgress {
@@ -29,7 +29,7 @@ export interface ProjectorTaskOptions {
   readonly startHead: Position | null;
   readonly onRetry: (error: Error, attempt: number) => void;
   readonly onStopped: (error: unknown) => void;
-  readonly onSetApart: (stream: SetApartStream) => void;
+  readonly onSetApart: (stream: SetApartItem) => void;
 }
 
 export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOptions): ProjectorTask {

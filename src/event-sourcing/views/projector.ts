@@ -1,15 +1,13 @@
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../following/checkpoints.js';
+import type { SetApartItem } from '../following/set-apart.js';
 import { backoff, type Clock, type Random } from '../ports/clock.js';
 import type { DocumentWriter } from './document-writer.js';
 import type { HeldCollections } from './held-collections.js';
 import type { LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
-import { makePendingDocuments } from './pending-documents.js';
-import { makePendingTotals } from './pending-totals.js';
-import { type AnyView, isTally } from './projection.js';
+import { type FedCollection, makePending, makeStreamsApart } from './pending.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
-import { makeSetApart, type SetApartStream } from './set-apart.js';
 
 export interface ProjectorDeps {
   readonly eventStore: EventStore;
@@ -48,21 +46,21 @@ const writeMs = 1_000;
  */
 export async function runProjector(
   deps: ProjectorDeps,
-  { projection, collection }: { readonly projection: AnyView; readonly collection: string },
+  { projection, collection }: FedCollection,
   options: {
     readonly signal: AbortSignal;
     readonly onProgress: (progress: ProjectorProgress) => void;
     readonly onRetry: (error: Error, attempt: number) => void;
     /** Receives a function that saves the checkpoint now, for a process that awaits it. */
     readonly onSaver?: (save: () => Promise<void>) => void;
-    readonly onSetApart?: (stream: SetApartStream) => void;
+    readonly onSetApart?: (stream: SetApartItem) => void;
   },
 ): Promise<void> {
   const { eventStore, readModelStore, clock, random, documentWriter } = deps;
   const { signal, onProgress, onRetry } = options;
   const aborted = (): boolean => signal.aborted;
   const loadOwnCheckpoint = makeLoadOwnCheckpoint(deps, collection, `the view ${collection}`);
-  const apart = makeSetApart(readModelStore, collection, (stream) => options.onSetApart?.(stream));
+  const apart = makeStreamsApart(readModelStore, collection, (stream) => options.onSetApart?.(stream));
   const nowMs = (): number => clock.now().getTime();
   let attempt = 0;
   // Kept across subscriptions, so that a series of short ones saves checkpoints too.
@@ -91,10 +89,13 @@ export async function runProjector(
   /** Follows the log from the durable checkpoint, without cached documents: after an error they may be stale. */
   async function follow(ending: AbortController): Promise<void> {
     const { logId, checkpoint } = await loadOwnCheckpoint();
-    const pending = isTally(projection)
-      ? makePendingTotals({ ...deps, apart }, { tally: projection, collection })
-      : makePendingDocuments({ ...deps, apart }, { projection, collection });
-    await apart.takeBack((id) => pending.writeWholeStream(id));
+    const pending = makePending({ ...deps, apart }, { projection, collection });
+    for (const record of await apart.load()) {
+      await apart.takeBack(record, async () => {
+        await pending.writeWholeStream(record.id);
+        return true;
+      });
+    }
     /** The pages whose documents are folded, and those whose documents are written. */
     const passed: { folded: PassedPages | null; written: PassedPages | null } = {
       folded: null,

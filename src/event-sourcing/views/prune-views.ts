@@ -1,7 +1,7 @@
 import type { NamedRecord, ReadModelStore } from '../ports/read-model-store.js';
 import { type Generations, registryPrefix } from './generations.js';
 import { collectionName, parseCollectionName, viewVersion } from './projection.js';
-import { dropGeneration } from './set-apart.js';
+import { dropGeneration } from './drop-generation.js';
 
 /** Records of former releases. No code reads them. */
 const formerPrefix = 'in-use/';

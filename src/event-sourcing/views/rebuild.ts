@@ -6,7 +6,7 @@ import { type GenerationRecord, type Generations, registryStaleAfterMs } from '.
 import { type AnyView, collectionName } from './projection.js';
 import { isReached } from './projector.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
-import { dropGeneration } from './set-apart.js';
+import { dropGeneration } from './drop-generation.js';
 
 /**
  * The least duration of each phase of a rebuild. It is longer than a process uses a stale registry, so in the next phase

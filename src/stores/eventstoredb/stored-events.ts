@@ -2,8 +2,8 @@ import type { RecordedEvent } from '@eventstore/db-client';
 import type { EventMetadata, JsonObject, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 
 /**
- * Begins the type of an unreadable record. No codec knows it, so a view sets the stream apart and reports the place, and
- * a reaction stops (docs/design.md#undecodable-events). A schema check would come too late, because an upcaster sees the data first.
+ * Begins the type of an unreadable record. No codec knows it, so a view sets the stream apart and reports the position
+ * (docs/design.md#undecodable-events). A schema check would come too late, because an upcaster sees the data first.
  */
 const unreadableTypePrefix = 'unreadable:';
 

@@ -272,6 +272,9 @@ function startProcess(world: World, holder: string): Process {
         await members.start();
         runner = startReactions({ ...deps, aheadMax: world.aheadMax }, reactions, {
           onRetry: () => undefined,
+          onSetApart: (name, { reason }) => {
+            world.broken(`${name} has set an event apart: ${reason}`);
+          },
           onStopped: (name, error) => {
             world.broken(`${name} stopped: ${String(error)}`);
           },

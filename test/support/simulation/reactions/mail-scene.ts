@@ -72,6 +72,7 @@ export async function givenMail(
         makeReactions(deps, stores),
         {
           onRetry: () => undefined,
+          onSetApart: (name, { reason }) => t.fail(`${name} has set an event apart: ${reason}`),
           onStopped: (name, error) => t.fail(`${name} stopped: ${String(error)}`),
         },
       );

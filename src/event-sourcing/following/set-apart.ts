@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { StreamDamaged, UndecodableEvent } from '../ports/errors.js';
+import type { NamedRecord, ReadModelStore } from '../ports/read-model-store.js';
+import { type EventReference, eventReferenceSchema } from './event-reference.js';
+
+/** Storage format of `set-apart/<owner>/<id>`. */
+const recordSchema = z.strictObject({ reason: z.string(), event: eventReferenceSchema.optional() });
+
+/** A stream that a view, or an event that a reaction cannot take in, because an event cannot be read. */
+export interface SetApartItem {
+  /** Of a view the id of the document, which is the stream's name without its category. Of a reaction the id of the event. */
+  readonly id: string;
+  readonly reason: string;
+  /** The event that a reaction has set apart; left out by views. */
+  readonly event?: EventReference | undefined;
+}
+
+export interface SetApartRecord extends SetApartItem {
+  readonly version: string;
+}
+
+/** What one view or reaction has set apart: docs/design.md#undecodable-events. */
+export interface SetApart {
+  /**
+   * Reads the records. The caller loads its checkpoint before: another process saves a record before its checkpoint passes
+   * the event, so the caller finds the record or meets the event again.
+   */
+  load(): Promise<readonly SetApartRecord[]>;
+  /**
+   * Does the work on an item. Sets the item apart when an event cannot be read, before any checkpoint passes it.
+   * @returns the result; null when the item is set apart
+   * @throws every other error, and the error of an item too many
+   */
+  attempt<Result>(
+    id: string,
+    work: () => Result | Promise<Result>,
+    event?: EventReference,
+  ): Promise<Result | null>;
+  /**
+   * Attempts a recorded item again: a newer release may read the events, or an operator has restored the stream.
+   * @param work returns whether the item is taken in, so that its record is removed
+   */
+  takeBack(record: SetApartRecord, work: () => Promise<boolean>): Promise<void>;
+  readonly count: () => number;
+}
+
+/**
+ * @param options.owner the collection of the view, or the mark of the reaction
+ * @param options.itemsMax more items than these are no exception: the owner stops instead
+ */
+export function makeSetApart(
+  readModelStore: Pick<ReadModelStore, 'listRecords' | 'putRecord' | 'removeRecord'>,
+  options: {
+    readonly owner: string;
+    readonly itemsMax: number;
+    readonly onSetApart: (item: SetApartItem) => void;
+  },
+): SetApart {
+  const { owner, itemsMax, onSetApart } = options;
+  const known = new Set<string>();
+  return {
+    load: async () => {
+      const records = await readModelStore.listRecords(prefixOf(owner));
+      known.clear();
+      const loaded = records.map((record) => ({ ...parse(owner, record), version: record.version }));
+      for (const { id } of loaded) known.add(id);
+      return loaded;
+    },
+    attempt,
+    takeBack: async ({ id, event, version }, work) => {
+      if ((await attempt(id, work, event)) !== true) return;
+      await readModelStore.removeRecord(prefixOf(owner) + id, version);
+      known.delete(id);
+    },
+    count: () => known.size,
+  };
+
+  async function attempt<Result>(
+    id: string,
+    work: () => Result | Promise<Result>,
+    event?: EventReference,
+  ): Promise<Result | null> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUnreadable(error) || (!known.has(id) && known.size >= itemsMax)) throw error;
+      const value = { reason: error.message, ...(event === undefined ? {} : { event }) };
+      // Also for a known item: another process may have taken it back meanwhile, and removed the record.
+      await readModelStore.putRecord(prefixOf(owner) + id, value, null);
+      if (!known.has(id)) onSetApart({ id, ...value });
+      known.add(id);
+      return null;
+    }
+  }
+}
+
+/** Returns what an owner has set apart, in order of the ids. */
+export async function setApartItems(
+  readModelStore: Pick<ReadModelStore, 'listRecords'>,
+  owner: string,
+): Promise<readonly SetApartItem[]> {
+  const records = await readModelStore.listRecords(prefixOf(owner));
+  return records.map((record) => parse(owner, record));
+}
+
+/** Removes the records of an owner. Idempotent. */
+export async function removeSetApart(
+  readModelStore: Pick<ReadModelStore, 'listRecords' | 'removeRecord'>,
+  owner: string,
+): Promise<void> {
+  for (const { name, version } of await readModelStore.listRecords(prefixOf(owner))) {
+    await readModelStore.removeRecord(name, version);
+  }
+}
+
+function prefixOf(owner: string): string {
+  return `set-apart/${owner}/`;
+}
+
+function parse(owner: string, { name, value }: NamedRecord): SetApartItem {
+  return { id: name.slice(prefixOf(owner).length), ...recordSchema.parse(value) };
+}
+
+function isUnreadable(error: unknown): error is Error {
+  return error instanceof UndecodableEvent || error instanceof StreamDamaged;
+}

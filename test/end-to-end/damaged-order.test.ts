@@ -1,0 +1,124 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { setApartEvents } from '../../src/event-sourcing/reacting/set-apart-events.js';
+import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { signStandard } from '../support/clients/sign-callbacks.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import type { ProposedEvent } from '../support/servers/eventstoredb-server/log.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+
+const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
+const planBytes = 107_374_182_400;
+const orderReactions = ['fulfil-orders', 'fulfil-paid-orders'];
+
+interface Order {
+  readonly id: string;
+  readonly number: string;
+}
+
+/** Starts a service on a server of events, and again after each stop. One buyer places and pays orders. */
+async function given(t: ExecutionContext) {
+  const server = await startEventStoreDbServer();
+  t.teardown(() => server.close());
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const environment = {
+    ...keyEnvironment,
+    EVENTSTOREDB_URL: server.url,
+    PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
+  };
+  const start = () => startInProcess({ directory: directory.path, environment });
+  let service = await start();
+  t.teardown(() => service.close());
+  const { headers } = await makeServiceClient(service.url).register('ada@example.org', 'Correct-Horse-7');
+  const get = async (path: string) => (await makeServiceClient(service.url).get(path, headers)).json();
+  return {
+    server,
+    service: () => service,
+    /** @param between runs while no process runs */
+    restart: async (between = (): void => undefined) => {
+      await service.close();
+      between();
+      service = await start();
+    },
+    place: async (): Promise<Order> => {
+      const request = { provider: 'standard', plan_id: 'capacity-100g' };
+      const order = (await makeServiceClient(service.url).post('/api/v1/orders', request, headers)).json();
+      return { id: textOf(order, 'id'), number: textOf(order, 'number') };
+    },
+    pay: async ({ id, number }: Order): Promise<void> => {
+      const data = { order_number: number, transaction_id: `tx-${id}`, amount: 999, currency: 'USD' };
+      const event = { type: 'payment.paid', timestamp: '2026-01-02T03:04:05.000Z', data };
+      const { headers: signature, body } = signStandard(event, { id, secret, at: new Date() });
+      const path = '/api/v1/payment/webhooks/standard';
+      const init = { method: 'POST', headers: { ...signature }, body };
+      const paid = await makeServiceClient(service.url).send(path, init);
+      t.is(paid.status, 200, paid.text);
+    },
+    status: async ({ id }: Order) => (await get(`/api/v1/orders/${id}`))['status'],
+    capacity: async () => Number(asObject((await get('/api/v1/auth/me'))['data'])['capacity_bytes']),
+    /** Returns the reactions that have set an event of the order apart. */
+    apartOf: async ({ id }: Order): Promise<readonly string[]> =>
+      [...(await setApartEvents(service.services.readModelStore))]
+        .filter(([, events]) => events.some(({ stream }) => stream === `order-${id}`))
+        .map(([reaction]) => reaction),
+  };
+}
+
+/** An event that only a later version knows. */
+function unknownEvent(id: string): ProposedEvent {
+  const ids = { command_id: id, causation_id: id, correlation_id: id };
+  const metadata = { ...ids, actor: 'operator', time: '2026-01-01T00:00:00.000Z' };
+  return {
+    ...{ id, type: 'OrderGilded', contentType: 'application/json', data: Buffer.from('{}') },
+    metadata: Buffer.from(JSON.stringify(metadata)),
+  };
+}
+
+/** Polls until the test's own time limit. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await wait(20);
+}
+
+test('A truncated order and one with an unknown event hold no other order back, and the first is fulfilled once after its repair', async (t) => {
+  // Given two paid orders whose grants have failed
+  const { server, service, restart, place, pay, status, capacity, apartOf } = await given(t);
+  const granted = await capacity();
+  const [truncated, unknown] = [await place(), await place()];
+  server.faults.decideBy(({ kind, stream }) =>
+    kind === 'append' && stream?.startsWith('stowage.user-') === true
+      ? { apply: 'never', answer: 'unavailable' }
+      : undefined,
+  );
+  for (const order of [truncated, unknown]) {
+    await pay(order);
+    await until(async () => (await status(order)) === 'paid');
+  }
+  // When an operator truncates one stream, and a newer version writes to the other one
+  const unknownId = '018f0000-0000-7000-8000-0000000000aa';
+  server.log.append(`stowage.order-${unknown.id}`, 'stream-exists', [unknownEvent(unknownId)]);
+  server.log.setMetadata(`stowage.order-${truncated.id}`, { $tb: 1 });
+  for (const fulfilled of [1, 2]) {
+    // Then after each start the service sets both apart and fulfils the next paid order
+    await restart(() => {
+      server.faults.decideBy(null);
+    });
+    const next = await place();
+    await pay(next);
+    await until(async () => (await status(next)) === 'fulfilled');
+    await until(async () => (await capacity()) === granted + fulfilled * planBytes);
+    for (const order of [truncated, unknown])
+      await until(async () => (await apartOf(order)).toSorted().join() === orderReactions.join());
+    t.true((await service().metrics()).includes('stowage_reaction_set_apart{reaction="fulfil-orders"} 2'));
+    t.true((await service().metrics()).includes('stowage_reaction_stopped{reaction="fulfil-orders"} 0'));
+  }
+  // When the operator restores the stream, then the next start fulfils the order, once
+  server.log.setMetadata(`stowage.order-${truncated.id}`, {});
+  await restart();
+  await until(async () => (await status(truncated)) === 'fulfilled');
+  await until(async () => (await apartOf(truncated)).length === 0);
+  t.is(await capacity(), granted + 3 * planBytes);
+  t.deepEqual((await apartOf(unknown)).toSorted(), orderReactions);
+});
