@@ -129,7 +129,7 @@ function stateOf(of: {
   readonly isFedElsewhere: boolean;
   readonly unfedMs: number | undefined;
 }): string {
-  if (of.unfedMs !== undefined) return 'unfed';
+  if (of.unfedMs !== undefined) return of.own?.state === 'stopped' ? 'stopped' : 'unfed';
   // What has stopped here may run in a process of another release.
   if (of.isFedElsewhere && of.own?.state !== 'running') return 'running';
   return of.own?.state ?? (of.isFed ? 'running' : 'unfed');

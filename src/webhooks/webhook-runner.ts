@@ -1,5 +1,5 @@
 import type { Members } from '../event-sourcing/sharing/members.js';
-import { reactionPart } from '../event-sourcing/sharing/assignment.js';
+import { endpointPart } from '../event-sourcing/sharing/assignment.js';
 import type { PartProgress } from '../event-sourcing/sharing/picture.js';
 import { makeTasks, type Task } from '../event-sourcing/sharing/tasks.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
@@ -46,9 +46,8 @@ export function startWebhooks(
   /** Endpoints that have stopped here, for example at an event of a newer release. */
   const withdrawn = new Set<string>();
   const stopping = new AbortController();
-  const partOf = (id: string): string => reactionPart(`webhook-${id}`);
-  members.declare(endpoints.map(({ id }) => partOf(id)));
-  for (const { id } of endpoints) members.reports(partOf(id), () => progressOf(id));
+  members.declare(endpoints.map(({ id }) => endpointPart(id)));
+  for (const { id } of endpoints) members.reports(endpointPart(id), () => progressOf(id));
   adjust();
   const removeListener = members.onChange(adjust);
   const dropping = dropUnused();
@@ -75,7 +74,7 @@ export function startWebhooks(
   function adjust(): void {
     const wanted = new Map<string, () => EndpointTask>();
     for (const endpoint of endpoints) {
-      const part = partOf(endpoint.id);
+      const part = endpointPart(endpoint.id);
       const isHere = members.feederOf(part) === members.id;
       members.feeding(part, isHere);
       if (isHere || withdrawn.has(endpoint.id)) wanted.set(endpoint.id, () => startTask(endpoint));
@@ -103,7 +102,7 @@ export function startWebhooks(
           state = 'stopped';
           events.onStopped(endpointId, error);
           withdrawn.add(endpointId);
-          members.withdraw(partOf(endpointId));
+          members.withdraw(endpointPart(endpointId));
         },
       ),
     };

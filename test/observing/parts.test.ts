@@ -43,6 +43,8 @@ test('The status tells a part that has stopped from one that another process fee
   stopped.withdraw('view/users@1');
   const view = () => sharedParts(stopped, [])[0];
   t.like(view(), { state: 'stopped', problem: 'the event X cannot be read', fed_by: [] });
+  const [unfed] = sharedParts(stopped, [{ part: 'view/users@1', forMs: 16_000 }]);
+  t.like(unfed, { state: 'stopped', problem: 'the event X cannot be read' });
   stopped.see([{ ...other, feeds: ['view/users@1'] }]);
   t.like(view(), { state: 'running', problem: 'the event X cannot be read', fed_by: ['other'] });
   const silent = givenPicture();

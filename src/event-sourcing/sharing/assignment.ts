@@ -9,6 +9,7 @@ export interface Candidate {
 }
 
 const [views, reactions, tasks] = ['view/', 'reaction/', 'task/'];
+const endpoints = `${reactions}webhook-`;
 
 /** Returns the part of a view version. All generations of the view belong to it. */
 export function viewPart(viewVersion: string): string {
@@ -17,6 +18,11 @@ export function viewPart(viewVersion: string): string {
 
 export function reactionPart(name: string): string {
   return `${reactions}${name}`;
+}
+
+/** Returns the part of an endpoint of outgoing events, which is shared as reactions are. */
+export function endpointPart(id: string): string {
+  return `${endpoints}${id}`;
 }
 
 /** Returns the part of work that one process does at intervals. */
@@ -31,8 +37,9 @@ export function isViewPart(part: string): boolean {
   return part.startsWith(views);
 }
 
+/** Returns whether the part is a reaction of the service, and no endpoint. */
 export function isReactionPart(part: string): boolean {
-  return part.startsWith(reactions);
+  return part.startsWith(reactions) && !part.startsWith(endpoints);
 }
 
 /** Names a part in a sentence: "the view users@1". */

@@ -31,6 +31,8 @@ export interface Picture {
   feederOf(part: string): string | null;
   /** Adds parts that this process can feed. */
   declare(parts: readonly string[]): void;
+  /** Returns the parts that `declare` has added, also those that this process has withdrawn since. */
+  declared(): readonly string[];
   /** Removes a part that this process cannot feed any more. Another process takes it over, for example a newer release. */
   withdraw(part: string): void;
   /** Sets whether this process feeds a part now, for its report to the others. */
@@ -54,6 +56,7 @@ export function makePicture(id: string): OwnPicture {
   const listeners = new Set<() => void>();
   let self: Member = { id, parts: [], together: true, feeds: [], goal: null };
   let others: readonly Member[] = [];
+  const declared = new Set<string>();
   let candidates = '';
   let feeders = new Map<string, string | null>();
   const reporters = new Map<string, () => PartProgress>();
@@ -70,9 +73,11 @@ export function makePicture(id: string): OwnPicture {
       return feeder;
     },
     declare: (parts) => {
+      for (const part of parts) declared.add(part);
       self = { ...self, parts: [...new Set([...self.parts, ...parts])] };
       noteChange();
     },
+    declared: () => [...declared],
     withdraw: (part) => {
       self = { ...self, parts: self.parts.filter((own) => own !== part) };
       noteChange();

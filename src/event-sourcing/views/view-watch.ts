@@ -167,10 +167,10 @@ export function makeViewWatch(deps: {
       else standstill.forget(part);
     }
     // A reaction saves no mark while its events wait, so the reports of the live processes count.
-    const live = members.live();
-    const fed = new Set(live.flatMap(({ feeds }) => feeds));
-    const own = live.find(({ id }) => id === members.id)?.parts ?? [];
-    for (const part of own) if (isReactionPart(part)) standstill.note(part, null, !fed.has(part));
+    const fed = new Set(members.live().flatMap(({ feeds }) => feeds));
+    // Also those that have stopped here: no process may be left that can run them. No receiver of events makes the service
+    // unready, so endpoints do not count.
+    for (const part of members.declared().filter(isReactionPart)) standstill.note(part, null, !fed.has(part));
   }
 
   function suspects(): readonly unknown[] {
