@@ -26,7 +26,8 @@ export function makeRead(context: ServerContext): handleServerStreamingCall<Read
     const name = options.getStream()?.getStreamIdentifier();
     const stream = name === undefined ? null : streamOf(name);
     const kind = options.hasSubscription() ? 'subscribe' : 'read';
-    const fault = context.faults.take({ kind, stream });
+    const direction = options.getReadDirection() === BACKWARDS ? 'backwards' : 'forwards';
+    const fault = context.faults.take({ kind, stream, ...(kind === 'read' ? { direction } : {}) });
     if (fault.delayMs === undefined) answer(call, options, stream, fault);
     else {
       context.later(fault.delayMs, () => {
