@@ -1,4 +1,3 @@
-import type { RecordedEvent } from '@eventstore/db-client';
 import type { NewEvent, Position } from '../../event-sourcing/ports/domain-event.js';
 import { EventTooLarge, OutcomeUnknown, WrongExpectedRevision } from '../../event-sourcing/ports/errors.js';
 import type { Appended, ExpectedRevision } from '../../event-sourcing/ports/event-store.js';
@@ -62,10 +61,13 @@ export function makeAppend(reads: Reads): Append {
     const from = expected === 'no-stream' ? 0n : expected + 1n;
     const found = await reads.stream(name, { from, limit: events.length }, signal);
     if (found === 'absent') return null;
-    const last: RecordedEvent | undefined = found.at(-1);
+    const { records } = found;
+    const last = records.at(-1);
     const equal =
-      found.length === events.length &&
-      found.every(({ id, revision }, index) => id === events[index]?.id && revision === from + BigInt(index));
+      records.length === events.length &&
+      records.every(
+        ({ id, revision }, index) => id === events[index]?.id && revision === from + BigInt(index),
+      );
     if (!equal || last === undefined) return null;
     const position = knownPosition(last.position) ?? (await findPosition(name, last.revision, signal));
     return { revision: last.revision, position };

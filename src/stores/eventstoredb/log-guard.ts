@@ -126,10 +126,8 @@ export function makeLogGuard(deps: {
   async function verifyLast(known: KnownEvent | null, signal: AbortSignal): Promise<void> {
     if (known === null) return;
     try {
-      const [first] = await reads.all(
-        { from: parsePosition(known.position), limit: 1, direction: 'forwards' },
-        signal,
-      );
+      const page = { from: parsePosition(known.position), limit: 1, direction: 'forwards' } as const;
+      const [first] = (await reads.all(page, signal)).records;
       if (first === undefined) throw endsBefore(known);
       if (formatPosition(first.position) !== known.position || first.id !== known.id)
         throw replaced(known.position, 'another record is there');
@@ -146,7 +144,7 @@ export function makeLogGuard(deps: {
    */
   async function verifyInStream(known: KnownEvent, signal: AbortSignal): Promise<void> {
     const found = await reads.stream(known.name, { from: known.revision, limit: 1 }, signal);
-    const [event] = found === 'absent' ? [] : found;
+    const [event] = found === 'absent' ? [] : found.records;
     if (event?.id !== known.id) throw replaced(known.position, 'no record begins there');
     const position = knownPosition(event.position) ?? (await searchPosition(reads, known, signal));
     if (position !== null && position !== known.position)

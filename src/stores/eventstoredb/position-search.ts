@@ -1,9 +1,9 @@
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
+import { logPageBytesMax } from '../../event-sourcing/ports/event-store.js';
 import { formatPosition, parsePosition } from './positions.js';
 import type { Reads } from './reads.js';
 
-/** The number of records in each page of the search. */
-const pageSize = 500;
+const page = { limit: 500, direction: 'backwards', within: { bytes: logPageBytesMax, ms: 1_000 } } as const;
 
 /**
  * Returns the position of an event; null when the log lacks it. It searches backwards from the end, because servers
@@ -16,10 +16,10 @@ export async function searchPosition(
 ): Promise<Position | null> {
   let from: Parameters<Reads['all']>[0]['from'] = 'end';
   while (!signal.aborted) {
-    const page = await reads.all({ from, limit: pageSize, direction: 'backwards' }, signal);
-    const found = page.find((record) => record.streamId === name && record.revision === revision);
+    const { records } = await reads.all({ from, ...page }, signal);
+    const found = records.find((record) => record.streamId === name && record.revision === revision);
     if (found !== undefined) return formatPosition(found.position);
-    const last = page.at(-1);
+    const last = records.at(-1);
     if (last === undefined) break;
     from = parsePosition(formatPosition(last.position));
   }
