@@ -32,6 +32,7 @@ const again = { first: 250, cap: 5_000 };
  * @param deps.links receive what the opening and the reads of the log show
  * @param deps.onFatal receives the error that makes a store unusable, for example another log than before; the process
  * should end with its message
+ * @param deps.onStreamDamaged receives the damage of one stream that the reader of the log has found
  * @param deps.waiting waits for a server that is away until the signal aborts; without it such a server is an error
  * @throws StoreUnavailable, StoreDamaged
  */
@@ -42,9 +43,10 @@ export async function openStores(deps: {
   readonly logger: Logger;
   readonly links: StoreLinks;
   readonly onFatal: (error: Error) => void;
+  readonly onStreamDamaged: (error: Error) => void;
   readonly waiting?: AbortSignal | undefined;
 }): Promise<Stores> {
-  const { config, clock, random, logger, links, onFatal, waiting } = deps;
+  const { config, clock, random, logger, links, onFatal, onStreamDamaged, waiting } = deps;
   const { eventStoreDbUrl, mongoDbUrl, streamPrefix, dataDirectory: directory } = config;
   const embedded = { directory, streamPrefix, clock, random, onFatal };
   if (mongoDbUrl === undefined && eventStoreDbUrl === undefined) {
@@ -126,6 +128,7 @@ export async function openStores(deps: {
       onFatal,
       onStreamDamaged: (error) => {
         logger.error({ error: error.message }, 'a stream is damaged');
+        onStreamDamaged(error);
       },
       onSubscriptionLost: (reason) => {
         logger.debug({ reason }, 'the live subscription ended; subscribing again');

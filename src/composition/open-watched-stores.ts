@@ -62,14 +62,16 @@ export async function openWatchedStores(
     loadKeys({ settings: readKeySettings(config.secret), keyFile: config.keysFile ?? null });
   }
   for (const warning of checkConnections(config)) onWarning(warning);
+  const storeMetrics = makeStoreMetrics();
+  const { streamDamaged: onStreamDamaged } = storeMetrics;
   const opened =
-    options.stores ?? (await openStores({ config, clock, random, logger, links, onFatal, waiting }));
+    options.stores ??
+    (await openStores({ config, clock, random, logger, links, onFatal, onStreamDamaged, waiting }));
   const availability = {
     eventStore: links.eventStore.availability,
     readModels: links.readModels.availability,
     state: links.state.availability,
   };
-  const storeMetrics = makeStoreMetrics();
   const stores: Stores = {
     ...opened,
     eventStore: watchStore(storeMetrics.events(opened.eventStore), availability.eventStore),

@@ -3,12 +3,15 @@ import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../even
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
+import { makeDamagedStreams } from './damaged-streams.js';
 
 /** Measures the calls of the stores. The command line opens stores too, so a service registers the metrics separately. */
 export interface StoreMetrics {
   readonly events: (store: EventStore) => EventStore;
   readonly readModels: (store: ReadModelStore) => ReadModelStore;
   readonly state: (store: StateStore) => StateStore;
+  /** Notes the damage of a stream that the reader of the log has found. */
+  readonly streamDamaged: (error: Error) => void;
   register(registry: Registry): void;
 }
 
@@ -33,6 +36,7 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
     help: 'Time of a call to the state store, by call and outcome: done, refused, unavailable, unknown or failed.',
     ...{ labelNames: ['call', 'outcome'] as const, buckets, registers: [] },
   });
+  const damagedStreams = makeDamagedStreams();
   const pending = { events: 0, read_models: 0, state: 0 };
   const writes = new Gauge({
     name: 'stowage_writes_pending',
@@ -47,8 +51,9 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
   return {
     events: (store) => ({
       ...store,
+      read: (...call) => noted(store.read(...call)),
       append: (stream, expected, events, options) => {
-        const call = () => store.append(stream, expected, events, options);
+        const call = () => noted(store.append(stream, expected, events, options));
         // The store answers an append of no event by itself.
         if (events.length === 0) return call();
         return timed(call, {
@@ -81,10 +86,18 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
           },
         });
       }),
+    streamDamaged: damagedStreams.note,
     register: (registry) => {
+      damagedStreams.register(registry);
       for (const metric of [appends, conflicts, calls, writes]) registry.registerMetric(metric);
     },
   };
+
+  /** Notes a damaged stream beside the call, so its caller waits for no further promise. */
+  function noted<Result>(result: Promise<Result>): Promise<Result> {
+    result.catch(damagedStreams.note);
+    return result;
+  }
 
   async function write<Result>(store: keyof typeof pending, work: () => Promise<Result>): Promise<Result> {
     pending[store] += 1;

@@ -15,6 +15,8 @@ export interface EventStoreHarness {
   /** Writes one event into a stream without the store's prefix, whose name begins with `foreign-`. */
   appendForeign(): Promise<void>;
   close(): Promise<void>;
+  /** The size at which the store ends a page, in bytes; default: that of the port. Large events take long. */
+  readonly pageBytes?: number;
 }
 
 /** Makes an event with fixed metadata, so that a test gives only the fields that it checks. */

@@ -1,7 +1,8 @@
 import type { TestFn } from 'ava';
 import type { Position } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
-import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import { eventBytes } from '../../src/event-sourcing/following/event-bytes.js';
+import { logPageBytesMax, type EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import {
   type EventStoreHarness,
   eventsOf,
@@ -104,6 +105,33 @@ export function eventStoreLogContract(
     }
     const middle = whole[3]?.position ?? null;
     t.deepEqual(eventsOf(await readLog(store, middle), stream), whole.slice(4));
+  });
+
+  test('Pages of large events say their size and lack no event, and a read of their stream returns all of them', async (t) => {
+    // A separate log, for the same reason as above.
+    const own = await deps.makeStore();
+    t.teardown(() => own.close());
+    const { store } = own;
+    const stream = uniqueStream();
+    const before = await store.head();
+    const text = 'x'.repeat((own.pageBytes ?? logPageBytesMax) / 10);
+    for (let revision = -1n; revision < 11n; revision += 2n) {
+      const events = [makeEvent({ data: { text } }), makeEvent({ data: { text } })];
+      await store.append(stream, revision < 0n ? 'no-stream' : revision, events);
+    }
+    const pages = await readLog(store, before);
+    const found = eventsOf(pages, stream);
+    t.deepEqual(
+      found.map(({ revision }) => revision),
+      Array.from({ length: 12 }, (_, index) => BigInt(index)),
+    );
+    for (const page of pages) {
+      const bytes = page.events.reduce((sum, event) => sum + eventBytes(event), 0);
+      // What other columns take of a page is little.
+      t.true(Math.abs((page.bytes ?? 0) - bytes) <= 400 * page.events.length);
+    }
+    t.is((await store.read(stream)).length, 12);
+    t.is((await store.read(stream, { limit: 11 })).length, 11);
   });
 
   test('A read at the end of the log returns the head as its cursor and reports the end', async (t) => {

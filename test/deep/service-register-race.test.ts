@@ -47,6 +47,7 @@ test.serial(
       clock: realClock,
       random,
       logger: makeLog('silent').logger,
+      onStreamDamaged: () => undefined,
       onFatal: (error) => {
         throw error;
       },

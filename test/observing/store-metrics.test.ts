@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import {
   OutcomeUnknown,
   StoreUnavailable,
+  StreamDamaged,
   WrongExpectedRevision,
 } from '../../src/event-sourcing/ports/errors.js';
 import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
@@ -24,7 +25,9 @@ function given() {
     times.nowMs += 20;
     return outcome.error === null ? Promise.resolve(result) : Promise.reject(outcome.error);
   };
-  const events = metrics.events(partial<EventStore>({ append: () => end({ revision: 0n, position: 'a' }) }));
+  const events = metrics.events(
+    partial<EventStore>({ append: () => end({ revision: 0n, position: 'a' }), read: () => end([]) }),
+  );
   const state = metrics.state(
     partial<StateStore>({
       get: () => end(null),
@@ -32,7 +35,7 @@ function given() {
       compareAndSet: () => end(outcome.version),
     }),
   );
-  return { registry, outcome, events, state };
+  return { registry, outcome, events, state, metrics };
 }
 
 test('Appends are measured by outcome, and conflicts are counted', async (t) => {
@@ -77,4 +80,27 @@ test('Calls to the state store are measured by call and outcome, and a waiting w
     t.true(text.includes(`stowage_state_store_call_duration_seconds_count{${labels}} 1\n`), labels);
   }
   t.true(text.includes('stowage_writes_pending{store="state"} 0\n'));
+});
+
+test('Damaged streams are counted once each, whether a read, an append or the reader of the log finds them', async (t) => {
+  const { registry, outcome, events, metrics } = given();
+  const count = async (): Promise<string | undefined> =>
+    /^stowage_damaged_streams (\d+)$/m.exec(await registry.metrics())?.[1];
+  const damaged = (stream: string): StreamDamaged => new StreamDamaged(stream, 'it was truncated');
+  t.is(await count(), '0');
+  outcome.error = damaged('counter-1');
+  await t.throwsAsync(events.read('counter-1'));
+  await t.throwsAsync(events.read('counter-1', { from: 1n }));
+  t.is(await count(), '1');
+  outcome.error = damaged('counter-2');
+  await t.throwsAsync(events.append('counter-2', 'no-stream', [event]));
+  t.is(await count(), '2');
+  metrics.streamDamaged(damaged('counter-2'));
+  metrics.streamDamaged(damaged('counter-3'));
+  t.is(await count(), '3');
+  outcome.error = new StoreUnavailable('away');
+  await t.throwsAsync(events.read('counter-4'));
+  t.is(await count(), '3');
+  for (let number = 0; number < 1_100; number += 1) metrics.streamDamaged(damaged(`other-${number}`));
+  t.is(await count(), '1000');
 });

@@ -71,7 +71,8 @@ for (const [what, strike] of outages) {
       `Every call ends within its time limit when the server ${what}${connected ? '' : ' from the start'}`,
       async (t) => {
         const { server, store } = await givenServer(t, {}, { limits: { callMs } });
-        if (connected) await store.append(uniqueStream(), 'no-stream', makeEvents(1));
+        const [first, events] = [uniqueStream(), makeEvents(1)];
+        if (connected) await answered(() => store.append(first, 'no-stream', events));
         await strike(server);
         const startedMs = performance.now();
         const reads = calls.map(([name, call]) =>
@@ -111,7 +112,9 @@ for (const answer of ['nothing', 'cut', 'unavailable', 'timeout', 'unknown'] as 
     await answered(() => store.append(stream, 'no-stream', written));
     server.faults.decideBy(({ kind }) => (kind === 'read' ? { answer, afterEvents: 3 } : undefined));
     await t.throwsAsync(store.read(stream), { instanceOf: StoreUnavailable });
-    await t.throwsAsync(store.readAll({ after: null, limit: 10 }), { instanceOf: StoreUnavailable });
+    // The events before a stall are a page; after an error nothing is certain.
+    if (answer !== 'nothing')
+      await t.throwsAsync(store.readAll({ after: null, limit: 10 }), { instanceOf: StoreUnavailable });
     server.faults.decideBy(null);
     t.is((await answered(() => store.read(stream))).length, 5);
   });

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { StoreDamaged, StreamDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { makeEvents, readLog, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { realClock } from '../support/fakes/clock.js';
 import { givenServer } from '../support/servers/eventstoredb-server/given-server.js';
 import type { EventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 
@@ -69,11 +70,55 @@ test('A reader of the log reports metadata that remove events, and deletions, wi
   server.log.softDelete('test.thing-2');
   server.log.setMetadata('test.thing-3', {});
   server.log.setMetadata('foreign-1', { $maxCount: 1 });
-  await readLog(store, null);
+  server.log.tombstone('foreign-1');
+  server.log.tombstone('test.thing-4');
+  const pages = await readLog(store, null);
   t.deepEqual(
     damaged.map((error) => error instanceof StreamDamaged && error.stream),
-    ['thing-1', 'thing-1', 'thing-1', 'thing-2'],
+    ['thing-1', 'thing-1', 'thing-1', 'thing-2', 'thing-4'],
   );
+  t.regex(damaged.at(-1)?.message ?? '', /^stream test\.thing-4 was deleted/);
+  t.deepEqual([pages.flatMap(({ events }) => events), pages.at(-1)?.cursor], [[], await store.head()]);
+});
+
+test('A live subscription reports a tombstone, and goes on with the events after it', async (t) => {
+  const damaged: Error[] = [];
+  const { server, store } = await givenServer(t, {}, { onStreamDamaged: (error) => damaged.push(error) });
+  const [deleted, whole] = [uniqueStream(), uniqueStream()];
+  await store.append(deleted, 'no-stream', makeEvents(1));
+  // Given a follower that takes the events of a subscription
+  const reading = new AbortController();
+  const seen: string[] = [];
+  const following = (async () => {
+    for await (const { events } of store.subscribe({ after: null, signal: reading.signal }))
+      seen.push(...events.map(({ stream }) => stream));
+  })();
+  while (server.subscriptions.size === 0) await realClock.sleep(5);
+  // When an operator deletes a stream
+  server.log.tombstone(`test.${deleted}`);
+  await store.append(whole, 'no-stream', makeEvents(1));
+  while (seen.length < 2) await realClock.sleep(5);
+  reading.abort();
+  await following;
+  // Then the damage is named, and the record is no event
+  t.deepEqual(seen, [deleted, whole]);
+  t.true(
+    damaged.length > 0 &&
+      damaged.every((error) => error instanceof StreamDamaged && error.stream === deleted),
+  );
+});
+
+test('A log from before a tombstone has the stream again, and a copy of the log has the tombstone', async (t) => {
+  const { server, store } = await givenServer(t);
+  const stream = uniqueStream();
+  await store.append(stream, 'no-stream', makeEvents(2));
+  const before = server.log.records.length;
+  server.log.tombstone(`test.${stream}`);
+  const copy = await givenServer(t);
+  copy.server.log.become(server.log);
+  await t.throwsAsync(copy.store.read(stream), { instanceOf: StreamDamaged });
+  server.log.restore(before);
+  t.is((await store.read(stream)).length, 2);
 });
 
 test('An append to a soft-deleted stream reports the events that it hides', async (t) => {

@@ -1,5 +1,6 @@
 import type { LogEvent, Position } from '../ports/domain-event.js';
-import type { LogPage } from '../ports/event-store.js';
+import { logPageBytesMax, type LogPage } from '../ports/event-store.js';
+import { eventBytes } from './event-bytes.js';
 
 /** The events that a live subscription has sent and no page holds yet. */
 export interface LiveTail {
@@ -17,38 +18,49 @@ export interface LiveTail {
 }
 
 /** More events than these within one pause for gathering are read from the log. */
-const waitingMax = 500;
+const waitingMax = { events: 500, bytes: logPageBytesMax };
 
 export function makeLiveTail(): LiveTail {
   /** The last position that the subscription has sent; null while no subscription counts. */
   let last: { readonly position: Position | null } | null = null;
-  let events: LogEvent[] = [];
+  let waiting: { readonly event: LogEvent; readonly bytes: number }[] = [];
+  let waitingBytes = 0;
 
   return {
     isLive: () => last !== null,
     begin: (from) => {
       last = { position: from };
-      events = [];
+      empty();
     },
     end: () => {
       last = null;
-      events = [];
+      empty();
     },
     receive: ({ position, event }) => {
       if (last === null) return true;
       if (position === last.position) return true;
       // After a position that descends, nothing proves that no event is missing.
       if (last.position !== null && position < last.position) return false;
-      if (events.length >= waitingMax) return false;
+      if (waiting.length >= waitingMax.events || waitingBytes >= waitingMax.bytes) return false;
       last = { position };
-      if (event !== null) events.push(event);
+      if (event === null) return true;
+      const bytes = eventBytes(event);
+      waiting.push({ event, bytes });
+      waitingBytes += bytes;
       return true;
     },
     take: (front) => {
-      const after = events.filter(({ position }) => front === null || position > front);
-      events = [];
-      const cursor = after.at(-1)?.position;
-      return cursor === undefined ? null : { events: after, cursor, atHead: true };
+      const after = waiting.filter(({ event }) => front === null || event.position > front);
+      empty();
+      const cursor = after.at(-1)?.event.position;
+      if (cursor === undefined) return null;
+      const bytes = after.reduce((sum, taken) => sum + taken.bytes, 0);
+      return { events: after.map(({ event }) => event), cursor, atHead: true, bytes };
     },
   };
+
+  function empty(): void {
+    waiting = [];
+    waitingBytes = 0;
+  }
 }

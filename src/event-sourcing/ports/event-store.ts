@@ -28,6 +28,9 @@ export interface CallOptions {
 export const maxEventBytes = 256 * 1024;
 export const maxAppendBytes = 512 * 1024;
 
+/** A page of the log that has reached this size ends, so that large events delay no other work. */
+export const logPageBytesMax = 2 * 1024 * 1024;
+
 /** The append-only log: docs/design.md#kernel-semantics. Every adapter passes `test/contracts/event-store.ts`. */
 export interface EventStore {
   /**
@@ -38,8 +41,8 @@ export interface EventStore {
   /** Returns the id of the log. The id never changes; checkpoints carry it. */
   logId(): Promise<string>;
   /**
-   * Reads one stream forwards from revision `from` (default 0), at most `limit` events (default 500). An absent stream
-   * reads as empty.
+   * Reads one stream forwards from revision `from` (default 0), at most `limit` events (default 500). Fewer events than
+   * `limit` mean its head. An absent stream reads as empty.
    * @throws StoreUnavailable, StoreDamaged
    */
   read(
@@ -59,7 +62,8 @@ export interface EventStore {
     options?: CallOptions,
   ): Promise<Appended | null>;
   /**
-   * Reads the whole log forwards, after a position (from the start when null), at most `limit` events.
+   * Reads the whole log forwards, after a position (from the start when null), at most `limit` events. A page of large
+   * events ends early: only `atHead` shows the end of the log.
    * @throws StoreUnavailable; StoreDamaged, also when the log ends before `after`: an older log has replaced it
    */
   readAll(

@@ -1,15 +1,12 @@
-import type { RecordedEvent } from '@eventstore/db-client';
 import type { NewEvent, Position } from '../../event-sourcing/ports/domain-event.js';
 import { EventTooLarge, OutcomeUnknown, WrongExpectedRevision } from '../../event-sourcing/ports/errors.js';
 import type { Appended, ExpectedRevision } from '../../event-sourcing/ports/event-store.js';
 import type { AppendCall } from './append-call.js';
 import { accessDenied } from './failures.js';
-import { formatPosition, knownPosition, parsePosition } from './positions.js';
+import { searchPosition } from './position-search.js';
+import { knownPosition } from './positions.js';
 import type { Reads } from './reads.js';
 import { checkAppended, deleted } from './whole-streams.js';
-
-/** The number of records in each page of the search for an unknown position. */
-const searchPage = 500;
 
 /** The target of an append: the stream's name without the prefix and with it. */
 export interface AppendTarget {
@@ -64,29 +61,22 @@ export function makeAppend(reads: Reads): Append {
     const from = expected === 'no-stream' ? 0n : expected + 1n;
     const found = await reads.stream(name, { from, limit: events.length }, signal);
     if (found === 'absent') return null;
-    const last: RecordedEvent | undefined = found.at(-1);
+    const { records } = found;
+    const last = records.at(-1);
     const equal =
-      found.length === events.length &&
-      found.every(({ id, revision }, index) => id === events[index]?.id && revision === from + BigInt(index));
+      records.length === events.length &&
+      records.every(
+        ({ id, revision }, index) => id === events[index]?.id && revision === from + BigInt(index),
+      );
     if (!equal || last === undefined) return null;
     const position = knownPosition(last.position) ?? (await findPosition(name, last.revision, signal));
     return { revision: last.revision, position };
   }
 
-  /**
-   * Searches backwards from the end, because servers before 22.6 give positions only in reads of the whole log. The
-   * event is recent, and the caller's time limit bounds the search. @throws OutcomeUnknown when it does not find it
-   */
+  /** The event is recent, so the search is short. @throws OutcomeUnknown when it does not find the event */
   async function findPosition(name: string, revision: bigint, signal: AbortSignal): Promise<Position> {
-    let from: Parameters<Reads['all']>[0]['from'] = 'end';
-    while (!signal.aborted) {
-      const page = await reads.all({ from, limit: searchPage, direction: 'backwards' }, signal);
-      const found = page.find((record) => record.streamId === name && record.revision === revision);
-      if (found !== undefined) return formatPosition(found.position);
-      const last = page.at(-1);
-      if (last === undefined) break;
-      from = parsePosition(formatPosition(last.position));
-    }
+    const position = await searchPosition(reads, { name, revision }, signal);
+    if (position !== null) return position;
     throw new OutcomeUnknown(`the event store does not give the position of revision ${revision}`);
   }
 }

@@ -10,10 +10,11 @@ import { makeCallGate, makeLimitedCalls } from './calls.js';
 import { makeClient } from './client.js';
 import { parseConnectionString, type ConnectionPolicy } from './connection-string.js';
 import { appendFailure, readFailure, unsentFailure } from './failures.js';
+import { defaultLimits, type EventStoreDbLimits } from './limits.js';
 import { makeLogGuard } from './log-guard.js';
 import { identified, logIdIn, logIdStream, makeLogId } from './log-id.js';
 import { formatPosition, parsePosition } from './positions.js';
-import { makeReads } from './reads.js';
+import { makeReads, type Found } from './reads.js';
 import { makeSameLog } from './same-log.js';
 import { checkSizes } from './sizes.js';
 import { toStoredEvent } from './stored-events.js';
@@ -21,34 +22,6 @@ import { makeLiveSubscription } from './live-subscription.js';
 import { CallAbandoned, CallTimedOut, withinLimit } from './time-limit.js';
 import { makeVerifiedCalls } from './verified-calls.js';
 import { damageIn, makeWholeStreams } from './whole-streams.js';
-
-export interface EventStoreDbLimits {
-  /** The time limit of one attempt of any call, in milliseconds. */
-  readonly callMs: number;
-  /** The limit of stream reads under way at once. A server accepts 100 calls on a connection. */
-  readonly readsMax: number;
-  /** The limit of appends under way at once. They share one call. */
-  readonly appendsMax: number;
-  /** The longest wait for a place among them, in milliseconds. */
-  readonly placeMs: number;
-  /** A subscription counts as lost when it is silent for this long after the log has grown. */
-  readonly silenceMs: number;
-  /** The interval between polls of the end of the log, in milliseconds. */
-  readonly pollMs: number;
-  /** The time that the store waits for a log that ends before a position it has read, in milliseconds. */
-  readonly shortLogMs: number;
-}
-
-/** The limits of docs/design.md#time-limits (5 s for each attempt) and docs/design.md#subscriptions (1 s poll). */
-const defaultLimits: EventStoreDbLimits = {
-  callMs: 5_000,
-  readsMax: 80,
-  appendsMax: 256,
-  placeMs: 2_000,
-  silenceMs: 30_000,
-  pollMs: 1_000,
-  shortLogMs: 10_000,
-};
 
 export interface EventStoreDbOptions {
   /** `esdb://…` or `esdb+discover://…`. */
@@ -95,13 +68,16 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   const readGate = makeCallGate(limits.readsMax, limits.placeMs);
   const appendGate = makeCallGate(limits.appendsMax, limits.placeMs);
   const reads = makeReads(client, credentials);
+  // Half of the time limit leaves the other half for a first record that is large or late.
+  const within = { bytes: limits.pageBytes, ms: limits.callMs / 2 };
   const streams = makeWholeStreams(reads, prefix);
   const sameLog = makeSameLog({ clock, shortLogMs: limits.shortLogMs, isOurs });
   const limited = <T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> =>
     withinLimit({ ms: limits.callMs }, run);
   const guard = makeLogGuard({
     reads,
-    storedLogId: async (signal) => logIdIn(await readStream(logIdStream, { from: 0n, limit: 1 }, signal)),
+    storedLogId: async (signal) =>
+      logIdIn((await readStream(logIdStream, { from: 0n, limit: 1 }, signal)).events),
     clock,
     random,
     withinLimit: limited,
@@ -124,13 +100,20 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       return id;
     },
     read: async (stream, { from = 0n, limit = 500, signal } = {}) => {
-      if (limit <= 0) return [];
-      return calls.run({
-        failure: failedRead,
-        gate: readGate,
-        signal,
-        run: (ending) => readStream(stream, { from, limit }, ending),
-      });
+      const found: StoredEvent[] = [];
+      // Large events take several calls, each with its time limit.
+      while (found.length < limit) {
+        const rest = { from: from + BigInt(found.length), limit: limit - found.length };
+        const { events, ended } = await calls.run({
+          failure: failedRead,
+          gate: readGate,
+          signal,
+          run: (ending) => readStream(stream, rest, ending),
+        });
+        found.push(...events);
+        if (ended) break;
+      }
+      return found;
     },
     append: async (stream, expected, events, { signal } = {}) => {
       const last = events.at(-1);
@@ -158,22 +141,24 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       const from = after === null ? null : parsePosition(after);
       // A read begins with the record at the position itself, so it asks for one record more.
       const asked = from === null ? limit : limit + 1;
-      const records = await calls.run({
+      const found = await calls.run({
         failure: failedRead,
         signal,
-        run: (ending) => reads.all({ from: from ?? 'start', limit: asked, direction: 'forwards' }, ending),
+        run: (ending) =>
+          reads.all({ from: from ?? 'start', limit: asked, direction: 'forwards', within }, ending),
       });
-      sameLog.check(after, records);
-      const page = toPage(records, after, { limit, asked });
+      sameLog.check(after, found.records);
+      const page = toPage(found, after, { limit, asked });
       noteHeld(page.events.at(-1));
       if (page.atHead && page.events.length > 0) live.grew();
       return page;
     },
     head: async () => {
-      const [last] = await calls.run({
+      const { records } = await calls.run({
         failure: failedRead,
         run: (ending) => reads.all({ from: 'end', limit: 1, direction: 'backwards' }, ending),
       });
+      const [last] = records;
       return last === undefined ? null : formatPosition(last.position);
     },
     subscribe: (subscription) => follower.subscribe(subscription),
@@ -232,8 +217,9 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     stream: string,
     page: { readonly from: bigint; readonly limit: number },
     signal: AbortSignal,
-  ): Promise<StoredEvent[]> {
-    return (await streams.read(stream, page, signal)).map((record) => toStoredEvent(record, stream));
+  ): Promise<{ readonly events: readonly StoredEvent[]; readonly ended: boolean }> {
+    const { records, ended } = await streams.read(stream, { ...page, within }, signal);
+    return { events: records.map((record) => toStoredEvent(record, stream)), ended };
   }
 
   /** A read without an answer may mean a lost connection, and so another server. */
@@ -245,22 +231,24 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   }
 
   function toPage(
-    records: readonly AllStreamRecordedEvent[],
+    { records, sizes, ended }: Found<AllStreamRecordedEvent>,
     after: Position | null,
     { limit, asked }: { readonly limit: number; readonly asked: number },
   ): LogPage {
     const events: LogEvent[] = [];
     let cursor = after;
-    let passed = 0;
-    for (const record of records) {
+    let [passed, bytes] = [0, 0];
+    for (const [index, record] of records.entries()) {
       const position = formatPosition(record.position);
       if ((after !== null && position <= after) || passed === limit) continue;
       passed += 1;
       cursor = position;
       noteDamage(record);
-      if (isOurs(record)) events.push(toLogEvent(record));
+      if (!isOurs(record)) continue;
+      events.push(toLogEvent(record));
+      bytes += sizes[index] ?? 0;
     }
-    return { events, cursor, atHead: records.length < asked };
+    return { events, cursor, atHead: ended && records.length < asked, bytes };
   }
 
   function noteHeld(event: LogEvent | undefined): void {

@@ -3,7 +3,8 @@ import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { makeShortLog } from '../../event-sourcing/following/short-log.js';
 import { isInsideRecord, readFailure } from './failures.js';
-import { formatPosition, parsePosition } from './positions.js';
+import { searchPosition } from './position-search.js';
+import { formatPosition, knownPosition, parsePosition } from './positions.js';
 import type { Reads } from './reads.js';
 import { replaced } from './same-log.js';
 
@@ -125,10 +126,8 @@ export function makeLogGuard(deps: {
   async function verifyLast(known: KnownEvent | null, signal: AbortSignal): Promise<void> {
     if (known === null) return;
     try {
-      const [first] = await reads.all(
-        { from: parsePosition(known.position), limit: 1, direction: 'forwards' },
-        signal,
-      );
+      const page = { from: parsePosition(known.position), limit: 1, direction: 'forwards' } as const;
+      const [first] = (await reads.all(page, signal)).records;
       if (first === undefined) throw endsBefore(known);
       if (formatPosition(first.position) !== known.position || first.id !== known.id)
         throw replaced(known.position, 'another record is there');
@@ -138,12 +137,19 @@ export function makeLogGuard(deps: {
     }
   }
 
-  /** Servers before 24.2 give any failed read of the log the text of a position inside a record. The stream decides. */
+  /**
+   * Servers before 24.2 give any failed read of the log the text of a position inside a record. The stream decides: an
+   * older log lacks the event, or has it at another position, where a writer has repeated its append. A log with the
+   * event in its place is the same one, and cannot be read now.
+   */
   async function verifyInStream(known: KnownEvent, signal: AbortSignal): Promise<void> {
     const found = await reads.stream(known.name, { from: known.revision, limit: 1 }, signal);
-    if (found === 'absent' || found[0]?.id !== known.id)
-      throw replaced(known.position, 'no record begins there');
-    throw endsBefore(known);
+    const [event] = found === 'absent' ? [] : found.records;
+    if (event?.id !== known.id) throw replaced(known.position, 'no record begins there');
+    const position = knownPosition(event.position) ?? (await searchPosition(reads, known, signal));
+    if (position !== null && position !== known.position)
+      throw replaced(known.position, 'the event from there is at another position');
+    throw new StoreUnavailable(`the event store cannot read its log at ${known.position}`);
   }
 
   function endsBefore({ position }: KnownEvent): Error {

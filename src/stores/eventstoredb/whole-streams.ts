@@ -1,21 +1,22 @@
 import { StreamDeletedError, type AllStreamRecordedEvent, type RecordedEvent } from '@eventstore/db-client';
 import { StreamDamaged } from '../../event-sourcing/ports/errors.js';
 import type { ExpectedRevision } from '../../event-sourcing/ports/event-store.js';
-import type { Reads } from './reads.js';
+import type { Bound, Found, Reads } from './reads.js';
 
 /** The metadata by which an operator or another program removes events from a stream. A soft delete sets `$tb`. */
 const truncating = ['$maxCount', '$maxAge', '$tb'] as const;
 
 export interface WholeStreams {
   /**
-   * Reads a stream of this service, without its prefix. Empty for an absent stream and after the last event.
+   * Reads a stream of this service, without its prefix. Empty for an absent stream and after the last event. A read that
+   * did not end has returned at least one event.
    * @throws StreamDamaged when the server has removed events that the read asks for
    */
   read(
     stream: string,
-    page: { readonly from: bigint; readonly limit: number },
+    page: { readonly from: bigint; readonly limit: number; readonly within?: Bound },
     signal: AbortSignal,
-  ): Promise<RecordedEvent[]>;
+  ): Promise<Found<RecordedEvent>>;
 }
 
 /** Makes reads that report removed events instead of returning a shorter history: docs/design.md#whole-streams. */
@@ -29,10 +30,11 @@ export function makeWholeStreams(reads: Reads, prefix: string): WholeStreams {
       // A soft-deleted stream reads like an absent one. Only its metadata differs.
       if (found === 'absent') {
         if (await isTruncated(name, signal)) throw removed(stream, name, page.from);
-        return [];
+        return { records: [], sizes: [], ended: true };
       }
-      if (found.length === 0 && page.from === 0n) throw removed(stream, name, 0n);
-      const hole = found.findIndex((record, index) => record.revision !== page.from + BigInt(index));
+      const { records } = found;
+      if (records.length === 0 && page.from === 0n) throw removed(stream, name, 0n);
+      const hole = records.findIndex((record, index) => record.revision !== page.from + BigInt(index));
       if (hole !== -1) throw removed(stream, name, page.from + BigInt(hole));
       return found;
     },

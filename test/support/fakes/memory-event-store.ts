@@ -9,9 +9,11 @@ import {
   type Appended,
   type EventStore,
   type ExpectedRevision,
+  logPageBytesMax,
   maxAppendBytes,
   maxEventBytes,
 } from '../../../src/event-sourcing/ports/event-store.js';
+import { eventBytes } from '../../../src/event-sourcing/following/event-bytes.js';
 import { makeLogFollower } from '../../../src/event-sourcing/following/log-follower.js';
 
 /**
@@ -29,6 +31,8 @@ export function makeMemoryEventStore(deps: {
   readonly random: Random;
 }): MemoryEventStore {
   const log: (LogEvent | null)[] = [];
+  /** The sizes of the entries in bytes. */
+  const sizes: number[] = [];
   const streams = new Map<string, LogEvent[]>();
   const logId = '00000000-0000-4000-8000-000000000001';
 
@@ -47,11 +51,14 @@ export function makeMemoryEventStore(deps: {
       const start = after === null ? 0 : Number(after) + 1;
       if (start > log.length)
         return Promise.reject(new StoreDamaged(`the log ends before ${after}: it is an older one`));
-      const slice = log.slice(start, start + limit);
+      let [end, bytes] = [start, 0];
+      for (; end < log.length && end - start < limit && bytes < logPageBytesMax; end += 1)
+        bytes += sizes[end] ?? 0;
       return Promise.resolve({
-        events: slice.filter((event) => event !== null),
-        cursor: slice.length === 0 ? after : positionAt(start + slice.length - 1),
-        atHead: start + slice.length >= log.length,
+        events: log.slice(start, end).filter((event) => event !== null),
+        cursor: end === start ? after : positionAt(end - 1),
+        atHead: end >= log.length,
+        bytes,
       });
     },
     head: () => Promise.resolve(log.length === 0 ? null : positionAt(log.length - 1)),
@@ -59,10 +66,12 @@ export function makeMemoryEventStore(deps: {
     close: () => Promise.resolve(),
     appendForeign: () => {
       log.push(null);
+      sizes.push(0);
       follower.wake();
     },
     restore: (entries) => {
       log.length = entries;
+      sizes.length = entries;
       // Later readers are other processes, which have no cached pages.
       follower = openFollower();
       streams.clear();
@@ -98,6 +107,7 @@ export function makeMemoryEventStore(deps: {
       };
       existing.push(stored);
       log.push(stored);
+      sizes.push(eventBytes(stored));
     }
     streams.set(stream, existing);
     follower.wake();
@@ -116,8 +126,7 @@ function withoutPosition({ position: _position, ...event }: LogEvent): StoredEve
 function checkSizes(events: readonly NewEvent[]): void {
   let total = 0;
   for (const event of events) {
-    const bytes =
-      Buffer.byteLength(JSON.stringify(event.data)) + Buffer.byteLength(JSON.stringify(event.metadata));
+    const bytes = eventBytes(event);
     if (bytes > maxEventBytes) throw new EventTooLarge(`an event of ${bytes} bytes`);
     total += bytes;
   }

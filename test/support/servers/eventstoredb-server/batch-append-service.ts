@@ -50,7 +50,10 @@ export function makeBatchAppend(
           if ('error' in outcome) fail(id, batch, outcome.error);
           else {
             const { afterMs, verdict } = outcome.result;
-            context.later(afterMs, () => call.write(reply(id, batch, verdict)));
+            context.later(afterMs, () => {
+              call.write(reply(id, batch, verdict));
+              if (verdict.kind === 'dropped') context.options.onDroppedAnswered();
+            });
           }
         },
       );

@@ -44,6 +44,8 @@ export interface ServerOptions {
   readonly indexingMs: number;
   /** The time after which it answers a dropped repetition with a timeout. `CommitTimeoutMs` is 2 s. */
   readonly commitTimeoutMs: number;
+  /** Called when it sends that answer. */
+  readonly onDroppedAnswered: () => void;
 }
 
 /** Returns the refusal that precedes any effect, or null. */

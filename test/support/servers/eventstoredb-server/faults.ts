@@ -6,7 +6,14 @@ export type CallKind = 'append' | 'probe' | 'read' | 'subscribe' | 'features' | 
 
 /** The statuses of a real server, in the form in which it sends them (see `statuses.ts`). */
 export type FaultStatus =
-  'unavailable' | 'not-leader' | 'timeout' | 'not-ready' | 'access-denied' | 'cancelled' | 'unknown';
+  | 'unavailable'
+  | 'not-leader'
+  | 'timeout'
+  | 'not-ready'
+  | 'access-denied'
+  | 'cancelled'
+  | 'unknown'
+  | 'read-all-error';
 
 /** The answer that the client receives. */
 export type Answer = 'normal' | 'nothing' | 'cut' | FaultStatus;
@@ -31,6 +38,8 @@ export interface Call {
   readonly kind: CallKind;
   /** Null for the whole log, and for calls that concern no stream. */
   readonly stream: string | null;
+  /** The direction of a read. */
+  readonly direction?: 'forwards' | 'backwards';
 }
 
 export interface Faults {

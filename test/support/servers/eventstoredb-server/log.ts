@@ -43,6 +43,9 @@ export interface StreamMetadata {
 /** The `$tb` of a soft-deleted stream: `EventNumber.DeletedStream`. JSON numbers lose its last digits, so text holds it. */
 const softDeleted = '{"$tb":9223372036854775807}';
 
+/** The type of the record that a tombstone writes, and its revision: `EventNumber.DeletedStream`. */
+const tombstoned = { type: '$streamDeleted', revision: 2n ** 63n - 1n };
+
 /** The log of a server or of a whole cluster; several servers may share one. */
 export interface ServerLog {
   readonly records: readonly LogRecord[];
@@ -55,7 +58,10 @@ export interface ServerLog {
   setMetadata(stream: string, metadata: StreamMetadata): void;
   /** Hides a stream until the next append, which keeps the earlier events hidden. */
   softDelete(stream: string): void;
-  /** Deletes a stream for ever, as an operator might: the server then refuses reads and appends. */
+  /**
+   * Deletes a stream for ever, as an operator might: the server then refuses reads and appends. The log has a record of
+   * it, which no read of the stream returns.
+   */
   tombstone(stream: string): void;
   isTombstoned(stream: string): boolean;
   /** Removes all records of a stream for ever, as a scavenge does. A read may still begin at their positions. */
@@ -96,7 +102,10 @@ export function makeServerLog(now: () => number = Date.now): ServerLog {
       writeMetadata(stream, softDeleted);
     },
     tombstone: (stream) => {
+      const record = { ...tombstoned, contentType: 'application/octet-stream' };
+      add({ ...record, id: randomUUID(), data: Buffer.alloc(0), metadata: Buffer.alloc(0) }, stream);
       tombstones.add(stream);
+      for (const listener of listeners) listener();
     },
     isTombstoned: (stream) => tombstones.has(stream),
     scavenge: (stream) => {
@@ -109,6 +118,7 @@ export function makeServerLog(now: () => number = Date.now): ServerLog {
     isScavenged: (position) => scavenged.has(position),
     restore: (count) => {
       for (const record of records.splice(count)) {
+        if (record.type === tombstoned.type) tombstones.delete(record.stream);
         const left = (streams.get(record.stream) ?? []).filter(({ position }) => position < record.position);
         if (left.length === 0) streams.delete(record.stream);
         else streams.set(record.stream, left);
@@ -118,7 +128,12 @@ export function makeServerLog(now: () => number = Date.now): ServerLog {
     become: (other) => {
       records.splice(0, records.length, ...other.records);
       streams.clear();
+      tombstones.clear();
       for (const record of records) {
+        if (record.type === tombstoned.type) {
+          tombstones.add(record.stream);
+          continue;
+        }
         const stream = streams.get(record.stream) ?? [];
         stream.push(record);
         streams.set(record.stream, stream);
@@ -186,17 +201,15 @@ export function makeServerLog(now: () => number = Date.now): ServerLog {
   }
 
   function write(stream: string, existing: LogRecord[], event: ProposedEvent): void {
-    const record: LogRecord = {
-      ...event,
-      stream,
-      revision: BigInt(existing.length),
-      position: end,
-      createdMs: now(),
-    };
+    existing.push(add({ ...event, revision: BigInt(existing.length) }, stream));
+  }
+
+  function add(event: ProposedEvent & Pick<LogRecord, 'revision'>, stream: string): LogRecord {
+    const record: LogRecord = { ...event, stream, position: end, createdMs: now() };
     // Positions are offsets in a file, so they are neither dense nor predictable.
     end += BigInt(90 + stream.length * 2 + event.data.length + event.metadata.length);
-    existing.push(record);
     records.push(record);
+    return record;
   }
 
   function findRepeated(

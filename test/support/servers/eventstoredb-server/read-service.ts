@@ -26,7 +26,8 @@ export function makeRead(context: ServerContext): handleServerStreamingCall<Read
     const name = options.getStream()?.getStreamIdentifier();
     const stream = name === undefined ? null : streamOf(name);
     const kind = options.hasSubscription() ? 'subscribe' : 'read';
-    const fault = context.faults.take({ kind, stream });
+    const direction = options.getReadDirection() === BACKWARDS ? 'backwards' : 'forwards';
+    const fault = context.faults.take({ kind, stream, ...(kind === 'read' ? { direction } : {}) });
     if (fault.delayMs === undefined) answer(call, options, stream, fault);
     else {
       context.later(fault.delayMs, () => {
@@ -49,12 +50,24 @@ export function makeRead(context: ServerContext): handleServerStreamingCall<Read
     } else if (stream === null && isInsideRecord(context, options)) {
       call.emit('error', insideRecord(context.options.insideRecord));
     } else {
-      for (const message of messagesOf(options, stream, fault)) call.write(message);
-      finish(call, fault);
+      void send(call, messagesOf(options, stream, fault)).then(() => {
+        if (!call.cancelled) finish(call, fault);
+      });
     }
   }
 
-  function messagesOf(options: ReadReq.Options, stream: string | null, fault: Fault): readonly ReadResp[] {
+  /** Sends as fast as the client takes the messages, so that a client which stops a read has cost no more. */
+  async function send(
+    call: ServerWritableStream<ReadReq, ReadResp>,
+    messages: Iterable<ReadResp>,
+  ): Promise<void> {
+    for (const message of messages) {
+      if (call.cancelled) return;
+      if (!call.write(message)) await drained(call);
+    }
+  }
+
+  function messagesOf(options: ReadReq.Options, stream: string | null, fault: Fault): Iterable<ReadResp> {
     const found =
       stream === null ? recordsOfAll(context, options) : recordsOfStream(context, options, stream);
     if (found === null) return isBroken(fault) ? [] : [streamNotFoundMessage(stream ?? '')];
@@ -70,6 +83,19 @@ export function makeRead(context: ServerContext): handleServerStreamingCall<Read
       call.emit('error', faultStatus(fault.answer, leaderOf(context)));
     }
   }
+}
+
+/** Resolves when the call takes messages again, or is cancelled. */
+function drained(call: ServerWritableStream<ReadReq, ReadResp>): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      call.off('drain', go);
+      call.off('cancelled', go);
+      resolve();
+    };
+    call.on('drain', go);
+    call.on('cancelled', go);
+  });
 }
 
 function recordsOfStream(

@@ -50,6 +50,7 @@ export async function startEventStoreDbServer(start: StartOptions = {}): Promise
       insideRecord: '21.10',
       indexingMs: 1,
       commitTimeoutMs: 2_000,
+      onDroppedAnswered: () => undefined,
       ...options,
     },
     self,

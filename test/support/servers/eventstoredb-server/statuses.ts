@@ -25,6 +25,8 @@ export function faultStatus(fault: FaultStatus, leader: Endpoint): StatusError {
       return statusError(status.CANCELLED, 'The server cancelled the call');
     case 'unknown':
       return statusError(status.UNKNOWN, 'Exception was thrown by handler.');
+    case 'read-all-error':
+      return insideRecord('21.10');
     case 'access-denied':
       return statusError(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
     case 'not-leader':
@@ -43,7 +45,10 @@ export function streamDeleted(stream: string): StatusError {
   });
 }
 
-/** The answer to a read of the log at a position inside a record: the texts up to 23.10, and from 24.2 on. */
+/**
+ * The answer to a read of the log at a position inside a record: the texts up to 23.10, and from 24.2 on. The first one
+ * is also the answer to any other failed read of the log.
+ */
 export function insideRecord(since: '21.10' | '24.2'): StatusError {
   return statusError(
     status.UNKNOWN,
