@@ -57,7 +57,7 @@ export function makeUsageReader({
       return user !== null && used <= capacityOf(user.body);
     },
     accountOf: async (userId, projectId) => {
-      const [user, billed] = await Promise.all([users.get(userId), totalsOf(userId, [projectId])]);
+      const [user, billed] = await Promise.all([users.get(userId), totalsOf(userId, projectId)]);
       return { capacity: user === null ? 0 : capacityOf(user.body), totals: billed };
     },
     totalsOf: (projectIds) => totals.getMany(projectIds),
@@ -73,18 +73,22 @@ export function makeUsageReader({
     return toNumber(sum);
   }
 
-  async function totalsOf(userId: string, also: readonly string[] = []): Promise<ReadonlyMap<string, Total>> {
+  /** @param also a project that counts too, where the view of projects does not show yet that it is billed to the user */
+  async function totalsOf(userId: string, also?: string): Promise<ReadonlyMap<string, Total>> {
     const where = { field: 'billed_to', equals: userId };
-    const billed: string[] = [];
+    const billed = new Map<string, Total>();
+    let isShown = also === undefined;
     for (let after: string | undefined; ;) {
-      const page = await projects.ids({
+      const { ids, totals: page } = await totals.getSelected(projectsProjection, {
         ...{ where, limit: readAtOnce },
         ...(after === undefined ? {} : { after }),
       });
-      billed.push(...page);
-      if (page.length < readAtOnce) return totals.getMany([...new Set([...billed, ...also])]);
-      after = page.at(-1);
+      for (const [id, total] of page) billed.set(id, total);
+      isShown ||= ids.includes(also ?? '');
+      if (ids.length < readAtOnce) break;
+      after = ids.at(-1);
     }
+    return isShown ? billed : new Map([...billed, ...(await totals.getMany([also ?? '']))]);
   }
 
   /** A command that announced a change has ended by `until`. Its event is in the log by then, or never comes. */

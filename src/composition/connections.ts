@@ -3,6 +3,7 @@ import { type Config, ConfigProblem } from '../config.js';
 import {
   type ConnectionPolicy,
   type ConnectionSettings,
+  isReadableByOthers,
   parseConnectionString,
 } from '../stores/eventstoredb/connection-string.js';
 import { mongoDbProblems, mongoDbWarnings } from '../stores/mongodb/connection-string.js';
@@ -39,16 +40,24 @@ function eventStoreDb(config: Config): Findings {
   const problems = 'problems' in parsed ? parsed.problems : unreadable(parsed.settings.tlsCAFile);
   return {
     problems: problems.map((problem) => `EVENTSTOREDB_URL ${problem}`),
-    warnings: 'problems' in parsed ? [] : ignored(parsed.settings),
+    warnings: 'problems' in parsed ? [] : eventStoreDbWarnings(parsed.settings),
   };
 }
 
-function ignored({ tls, credentials }: ConnectionSettings): readonly string[] {
-  if (tls || credentials === null) return [];
-  return [
-    'EVENTSTOREDB_URL has a user and a password that protect nothing: a server without TLS does not check them, and ' +
-      'others on the network can read them; remove them, or use TLS',
-  ];
+function eventStoreDbWarnings(settings: ConnectionSettings): readonly string[] {
+  const warnings: string[] = [];
+  if (!settings.tls && settings.credentials !== null) {
+    warnings.push(
+      'EVENTSTOREDB_URL has a user and a password that protect nothing: a server without TLS does not check them, and ' +
+        'others on the network can read them; remove them, or use TLS',
+    );
+  }
+  if (isReadableByOthers(settings)) {
+    warnings.push(
+      'EVENTSTOREDB_URL leads beyond this machine without TLS: others on the network can read and change all data; remove tls=false',
+    );
+  }
+  return warnings;
 }
 
 function mongoDb({ mongoDbUrl }: Config): Findings {

@@ -1,6 +1,7 @@
 import {
   CommandRejected,
   DocumentTooLarge,
+  EventTooLarge,
   PreconditionFailed,
   StoreDamaged,
   StoreUnavailable,
@@ -34,6 +35,9 @@ export function toHttpError(error: unknown, mayHaveWritten = false): HttpError |
       'document_too_large',
       'the resource would become too large to be stored; nothing was changed',
     );
+  }
+  if (error instanceof EventTooLarge) {
+    return new HttpError('document_too_large', 'the change is too large to be stored; nothing was changed');
   }
   if (error instanceof Overloaded) return mayHaveWritten ? outcomeUnknown : overloaded;
   if (error instanceof StoreUnavailable) {
@@ -74,7 +78,15 @@ interface DescribedError {
 
 /** Errors with sentences of this service. They contain no secret or personal data and tell what to do. */
 const explained = [
-  ...[HttpError, StoreUnavailable, StoreDamaged, UndecodableEvent, DocumentTooLarge, Overloaded],
+  ...[
+    HttpError,
+    StoreUnavailable,
+    StoreDamaged,
+    UndecodableEvent,
+    DocumentTooLarge,
+    EventTooLarge,
+    Overloaded,
+  ],
 ] as const;
 
 /**

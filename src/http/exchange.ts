@@ -106,6 +106,7 @@ export function makeExchange<
         request: tracked,
         commandId,
         time,
+        isUnique: key === undefined,
       };
       const userAgent = userAgentOf(ctx.req);
       const acceptLanguage = ctx.req.headers['accept-language'];

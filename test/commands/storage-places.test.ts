@@ -145,6 +145,36 @@ test('Two processes that race for the last place take it once', async (t) => {
   t.deepEqual([...outcomes].sort(), ['done', 'storage_limit_reached']);
 });
 
+test('A process claims on the record that it has written, and reads it after a lost race and before a refusal', async (t) => {
+  let [gets, sets] = [0, 0];
+  const { take, another } = await givenPlaces((store) => ({
+    ...store,
+    get: (key) => {
+      gets += 1;
+      return store.get(key);
+    },
+    compareAndSet: (...args) => {
+      sets += 1;
+      return store.compareAndSet(...args);
+    },
+  }));
+  const callsOf = async (taking: () => Promise<string>) => {
+    [gets, sets] = [0, 0];
+    const outcome = await taking();
+    return { outcome, gets, sets };
+  };
+  t.deepEqual(await callsOf(() => take(1)), { outcome: 'done', gets: 1, sets: 1 });
+  t.deepEqual(await callsOf(() => take(2)), { outcome: 'done', gets: 0, sets: 1 });
+  t.deepEqual(await callsOf(() => another.take(3)), { outcome: 'done', gets: 1, sets: 1 });
+  t.deepEqual(
+    await callsOf(() => take(4)),
+    { outcome: 'done', gets: 1, sets: 2 },
+    'the cached record is stale',
+  );
+  for (const n of numbers(5, 20)) t.is(await take(n), 'done');
+  t.deepEqual(await callsOf(() => take(21)), { outcome: 'storage_limit_reached', gets: 1, sets: 0 });
+});
+
 test('A claim that ends while another process reads is counted', async (t) => {
   let meanwhile = async (): Promise<unknown> => Promise.resolve();
   const { take, another, shown, clock } = await givenPlaces((store) => ({

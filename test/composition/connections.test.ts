@@ -38,6 +38,27 @@ test('The start warns of credentials without effect and of connections that othe
   t.notRegex([...warnings, insecure].join(), /canary/);
 });
 
+test('The start warns of an EventStoreDB connection that others can read, beside one of ignored credentials', (t) => {
+  const allowed = { EVENTSTOREDB_ALLOW_INSECURE: 'true' };
+  const readable =
+    'EVENTSTOREDB_URL leads beyond this machine without TLS: others on the network can read and change all data; remove tls=false';
+  t.deepEqual(check({ ...allowed, EVENTSTOREDB_URL: 'esdb://log.example.org:2113?tls=false' }), [readable]);
+  t.deepEqual(check({ ...allowed, EVENTSTOREDB_URL: 'esdb+discover://127.0.0.1,log2:2113?tls=false' }), [
+    readable,
+  ]);
+  t.deepEqual(check({ ...allowed, EVENTSTOREDB_URL: 'esdb://127.0.0.1:2113?tls=false' }), []);
+  const both = check({ ...allowed, EVENTSTOREDB_URL: 'esdb://ada:canary@log.example.org:2113?tls=false' });
+  t.is(both.length, 2);
+  t.regex(both[0] ?? '', /^EVENTSTOREDB_URL has a user and a password that protect nothing/);
+  t.is(both[1], readable);
+});
+
+test('A start on EventStoreDB without verified certificates is refused, because no option allows it', (t) => {
+  const EVENTSTOREDB_URL = 'esdb://ada:canary@log.example.org:2113?tlsVerifyCert=false';
+  const { message } = t.throws(() => check({ EVENTSTOREDB_URL }), { instanceOf: ConfigProblem });
+  t.regex(message, /^EVENTSTOREDB_URL must not have tlsVerifyCert: certificates are always verified/);
+});
+
 test('The start names every problem of both connections, without a secret', (t) => {
   const error = t.throws(
     () =>

@@ -279,6 +279,41 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(await store.ids(view, { ...of, limit: 9 }), ['p5']);
   });
 
+  test.serial(
+    'A store with joins returns selected ids with their documents of another collection',
+    async (t) => {
+      const { getSelected, ...store } = await withProjects(t);
+      if (getSelected === undefined) {
+        t.pass('the store has no network in between');
+        return;
+      }
+      await store.ensureCollection(ownersView, []);
+      const [first, last] = [wholeFold('p1', 7n, { 'a.b': '$x' }), wholeFold('p5', 2n, null)];
+      await store.write(ownersView, [first, wholeFold('p2', 1n, { n: 2 }), last]);
+      const read = async (
+        query: Omit<Parameters<typeof getSelected>[1], 'from' | 'where'>,
+        equals = 'ada',
+      ) => {
+        const { ids: selected, documents } = await getSelected(ownersView, {
+          ...query,
+          from: view,
+          where: { field: 'owner', equals },
+        });
+        return { selected, documents: [...documents].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+      };
+      t.deepEqual(await read({ limit: 9 }), {
+        selected: ['p1', 'p3', 'p5'],
+        documents: [first.document, last.document],
+      });
+      t.deepEqual(await read({ limit: 2 }), { selected: ['p1', 'p3'], documents: [first.document] });
+      t.deepEqual(await read({ limit: 2, after: 'p3' }), { selected: ['p5'], documents: [last.document] });
+      t.deepEqual((await read({ limit: 2, descending: true })).selected, ['p5', 'p3']);
+      t.deepEqual((await read({ limit: 2, descending: true, after: 'p3' })).selected, ['p1']);
+      t.deepEqual(await read({ limit: 9 }, 'eve'), { selected: [], documents: [] });
+      t.deepEqual(await read({ limit: 0 }), { selected: [], documents: [] });
+    },
+  );
+
   test.serial('One call reads a document of each of several collections, tombstones included', async (t) => {
     const store = await withProjects(t);
     await store.ensureCollection(ownersView, []);

@@ -5,10 +5,12 @@ import test from 'ava';
 
 import {
   connectionLimits,
+  driverWaits,
   mongoDbProblems,
   mongoDbWarnings,
+  withReplyLimit,
 } from '../../src/stores/mongodb/connection-string.js';
-import { defaultMongoDbLimits } from '../../src/stores/mongodb/limits.js';
+import { defaultMongoDbLimits, readTryMs, writeTryMs } from '../../src/stores/mongodb/limits.js';
 
 test('A connection on this machine, and one with TLS, cause neither a problem nor a warning', (t) => {
   for (const url of [
@@ -89,4 +91,31 @@ test('A limit of the URL shortens a limit of the service, and never lengthens it
   const limits = (query: string) => connectionLimits(`mongodb://localhost/?${query}`, defaultMongoDbLimits);
   t.like(limits('waitQueueTimeoutMS=300&socketTimeoutMS=2000'), { placeWaitMs: 300, silenceMs: 2_000 });
   t.like(limits('waitQueueTimeoutMS=60000&socketTimeoutMS=0'), { placeWaitMs: 2_000, silenceMs: 5_000 });
+});
+
+test('The limit of the URL for a reply shortens the attempts, and never lengthens them', (t) => {
+  const tries = (query: string) => {
+    const url = `mongodb://localhost/?${query}`;
+    const limits = withReplyLimit(url, defaultMongoDbLimits);
+    return [readTryMs(limits), writeTryMs(limits), connectionLimits(url, limits).silenceMs];
+  };
+  t.deepEqual(tries(''), [1_000, 2_000, 5_000]);
+  t.deepEqual(tries('socketTimeoutMS=500'), [500, 500, 500]);
+  t.deepEqual(tries('timeoutMS=1500'), [1_000, 1_500, 1_500]);
+  t.deepEqual(tries('timeoutMS=700&sockettimeoutms=600'), [600, 600, 600]);
+  t.deepEqual(tries('socketTimeoutMS=0&timeoutMS=60000'), [1_000, 2_000, 5_000]);
+});
+
+test('The waits of the driver follow the URL, and end before an attempt', (t) => {
+  const waits = (query: string) => driverWaits(`mongodb://localhost/?${query}`, defaultMongoDbLimits);
+  t.deepEqual(waits(''), { selectionMs: 800, connectMs: 5_000 });
+  t.deepEqual(waits('serverSelectionTimeoutMS=300&connectTimeoutMS=1000'), {
+    selectionMs: 300,
+    connectMs: 1_000,
+  });
+  t.deepEqual(waits('serverSelectionTimeoutMS=30000&connectTimeoutMS=30000'), {
+    selectionMs: 800,
+    connectMs: 5_000,
+  });
+  t.deepEqual(waits('socketTimeoutMS=500'), { selectionMs: 400, connectMs: 5_000 });
 });

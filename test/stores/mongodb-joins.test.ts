@@ -14,7 +14,7 @@ const batchOf = (...firstBatch: Document[]): Document => ({
 async function given(
   t: ExecutionContext,
   answer: (command: Document) => Document,
-  onFind: (command: Document) => void = () => undefined,
+  onFind: (command: Document) => Document = () => nothingFound,
 ) {
   const server = await makeFakeMongoDb();
   t.teardown(server.close);
@@ -25,8 +25,8 @@ async function given(
   t.teardown(close);
   server.received.length = 0;
   server.script = (command) => {
-    if ('find' in command) onFind(command);
-    return 'aggregate' in command ? answer(command) : 'find' in command ? nothingFound : { ok: 1, n: 1 };
+    if ('find' in command) return onFind(command);
+    return 'aggregate' in command ? answer(command) : { ok: 1, n: 1 };
   };
   const sent = () =>
     server.received.flatMap((command) =>
@@ -59,12 +59,51 @@ test('Where the first document is absent, the others arrive in a second command'
   t.deepEqual(sent(), ['view.sessions@2.1', 'view.users@3.1', 'view.projects@3.1']);
 });
 
+const beyondOneReply: Document = { ok: 1, cursor: { id: 7n, ns: 'stowage.any', firstBatch: [] } };
+
+test('Documents that exceed one reply together arrive in a command each', async (t) => {
+  const { store, sent } = await given(t, () => beyondOneReply);
+  t.deepEqual(await store.getEach(names), [null, null, null]);
+  t.deepEqual(sent(), ['view.sessions@2.1', ...['view.sessions@2.1', 'view.users@3.1', 'view.projects@3.1']]);
+});
+
+test('Selected ids arrive with their documents of another collection in one command', async (t) => {
+  const total = { _id: 'p2', revision: 3n, body: { bytes: '7' } };
+  const { store, sent } = await given(t, () =>
+    batchOf({ _id: 'p1', joined: [] }, { _id: 'p2', joined: [total] }),
+  );
+  const where = { field: 'billed_to', equals: 'ada' };
+  t.deepEqual(await store.getSelected?.('usage@1.1', { from: 'projects@4.1', where, limit: 200 }), {
+    ids: ['p1', 'p2'],
+    documents: [{ id: 'p2', revision: 3n, body: { bytes: '7' } }],
+  });
+  t.deepEqual(sent(), ['view.projects@4.1']);
+});
+
+test('Selected documents that exceed one reply are read by their ids', async (t) => {
+  const total = { _id: 'p1', revision: 3n, body: { bytes: '7' } };
+  const { store, sent } = await given(
+    t,
+    () => beyondOneReply,
+    ({ find }) => batchOf(find === 'view.projects@4.1' ? { _id: 'p1' } : total),
+  );
+  const where = { field: 'billed_to', equals: 'ada' };
+  t.deepEqual(await store.getSelected?.('usage@1.1', { from: 'projects@4.1', where, limit: 200 }), {
+    ids: ['p1'],
+    documents: [{ id: 'p1', revision: 3n, body: { bytes: '7' } }],
+  });
+  t.deepEqual(sent(), ['view.projects@4.1', 'view.projects@4.1', 'view.usage@1.1']);
+});
+
 test('The ids of documents arrive in one command, which returns no body', async (t) => {
   const commands: Document[] = [];
   const { store } = await given(
     t,
     () => nothingFound,
-    (command) => commands.push(command),
+    (command) => {
+      commands.push(command);
+      return nothingFound;
+    },
   );
   const where = { field: 'billed_to', equals: 'ada' };
   t.deepEqual(await store.ids('projects@4.1', { where, limit: 200 }), []);

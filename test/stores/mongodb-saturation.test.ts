@@ -79,6 +79,19 @@ test('The server ends a read itself before its caller stops waiting', async (t) 
   t.like(server.received.at(-1), { find: 'state', maxTimeMS: 900, readConcern: { level: 'majority' } });
 });
 
+test('The limits of a command and of its connection follow the URL', async (t) => {
+  const { server, stores } = await given(t, { query: 'socketTimeoutMS=500' });
+  await stores.stateStore.get('k/1');
+  t.like(server.received.at(-1), { find: 'state', maxTimeMS: 450 });
+  await stores.stateStore.compareAndSet('k/1', null, 1);
+  t.like(server.received.at(-1), { insert: 'state', writeConcern: { wtimeout: 450 } });
+  // A silent server: the adapter sends the read again over other connections, because it has closed that of each attempt.
+  const used = server.connectionsUsed();
+  server.script = () => 'silent';
+  await Promise.all(callsOf(() => t.throwsAsync(stores.stateStore.get('k/1')), places));
+  t.true(server.connectionsUsed() > used, `${server.connectionsUsed()} connections after ${used}`);
+});
+
 async function given(t: ExecutionContext, { query = '' }: { readonly query?: string } = {}) {
   const server = await makeFakeMongoDb();
   t.teardown(server.close);

@@ -38,7 +38,10 @@ export function makeCreateProject({
     const id = derivedId(context, 'project');
     const command = { type: 'Create', name: checkNewProject({ name }), ownerId } as const;
     await places.take(ownerId, id);
-    const { documents } = await handler.handle({ aggregate: projectAggregate, id }, command, context);
+    // The id of the stream derives from the command, so only another attempt can have made the stream.
+    const load = context.isUnique === true ? 'new' : 'latest';
+    const target = { aggregate: projectAggregate, id };
+    const { documents } = await handler.handle(target, command, context, { load });
     // Null only for a repetition after the creator has left.
     return (
       (await projects.after(documents, ownerId)) ??

@@ -3,8 +3,9 @@ import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
 import { Overloaded } from '../../concurrency/overloaded.js';
 import { entityId, instant } from '../../domain/fields.js';
 import type { Clock } from '../../event-sourcing/ports/clock.js';
-import type { StateStore } from '../../event-sourcing/ports/state-store.js';
+import type { StateRecord, StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../../event-sourcing/shared-state/change-record.js';
+import { makeLru } from '../../event-sourcing/views/lru.js';
 
 /**
  * Limits the things of one owner exactly, also when commands race. A command claims a place in a record of the owner,
@@ -40,6 +41,8 @@ const claimMs = 60_000;
 const recordMs = 86_400_000;
 /** Commands that may wait in this process for the record of one owner. */
 const waitingMax = 1_000;
+/** Records that a process caches, each of at most some 8 kB. */
+const cachedMax = 1_000;
 
 /**
  * Storage format of the record. `shown`: the number of things that the view showed when the claims were last compared
@@ -56,35 +59,55 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
   // Only other processes race for the record. Each race that is lost is a place that another process took.
   const queued = makeKeyedMutex({ waitingMax });
   const tries = 2 * max;
+  /** The records as this process has written them last, by owner. */
+  const cached = makeLru<StateRecord>(cachedMax);
 
   return {
     take: (ownerId, thingId) =>
       queued(ownerId, async () => {
+        const key = `${name}/${ownerId}`;
+        const first = takeCached(ownerId, thingId);
         const taken = await changeRecord(
           stateStore,
-          { key: `${name}/${ownerId}`, schema: recordSchema },
+          { key, schema: recordSchema },
           (found) => claim(ownerId, thingId, found?.value ?? null),
-          { tries, unknownOutcome: 'retry' },
+          { tries, unknownOutcome: 'retry', ...(first === null ? {} : { first }) },
         );
         if (taken === null) throw new Overloaded(`a place in ${name} was lost to others ${tries} times`);
+        if ('version' in taken) cached.set(ownerId, { key, version: taken.version, ...taken.result });
       }),
   };
 
-  // Claims and `shown` are an upper bound: a thing may be in both, or gone. Only a bound at the limit reads the view.
+  /**
+   * Takes the cached record out, so that a failure leaves none. Null where the claim needs a read: a claim on a stale record
+   * fails at its compare-and-set, but a refusal writes nothing.
+   */
+  function takeCached(ownerId: string, thingId: string): StateRecord | null {
+    const record = cached.get(ownerId) ?? null;
+    cached.delete(ownerId);
+    return record !== null && isWithin(recordSchema.parse(record.value), thingId) ? record : null;
+  }
+
+  /** Returns whether the record alone shows that the thing has a place. */
+  function isWithin(
+    record: PlacesRecord | null,
+    thingId: string,
+  ): record is PlacesRecord & { shown: number } {
+    if (record?.shown === undefined) return false;
+    // Claims and `shown` are an upper bound: a thing may be in both, or gone.
+    return hasClaim(record.claims, thingId) || record.shown + record.claims.length < max;
+  }
+
   async function claim(ownerId: string, thingId: string, record: PlacesRecord | null) {
-    const recorded = record?.claims ?? [];
     // A repeated command claims again, because another command may be dropping its earlier claim.
-    const others = recorded.filter(({ id }) => id !== thingId);
-    const hasClaim = others.length < recorded.length;
-    if (record?.shown !== undefined && (hasClaim || record.shown + others.length < max)) {
-      return write(others, thingId, record.shown);
-    }
+    const others = (record?.claims ?? []).filter(({ id }) => id !== thingId);
+    if (isWithin(record, thingId)) return write(others, thingId, record.shown);
     // The view is read after the record: a claim leaves the record only when the view shows its thing.
     const viewed = new Set(await inView(ownerId, max + 1));
     if (viewed.has(thingId)) return { keep: null };
     let unseen: readonly Claim[] = others.filter(({ id }) => !viewed.has(id));
     const isFull = (): boolean => viewed.size + unseen.length >= max;
-    if (isFull() && !hasClaim) {
+    if (isFull() && !hasClaim(record?.claims ?? [], thingId)) {
       unseen = await stillCounting(ownerId, unseen);
       if (isFull()) refuse();
     }
@@ -93,11 +116,9 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
 
   function write(others: readonly Claim[], thingId: string, inView: number) {
     const at = clock.now();
-    return {
-      write: { claims: [...others, { id: thingId, at: at.toISOString() }], shown: inView },
-      expiresAt: new Date(at.getTime() + recordMs),
-      result: null,
-    };
+    const value = { claims: [...others, { id: thingId, at: at.toISOString() }], shown: inView };
+    const expiresAt = new Date(at.getTime() + recordMs);
+    return { write: value, expiresAt, result: { value, expiresAt } };
   }
 
   /** Returns the claims without those of things that are gone or never appeared. */
@@ -111,4 +132,8 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
     }
     return counting;
   }
+}
+
+function hasClaim(claims: readonly Claim[], thingId: string): boolean {
+  return claims.some(({ id }) => id === thingId);
 }

@@ -7,6 +7,8 @@ export interface CommandContext {
   /** See `EventMetadata.actor`. */
   readonly actor: string;
   readonly time: Date;
+  /** Whether no other attempt uses the id, because the request has no `Idempotency-Key`. False when left out. */
+  readonly isUnique?: boolean;
   /** The request that waits for the command; absent where none does. */
   readonly request?: RequestProgress;
 }

@@ -44,6 +44,15 @@ export interface OrderedQuery {
 /** Selects by an index, in order of id. */
 export type IdQuery = DocumentQuery & Required<Pick<DocumentQuery, 'where'>>;
 
+/** Selects ids in another collection. */
+export type SelectingQuery = IdQuery & { readonly from: string };
+
+/** The selected ids in order, and the documents that exist under them, in any order. */
+export interface SelectedDocuments {
+  readonly ids: readonly string[];
+  readonly documents: readonly StoredDocument[];
+}
+
 /** Names one document of one collection. */
 export interface DocumentName {
   readonly collection: string;
@@ -94,6 +103,11 @@ export interface ReadModelStore {
   findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
   /** Returns the ids of the documents that `find` returns, from the index alone: no document is read. */
   ids(collection: string, query: IdQuery): Promise<readonly string[]>;
+  /**
+   * Returns the ids that `ids` returns for the collection `from`, with the documents of `collection` under these ids, in one
+   * call to the store. Absent where no network is between process and store, because two calls cost little there.
+   */
+  readonly getSelected?: (collection: string, query: SelectingQuery) => Promise<SelectedDocuments>;
   /** Returns documents in order of id, tombstones included. */
   scan(
     collection: string,

@@ -1,15 +1,20 @@
 import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
 import { Overloaded } from '../../concurrency/overloaded.js';
-import type { ReadModelStore } from '../ports/read-model-store.js';
+import type { IdQuery, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { Generations } from './generations.js';
 import { nextWrite } from './pending-totals.js';
-import type { AnyTally } from './projection.js';
+import type { AnyProjection, AnyTally } from './projection.js';
 import { type PendingEntry, type Total, totalOf } from './total.js';
 
 /** The live generation of one tally. @throws StoreUnavailable */
 export interface Totals {
   /** Returns the totals that exist, by id. */
   getMany(ids: readonly string[]): Promise<ReadonlyMap<string, Total>>;
+  /** Returns the ids of a view that the query selects, in order, and the totals that exist under them. */
+  getSelected(
+    by: AnyProjection,
+    query: IdQuery,
+  ): Promise<{ readonly ids: readonly string[]; readonly totals: ReadonlyMap<string, Total> }>;
   /**
    * Changes the announced entries of a total by compare-and-set, in every generation that is fed.
    * @param change returns the new entries; null to leave them. It may run several times.
@@ -38,7 +43,16 @@ export function makeTotals(
     getMany: async (ids) => {
       if (ids.length === 0) return new Map();
       const stored = await readModelStore.getMany(generations.liveCollection(tally), ids);
-      return new Map(stored.map((document) => [document.id, totalOf(document)]));
+      return totalsIn(stored);
+    },
+    getSelected: async (by, query) => {
+      const [collection, from] = [generations.liveCollection(tally), generations.liveCollection(by)];
+      if (readModelStore.getSelected !== undefined) {
+        const { ids, documents } = await readModelStore.getSelected(collection, { from, ...query });
+        return { ids, totals: totalsIn(documents) };
+      }
+      const ids = await readModelStore.ids(from, query);
+      return { ids, totals: totalsIn(ids.length === 0 ? [] : await readModelStore.getMany(collection, ids)) };
     },
     announce: (id, change) =>
       queued(id, async () => {
@@ -70,4 +84,8 @@ export function makeTotals(
     }
     throw new Overloaded(`a total of ${collection} was lost to others ${tries} times`);
   }
+}
+
+function totalsIn(stored: readonly StoredDocument[]): ReadonlyMap<string, Total> {
+  return new Map(stored.map((document) => [document.id, totalOf(document)]));
 }

@@ -153,8 +153,7 @@ function policyProblems(settings: ConnectionSettings, policy: ConnectionPolicy):
   if (settings.tls && settings.credentials === null) {
     problems.push('needs user:password@ in front of the host, because the connection is secured');
   }
-  const loopback = settings.endpoints.every(({ address }) => /^(localhost|127(\.\d{1,3}){3})$/.test(address));
-  if (!settings.tls && !loopback && policy.allowInsecureNetwork !== true) {
+  if (isReadableByOthers(settings) && policy.allowInsecureNetwork !== true) {
     problems.push(
       'has tls=false, which is accepted beyond loopback only with EVENTSTOREDB_ALLOW_INSECURE=true',
     );
@@ -163,6 +162,11 @@ function policyProblems(settings: ConnectionSettings, policy: ConnectionPolicy):
     problems.push('cannot be used while DEBUG includes esdb: passwords and events would be printed');
   }
   return problems;
+}
+
+/** Tells whether the connection leads beyond this machine without TLS. */
+export function isReadableByOthers({ tls, endpoints }: ConnectionSettings): boolean {
+  return !tls && !endpoints.every(({ address }) => /^(localhost|127(\.\d{1,3}){3})$/.test(address));
 }
 
 /** Tells whether DEBUG enables a message of the client that shows secrets, by the rules of the package `debug`. */

@@ -41,13 +41,13 @@ export interface DatabaseCommands {
     options: FindOptions,
     attempt: Attempt,
   ): Promise<Document[]>;
-  /** Runs a pipeline that yields at most `limit` documents. */
+  /** Runs a pipeline that yields at most `limit` documents. Null: they exceed one reply, which has at most 16 MiB. */
   aggregate(
     collection: string,
     pipeline: readonly Document[],
     options: Pick<FindOptions, 'limit'>,
     attempt: Attempt,
-  ): Promise<Document[]>;
+  ): Promise<Document[] | null>;
   /** Reads a document linearizably: only the primary that a majority confirms answers. */
   confirmPrimary(collection: string, attempt: Attempt): Promise<void>;
   /** Deletes by id. An absent document is no error. */
@@ -128,7 +128,7 @@ export function makeDatabaseCommands(db: Db, limits: MongoDbLimits): DatabaseCom
       );
       if (cursor.id === 0n) return cursor.firstBatch;
       await run({ killCursors: collection, cursors: [cursor.id] }, attempt).catch(() => undefined);
-      throw new NoVerdict('a joined reply exceeds 16 MiB');
+      return null;
     },
     confirmPrimary: async (collection, attempt) => {
       const filter = { _id: 'primary-check' };

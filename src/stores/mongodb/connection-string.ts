@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 
-import { placeWaitMs, type MongoDbLimits } from './limits.js';
+import { connectionWaitMs, placeWaitMs, type MongoDbLimits } from './limits.js';
 
 /** The part of the connection that follows the URL. A limit of the URL may shorten a limit of this service. */
 export interface ConnectionLimits {
@@ -9,8 +9,16 @@ export interface ConnectionLimits {
   readonly poolSize: number;
   /** The longest wait for one of them (`waitQueueTimeoutMS`). */
   readonly placeWaitMs: number;
-  /** A command without a reply for so long closes its connection (`socketTimeoutMS`). */
+  /** A command without a reply for so long closes its connection (`socketTimeoutMS`, `timeoutMS`). */
   readonly silenceMs: number;
+}
+
+/** The waits of the driver that follow the URL, in ms. */
+export interface DriverWaits {
+  /** The longest wait for a server that takes the command, or for a connection (`serverSelectionTimeoutMS`). */
+  readonly selectionMs: number;
+  /** The longest wait for a new connection (`connectTimeoutMS`). */
+  readonly connectMs: number;
 }
 
 const defaultPoolSize = 20;
@@ -61,19 +69,40 @@ export function mongoDbWarnings(url: string): readonly string[] {
   return [];
 }
 
+/** Returns the limits with that of the URL for one reply: `socketTimeoutMS` or `timeoutMS`, the shorter one. */
+export function withReplyLimit(url: string, limits: MongoDbLimits): MongoDbLimits {
+  const { atMost } = limitsOf(url);
+  const replyMs = atMost(atMost(Infinity, 'socketTimeoutMS'), 'timeoutMS');
+  return replyMs === Infinity ? limits : { ...limits, replyMs };
+}
+
 /** Returns the connection's limits: those of the URL where they are shorter. */
 export function connectionLimits(url: string, limits: MongoDbLimits): ConnectionLimits {
+  const { number, atMost } = limitsOf(url);
+  return {
+    poolSize: number('maxPoolSize') ?? defaultPoolSize,
+    placeWaitMs: atMost(placeWaitMs(limits), 'waitQueueTimeoutMS'),
+    silenceMs: Math.min(limits.writeMs, withReplyLimit(url, limits).replyMs ?? Infinity),
+  };
+}
+
+/** Returns the waits of the driver: those of the URL where they are shorter. */
+export function driverWaits(url: string, limits: MongoDbLimits): DriverWaits {
+  const { atMost } = limitsOf(url);
+  return {
+    selectionMs: atMost(connectionWaitMs(withReplyLimit(url, limits)), 'serverSelectionTimeoutMS'),
+    connectMs: atMost(limits.writeMs, 'connectTimeoutMS'),
+  };
+}
+
+/** Reads options that are whole numbers above 0. To the driver, 0 is no limit. */
+function limitsOf(url: string) {
   const { option } = parse(url);
   const number = (name: string): number | undefined => {
     const value = Number(option(name) ?? 0);
     return Number.isSafeInteger(value) && value > 0 ? value : undefined;
   };
-  const atMost = (ours: number, name: string): number => Math.min(ours, number(name) ?? ours);
-  return {
-    poolSize: number('maxPoolSize') ?? defaultPoolSize,
-    placeWaitMs: atMost(placeWaitMs(limits), 'waitQueueTimeoutMS'),
-    silenceMs: atMost(limits.writeMs, 'socketTimeoutMS'),
-  };
+  return { number, atMost: (ours: number, name: string): number => Math.min(ours, number(name) ?? ours) };
 }
 
 interface Parts {

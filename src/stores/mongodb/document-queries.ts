@@ -6,6 +6,8 @@ import type {
   DocumentQuery,
   IdQuery,
   OrderedQuery,
+  SelectedDocuments,
+  SelectingQuery,
   StoredDocument,
 } from '../../event-sourcing/ports/read-model-store.js';
 import { decodeBody, storedPath } from './body-fields.js';
@@ -40,6 +42,7 @@ export interface DocumentQueries {
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
   ids(collection: string, query: IdQuery): Promise<readonly string[]>;
+  getSelected(collection: string, query: SelectingQuery): Promise<SelectedDocuments>;
   findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
   scan(
     collection: string,
@@ -105,25 +108,65 @@ export function makeDocumentQueries({
     const [first, ...others] = names;
     if (first === undefined) return [];
     if (others.length === 0) return [await get(first.collection, first.id)];
-    const [joined] = await calls.read(`read of ${first.collection}`, async (attempt) =>
+    const found = await calls.read(`read of ${first.collection}`, async (attempt) =>
       commands.aggregate(first.collection, joinById(first.id, others), { limit: 1 }, attempt),
     );
+    // Too large for one reply
+    if (found === null) return Promise.all(names.map(({ collection, id }) => get(collection, id)));
+    const [joined] = found;
     if (joined === undefined) return [null, ...(await getEach(others))];
     return names.map(({ collection }, place) => {
-      const found: unknown = joined[foundAt(place)];
-      const document: unknown = Array.isArray(found) ? found[0] : found;
+      const inPlace: unknown = joined[foundAt(place)];
+      const document: unknown = Array.isArray(inPlace) ? inPlace[0] : inPlace;
       return document === undefined ? null : decodeDocument(collection, document as Document);
     });
+  }
+
+  async function selectIds(
+    collection: string,
+    { where, after, descending = false, limit }: IdQuery,
+  ): Promise<readonly string[]> {
+    // The server treats a limit of 0 as no limit.
+    if (limit < 1) return [];
+    // The index of the field holds all that the command needs: a tombstone has no fields.
+    const options = { limit, sort: idOrder(descending), projection: { _id: 1 } } as const;
+    const found = await calls.read(`read of ${collection}`, async (attempt) =>
+      commands.find(collection, { ...idAfter(after, descending), ...holding(where) }, options, attempt),
+    );
+    return found.map((document) => idOf(collection, document));
+  }
+
+  // Projectors read in this way. A request that waits for a document waits for them.
+  async function getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]> {
+    const found = await readByIds(collection, ids, { max: partMax, urgent: true });
+    return found.map((document) => decodeDocument(collection, document));
+  }
+
+  async function getSelected(
+    collection: string,
+    { from, ...selecting }: SelectingQuery,
+  ): Promise<SelectedDocuments> {
+    const { limit } = selecting;
+    if (limit < 1) return { ids: [], documents: [] };
+    const found = await calls.read(`read of ${collection}`, async (attempt) =>
+      commands.aggregate(from, joinSelected(collection, selecting), { limit }, attempt),
+    );
+    if (found === null) {
+      const ids = await selectIds(from, selecting);
+      return { ids, documents: await getMany(collection, ids) };
+    }
+    return {
+      ids: found.map((selected) => idOf(from, selected)),
+      documents: found.flatMap(({ joined }) =>
+        (joined as Document[]).map((document) => decodeDocument(collection, document)),
+      ),
+    };
   }
 
   return {
     get: async (collection, id) => (await gather([{ collection, id }]))[0] ?? null,
     getEach: gather,
-    // Projectors read in this way. A request that waits for a document waits for them.
-    getMany: async (collection, ids) => {
-      const found = await readByIds(collection, ids, { max: partMax, urgent: true });
-      return found.map((document) => decodeDocument(collection, document));
-    },
+    getMany,
     find: async (collection, { where, after, descending = false, limit }) =>
       query(
         collection,
@@ -134,16 +177,8 @@ export function makeDocumentQueries({
         },
         { limit, sort: idOrder(descending) },
       ),
-    ids: async (collection, { where, after, descending = false, limit }) => {
-      // The server treats a limit of 0 as no limit.
-      if (limit < 1) return [];
-      // The index of the field holds all that the command needs: a tombstone has no fields.
-      const options = { limit, sort: idOrder(descending), projection: { _id: 1 } } as const;
-      const found = await calls.read(`read of ${collection}`, async (attempt) =>
-        commands.find(collection, { ...idAfter(after, descending), ...holding(where) }, options, attempt),
-      );
-      return found.map((document) => parseStored(storedId, document, collection)._id);
-    },
+    ids: selectIds,
+    getSelected,
     findInOrder: async (collection, { orderBy, after, descending = false, limit }) => {
       const path = storedPath(orderBy);
       // A comparison with a string matches only strings, so one range of the index holds all requested documents.
@@ -183,6 +218,21 @@ function joinById(firstId: string, others: readonly DocumentName[]): Document[] 
   ];
 }
 
+/** Returns the stages that select ids by an index, and join the document of each id in another collection. */
+function joinSelected(
+  collection: string,
+  { where, after, descending = false, limit }: Omit<SelectingQuery, 'from'>,
+): Document[] {
+  return [
+    { $match: { ...idAfter(after, descending), ...holding(where) } },
+    { $sort: idOrder(descending) },
+    { $limit: limit },
+    // Before the lookup, so that the index of the field holds all that is read of the first collection.
+    { $project: { _id: 1 } },
+    { $lookup: { from: collection, localField: '_id', foreignField: '_id', as: 'joined' } },
+  ];
+}
+
 function foundAt(place: number): string {
   return `found${place}`;
 }
@@ -198,6 +248,10 @@ function idOrder(descending: boolean): Record<string, 1 | -1> {
 function idAfter(after: string | undefined, descending: boolean): StringId {
   if (after === undefined) return {};
   return { _id: descending ? { $lt: after } : { $gt: after } };
+}
+
+function idOf(collection: string, stored: Document): string {
+  return parseStored(storedId, stored, collection)._id;
 }
 
 /** Decodes a document for the first caller who asks. The others share it: nothing changes a document that was read. */

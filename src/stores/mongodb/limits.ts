@@ -6,6 +6,8 @@ export interface MongoDbLimits {
   readonly writeMs: number;
   /** The limit for the creation of a collection's indexes, which takes long where there are many documents. */
   readonly indexMs: number;
+  /** The longest wait for the reply to one command, where the URL shortens it. It does not apply to `indexMs`. */
+  readonly replyMs?: number;
 }
 
 /** The limits of docs/design.md#time-limits. */
@@ -18,12 +20,12 @@ export const defaultMongoDbLimits: MongoDbLimits = {
 
 /** Limits one attempt of a read to half of the call, so that one frozen connection leaves time for another attempt. */
 export function readTryMs(limits: MongoDbLimits): number {
-  return limits.readMs / 2;
+  return Math.min(limits.readMs / 2, limits.replyMs ?? Infinity);
 }
 
 /** Limits one attempt of a write to less than half of the call, because a read-back comes between two attempts. */
 export function writeTryMs(limits: MongoDbLimits): number {
-  return limits.writeMs * 0.4;
+  return Math.min(limits.writeMs * 0.4, limits.replyMs ?? Infinity);
 }
 
 /**

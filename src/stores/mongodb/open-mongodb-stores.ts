@@ -10,9 +10,9 @@ import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { makeAttempts, type Attempt } from './attempts.js';
 import { makeCalls } from './calls.js';
 import { makeDatabaseCommands, type DatabaseCommands } from './commands.js';
-import { connectionLimits, type ConnectionLimits } from './connection-string.js';
+import { connectionLimits, type ConnectionLimits, driverWaits, withReplyLimit } from './connection-string.js';
 import { classify } from './failures.js';
-import { connectionWaitMs, defaultMongoDbLimits, type MongoDbLimits } from './limits.js';
+import { defaultMongoDbLimits, type MongoDbLimits } from './limits.js';
 import { makePrimaryCheck } from './primary-check.js';
 import { makeMongoDbReadModelStore } from './read-model-store.js';
 import { ensureExpiry, makeMongoDbStateStore, stateCollection } from './state-store.js';
@@ -42,7 +42,7 @@ export async function openMongoDbStores({
   url,
   clock,
   random,
-  limits = defaultMongoDbLimits,
+  limits: ours = defaultMongoDbLimits,
   onWarning = () => undefined,
 }: {
   readonly url: string;
@@ -53,6 +53,7 @@ export async function openMongoDbStores({
   /** Receives what an operator should know of the server and the connection, in sentences. */
   readonly onWarning?: (sentence: string) => void;
 }): Promise<MongoDbStores> {
+  const limits = withReplyLimit(url, ours);
   const connection = connectionLimits(url, limits);
   const client = makeClient(url, limits, connection);
   const namesDatabase = /^[^:]+:\/\/[^/]+\/[^?]/.test(url);
@@ -141,14 +142,14 @@ function makeClient(
   limits: MongoDbLimits,
   { poolSize, silenceMs }: ConnectionLimits,
 ): MongoClient {
-  const waitMs = connectionWaitMs(limits);
+  const { selectionMs, connectMs } = driverWaits(url, limits);
   try {
     return new MongoClient(url, {
       appName: 'stowage',
       // `timeoutMS` has no effect in this driver. Without these options an operation may wait for ever.
-      serverSelectionTimeoutMS: waitMs,
-      waitQueueTimeoutMS: waitMs,
-      connectTimeoutMS: limits.writeMs,
+      serverSelectionTimeoutMS: selectionMs,
+      waitQueueTimeoutMS: selectionMs,
+      connectTimeoutMS: connectMs,
       // Each attempt has another limit (`silenceMs`), and the creation of an index is silent for longest.
       socketTimeoutMS: limits.indexMs + silenceMs,
       maxPoolSize: poolSize,

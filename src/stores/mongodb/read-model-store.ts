@@ -75,6 +75,8 @@ export function makeMongoDbReadModelStore({
     find: async (collection, query) => queries.find(stored(collection), query),
     findInOrder: async (collection, query) => queries.findInOrder(stored(collection), query),
     ids: async (collection, query) => queries.ids(stored(collection), query),
+    getSelected: async (collection, { from, ...query }) =>
+      queries.getSelected(stored(collection), { from: stored(from), ...query }),
     scan: async (collection, options) => queries.scan(stored(collection), options),
     write: async (collection, writes) =>
       writeDocuments({ calls, commands, random }, stored(collection), writes),

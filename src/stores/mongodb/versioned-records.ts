@@ -108,12 +108,12 @@ export function makeVersionedRecords({
 
     compareAndSet: async (key, expected, next) => {
       const version = makeToken(random);
-      // The version to replace; null inserts. Undefined: expected absent, removed or expired, so it must be read first.
-      let over: string | null | undefined = expected ?? undefined;
+      // The version to replace; null inserts. A record that is expected to be absent is mostly so, thus the insert comes
+      // first. Where a removed or an expired one is stored, the insert is a duplicate, and the look finds its version.
+      let over = expected;
       const write: GuardedWrite<string | null> = {
         what: `compare-and-set in ${collection}`,
         send: async (attempt) => {
-          if (over === undefined) return 'look';
           const fields = { version, replaced: over, ...storedValue(next, now()) };
           if (over === null) {
             const { duplicate } = await commands.insert(collection, { _id: key, ...fields }, attempt);
@@ -184,8 +184,7 @@ export function followChain(
   write: {
     readonly version: string;
     readonly expected: string | null;
-    /** Undefined: nothing was sent yet. */
-    readonly over: string | null | undefined;
+    readonly over: string | null;
     readonly uncertain: boolean;
   },
   end: ChainEnd,

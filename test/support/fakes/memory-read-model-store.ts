@@ -4,6 +4,7 @@ import type {
   Checkpoint,
   DocumentQuery,
   DocumentWrite,
+  IdQuery,
   ReadModelStore,
   StoredDocument,
   VersionedRecord,
@@ -38,6 +39,12 @@ export function makeMemoryReadModelStore(): ReadModelStore {
 
   function assertIndexed(name: string, field: string): void {
     if (collections.get(name)?.indexes.has(field) === false) throw new Error(`${name} has no index ${field}`);
+  }
+
+  function idsOf(name: string, query: IdQuery): string[] {
+    assertIndexed(name, query.where.field);
+    const found = inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit);
+    return found.map(({ id }) => id);
   }
 
   function apply(target: Collection, { document, foldedFrom }: DocumentWrite): WriteOutcome {
@@ -95,10 +102,11 @@ export function makeMemoryReadModelStore(): ReadModelStore {
           .map(({ document }) => document),
       );
     },
-    ids: async (name, query) => {
-      assertIndexed(name, query.where.field);
-      const found = inOrder(name, query.descending).filter(matches(query)).slice(0, query.limit);
-      return Promise.resolve(found.map(({ id }) => id));
+    ids: async (name, query) => Promise.resolve(idsOf(name, query)),
+    getSelected: async (name, { from, ...query }) => {
+      const ids = idsOf(from, query);
+      const { documents } = collection(name);
+      return Promise.resolve({ ids, documents: ids.flatMap((id) => documents.get(id) ?? []) });
     },
     scan: async (name, { after, limit }) =>
       Promise.resolve(

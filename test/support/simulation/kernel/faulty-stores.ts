@@ -43,6 +43,7 @@ export function faultyEventStore(
 /** Returns the read-model-store connection of one process. */
 export function faultyReadModelStore(store: ReadModelStore, connection: Connection): ReadModelStore {
   const call = makeFaultyCall(connection);
+  const { getSelected } = store;
   return {
     ensureCollection: (name, indexes) =>
       call('ensureCollection', () => store.ensureCollection(name, indexes)),
@@ -54,6 +55,7 @@ export function faultyReadModelStore(store: ReadModelStore, connection: Connecti
     find: (name, query) => call('find', () => store.find(name, query)),
     findInOrder: (name, query) => call('findInOrder', () => store.findInOrder(name, query)),
     ids: (name, query) => call('ids', () => store.ids(name, query)),
+    ...(getSelected && { getSelected: (name, query) => call('getSelected', () => getSelected(name, query)) }),
     scan: (name, options) => call('scan', () => store.scan(name, options)),
     write: (name, writes) => call('write', () => store.write(name, writes)),
     changeToken: (name) => store.changeToken(name),
