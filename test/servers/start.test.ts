@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -14,6 +14,7 @@ import {
   spawnService,
   startService,
 } from '../support/servers/service-process.js';
+import { queuedMsOf } from '../support/servers/queued-time.js';
 import { makeTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.js';
 
 /** The delay in each direction. It is large, so that the load of the machine hides little. */
@@ -74,12 +75,6 @@ async function readyAfterMs(
   await serve(service);
   t.is(await service.stop(), 0);
   return tookMs - queuedMs;
-}
-
-/** Returns how long the main thread was ready to run and had no core (Linux, Documentation/scheduler/sched-stats.rst). */
-async function queuedMsOf({ pid }: ServiceProcess): Promise<number> {
-  const [, queuedNs] = (await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ');
-  return Number(queuedNs) / 1e6;
 }
 
 /** Makes a user, projects and some hundred events. */
