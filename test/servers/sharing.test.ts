@@ -200,7 +200,10 @@ async function givenServices(t: ExecutionContext): Promise<World> {
   const environment = {
     ...keyEnvironment,
     EVENTSTOREDB_URL: server.url,
+    EVENTSTOREDB_ALLOW_INSECURE: 'true',
     MONGODB_URL: url,
+    // The mails of all processes name one address.
+    PUBLIC_URL: 'https://stowage.example.com',
     SMTP_URL: smtp.url,
     MAIL_FROM: 'no-reply@stowage.example',
     PAYMENT_STANDARD_WEBHOOK_SECRETS: secrets.standard,

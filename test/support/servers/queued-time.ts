@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /**
  * Returns for how many milliseconds the main thread of a process was ready to run and had no core, since its start. 0 for
@@ -19,7 +20,7 @@ export async function queuedMsOf({ pid }: { readonly pid: number }): Promise<num
 /**
  * Starts to measure a time that this process and others take together. A busy machine delays each of them.
  * @param processes returns the processes that may have taken part; a process that began since counts from its start
- * @returns a function with the milliseconds so far, and those of them in which this process and the slowest other waited
+ * @returns a function with the milliseconds so far, and those of them in which the process that waited the longest did so
  */
 export async function measureMs(
   processes: () => readonly { readonly pid: number }[],
@@ -35,6 +36,30 @@ export async function measureMs(
     const since = [...(await queued())].map(([pid, ms]) => [pid, ms - (before.get(pid) ?? 0)] as const);
     const ofOthers = since.filter(([pid]) => pid !== process.pid).map(([, ms]) => ms);
     const own = since.find(([pid]) => pid === process.pid)?.[1] ?? 0;
-    return { tookMs, queuedMs: own + Math.max(0, ...ofOthers) };
+    // Waits at the same time count once.
+    return { tookMs, queuedMs: Math.max(own, ...ofOthers) };
   };
 }
+
+/**
+ * Waits until the condition holds, for at most two minutes.
+ * @returns the milliseconds, and the same without those in which this process or the other one waited for a core
+ * @throws Error after two minutes, with the text
+ */
+export async function ownMsUntil(
+  other: { readonly pid: number },
+  condition: () => boolean,
+  text: () => string,
+): Promise<{ readonly tookMs: number; readonly ownMs: number }> {
+  const measured = await measureMs(() => [other]);
+  // The count of a process that ends is lost, so the last one stands for it.
+  for (let queuedMs = 0; ;) {
+    const now = await measured();
+    queuedMs = Math.max(queuedMs, now.queuedMs);
+    if (condition()) return { tookMs: now.tookMs, ownMs: Math.max(0, now.tookMs - queuedMs) };
+    if (now.tookMs > giveUpMs) throw new Error(`the condition did not hold: ${text()}`);
+    await wait(50);
+  }
+}
+
+const giveUpMs = 120_000;

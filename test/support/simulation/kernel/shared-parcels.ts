@@ -15,7 +15,7 @@ const concludedMs = 3_000;
 /** The reactions that simulated processes share, and a watch on their effects. */
 export interface SharedParcels {
   /** Returns the reaction with an outside effect, and the one that only sends a command. */
-  reactionsOf(process: ReactingProcess): readonly AnyReaction[];
+  readonly reactionsOf: (process: ReactingProcess) => readonly AnyReaction[];
   /** Requests one more parcel. */
   ask(): Promise<void>;
   /** Tells the watch that a process was killed or frozen just now. */
