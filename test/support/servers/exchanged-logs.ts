@@ -172,7 +172,11 @@ export async function exchangeLog(
   void meeting.exited.then((code) => {
     exit.code = code;
   });
-  const noticed = await ownMsUntil(meeting, () => 'code' in exit, meeting.output);
+  const noticed = await ownMsUntil(
+    meeting,
+    () => 'code' in exit,
+    () => meeting.output(),
+  );
   await load.stop();
   t.log(`the process ended after ${inWords(noticed)}`);
   t.true(noticed.ownMs <= noticedMsMax, `${noticed.ownMs} ms`);
@@ -241,7 +245,7 @@ export async function strikeStream(
   const isRefused = reachesCache || moment === 'at start';
   const isNoticed = (): boolean =>
     meeting.output().includes(stream) && (!isRefused || refusals.includes(500));
-  const noticed = await ownMsUntil(meeting, isNoticed, meeting.output);
+  const noticed = await ownMsUntil(meeting, isNoticed, () => meeting.output());
   t.log(`the stream was named after ${inWords(noticed)}`);
   t.true(noticed.ownMs <= noticedMsMax, `${noticed.ownMs} ms`);
   // and the other project goes on, and no acknowledgement is lost
@@ -261,7 +265,8 @@ function inWords({ tookMs, ownMs }: { readonly tookMs: number; readonly ownMs: n
 async function signUp(client: ServiceClient): Promise<SignedIn> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await (attempt === 1 ? client.register : client.login)('ada@example.org', 'Correct-Horse-7');
+      const person = ['ada@example.org', 'Correct-Horse-7'] as const;
+      return await (attempt === 1 ? client.register(...person) : client.login(...person));
     } catch (error) {
       if (attempt === 20) throw error;
       await wait(500);
@@ -282,7 +287,7 @@ function keepAsking(
     while (!stopped) {
       // A process that is away refuses the connection.
       const isServed = await ask().catch(() => false);
-      if (!isServed) await wait(20);
+      if (!isServed) await wait(100);
     }
   });
   return {
