@@ -1,9 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { makeServiceClient, type ServiceClient, type SignedIn, textOf } from '../clients/service-client.js';
+import {
+  makeServiceClient,
+  type ServiceClient,
+  type SignedIn,
+  signedIn,
+  textOf,
+} from '../clients/service-client.js';
 import { keyEnvironment } from '../examples/service-keys.js';
 import { makeProposed } from './eventstoredb-server/proposed.js';
 import { startEventStoreDbServer, type EventStoreDbServer } from './eventstoredb-server/server.js';
+import { keepAsking } from './keep-asking.js';
 import { ownMsUntil } from './queued-time.js';
 import {
   type Environment,
@@ -22,7 +29,7 @@ const lost = 30;
 /** What an exchange puts under the server, and the sentence with which the service then ends. */
 export interface Exchange {
   readonly what: string;
-  readonly exchange: (server: EventStoreDbServer) => void | Promise<void>;
+  readonly exchange: (server: EventStoreDbServer, t: ExecutionContext) => void | Promise<void>;
   readonly sentence: RegExp;
   /** The sentence at a start, if it differs: the service has given its id to the log that it found. */
   readonly sentenceAtStart?: RegExp;
@@ -60,18 +67,10 @@ export const exchanges: readonly Exchange[] = [
   },
   {
     what: 'the log of another service',
-    exchange: async ({ log }) => {
-      const other = await startEventStoreDbServer();
-      const directory = await makeDataDirectory();
-      const service = await startService({
-        ...{ directory: directory.path, port: await freePort() },
-        environment: { ...keyEnvironment, EVENTSTOREDB_URL: other.url },
-      });
-      await makeServiceClient(service.url).register('eve@example.org', 'Correct-Horse-8');
-      await service.stop();
-      log.become(other.log);
-      await other.close();
-      await directory.remove();
+    exchange: async ({ log }, t) => {
+      const other = await given(t, {});
+      t.is(await other.service.stop(), 0);
+      log.become(other.server.log);
     },
     sentence: /log [0-9a-f-]{36}/,
   },
@@ -163,8 +162,9 @@ export async function exchangeLog(
   // When the server stops, and starts again with another log
   if (moment === 'at start') t.is(await service.stop(), 0);
   await untilSilent(server);
+  await load.answered();
   const acknowledged = created.length;
-  await exchange(server);
+  await exchange(server, t);
   await server.network.accept();
   const meeting = moment === 'at start' ? scene.spawn() : service;
   // Then the process ends in time, says why, and has acknowledged nothing
@@ -234,6 +234,7 @@ export async function strikeStream(
     t.is(await service.stop(), 0);
   }
   await untilSilent(server);
+  await Promise.all([load.damaged.answered(), load.whole.answered()]);
   const acknowledged = count(damaged);
   isStruck = true;
   const stream = `stowage.project-${damaged}`;
@@ -263,39 +264,15 @@ function inWords({ tookMs, ownMs }: { readonly tookMs: number; readonly ownMs: n
 
 /** Signs a person up. A busy machine may take too long for the first attempts. */
 async function signUp(client: ServiceClient): Promise<SignedIn> {
+  const [email, password] = ['ada@example.org', 'Correct-Horse-7'];
   for (let attempt = 1; ; attempt += 1) {
-    try {
-      const person = ['ada@example.org', 'Correct-Horse-7'] as const;
-      return await (attempt === 1 ? client.register(...person) : client.login(...person));
-    } catch (error) {
-      if (attempt === 20) throw error;
-      await wait(500);
-    }
+    const reply = await client.post('/api/v1/auth/register', { email, password });
+    if (reply.status === 201) return signedIn(reply.json());
+    // An earlier attempt has made the account.
+    if (reply.status === 409) return client.login(email, password);
+    if (attempt === 20) throw new Error(`registering was answered ${reply.status}: ${reply.text}`);
+    await wait(500);
   }
-}
-
-/** Repeats a request by two clients until the test ends. A refusal is followed by a short pause. */
-function keepAsking(
-  t: ExecutionContext,
-  ask: () => Promise<boolean>,
-): { readonly stop: () => Promise<void> } {
-  let stopped = false;
-  t.teardown(() => {
-    stopped = true;
-  });
-  const clients = Array.from({ length: 2 }, async () => {
-    while (!stopped) {
-      // A process that is away refuses the connection.
-      const isServed = await ask().catch(() => false);
-      if (!isServed) await wait(100);
-    }
-  });
-  return {
-    stop: async () => {
-      stopped = true;
-      await Promise.all(clients);
-    },
-  };
 }
 
 /** Disconnects the server, and waits until it has handled what has reached it. Nothing of that comes into another log. */
