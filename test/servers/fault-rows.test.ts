@@ -48,7 +48,7 @@ const projectsMax = 94;
 /** The latest reply under any fault, without the waits for a core: docs/design.md#time-limits. */
 const replyMsMax = 20_000;
 /** Services that run at once, so that the machine keeps up with them. */
-const rowsAtOnce = makeSemaphore(3);
+const rowsAtOnce = makeSemaphore(4);
 
 /** Two processes on a log and a database, each behind a proxy. */
 async function givenServices(t: ExecutionContext) {

@@ -20,7 +20,7 @@ import { untilAnswered } from '../support/servers/service-ledger.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
 const collection = collectionName(projectsProjection, 1);
-const grants = 200;
+const grants = 20;
 
 /** A served process with its own limits of time, and a reader of its documents. */
 async function given(t: ExecutionContext) {
