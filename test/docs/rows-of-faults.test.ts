@@ -52,7 +52,7 @@ const rows: readonly (readonly [fault: string, promise: string, file: string, ti
   [
     'a server answers after 3 s',
     'the row exists for the log and for MongoDB',
-    'test/servers/fault-rows.test.ts',
+    'test/support/servers/fault-rows.ts',
     "'answers each call after 3 s for 10 s'",
   ],
   [

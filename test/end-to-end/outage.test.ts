@@ -44,9 +44,9 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await wait(20);
 }
 
-/** Returns how long the service and its server, which runs in this process, have waited for a core. 0 where no file says it. */
+/** Returns how long the service and its server, which runs in this process, have waited for a core. */
 async function queuedMs(service: ServiceProcess): Promise<number> {
-  const both = await Promise.all([service.pid, process.pid].map((pid) => queuedMsOf(pid).catch(() => 0)));
+  const both = await Promise.all([service, process].map((one) => queuedMsOf(one)));
   return both.reduce((sum, ms) => sum + ms, 0);
 }
 

@@ -6,7 +6,6 @@ import { defaultMongoDbLimits } from '../../src/stores/mongodb/limits.js';
 import { realClock } from '../support/fakes/clock.js';
 import { wholeFold } from '../support/clients/document-writes.js';
 import { mongoDbUrl, openTestStores } from '../support/servers/mongodb-server.js';
-import { renameLargeProjects } from '../support/given/large-projects.js';
 
 const run = mongoDbUrl === undefined ? test.skip : test.serial;
 const needs = mongoDbUrl === undefined ? ' (set MONGODB_URL to run this)' : '';
@@ -49,9 +48,3 @@ run(
     );
   },
 );
-
-run(`A view follows the renames of 200 projects of the largest size${needs}`, async (t) => {
-  t.timeout(300_000);
-  const { readModelStore } = await openTestStores(t, { clock: realClock });
-  await renameLargeProjects(t, readModelStore);
-});

@@ -67,7 +67,7 @@ async function readyAfterMs(
   const service = await startService({ ...start, port });
   t.teardown(() => service.kill());
   const tookMs = performance.now() - began;
-  const queuedMs = await queuedMsOf(service.pid);
+  const queuedMs = await queuedMsOf(service);
   for (const proxy of proxies) [proxy.delayMs, proxy.connectMs] = [0, 0];
   t.log(
     `ready after ${Math.round(tookMs)} ms at ${2 * ms} ms, ${Math.round(queuedMs)} of them without a core`,

@@ -13,18 +13,25 @@ import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
 import { recordEvents } from './given-events.js';
 
 const collection = 'projects@3.1';
-const projectsMax = 200;
-/** The limits of a project: 200 members and 100 API keys, here with long names. */
-const events: readonly ProjectEvent[] = [
-  { type: 'ProjectCreated', data: { name: 'p'.repeat(200), owner_id: userId } },
+export const projectsMax = 200;
+/**
+ * Returns the events of a project at its limits: 200 members and 100 API keys, here with long names. Grants have no limit
+ * but the size of the document: each paid order for the project adds one.
+ */
+export const largeProject = (ownerId: string, grants: number): readonly ProjectEvent[] => [
+  { type: 'ProjectCreated', data: { name: 'p'.repeat(200), owner_id: ownerId } },
   ...Array.from({ length: 199 }, (_, n) => memberAdded(memberId(n), 'viewer')),
+  ...Array.from({ length: grants }, (_, n): ProjectEvent => {
+    return { type: 'EntitlementGranted', data: { entitlement: 'allow_s3', source: memberId(n) } };
+  }),
   ...Array.from({ length: 100 }, (_, n): ProjectEvent => {
-    const issued = apiKeyIssued(memberId(n), userId);
+    const issued = apiKeyIssued(memberId(n), ownerId);
     return issued.type === 'ApiKeyIssued'
       ? { ...issued, data: { ...issued.data, name: '€'.repeat(200) } }
       : issued;
   }),
 ];
+const events = largeProject(userId, 20);
 
 /**
  * Feeds 200 projects as large as their limits allow to a view, renames one after the other, and feeds the renames in

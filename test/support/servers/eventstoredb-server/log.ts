@@ -70,7 +70,7 @@ export interface ServerLog {
   /** Restores the log to its first `count` records, as a backup does. */
   restore(count: number): void;
   /** Replaces the whole log by that of another server. */
-  become(other: ServerLog): void;
+  become(other: Pick<ServerLog, 'records'>): void;
   /** Makes the server forget its known ids, as after a scavenge. */
   forgetIds(): void;
   /** Adds a listener that runs after every append that wrote events. Returns the function that removes it. */

@@ -9,12 +9,12 @@ import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../../fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../../fakes/memory-state-store.js';
 import { foldOfLog, storedDocuments } from './expected-documents.js';
+import { type SharedParcels, shareParcels } from './shared-parcels.js';
 import { type SimulatedProcess, startSimulatedProcess } from './simulated-process.js';
 import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
 import { watchReadModels } from './watched-read-models.js';
 import { writeCounters } from './write-counters.js';
 
-/** Several views, so that a process that dies feeds some of them. */
 const projections: readonly AnyProjection[] = [
   countersProjection,
   counterLabelsProjection,
@@ -29,8 +29,13 @@ export interface SimulatedSharing {
   /** The problem, or null. */
   readonly problem: string | null;
   readonly rounds: number;
-  /** Processes that were frozen or killed. */
+  /** Processes that were frozen, killed or stopped. */
   readonly disturbed: number;
+  /** Those of them that fed. */
+  readonly disturbedFeeders: number;
+  /** Effects of the reactions, and how many of these were repetitions. */
+  readonly effects: number;
+  readonly repeated: number;
   /** The longest time, in whole seconds, for which an event was missing in a view. */
   readonly behindSecondsMax: number;
 }
@@ -40,16 +45,18 @@ interface World {
   readonly random: Random;
   readonly log: EventStore;
   readonly documents: ReadModelStore;
+  readonly parcels: SharedParcels;
   readonly start: () => SimulatedProcess;
   readonly processes: SimulatedProcess[];
   readonly frozen: Set<SimulatedProcess>;
+  readonly sum: { disturbed: number; disturbedFeeders: number };
 }
 
 /**
- * Runs one history from a seed: in each round some of two to five processes are frozen, killed, stopped or started, and at
- * least one of those that ran stays, while the log grows and only the projectors write documents. At every second each
- * view contains the events that are older than 15 s. At the end the views are the fold of the log, and each view has one
- * feeder.
+ * Runs one history from a seed: in each round some of two to five processes are frozen, killed, stopped or started, mostly
+ * the one that feeds, and at least one of those that ran stays, while the log grows and only the projectors write
+ * documents. At every second each view contains the events that are older than 15 s. At the end the views are the fold of
+ * the log, each request to a reaction has one outcome, and each view and each reaction has one feeder.
  */
 export async function simulateSharing(seed: number, rounds: number): Promise<SimulatedSharing> {
   const random = makeSeededRandom(seed);
@@ -60,42 +67,50 @@ export async function simulateSharing(seed: number, rounds: number): Promise<Sim
   const { store: documents } = watchReadModels(makeMemoryReadModelStore(), { log, projections }, (error) => {
     problem ??= error.message;
   });
+  const parcels = await shareParcels({ clock, random, log });
   let started = 0;
   const start = (): SimulatedProcess =>
     startSimulatedProcess({
       ...{ clock, random, eventStore: log, readModelStore: documents, stateStore, projections },
+      reactions: parcels.reactionsOf,
       id: `process ${(started += 1)} of ${seed}`,
       plan: () => ({ fault: null, delayMs: Math.floor(random() * 20), lateMs: 0 }),
       pageSize: 50,
     });
   const processes = Array.from({ length: 2 + Math.floor(random() * 4) }, start);
-  const world: World = { clock, random, log, documents, start, processes, frozen: new Set() };
+  const world: World = {
+    ...{ clock, random, log, documents, parcels, start, processes },
+    frozen: new Set(),
+    sum: { disturbed: 0, disturbedFeeders: 0 },
+  };
   await writeCounters(log, { counters: 3, additions: 1 });
   await clock.advance(10_000);
 
   let round = 0;
-  let disturbed = 0;
   let behindMs = 0;
   for (; round < rounds && problem === null; round += 1) {
-    disturbed += await disturb(world);
+    await disturb(world);
     // Longer than the hand-over, so that the next round disturbs processes that have settled.
     const seconds = 16 + Math.floor(random() * 10);
     for (let second = 0; second < seconds; second += 1) {
       if (random() < 0.5) await writeCounters(log, { counters: 3, additions: 1, more: true });
+      if (random() < 0.3) await parcels.ask();
       await clock.advance(1_000);
       behindMs = Math.max(behindMs, await oldestMissingMs(world));
       if (behindMs > behindMsMax) problem ??= `round ${round}: a view is ${behindMs} ms behind`;
     }
   }
   for (const process of world.frozen) process.resume();
-  await clock.advance(20_000);
-  problem ??= await findProblem(world);
+  // A process that was killed holds the claim of its effect for a minute.
+  await clock.advance(100_000);
+  problem ??= (await findProblem(world)) ?? (await parcels.findProblem());
   await clock.run(Promise.all(processes.map((process) => process.stop())));
-  return { problem, rounds: round, disturbed, behindSecondsMax: Math.floor(behindMs / 1_000) };
+  const behindSecondsMax = Math.floor(behindMs / 1_000);
+  return { problem, rounds: round, behindSecondsMax, ...world.sum, ...parcels.sum() };
 }
 
-/** Disturbs some processes, and lets at least one that runs be. @returns the number of disturbed processes */
-async function disturb({ clock, random, processes, frozen, start }: World): Promise<number> {
+/** Disturbs some processes, and lets at least one that runs be. */
+async function disturb({ clock, random, processes, frozen, start, parcels, sum }: World): Promise<void> {
   for (const process of [...frozen]) {
     if (random() < 0.5) continue;
     process.resume();
@@ -105,23 +120,31 @@ async function disturb({ clock, random, processes, frozen, start }: World): Prom
   // A process that has just started or continued is no substitute yet.
   await clock.advance(8_000);
   const running = processes.filter((process) => !frozen.has(process));
-  const victims = running.slice(1).filter(() => random() < 0.5);
-  for (const victim of victims) {
-    await clock.advance(Math.floor(random() * 300));
+  const feeders = running.filter((process) => process.feeds().length > 0);
+  const others = running.filter((process) => !feeders.includes(process)).sort(() => random() - 0.5);
+  const [, ...rest] = [...others, ...feeders];
+  for (const victim of rest.filter((process) => random() < (feeders.includes(process) ? 0.8 : 0.4))) {
+    // An effect is under way at most disturbances.
+    await parcels.ask();
+    await clock.advance(Math.floor(random() * 2_000));
+    sum.disturbed += 1;
+    if (feeders.includes(victim)) sum.disturbedFeeders += 1;
     const chance = random();
     if (chance < 0.4) {
       victim.pause();
+      parcels.disturbed(victim);
       frozen.add(victim);
       continue;
     }
     processes.splice(processes.indexOf(victim), 1);
-    if (chance < 0.8) victim.kill();
-    else await clock.run(victim.stop());
+    if (chance < 0.8) {
+      victim.kill();
+      parcels.disturbed(victim);
+    } else {
+      await clock.run(victim.stop());
+    }
     if (random() < 0.7) processes.push(start());
   }
-  // Any of them may be the one that stays in the next round.
-  processes.sort(() => random() - 0.5);
-  return victims.length;
 }
 
 /** Returns the age of the oldest event that a live collection lacks; 0 when it lacks none. */
@@ -142,15 +165,23 @@ async function oldestMissingMs({ clock, log, documents }: World): Promise<number
 }
 
 async function findProblem({ log, documents, processes }: World): Promise<string | null> {
+  const reports = processes.flatMap((process) => process.running()?.reports ?? []);
+  const stopped = reports.find((report) => report.startsWith('stopped'));
+  if (stopped !== undefined) return stopped;
   for (const projection of projections) {
     const collection = collectionName(projection, 1);
     const expected = await foldOfLog(log, projection);
     if (!isDeepStrictEqual(await storedDocuments(documents, collection), expected)) {
       return `${collection} is not the fold of the log`;
     }
-    const feeders = processes.filter((process) => process.feeds().includes(collection));
-    if (feeders.length !== 1) return `${feeders.length} processes feed ${collection} at rest`;
   }
-  const reports = processes.flatMap((process) => process.running()?.reports ?? []);
-  return reports.find((report) => report.startsWith('stopped')) ?? null;
+  const parts = [
+    ...projections.map((projection) => collectionName(projection, 1)),
+    ...['send-parcels', 'count-parcels'],
+  ];
+  for (const part of parts) {
+    const feeders = processes.filter((process) => process.feeds().includes(part));
+    if (feeders.length !== 1) return `${feeders.length} processes feed ${part} at rest`;
+  }
+  return null;
 }

@@ -1,6 +1,11 @@
 import type { Clock, Random } from '../../../../src/event-sourcing/ports/clock.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
+import {
+  type ReactionRunner,
+  startReactions,
+} from '../../../../src/event-sourcing/reacting/reaction-runner.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
 import type { ProjectionRunner } from '../../../../src/event-sourcing/views/projection-runner.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
@@ -12,6 +17,7 @@ import { type GivenProcess, givenProcess } from './given-process.js';
 
 /** A process of the service over shared stores. A test can pause and end it. */
 export interface SimulatedProcess {
+  readonly id: string;
   /** Returns null before it has started, which faults may delay, and after it was killed. */
   readonly running: () => GivenProcess | null;
   /** Pauses the process at its store calls, in the middle of its work. */
@@ -20,8 +26,16 @@ export interface SimulatedProcess {
   /** Ends the effects of the process. */
   readonly kill: () => void;
   readonly stop: () => Promise<void>;
-  /** Returns the collections that the process feeds. */
+  /** Returns the collections that the process feeds, and the names of the reactions that it runs. */
   readonly feeds: () => readonly string[];
+}
+
+/** What the reactions of a simulated process need of it. */
+export interface ReactingProcess {
+  readonly id: string;
+  readonly eventStore: EventStore;
+  /** Resolves while the process runs, waits while it is paused, and rejects after it was killed. */
+  readonly gate: () => Promise<void>;
 }
 
 export function startSimulatedProcess(deps: {
@@ -33,6 +47,8 @@ export function startSimulatedProcess(deps: {
   readonly id: string;
   /** Default: the two views of the counters. */
   readonly projections?: readonly AnyProjection[];
+  /** Makes the reactions of the process. Default: none. */
+  readonly reactions?: (process: ReactingProcess) => readonly AnyReaction[];
   readonly plan: FaultPlan;
   readonly pageSize: number;
 }): SimulatedProcess {
@@ -43,6 +59,7 @@ export function startSimulatedProcess(deps: {
   let resume = (): void => undefined;
   let process: GivenProcess | null = null;
   let runner: ProjectionRunner | null = null;
+  let reactions: ReactionRunner | null = null;
   const plan: FaultPlan = (operation) =>
     killed ? { fault: 'before', delayMs: 0, lateMs: 0 } : deps.plan(operation);
   const gate = async (): Promise<void> => {
@@ -57,7 +74,14 @@ export function startSimulatedProcess(deps: {
   const started = start();
 
   return {
-    feeds: () => (killed ? [] : (runner?.statuses() ?? []).map(({ collection }) => collection)),
+    id: deps.id,
+    feeds: () =>
+      killed
+        ? []
+        : [
+            ...(runner?.statuses() ?? []).map(({ collection }) => collection),
+            ...(reactions?.statuses() ?? []).map(({ name }) => name),
+          ],
     running: () => (runner === null || killed ? null : process),
     pause: () => {
       paused ??= new Promise((resolve) => {
@@ -74,7 +98,7 @@ export function startSimulatedProcess(deps: {
     stop: async () => {
       stopping = true;
       await started;
-      await runner?.stop();
+      await Promise.all([runner?.stop(), reactions?.stop()]);
     },
   };
 
@@ -88,11 +112,29 @@ export function startSimulatedProcess(deps: {
         });
         await process.generations.refresh();
         runner = await process.startProjections();
+        react(process.reports);
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         await clock.sleep(500);
       }
     }
+  }
+  function react(reports: string[]): void {
+    const { clock, random, id } = deps;
+    const made = deps.reactions?.({ id, eventStore, gate }) ?? [];
+    reactions = startReactions(
+      { eventStore, readModelStore, stateStore, clock, random, holder: id, members },
+      made,
+      {
+        onRetry: () => undefined,
+        onStopped: (name, error) => {
+          reports.push(`stopped ${name}: ${String(error)}`);
+        },
+        onSetApart: (name, { reason }) => {
+          reports.push(`set apart by ${name}: ${reason}`);
+        },
+      },
+    );
   }
 }

@@ -1,0 +1,29 @@
+import test from 'ava';
+import { makeSemaphore } from '../../src/concurrency/semaphore.js';
+import { exchangeLog, exchanges, moments, strikes, strikeStream } from '../support/servers/exchanged-logs.js';
+import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
+
+/** Services that run at once, so that the machine keeps up with them. */
+const atOnce = makeSemaphore(4);
+
+if (mongoDbUrl === undefined) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip('Logs are exchanged under services when MONGODB_URL names a server', () => undefined);
+} else {
+  for (const moment of moments) {
+    for (const exchange of exchanges) {
+      test(`A service with MongoDB ends with a sentence, and acknowledges nothing, when ${exchange.what} replaces its log ${moment}`, async (t) => {
+        t.timeout(30 * 60_000);
+        const { url } = await makeTestDatabase(t);
+        await atOnce.run(() => exchangeLog(t, exchange, { moment, stores: { MONGODB_URL: url } }));
+      });
+    }
+    for (const strike of strikes) {
+      test(`A service with MongoDB names a stream that loses events by ${strike.what} ${moment}, and serves the others`, async (t) => {
+        t.timeout(30 * 60_000);
+        const { url } = await makeTestDatabase(t);
+        await atOnce.run(() => strikeStream(t, strike, { moment, stores: { MONGODB_URL: url } }));
+      });
+    }
+  }
+}

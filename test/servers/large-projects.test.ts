@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { projectsProjection } from '../../projections/projects/projection.js';
+import { projectCategory, projectCodec } from '../../src/domain/project/events.js';
+import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import { documentBytes } from '../../src/event-sourcing/ports/document-size.js';
+import { collectionName } from '../../src/event-sourcing/views/projection.js';
+import { asObject, makeServiceClient, operate } from '../support/clients/service-client.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { realClock } from '../support/fakes/clock.js';
+import { recordEvents } from '../support/given/given-events.js';
+import { largeProject, projectsMax } from '../support/given/large-projects.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
+import { untilAnswered } from '../support/servers/service-ledger.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+
+const collection = collectionName(projectsProjection, 1);
+const grants = 20;
+
+/** A served process with its own limits of time, and a reader of its documents. */
+async function given(t: ExecutionContext) {
+  const server = await startEventStoreDbServer();
+  t.teardown(() => server.close());
+  const { url } = await makeTestDatabase(t);
+  const directory = await makeDataDirectory();
+  t.teardown(() => directory.remove());
+  const limitsFile = join(directory.path, 'limits.json');
+  const unlimited = { limit: 100_000, seconds: 60 };
+  await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
+  const service = await startService({
+    directory: directory.path,
+    port: await freePort(),
+    environment: {
+      ...keyEnvironment,
+      EVENTSTOREDB_URL: server.url,
+      MONGODB_URL: url,
+      LIMITS_FILE: limitsFile,
+      LOG_LEVEL: 'warn',
+    },
+  });
+  t.teardown(() => service.kill());
+  const log = openTestStore(server.url, { streamPrefix: 'stowage.' });
+  t.teardown(() => log.close());
+  const { readModelStore } = await openStoresAt(t, url, { clock: realClock });
+  return { service, log, readModelStore };
+}
+
+/** Returns the events of a project with ids that no other project has. */
+function newEvents(id: string, ownerId: string): readonly NewEvent[] {
+  const recorded = recordEvents(
+    { category: projectCategory, codec: projectCodec },
+    id,
+    largeProject(ownerId, grants),
+  );
+  return recorded.map(({ type, data, metadata }) => ({ id: randomUUID(), type, data, metadata }));
+}
+
+if (mongoDbUrl === undefined) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip('Projects of the largest size are renamed when MONGODB_URL names a server', () => undefined);
+} else {
+  test('No view stops while 200 projects of the largest size are renamed one after the other', async (t) => {
+    t.timeout(20 * 60_000);
+    // Given 200 projects as large as their limits allow, which only the projector writes
+    const { service, log, readModelStore } = await given(t);
+    const client = makeServiceClient(service.url);
+    const owner = await client.register('ada@example.org', 'Correct-Horse-7');
+    const ids = Array.from({ length: projectsMax }, () => randomUUID());
+    for (const id of ids)
+      await log.append(`${projectCategory}-${id}`, 'no-stream', newEvents(id, owner.userId));
+    const stored = () => readModelStore.getMany(collection, ids);
+    const whole = BigInt(largeProject(owner.userId, grants).length - 1);
+    while (!(await haveReached(whole))) await wait(500);
+    const bytes = (await stored()).reduce((sum, { body }) => sum + documentBytes(body), 0);
+    t.log(`all documents together have ${bytes} bytes`);
+    t.true(bytes > 16 * 1024 * 1024);
+
+    // When their owner renames one after the other
+    const { headers } = await client.login('ada@example.org', 'Correct-Horse-7');
+    for (const id of ids) {
+      const { status, text } = await untilAnswered(() =>
+        client.send(`/api/v1/projects/${id}`, {
+          method: 'PATCH',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: 'Renamed' }),
+        }),
+      );
+      t.is(status, 200, text);
+    }
+
+    // Then every view follows, and none has stopped
+    while (!(await haveReached(whole + 1n))) await wait(500);
+    t.true((await stored()).every(({ body }) => body?.['name'] === 'Renamed'));
+    const { ready, parts } = asObject(await operate(service.directory, 'status', {}));
+    t.true(ready);
+    const views = (Array.isArray(parts) ? parts : []).map(asObject).filter(({ kind }) => kind === 'view');
+    t.true(views.length > 10);
+    t.deepEqual(
+      views.filter(({ state }) => state !== 'running'),
+      [],
+    );
+    t.notRegex(service.output(), /stopped|no view|too large/);
+
+    async function haveReached(revision: bigint): Promise<boolean> {
+      const documents = await stored();
+      return documents.length === ids.length && documents.every((one) => one.revision === revision);
+    }
+  });
+}
