@@ -35,7 +35,7 @@ const rows: readonly (readonly [fault: string, promise: string, file: string, ti
     'EventStoreDB is away',
     'the log has two lines, and reactions go on',
     'test/end-to-end/outage.test.ts',
-    'A paid order is fulfilled after an outage, and the outage has two lines in the log',
+    'A paid order is fulfilled within 2 s after an outage, and the outage has two lines in the log',
   ],
   [
     'the mail server is away',
