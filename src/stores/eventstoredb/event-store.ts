@@ -10,7 +10,7 @@ import { makeCallGate, makeLimitedCalls } from './calls.js';
 import { makeClient } from './client.js';
 import { parseConnectionString, type ConnectionPolicy } from './connection-string.js';
 import { appendFailure, readFailure, unsentFailure } from './failures.js';
-import { defaultLimits, type EventStoreDbLimits } from './limits.js';
+import { eventStoreDbLimits, type EventStoreDbLimits } from './limits.js';
 import { makeLogGuard } from './log-guard.js';
 import { identified, logIdIn, logIdStream, makeLogId } from './log-id.js';
 import { formatPosition, parsePosition } from './positions.js';
@@ -59,7 +59,7 @@ const anonymous = { username: 'anonymous', password: 'anonymous' };
  */
 export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   const { url, streamPrefix: prefix, clock, random, newId = randomUUID, onRetry, onRead } = options;
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = { ...eventStoreDbLimits, ...options.limits };
   const parsed = parseConnectionString(url, options.policy);
   if ('problems' in parsed) throw new Error(`the EventStoreDB URL ${parsed.problems.join('; it ')}`);
   const client = makeClient(parsed.settings, limits.callMs);

@@ -20,7 +20,7 @@ export interface EventStoreDbLimits {
 }
 
 /** The limits of docs/design.md#time-limits (5 s for each attempt) and docs/design.md#subscriptions (1 s poll). */
-export const defaultLimits: EventStoreDbLimits = {
+export const eventStoreDbLimits: EventStoreDbLimits = {
   callMs: 5_000,
   readsMax: 80,
   appendsMax: 256,

@@ -1,0 +1,107 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
+import { keyEnvironment } from '../support/examples/service-keys.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { makeTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.js';
+
+const blipMs = 300;
+const blips = 5;
+/** The load goes on for this long after each blip. */
+const calmMs = 2_000;
+
+/** A served process on both servers, and clients of it that have signed in. */
+async function given(t: ExecutionContext) {
+  const { name } = await makeTestDatabase(t);
+  const documents = await makeMongoDbProxy(t, name);
+  const server = await startEventStoreDbServer();
+  const log = await makeTcpProxy({ host: '127.0.0.1', port: server.port });
+  const directory = await makeDataDirectory();
+  const service = await startService({
+    directory: directory.path,
+    port: await freePort(),
+    environment: {
+      ...keyEnvironment,
+      EVENTSTOREDB_URL: `esdb://127.0.0.1:${log.port}?tls=false`,
+      MONGODB_URL: documents.url,
+    },
+  });
+  t.teardown(async () => {
+    await service.kill();
+    await log.close();
+    await server.close();
+    await directory.remove();
+  });
+  const client = makeServiceClient(service.url);
+  const owner = await client.register('ada@example.org', 'Correct-Horse-7');
+  const created = await client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
+  const project = `/api/v1/projects/${textOf(created.json(), 'id')}`;
+  let renames = 0;
+  const calls: Readonly<Record<string, () => Promise<ServiceReply>>> = {
+    'GET a project': () => client.get(project, owner.headers),
+    'PATCH a project': () =>
+      client.send(project, {
+        method: 'PATCH',
+        headers: { ...owner.headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: `Film ${(renames += 1)}` }),
+      }),
+  };
+  return { calls, proxies: { EventStoreDB: log, MongoDB: documents.proxy } };
+}
+
+function begin(proxy: TcpProxy): void {
+  proxy.refusing = true;
+  proxy.reset();
+}
+
+if (mongoDbUrl === undefined) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip('The blips of servers run when MONGODB_URL names a server', () => undefined);
+} else {
+  for (const which of [['EventStoreDB'], ['MongoDB'], ['EventStoreDB', 'MongoDB']] as const) {
+    test.serial(
+      `No request is 503 while connections to ${which.join(' and ')} are refused for 0.3 s`,
+      async (t) => {
+        t.timeout(300_000);
+        // Given clients that read and write without a pause
+        const { calls, proxies } = await given(t);
+        const seen = new Map<string, number>();
+        const ending = new AbortController();
+        const loads = Object.entries(calls).flatMap(([name, call]) => [
+          load(name, call, ending.signal, seen),
+          load(name, call, ending.signal, seen),
+        ]);
+        await wait(calmMs);
+        // When the servers refuse connections for a moment, again and again
+        for (let blip = 0; blip < blips; blip += 1) {
+          for (const server of which) begin(proxies[server]);
+          await wait(blipMs);
+          for (const server of which) proxies[server].refusing = false;
+          await wait(calmMs);
+        }
+        ending.abort();
+        await Promise.all(loads);
+        // Then every request was answered
+        t.log(Object.fromEntries(seen));
+        t.deepEqual([...seen.keys()].sort(), ['GET a project 200', 'PATCH a project 200']);
+      },
+    );
+  }
+}
+
+/** Makes a call again and again until the signal aborts, and counts its replies by status. */
+async function load(
+  name: string,
+  call: () => Promise<ServiceReply>,
+  signal: AbortSignal,
+  seen: Map<string, number>,
+): Promise<void> {
+  while (!signal.aborted) {
+    const { status } = await call();
+    const key = `${name} ${status}`;
+    seen.set(key, (seen.get(key) ?? 0) + 1);
+    await wait(20);
+  }
+}
