@@ -67,7 +67,11 @@ export function makeLoadOwnCheckpoint(
 
 async function assertHeld(
   fingerprint: string,
-  deps: { readonly eventStore: Pick<EventStore, 'read'>; readonly shortLog: ShortLog; readonly reader: string },
+  deps: {
+    readonly eventStore: Pick<EventStore, 'read'>;
+    readonly shortLog: ShortLog;
+    readonly reader: string;
+  },
 ): Promise<void> {
   const { eventStore, shortLog, reader } = deps;
   const [stream, revision] = storedFingerprint.parse(JSON.parse(fingerprint));
