@@ -1,45 +1,70 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { allViews } from '../../projections/index.js';
 import { catchUp } from '../event-sourcing/views/catch-up.js';
-import { openFeedingStores } from '../stores/embedded/feeding-stores.js';
-import { type CatchUpThreadData, flag, type FromCatchUpThread } from './catch-up.js';
+import { type FeedingStores, openFeedingStores } from '../stores/embedded/feeding-stores.js';
+import { type CatchUpThreadData, type FromCatchUpThread, shared } from './catch-up.js';
 import { sentenceOf } from './sentence-of.js';
 import { systemClock } from './system.js';
 
-/** The thread feeds its views up to the head of the log, reports how that went, and ends. */
-const { directory, streamPrefix, collections, flags } = workerData as CatchUpThreadData;
+/** The thread takes one group of views after the other, feeds it up to the head of the log, and reports its failures. */
+const { directory, streamPrefix, groups, memory } = workerData as CatchUpThreadData;
+const isEnding = (): boolean => Atomics.load(memory, shared.ending) !== 0;
 
-report(await feed().catch((error: unknown) => ({ kind: 'failed', reason: sentenceOf(error) })));
+try {
+  const stores = openFeedingStores({ directory, streamPrefix });
+  try {
+    for (let group = take(); group !== undefined && !isEnding(); group = take()) {
+      await feed(stores, group).catch(fail);
+    }
+  } finally {
+    stores.close();
+  }
+} catch (error) {
+  fail(error);
+}
+report({ kind: 'done' });
 
-async function feed(): Promise<FromCatchUpThread> {
+function take(): ReadonlyMap<string, string> | undefined {
+  return groups[Atomics.add(memory, shared.nextGroup, 1)];
+}
+
+async function feed(
+  { log, readModelStore, inOneWrite }: FeedingStores,
+  collections: ReadonlyMap<string, string>,
+): Promise<void> {
   const targets = allViews.flatMap((projection) => {
     const collection = collections.get(projection.name);
     return collection === undefined ? [] : [{ projection, collection }];
   });
-  const stores = openFeedingStores({ directory, streamPrefix });
-  try {
-    const { log, readModelStore } = stores;
-    const readPage = log.only([...new Set(targets.map(({ projection }) => projection.category))]);
-    await catchUp({ eventStore: log, readPage, readModelStore, inOneWrite, clock: systemClock }, targets, {
-      isEnding: () => Atomics.load(flags, flag.ending) !== 0,
+  await catchUp(
+    {
+      ...{ eventStore: log, readModelStore, clock: systemClock },
+      readPage: log.only([...new Set(targets.map(({ projection }) => projection.category))]),
+      inOneWrite: (work) => inTurn(() => inOneWrite(work)),
+    },
+    targets,
+    {
+      isEnding,
       onSetApart: (collection, stream) => {
         report({ kind: 'set-apart', collection, stream });
       },
-    });
-    return { kind: 'done' };
-  } finally {
-    stores.close();
-  }
+    },
+  );
+}
 
-  async function inOneWrite(work: () => Promise<void>): Promise<void> {
-    while (Atomics.compareExchange(flags, flag.writing, 0, 1) !== 0) Atomics.wait(flags, flag.writing, 1);
-    try {
-      await stores.inOneWrite(work);
-    } finally {
-      Atomics.store(flags, flag.writing, 0);
-      Atomics.notify(flags, flag.writing, 1);
-    }
+/** Waits until no other thread writes. */
+async function inTurn(work: () => Promise<void>): Promise<void> {
+  while (Atomics.compareExchange(memory, shared.writing, 0, 1) !== 0) Atomics.wait(memory, shared.writing, 1);
+  try {
+    await work();
+  } finally {
+    Atomics.store(memory, shared.writing, 0);
+    Atomics.notify(memory, shared.writing, 1);
   }
+}
+
+function fail(error: unknown): void {
+  report({ kind: 'failed', reason: sentenceOf(error) });
 }
 
 function report(message: FromCatchUpThread): void {

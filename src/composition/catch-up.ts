@@ -11,18 +11,20 @@ import { openLogReader } from '../stores/embedded/log-reader.js';
 export interface CatchUpThreadData {
   readonly directory: string;
   readonly streamPrefix: string;
-  /** The collections to feed, by the names of their views. */
-  readonly collections: ReadonlyMap<string, string>;
-  /** What all threads know, at the places of `flag`. */
-  readonly flags: Int32Array;
+  /** Groups of collections to feed, by the names of their views. A thread feeds one group after the other. */
+  readonly groups: readonly ReadonlyMap<string, string>[];
+  /** What all threads know, at the places of `shared`. */
+  readonly memory: Int32Array;
 }
 
-/** Places of `CatchUpThreadData.flags`, where 1 means yes. */
-export const flag = {
-  /** The threads should end early. */
+/** Places of `CatchUpThreadData.memory`. */
+export const shared = {
+  /** 1 when the threads should end early. */
   ending: 0,
-  /** One of the threads writes. SQLite's own wait for a lock has no order, so a thread could wait for too long. */
+  /** 1 while a thread writes. SQLite's own wait for a lock has no order, so a thread could wait for too long. */
   writing: 1,
+  /** The next group that no thread has taken. */
+  nextGroup: 2,
 } as const;
 
 export type FromCatchUpThread =
@@ -62,34 +64,37 @@ export async function catchUpInThreads(
   const targets = await farBehind(deps, options.behindMin ?? behindMin);
   if (targets.length === 0 || options.signal.aborted) return;
   const log = openLogReader(deps);
-  const shares = shareTargets(targets, log.count, Math.min(threadsMax, availableParallelism()));
+  const groups = groupTargets(targets, log.count);
   log.close();
-  const flags = new Int32Array(new SharedArrayBuffer(8));
+  const memory = new Int32Array(new SharedArrayBuffer(4 * Object.keys(shared).length));
+  const workerData: CatchUpThreadData = {
+    directory: deps.directory,
+    streamPrefix: deps.streamPrefix,
+    groups: groups.map(
+      (group) => new Map(group.map(({ projection, collection }) => [projection.name, collection])),
+    ),
+    memory,
+  };
   const end = (): void => {
-    Atomics.store(flags, flag.ending, 1);
+    Atomics.store(memory, shared.ending, 1);
   };
   options.signal.addEventListener('abort', end, { once: true });
   try {
-    await Promise.all(shares.map(runThread));
+    const threads = Math.min(threadsMax, availableParallelism(), groups.length);
+    await Promise.all(Array.from({ length: threads }, runThread));
   } finally {
     options.signal.removeEventListener('abort', end);
   }
   // The last read of the registry may be stale by now.
   await deps.generations.refresh();
 
-  function runThread(own: readonly FedCollection[]): Promise<void> {
-    const { directory, streamPrefix } = deps;
-    const collections = new Map(own.map(({ projection, collection }) => [projection.name, collection]));
-    const workerData: CatchUpThreadData = { directory, streamPrefix, collections, flags };
+  function runThread(): Promise<void> {
     return new Promise((resolve, reject) => {
       const worker = new Worker(new URL('./catch-up-thread.js', import.meta.url), { workerData });
       worker.on('message', (message: FromCatchUpThread) => {
-        if (message.kind === 'set-apart') {
-          options.onSetApart(message.collection, message.stream);
-          return;
-        }
-        if (message.kind === 'failed') options.onFailed(message.reason);
-        resolve();
+        if (message.kind === 'set-apart') options.onSetApart(message.collection, message.stream);
+        else if (message.kind === 'failed') options.onFailed(message.reason);
+        else resolve();
       });
       worker.once('error', reject);
       worker.once('exit', () => {
@@ -116,27 +121,25 @@ async function farBehind(
 }
 
 /**
- * Shares collections among at most `threads` threads, the largest category first, so that each folds about as many events.
- * One thread has all views of a category, because it parses the events once.
+ * Groups collections by the category that they read, because one pass parses its events once. The costliest group comes first,
+ * so that the threads end at about the same time.
  */
-export function shareTargets(
+export function groupTargets(
   targets: readonly FedCollection[],
   eventsOf: (category: string) => number,
-  threads: number,
 ): readonly (readonly FedCollection[])[] {
-  const byCategory = new Map<string, FedCollection[]>();
+  const groups = new Map<string, FedCollection[]>();
   for (const target of targets) {
     const { category } = target.projection;
-    byCategory.set(category, [...(byCategory.get(category) ?? []), target]);
+    groups.set(category, [...(groups.get(category) ?? []), target]);
   }
-  const parts = [...byCategory]
-    .map(([category, own]) => ({ own, weight: eventsOf(category) * (1 + own.length) }))
-    .sort((one, other) => other.weight - one.weight);
-  const shares = Array.from({ length: threads }, () => ({ targets: new Array<FedCollection>(), weight: 0 }));
-  for (const { own, weight } of parts) {
-    const lightest = shares.reduce((least, share) => (share.weight < least.weight ? share : least));
-    lightest.targets.push(...own);
-    lightest.weight += weight;
-  }
-  return shares.map((share) => share.targets).filter((own) => own.length > 0);
+  return [...groups]
+    .map(([category, group]) => ({ group, cost: eventsOf(category) * costOf(group) }))
+    .sort((one, other) => other.cost - one.cost)
+    .map(({ group }) => group);
+}
+
+/** Estimates what an event costs the views of its category, where a parse costs 1: a fold, and a write for each index. */
+function costOf(views: readonly FedCollection[]): number {
+  return views.reduce((sum, { projection }) => sum + 1 + projection.indexes.length, 1);
 }

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { allViews } from '../../projections/index.js';
-import { catchUpInThreads, shareTargets } from '../../src/composition/catch-up.js';
+import { catchUpInThreads, groupTargets } from '../../src/composition/catch-up.js';
 import { buildViews } from '../../src/composition/replay-views.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../src/event-sourcing/views/generations.js';
@@ -147,25 +147,18 @@ test('The pages of some categories hold exactly their events', async (t) => {
   );
 });
 
-test('Threads share the views by the events of their categories', (t) => {
+test('Threads take the costliest category first, with all of its views', (t) => {
   const targets = allViews.map((projection) => ({ projection, collection: projection.name }));
-  const counts: Record<string, number> = { session: 300, asset: 130, user: 120, project: 120, storage: 120 };
-  const shares = shareTargets(targets, (category) => counts[category] ?? 10, 2);
-  t.is(shares.length, 2);
+  const counts: Record<string, number> = { session: 300, asset: 130 };
+  const groups = groupTargets(targets, (category) => counts[category] ?? 10);
   t.deepEqual(
-    shares
+    groups
       .flat()
       .map(({ collection }) => collection)
       .sort(),
     allViews.map(({ name }) => name).sort(),
   );
-  const categories = shares.map((share) => new Set(share.map(({ projection }) => projection.category)));
-  t.deepEqual(
-    [...(categories[0] ?? [])].filter((category) => categories[1]?.has(category)),
-    [],
-  );
-  const weights = [...categories].map((own) =>
-    [...own].reduce((sum, category) => sum + (counts[category] ?? 10), 0),
-  );
-  t.true(Math.max(...weights) / Math.min(...weights) < 1.5, String(weights));
+  const categories = groups.map((group) => [...new Set(group.map(({ projection }) => projection.category))]);
+  t.deepEqual(categories.slice(0, 2), [['asset'], ['session']]);
+  t.is(new Set(categories.flat()).size, categories.length);
 });

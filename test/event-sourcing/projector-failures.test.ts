@@ -1,6 +1,6 @@
 import test from 'ava';
 import { makeLoadOwnCheckpoint } from '../../src/event-sourcing/following/checkpoints.js';
-import { StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { StoreDamaged, StoreUnavailable, StreamDamaged } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { storedDocuments } from '../support/simulation/kernel/expected-documents.js';
@@ -115,6 +115,33 @@ test('The wait for a missing event starts over when the event is missing again',
     t.truthy((await load()).checkpoint);
   }
 });
+
+for (const [what, isLost] of [
+  ['lost its first events', () => true],
+  // A read after the last event of such a stream finds none, as at the head of a whole one.
+  ['lost all of its events', (from: bigint) => from === 0n],
+] as const) {
+  test(`A view starts where its checkpoint names an event of a stream that ${what}`, async (t) => {
+    const scene = await givenProjector();
+    await scene.catchUp();
+    const { events } = await scene.log.readAll({ after: null, limit: 1_000 });
+    const damaged = events.at(-1)?.stream ?? t.fail();
+    const eventStore: EventStore = {
+      ...scene.log,
+      read: (stream, options = {}) => {
+        if (stream !== damaged) return scene.log.read(stream, options);
+        const { from = 0n } = options;
+        return isLost(from)
+          ? Promise.reject(new StreamDamaged(damaged, 'the server has removed events'))
+          : Promise.resolve([]);
+      },
+    };
+    await writeCounters(scene.log, { counters: 2, additions: 1, prefix: 'later' });
+    const { progress } = await scene.catchUp({ eventStore });
+    t.is(progress.at(-1)?.position, await scene.log.head());
+    t.is((await scene.documents.get(collection, 'later1'))?.revision, 1n);
+  });
+}
 
 test('A log that grew only by foreign streams is still the same log', async (t) => {
   const scene = await givenProjector();

@@ -1,5 +1,10 @@
 import test from 'ava';
-import { StoreDamaged, StreamDamaged } from '../../src/event-sourcing/ports/errors.js';
+import {
+  OutcomeUnknown,
+  StoreDamaged,
+  StoreUnavailable,
+  StreamDamaged,
+} from '../../src/event-sourcing/ports/errors.js';
 import { makeEvents, readLog, uniqueStream } from '../contracts/event-store-fixtures.js';
 import { realClock } from '../support/fakes/clock.js';
 import { givenServer } from '../support/servers/eventstoredb-server/given-server.js';
@@ -59,6 +64,39 @@ for (const [what, strike] of operations) {
     t.is((await store.read(whole)).length, 2);
     t.deepEqual(await store.read(uniqueStream()), []);
   });
+}
+
+for (const [what, strike] of operations) {
+  test(`The first append to a stream under ${what} after a lost connection is refused, and is not sent`, async (t) => {
+    const { server, store } = await givenServer(t);
+    const [stream, whole] = [uniqueStream(), uniqueStream()];
+    await store.append(stream, 'no-stream', makeEvents(4));
+    await store.append(whole, 'no-stream', makeEvents(4));
+    strike(server, `test.${stream}`);
+    server.network.cut();
+    const appended = (): number =>
+      server.log.records.filter((record) => record.stream === `test.${stream}`).length;
+    const before = appended();
+    await t.throwsAsync(
+      again(() => store.append(stream, 3n, makeEvents(1))),
+      { instanceOf: StreamDamaged },
+    );
+    t.is(appended(), before);
+    t.is((await again(() => store.append(whole, 3n, makeEvents(1))))?.revision, 4n);
+  });
+}
+
+/** Repeats a call while the connection is lost. */
+async function again<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const isLost = error instanceof StoreUnavailable || error instanceof OutcomeUnknown;
+      if (!isLost || attempt === 20) throw error;
+      await realClock.sleep(100);
+    }
+  }
 }
 
 test('A reader of the log reports metadata that remove events, and deletions, with the name of the stream', async (t) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../ports/clock.js';
 import type { StoredEvent } from '../ports/domain-event.js';
-import { StoreDamaged, StoreUnavailable } from '../ports/errors.js';
+import { StoreDamaged, StoreUnavailable, StreamDamaged } from '../ports/errors.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { Checkpoint, ReadModelStore } from '../ports/read-model-store.js';
 import { makeShortLog, type ShortLog } from './short-log.js';
@@ -75,7 +75,9 @@ async function assertHeld(
 ): Promise<void> {
   const { eventStore, shortLog, reader } = deps;
   const [stream, revision] = storedFingerprint.parse(JSON.parse(fingerprint));
-  const [event] = await eventStore.read(stream, { from: BigInt(revision), limit: 1 });
+  const event = await findEvent(eventStore, stream, BigInt(revision));
+  // The damaged stream is set apart, and must not stop the views of all others.
+  if (event === 'damaged') return;
   if (event !== undefined && fingerprintOf(event) === fingerprint) {
     shortLog.whole();
     return;
@@ -86,4 +88,21 @@ async function assertHeld(
     `${fault}${event === undefined ? '' : ' (another one is there)'}: the log was replaced by an older one. ` +
       'Restore the newest backup of the log, or stop the service, delete the read models and start again',
   );
+}
+
+/** Returns the event at a revision; undefined when the stream ends before it. */
+async function findEvent(
+  eventStore: Pick<EventStore, 'read'>,
+  stream: string,
+  from: bigint,
+): Promise<StoredEvent | undefined | 'damaged'> {
+  try {
+    const [event] = await eventStore.read(stream, { from, limit: 1 });
+    // A stream that lost all of its events looks as if it ended before `from`. Only a read from its start shows the damage.
+    if (event === undefined) await eventStore.read(stream, { from: 0n, limit: 1 });
+    return event;
+  } catch (error) {
+    if (error instanceof StreamDamaged) return 'damaged';
+    throw error;
+  }
 }

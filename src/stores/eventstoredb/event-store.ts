@@ -16,6 +16,7 @@ import { identified, logIdIn, logIdStream, makeLogId } from './log-id.js';
 import { formatPosition, parsePosition } from './positions.js';
 import { makeReads, type Found } from './reads.js';
 import { makeSameLog } from './same-log.js';
+import { makeSeenWhole } from './seen-whole.js';
 import { checkSizes } from './sizes.js';
 import { toStoredEvent } from './stored-events.js';
 import { makeLiveSubscription } from './live-subscription.js';
@@ -84,9 +85,14 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     shortLogMs: limits.shortLogMs,
     onFatal: (error) => options.onFatal?.(error),
   });
+  const seenWhole = makeSeenWhole();
+  const suspect = (): void => {
+    seenWhole.lost();
+    guard.suspect();
+  };
   const appendCalls = makeVerifiedCalls(client, {
     credentials,
-    guard,
+    guard: { verify: (signal) => guard.verify(signal), suspect },
     probed: { name: `${prefix}${logIdStream}`, makeEvent: () => identified(randomUUID(), clock.now()) },
     withinLimit: limited,
   });
@@ -127,6 +133,9 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
         signal,
         run: async (ending) => {
           const call = await appendCalls.open();
+          // An operator may have removed events while the connection was lost. The check of the revision would not show it.
+          if (expected !== 'no-stream' && seenWhole.isSuspect(name))
+            await readStream(stream, { from: 0n, limit: 1 }, ending);
           // The time limit or the caller may have ended the append during the wait for the call.
           ending.throwIfAborted();
           sent = true;
@@ -207,7 +216,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     },
     onLost: (reason) => {
       follower.lost();
-      guard.suspect();
+      suspect();
       options.onSubscriptionLost?.(reason);
     },
   });
@@ -218,7 +227,9 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     page: { readonly from: bigint; readonly limit: number },
     signal: AbortSignal,
   ): Promise<{ readonly events: readonly StoredEvent[]; readonly ended: boolean }> {
+    const noteWhole = page.from === 0n ? seenWhole.reading(`${prefix}${stream}`) : null;
     const { records, ended } = await streams.read(stream, { ...page, within }, signal);
+    if (records.length > 0) noteWhole?.();
     return { events: records.map((record) => toStoredEvent(record, stream)), ended };
   }
 
@@ -226,7 +237,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   function failedRead(error: unknown): Error {
     const failure = readFailure(error);
     const isCancelled = error instanceof CallAbandoned && !(error instanceof CallTimedOut);
-    if (!(failure instanceof StoreDamaged) && !isCancelled) guard.suspect();
+    if (!(failure instanceof StoreDamaged) && !isCancelled) suspect();
     return failure;
   }
 
