@@ -25,6 +25,7 @@ import { assetsProjection } from '../../projections/assets/projection.js';
 import { projectsProjection } from '../../projections/projects/projection.js';
 import { sessionsProjection } from '../../projections/sessions/projection.js';
 import { makeUserReader } from '../../projections/users/reader.js';
+import { usageTally } from '../../projections/usage/projection.js';
 import { usersProjection } from '../../projections/users/projection.js';
 import { digest, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
@@ -54,7 +55,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
   // No process changes the registry here, and the time of the simulation leaps.
   const still = { now: () => new Date(0), sleep: () => new Promise<void>(() => undefined) };
   // A reply about a user contains the used bytes, which a reader sums over the user's projects. Here there are none.
-  const projections = [usersProjection, sessionsProjection, projectsProjection, assetsProjection];
+  const projections = [usersProjection, sessionsProjection, projectsProjection, assetsProjection, usageTally];
   const generations = makeGenerations({ projections, readModelStore: documents, clock: still });
   await generations.start();
   let sealed = 0;

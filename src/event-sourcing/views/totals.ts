@@ -40,19 +40,16 @@ export function makeTotals(
 ): Totals {
   const queued = makeKeyedMutex({ waitingMax });
   return {
-    getMany: async (ids) => {
-      if (ids.length === 0) return new Map();
-      const stored = await readModelStore.getMany(generations.liveCollection(tally), ids);
-      return totalsIn(stored);
-    },
+    getMany,
     getSelected: async (by, query) => {
-      const [collection, from] = [generations.liveCollection(tally), generations.liveCollection(by)];
+      const from = generations.liveCollection(by);
       if (readModelStore.getSelected !== undefined) {
+        const collection = generations.liveCollection(tally);
         const { ids, documents } = await readModelStore.getSelected(collection, { from, ...query });
         return { ids, totals: totalsIn(documents) };
       }
       const ids = await readModelStore.ids(from, query);
-      return { ids, totals: totalsIn(ids.length === 0 ? [] : await readModelStore.getMany(collection, ids)) };
+      return { ids, totals: await getMany(ids) };
     },
     announce: (id, change) =>
       queued(id, async () => {
@@ -83,6 +80,11 @@ export function makeTotals(
       if (outcome === 'applied') return;
     }
     throw new Overloaded(`a total of ${collection} was lost to others ${tries} times`);
+  }
+
+  async function getMany(ids: readonly string[]): Promise<ReadonlyMap<string, Total>> {
+    if (ids.length === 0) return new Map();
+    return totalsIn(await readModelStore.getMany(generations.liveCollection(tally), ids));
   }
 }
 
