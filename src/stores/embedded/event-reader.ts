@@ -1,12 +1,11 @@
 import type { LogEvent, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
+import { logPageBytesMax } from '../../event-sourcing/ports/event-store.js';
 import type { Connection } from './database.js';
 import { decodePage, decodeRow, type EventRow, pageColumns, parseEntries } from './event-rows.js';
 import { damage } from './failures.js';
 import { eventsFormat } from './formats.js';
 
-/** A page of the log ends early once it holds this many bytes, so that large events do not block the event loop. */
-const pageBytesMax = 2 * 1024 * 1024;
 const rowsPerQuery = 100;
 
 /** Reads events.db synchronously. Inconsistent rows are StoreDamaged; a read never returns fewer events instead. */
@@ -108,7 +107,7 @@ export function makeEventReader(connection: Connection, beginnings?: readonly st
     const events: LogEvent[] = [];
     let end = after;
     let bytes = 0;
-    while (end - after < limit && bytes < pageBytesMax && end < last) {
+    while (end - after < limit && bytes < logPageBytesMax && end < last) {
       const wanted = Math.min(rowsPerQuery, limit - (end - after), last - end);
       const [rows = 0n, to, entries, contents] = selectPage.get(end, end + wanted, ...bounds) ?? [];
       // Sequences are unique, so their number shows whether one of them is missing.
