@@ -9,6 +9,8 @@ import { makeTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.js';
 
 const blipMs = 300;
 const blips = 5;
+/** Four clients at this pace send fewer requests than the limits of a user allow. */
+const paceMs = 120;
 /** The load goes on for this long after each blip. */
 const calmMs = 2_000;
 
@@ -65,7 +67,7 @@ if (mongoDbUrl === undefined) {
       `No request is 503 while connections to ${which.join(' and ')} are refused for 0.3 s`,
       async (t) => {
         t.timeout(300_000);
-        // Given clients that read and write without a pause
+        // Given clients that read and write
         const { calls, proxies } = await given(t);
         const seen = new Map<string, number>();
         const ending = new AbortController();
@@ -102,6 +104,6 @@ async function load(
     const { status } = await call();
     const key = `${name} ${status}`;
     seen.set(key, (seen.get(key) ?? 0) + 1);
-    await wait(20);
+    await wait(paceMs);
   }
 }
