@@ -2,7 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { fingerprintOf } from '../event-sourcing/following/checkpoints.js';
 import { backoff, type Clock, type Random } from '../event-sourcing/ports/clock.js';
 import type { LogEvent, StoredEvent } from '../event-sourcing/ports/domain-event.js';
-import { endsProcess, reasonOf, StoreUnavailable, StreamDamaged } from '../event-sourcing/ports/errors.js';
+import {
+  endsProcess,
+  reasonOf,
+  StoreUnavailable,
+  StreamDamaged,
+  UndecodableEvent,
+} from '../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../event-sourcing/ports/event-store.js';
 import { type LowWaterMark, makeLowWaterMark } from '../event-sourcing/reacting/reaction-mark.js';
 import { makeKeyedMutex } from '../concurrency/keyed-mutex.js';
@@ -12,7 +18,8 @@ import { type AttemptOutcome, atOnce, makeAttemptDelivery } from './attempt.js';
 import { type DeliveryDeps, EndpointGone, makeDirectDelivery, storeRetry } from './deliver-directly.js';
 import type { DeliveryRecords, EndpointRecord, GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
-import { isSelected, makeWaitingRetries, type WaitingFigures } from './retry-waiting.js';
+import { isSelected } from './make-message.js';
+import { makeWaitingRetries, type WaitingFigures } from './retry-waiting.js';
 import { makeSlots } from './slots.js';
 
 export interface WebhookDeps {
@@ -38,7 +45,7 @@ export interface WebhookEvents {
 /** The feeding of one endpoint by this process. */
 export interface EndpointFeed {
   readonly figures: () => WaitingFigures;
-  /** Resolves after the signal aborts or the receiver answered 410. @throws UndecodableEvent, StoreDamaged */
+  /** Resolves after the signal aborts or the receiver answered 410. @throws StoreDamaged */
   readonly done: Promise<'ended' | 'gone'>;
 }
 
@@ -124,7 +131,7 @@ export function feedEndpoint(
   }
 
   async function attemptOnce(event: StoredEvent): Promise<Exclude<AttemptOutcome, { kind: 'gone' }>> {
-    const outcome = await attempt(event).catch(damageOf);
+    const outcome = await attempt(event).catch(unreadableOf);
     events.onOutcome(id, outcome.kind);
     const now = clock.now().toISOString();
     if (outcome.kind === 'delivered') seen = { ...seen, last_success_at: now };
@@ -253,9 +260,13 @@ export function feedEndpoint(
   }
 }
 
-/** Only the resource whose stream is damaged waits. @throws the error when it is another one */
-function damageOf(error: unknown): AttemptOutcome {
+/**
+ * Only the resource waits whose stream is damaged or has an event that this release cannot read.
+ * @throws the error when it is another one
+ */
+function unreadableOf(error: unknown): AttemptOutcome {
   if (error instanceof StreamDamaged) return { kind: 'failed', reason: 'stream_damaged' };
+  if (error instanceof UndecodableEvent) return { kind: 'failed', reason: 'event_unreadable' };
   throw error;
 }
 

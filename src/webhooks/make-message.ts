@@ -42,14 +42,26 @@ const sources: ReadonlyMap<string, Source> = new Map([
 export const sentCategories: readonly string[] = [...sources.keys()];
 
 /**
- * Returns the type of an event's message; null when the service sends none.
- * @throws UndecodableEvent for an event of a newer release: that release may send a message
+ * Returns the type of an event's message; null when the service sends none; `'unknown'` for an event of a newer release,
+ * which may send one.
  */
-export function messageTypeOf({ stream, type }: Pick<StoredEvent, 'stream' | 'type'>): WebhookType | null {
+export function messageTypeOf({
+  stream,
+  type,
+}: Pick<StoredEvent, 'stream' | 'type'>): WebhookType | 'unknown' | null {
   const types = sourceOf(stream)?.types;
-  if (types?.has(type) === false)
-    throw new UndecodableEvent(`the stream ${stream} has an event of the unknown type ${type}`);
+  if (types?.has(type) === false) return 'unknown';
   return types?.get(type) ?? null;
+}
+
+/** Returns whether an endpoint of these types gets a message for the event, or may get one from a newer release. */
+export function isSelected(
+  { types }: { readonly types: ReadonlySet<WebhookType> },
+  event: Pick<StoredEvent, 'stream' | 'type'>,
+): boolean {
+  const type = messageTypeOf(event);
+  if (type !== 'unknown') return type !== null && types.has(type);
+  return [...(sourceOf(event.stream)?.types.values() ?? [])].some((one) => one !== null && types.has(one));
 }
 
 /** Returns which events of the stream the message needs besides its event: the first one, or all before it. */
@@ -67,6 +79,9 @@ export function makeMessage(history: readonly StoredEvent[]): WebhookMessage {
   const type = event === undefined ? null : messageTypeOf(event);
   const source = event === undefined ? null : sourceOf(event.stream);
   if (event === undefined || type === null || source === null) throw new Error('the event has no message');
+  if (type === 'unknown') {
+    throw new UndecodableEvent(`the stream ${event.stream} has an event of the unknown type ${event.type}`);
+  }
   // A schema that fits is the guard against a field that receivers must not see.
   const data = webhookMessages[type].data.parse(source.data(history, event)) as JsonObject;
   return { type, timestamp: event.recordedAt.toISOString(), data };

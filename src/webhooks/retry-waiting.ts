@@ -6,7 +6,7 @@ import { answerMs, atOnce } from './attempt.js';
 import type { DeliveryDeps } from './deliver-directly.js';
 import type { GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
-import { messageTypeOf } from './make-message.js';
+import { isSelected, messageTypeOf } from './make-message.js';
 import { afterRetry, isOver, type RetryResult, type Waiting } from './waiting.js';
 
 /** What waits for an endpoint, as the last look found it. */
@@ -26,12 +26,6 @@ const lookAgainMs = 250;
 /** Looks take a fifth of the time at most: with very many waiting streams they are made less often. */
 const lookShare = 4;
 
-/** Returns whether the endpoint gets a message for the event. */
-export function isSelected({ types }: Pick<WebhookEndpoint, 'types'>, event: StoredEvent): boolean {
-  const type = messageTypeOf(event);
-  return type !== null && types.has(type);
-}
-
 /** Makes the loop that tries waiting events again, stream by stream, each stream in order. */
 export function makeWaitingRetries(
   deps: DeliveryDeps & {
@@ -40,7 +34,7 @@ export function makeWaitingRetries(
     readonly onGivenUp: (entry: GivenUp) => void;
   },
 ): {
-  /** Runs until the signal aborts. @throws UndecodableEvent, StoreDamaged, EndpointGone */
+  /** Runs until the signal aborts. @throws StoreDamaged, EndpointGone */
   readonly run: () => Promise<void>;
   /** Looks now: an event began to wait. */
   readonly wake: () => void;
@@ -190,7 +184,7 @@ export function makeWaitingRetries(
         stream: event.stream,
         revision: Number(event.revision),
         event_id: event.id,
-        type: messageTypeOf(event) ?? event.type,
+        type: givenUpType(event),
         recorded_at: event.recordedAt.toISOString(),
         given_up_at: now.toISOString(),
         reason,
@@ -212,6 +206,12 @@ export function makeWaitingRetries(
     deps.onRetry(error, 0);
     return clock.now().getTime() + lookMs;
   }
+}
+
+/** An event of a newer release has no message type here. */
+function givenUpType(event: StoredEvent): string {
+  const type = messageTypeOf(event);
+  return type === null || type === 'unknown' ? event.type : type;
 }
 
 function added(figures: WaitingFigures, { pending, since }: Waiting): WaitingFigures {

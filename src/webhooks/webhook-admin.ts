@@ -5,7 +5,7 @@ import { parseStreamName } from '../event-sourcing/ports/stream-name.js';
 import type { DeliveryRecords, EndpointRecord, GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { sentCategories } from './make-message.js';
-import { isSelected } from './retry-waiting.js';
+import { isSelected } from './make-message.js';
 import type { Waiting } from './waiting.js';
 
 /** An endpoint for operators. It shows no secret, and of the URL only the origin, because a path may hold a token. */
