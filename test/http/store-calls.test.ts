@@ -22,10 +22,12 @@ function noting<Store extends object>(store: Store, name: string, calls: string[
   });
 }
 
+const paymentProviders = new Map([['standard', makeTestPaymentProvider()]] as const);
+
 async function start(t: ExecutionContext) {
   const calls: StoreCall[] = [];
   const service = await startTestService(t, {
-    paymentProviders: new Map([['standard', makeTestPaymentProvider()]] as const),
+    paymentProviders,
     storeOptions: {
       wrap: (store) => noting(store, 'log', calls),
       // MongoDB detects no change of a view, so each read of it is a command.
@@ -41,7 +43,9 @@ async function start(t: ExecutionContext) {
     t.true(answer.status < 400, answer.text);
     return noted;
   };
-  return { ...service, callsOf };
+  /** Starts another process on the same stores, with empty caches. */
+  const another = () => startTestService(t, { paymentProviders, stores: service.stores.anotherProcess() });
+  return { ...service, callsOf, another };
 }
 
 const idIn = ({ json }: Answer): string => (json as { id: string }).id;
@@ -126,20 +130,27 @@ test('A creation with an Idempotency-Key reads the stream, because an earlier at
 });
 
 test('A payment callback makes two calls to the log until its reply in the process that placed its order', async (t) => {
-  const { ask, post, signUp, callsOf } = await start(t);
+  const { ask, post, signUp, callsOf, another } = await start(t);
   const owner = await signUp('owner');
-  const order = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'standard' }, owner);
-  const { number } = order.json as { number: string };
-  const fact = { kind: 'paid', amount: 999, currency: 'USD' } as const;
-  const { body, headers } = signed({ key: 'm1', told: [{ number, transaction: 't1', fact }] });
-  const send = () =>
-    ask('/api/v1/payment/webhooks/standard', { method: 'POST', body, headers: { ...headers } });
+  const callbackOf = async (key: string) => {
+    const order = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'standard' }, owner);
+    const { number } = order.json as { number: string };
+    const fact = { kind: 'paid', amount: 999, currency: 'USD' } as const;
+    const { body, headers } = signed({ key, told: [{ number, transaction: key, fact }] });
+    return (through: typeof ask) => () =>
+      through('/api/v1/payment/webhooks/standard', { method: 'POST', body, headers: { ...headers } });
+  };
   const inLog = (calls: readonly StoreCall[]) => calls.filter((call) => call.startsWith('log.'));
 
   // Its acceptance, and the fact
-  const first = inLog(await callsOf(send));
-  t.deepEqual(first, ['log.append', 'log.append']);
-  t.deepEqual(inLog(await callsOf(send)), ['log.read'], 'a repetition');
+  const here = await callbackOf('m1');
+  t.deepEqual(inLog(await callsOf(here(ask))), ['log.append', 'log.append']);
+  t.deepEqual(inLog(await callsOf(here(ask))), ['log.read'], 'a repetition');
+
+  const elsewhere = await callbackOf('m2');
+  const cold = await another();
+  const calls = inLog(await callsOf(elsewhere(cold.ask)));
+  t.deepEqual(calls, ['log.read', 'log.append', 'log.append'], 'another process reads the order too');
 });
 
 test('Agents that ask within a second make one call to each store', async (t) => {

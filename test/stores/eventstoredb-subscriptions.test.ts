@@ -59,6 +59,33 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await realClock.sleep(5);
 }
 
+test('Close appends of another process share pages', async (t) => {
+  // Given a follower whose live subscription has sent an event
+  const { server, store } = await givenServer(t, {}, { limits: noPoll });
+  const other = openTestStore(server.url);
+  t.teardown(() => other.close());
+  const controller = new AbortController();
+  const appendOne = () => other.append(uniqueStream(), 'no-stream', makeEvents(1));
+  let [pages, events] = [0, 0];
+  const following = (async () => {
+    for await (const page of store.subscribe({ after: null, signal: controller.signal })) {
+      if (page.events.length > 0) pages += 1;
+      events += page.events.length;
+    }
+  })();
+  await appendOne();
+  await until(() => events === 1);
+  // When another process appends many events at once
+  const [pagesBefore, began] = [pages, performance.now()];
+  await Promise.all(Array.from({ length: 100 }, appendOne));
+  await until(() => events === 101);
+  // Then there is at most one page for each 20 ms, and one at the beginning
+  const windows = Math.floor((performance.now() - began) / 20);
+  t.true(pages - pagesBefore <= windows + 2, `${pages - pagesBefore} pages in ${windows} windows`);
+  controller.abort();
+  await following;
+});
+
 const losses: readonly [what: string, strike: (server: EventStoreDbServer) => unknown][] = [
   [
     'dropped',

@@ -96,20 +96,24 @@ export function makeLogFollower(deps: {
     if (gatherMs > 0) gathering = gather(wakes);
   }
 
+  /** A busy log gets one page a pause: only a change after a quiet pause is passed on at once. */
   async function gather(wakesBefore: number): Promise<void> {
     await pause(gatherMs);
     gathering = null;
-    publish();
-    if (wakes > wakesBefore) resumeAll();
+    const isPublished = publish();
+    const isWoken = wakes > wakesBefore;
+    if (isWoken) resumeAll();
+    if (isPublished || isWoken) gathering = gather(wakes);
   }
 
-  /** Makes the events of the live subscription the next page for followers at the front. */
-  function publish(): void {
+  /** Makes the events of the live subscription the next page for followers at the front. Returns whether there are any. */
+  function publish(): boolean {
     const page = tail.take(front);
-    if (page === null) return;
+    if (page === null) return false;
     window.add(front, { page, wakes }, { must: true });
     pass(page);
     resumeAll();
+    return true;
   }
 
   function resumeAll(): void {

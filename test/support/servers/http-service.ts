@@ -91,6 +91,8 @@ export async function startTestService(
     /** Default: an audit log that signs nothing. */
     readonly makeAudit?: (stores: GivenStores) => TestAudit;
     readonly storeOptions?: Parameters<typeof givenStores>[0];
+    /** Default: new stores with `storeOptions`. */
+    readonly stores?: GivenStores;
   } = {},
 ): Promise<TestService> {
   const {
@@ -102,9 +104,9 @@ export async function startTestService(
     buckets,
     makeAudit = makeIdleAudit,
     storeOptions,
+    stores = await givenStores(storeOptions),
     ...shell
   } = overrides;
-  const stores = await givenStores(storeOptions);
   const commands = givenCommands(stores, {
     ...passwords,
     mailConfigured,
