@@ -1,5 +1,5 @@
 import type { TestFn } from 'ava';
-import type { Position } from '../../src/event-sourcing/ports/domain-event.js';
+import type { LogEvent, Position } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { eventBytes } from '../../src/event-sourcing/following/event-bytes.js';
 import { logPageBytesMax, type EventStore } from '../../src/event-sourcing/ports/event-store.js';
@@ -114,7 +114,8 @@ export function eventStoreLogContract(
     const { store } = own;
     const stream = uniqueStream();
     const before = await store.head();
-    const text = 'x'.repeat((own.pageBytes ?? logPageBytesMax) / 10);
+    const pageBytes = own.pageBytes ?? logPageBytesMax;
+    const text = 'x'.repeat(pageBytes / 10);
     for (let revision = -1n; revision < 11n; revision += 2n) {
       const events = [makeEvent({ data: { text } }), makeEvent({ data: { text } })];
       await store.append(stream, revision < 0n ? 'no-stream' : revision, events);
@@ -126,7 +127,8 @@ export function eventStoreLogContract(
       Array.from({ length: 12 }, (_, index) => BigInt(index)),
     );
     for (const page of pages) {
-      const bytes = page.events.reduce((sum, event) => sum + eventBytes(event), 0);
+      const bytes = bytesOf(page.events);
+      t.true(bytesOf(page.events.slice(0, -1)) < pageBytes, 'the last event ends the page');
       // What other columns take of a page is little.
       t.true(Math.abs((page.bytes ?? 0) - bytes) <= 400 * page.events.length);
     }
@@ -279,6 +281,10 @@ async function appendRounds(
   for (let round = from; round < to; round += 1) {
     await store.append(stream, round === 0 ? 'no-stream' : BigInt(round - 1), makeEvents(1));
   }
+}
+
+function bytesOf(events: readonly LogEvent[]): number {
+  return events.reduce((sum, event) => sum + eventBytes(event), 0);
 }
 
 /** Compares positions as bytes. The absent position of an empty log comes first. */

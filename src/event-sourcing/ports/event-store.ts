@@ -28,7 +28,7 @@ export interface CallOptions {
 export const maxEventBytes = 256 * 1024;
 export const maxAppendBytes = 512 * 1024;
 
-/** A page of the log that has reached this size ends, so that large events delay no other work. */
+/** A page of the log ends with the event that reaches this size, so that large events delay no other work. */
 export const logPageBytesMax = 2 * 1024 * 1024;
 
 /** The append-only log: docs/design.md#kernel-semantics. Every adapter passes `test/contracts/event-store.ts`. */

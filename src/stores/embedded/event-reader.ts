@@ -58,6 +58,10 @@ export function makeEventReader(connection: Connection, beginnings?: readonly st
     // A range in place of LIMIT needs no inner query, which would copy the content of every row.
     `SELECT count(*), max(sequence), ${pageColumns(isWanted)} FROM events WHERE sequence > ?1 AND sequence <= ?2`,
   );
+  // SQLite reads the length of a content without the content.
+  const selectBytes = connection.query<readonly [bigint | null]>(
+    `SELECT sum(octet_length(content)) FILTER (WHERE ${isWanted}) FROM events WHERE sequence > ?1 AND sequence <= ?2`,
+  );
   // One statement reads the stream and its events, so that both come from one snapshot.
   const selectStream = connection.query<readonly [last: bigint, ...(EventRow | NoEvent)]>(
     `SELECT streams.revision, sequence, events.revision, CAST(content AS BLOB), checksum
@@ -108,7 +112,8 @@ export function makeEventReader(connection: Connection, beginnings?: readonly st
     let end = after;
     let bytes = 0;
     while (end - after < limit && bytes < logPageBytesMax && end < last) {
-      const wanted = Math.min(rowsPerQuery, limit - (end - after), last - end);
+      const rowsMax = Math.min(rowsPerQuery, limit - (end - after), last - end);
+      const wanted = fitting(end, rowsMax, logPageBytesMax - bytes);
       const [rows = 0n, to, entries, contents] = selectPage.get(end, end + wanted, ...bounds) ?? [];
       // Sequences are unique, so their number shows whether one of them is missing.
       if (Number(rows) !== wanted || Number(to) !== end + wanted) throw missing(end + 1);
@@ -118,6 +123,14 @@ export function makeEventReader(connection: Connection, beginnings?: readonly st
       bytes += found.length;
     }
     return { events, end, atHead: end >= last, bytes };
+  }
+
+  /** Returns how many of the rows after a sequence a query may read: at least one, and else no more than the bytes. */
+  function fitting(after: number, rowsMax: number, bytesMax: number): number {
+    let rows = rowsMax;
+    while (rows > 1 && Number(selectBytes.get(after, after + rows, ...bounds)?.[0] ?? 0n) > bytesMax)
+      rows = Math.floor(rows / 2);
+    return rows;
   }
 
   function missing(sequence: number): StoreDamaged {
