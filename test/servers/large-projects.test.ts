@@ -22,6 +22,8 @@ import { freePort, makeDataDirectory, startService } from '../support/servers/se
 
 const collection = collectionName(projectsProjection, 1);
 const grants = 20;
+/** Renames cost the most time. Without DEEP_BUDGET=1 there are as many as prove that the views follow. */
+const renamesMax = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1 ? projectsMax : 40;
 
 /** A served process with its own limits of time, and a reader of its documents. */
 async function given(t: ExecutionContext) {
@@ -73,7 +75,7 @@ if (mongoDbUrl === undefined) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
   test.skip('Projects of the largest size are renamed when MONGODB_URL names a server', () => undefined);
 } else {
-  test('No view stops while 200 projects of the largest size are renamed one after the other', async (t) => {
+  test(`No view stops while ${renamesMax} of 200 projects of the largest size are renamed one after the other`, async (t) => {
     t.timeout(20 * 60_000);
     // Given 200 projects as large as their limits allow, which only the projector writes
     const { service, log, readModelStore } = await given(t);
@@ -88,9 +90,10 @@ if (mongoDbUrl === undefined) {
     t.log(`all documents together have ${bytes} bytes`);
     t.true(bytes > 16 * 1024 * 1024);
 
-    // When their owner renames one after the other
+    // When their owner renames them one after the other
     const { headers } = await client.login('ada@example.org', 'Correct-Horse-7');
-    for (const id of ids) {
+    const renamed = ids.slice(0, renamesMax);
+    for (const id of renamed) {
       const { status, text } = await untilAnswered(() =>
         client.send(`/api/v1/projects/${id}`, {
           method: 'PATCH',
@@ -103,7 +106,8 @@ if (mongoDbUrl === undefined) {
 
     // Then every view follows, and none has stopped
     await untilPassed(log, readModelStore);
-    const after = await stored();
+    const after = await readModelStore.getMany(collection, renamed);
+    t.is(after.length, renamed.length);
     t.true(after.every((one) => one.revision === revision + 1n && one.body?.['name'] === 'Renamed'));
     const { ready, parts } = asObject(await operate(service.directory, 'status', {}));
     t.true(ready);
