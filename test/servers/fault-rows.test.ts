@@ -33,7 +33,6 @@ import {
 } from '../support/servers/service-process.js';
 import { makeTcpProxy } from '../support/servers/tcp-proxy.js';
 
-const writersMax = 8;
 const password = 'Correct-Horse-7';
 /** The names of the projects that are renamed. */
 const renamedPrefix = 'renamed ';
@@ -52,6 +51,7 @@ const replyMsMax = 20_000;
  * longer than their limits has two.
  */
 const isWhole = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1;
+const writersMax = isWhole ? 8 : 4;
 const fewRows: Readonly<Record<'log' | 'documents', readonly string[]>> = {
   log: [
     'is killed and back after 5 s',

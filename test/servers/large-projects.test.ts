@@ -23,7 +23,7 @@ import { freePort, makeDataDirectory, startService } from '../support/servers/se
 const collection = collectionName(projectsProjection, 1);
 const grants = 20;
 /** Renames cost the most time. Without DEEP_BUDGET=1 there are as many as prove that the views follow. */
-const renamesMax = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1 ? projectsMax : 40;
+const renamesMax = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1 ? projectsMax : 20;
 
 /** A served process with its own limits of time, and a reader of its documents. */
 async function given(t: ExecutionContext) {
