@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { startProbedNodes } from '../support/servers/probed-nodes.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
-import { addNodes, watchProbes } from '../support/servers/watch-probes.js';
+import { addNodes, watchProbes, wholeExtent } from '../support/servers/watch-probes.js';
 
 test('A served process on embedded stores probes each of 1,000 nodes about six times a minute and makes them healthy', async (t) => {
   t.timeout(300_000);
@@ -16,11 +16,11 @@ test('A served process on embedded stores probes each of 1,000 nodes about six t
     environment: { NODE_PROBER: `http:${nodes.port}/health`, LOG_LEVEL: 'warn' },
   });
   t.teardown(() => service.kill());
-  await addNodes(directory.path);
+  await addNodes(directory.path, wholeExtent);
   const statuses = async (): Promise<readonly string[]> => {
     const { stdout } = await runCli(directory.path, ['node', 'list', '--json']);
     return (JSON.parse(stdout) as { items: { status: string }[] }).items.map(({ status }) => status);
   };
   while ((await statuses()).some((status) => status !== 'healthy')) await wait(1_000);
-  await watchProbes(t, nodes, [service]);
+  await watchProbes(t, nodes, [service], wholeExtent);
 });

@@ -1,6 +1,8 @@
 import test from 'ava';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { catchUp } from '../../src/event-sourcing/views/catch-up.js';
+import { type FedCollection, makeStreamsApart } from '../../src/event-sourcing/views/pending.js';
+import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
 import { countersProjection } from '../support/examples/counter-views.js';
 import {
@@ -19,7 +21,12 @@ async function pass(
   {
     readPage = (options) => log.readAll(options),
     isEnding = () => false,
-  }: { readonly readPage?: EventStore['readAll']; readonly isEnding?: () => boolean } = {},
+    targets = [target],
+  }: {
+    readonly readPage?: EventStore['readAll'];
+    readonly isEnding?: () => boolean;
+    readonly targets?: readonly FedCollection[];
+  } = {},
 ): Promise<number> {
   let writes = 0;
   await catchUp(
@@ -30,7 +37,7 @@ async function pass(
         writes += 1;
       },
     },
-    [target],
+    targets,
     { isEnding, onSetApart: () => undefined },
   );
   return writes;
@@ -105,6 +112,68 @@ test('A pass sets a stream apart whose event it cannot read', async (t) => {
   await scene.catchUp();
   t.deepEqual(await setApartItems(scene.documents, collection), []);
   await thenDocumentsAreTheFold(t, scene);
+});
+
+test('A long pass writes before its end, so that its memory is bounded', async (t) => {
+  const scene = await givenProjector();
+  const writes = await pass(scene, {
+    // The 26 events have 26 MiB, and 8 batches of 2 MiB wait at most
+    readPage: async (options) => ({
+      ...(await scene.log.readAll({ ...options, limit: 1 })),
+      bytes: 1024 * 1024,
+    }),
+  });
+  t.is(writes, 2);
+  const checkpoint = await scene.documents.loadCheckpoint(collection);
+  t.is(checkpoint?.position, (await scene.log.head()) ?? undefined);
+  await thenDocumentsAreTheFold(t, scene);
+});
+
+test('A pass for several collections begins at the oldest checkpoint', async (t) => {
+  const scene = await givenProjector();
+  await pass(scene);
+  const other = 'counters@1.2';
+  await scene.documents.ensureCollection(other, countersProjection.indexes);
+  await pass(scene, { targets: [target, { projection: countersProjection, collection: other }] });
+  await thenDocumentsAreTheFold(t, scene);
+  const ids = ['c1', 'c2', 'c3', 'c4', 'c5'];
+  t.deepEqual(await scene.documents.getMany(other, ids), await scene.documents.getMany(collection, ids));
+  t.is((await scene.documents.getMany(other, ids)).length, ids.length);
+});
+
+test('The last checkpoint names the event before it, also when the log grows while the pass ends', async (t) => {
+  const scene = await givenProjector();
+  await pass(scene, {
+    readPage: async (options) => {
+      const page = await scene.log.readAll(options);
+      await writeCounters(scene.log, { counters: 1, additions: 1, prefix: 'later' });
+      return page;
+    },
+  });
+  const checkpoint = await scene.documents.loadCheckpoint(collection);
+  const { events } = await scene.log.readAll({ after: null, limit: 1_000 });
+  const named = events.find(({ position }) => position === checkpoint?.position);
+  t.true(checkpoint?.fingerprint?.includes(named?.id ?? 'no event'));
+  await scene.catchUp();
+  await thenDocumentsAreTheFold(t, scene);
+});
+
+test('Streams that are set apart before a pass count, and the one too many ends it', async (t) => {
+  const scene = await givenProjector();
+  const apart = makeStreamsApart(scene.documents, collection, () => undefined);
+  for (let stream = 0; stream < 100; stream += 1) {
+    await apart.attempt(`other${stream}`, () => {
+      throw new UndecodableEvent('an event of another release');
+    });
+  }
+  const painted = pass(scene, {
+    readPage: async (options) => {
+      const page = await scene.log.readAll(options);
+      return { ...page, events: page.events.map((event) => ({ ...event, type: 'CounterPainted' })) };
+    },
+  });
+  await t.throwsAsync(painted, { instanceOf: UndecodableEvent });
+  t.is(await scene.documents.loadCheckpoint(collection), null);
 });
 
 test('A pass that should end reads no page more', async (t) => {

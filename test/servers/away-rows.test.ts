@@ -126,33 +126,30 @@ if (mongoDbUrl === undefined) {
   test.skip('The rows of servers that are away run when MONGODB_URL names a server', () => undefined);
 } else {
   for (const [what, [leave, comeBack]] of Object.entries(outages)) {
-    test.serial(
-      `While MongoDB ${what}, callbacks are accepted, and every call with a session or a key is 503`,
-      async (t) => {
-        t.timeout(300_000);
-        // Given a served process
-        const { service, calls, proxies } = await given(t);
-        // When MongoDB goes away
-        leave(proxies.documents);
-        await untilStatus(calls.ready, 503);
-        // Then only calls that need no state are answered
-        const names = ['session', 'list', 'key', 'write', 'register', 'callback', 'jwks', 'health'] as const;
-        t.deepEqual(await statusesOf(t, calls, names), {
-          ...{ session: away, list: away, key: away, write: away, register: away },
-          ...{ callback: '200', jwks: '200', health: '200' },
-        });
-        // When MongoDB is back, then the order of the callback is fulfilled, and every caller is answered
-        comeBack(proxies.documents);
-        await untilStatus(calls.ready, 200);
-        while ((await calls.order()).json()['status'] !== 'fulfilled') await wait(100);
-        t.deepEqual(await statusesOf(t, calls, ['session', 'key', 'agent', 'write']), {
-          ...{ session: '200', key: '200', agent: '200', write: '201' },
-        });
-        t.is(await service.stop(), 0);
-      },
-    );
+    test(`While MongoDB ${what}, callbacks are accepted, and every call with a session or a key is 503`, async (t) => {
+      t.timeout(300_000);
+      // Given a served process
+      const { service, calls, proxies } = await given(t);
+      // When MongoDB goes away
+      leave(proxies.documents);
+      await untilStatus(calls.ready, 503);
+      // Then only calls that need no state are answered
+      const names = ['session', 'list', 'key', 'write', 'register', 'callback', 'jwks', 'health'] as const;
+      t.deepEqual(await statusesOf(t, calls, names), {
+        ...{ session: away, list: away, key: away, write: away, register: away },
+        ...{ callback: '200', jwks: '200', health: '200' },
+      });
+      // When MongoDB is back, then the order of the callback is fulfilled, and every caller is answered
+      comeBack(proxies.documents);
+      await untilStatus(calls.ready, 200);
+      while ((await calls.order()).json()['status'] !== 'fulfilled') await wait(100);
+      t.deepEqual(await statusesOf(t, calls, ['session', 'key', 'agent', 'write']), {
+        ...{ session: '200', key: '200', agent: '200', write: '201' },
+      });
+      t.is(await service.stop(), 0);
+    });
 
-    test.serial(`While EventStoreDB ${what}, reads go on, and writes and callbacks are 503`, async (t) => {
+    test(`While EventStoreDB ${what}, reads go on, and writes and callbacks are 503`, async (t) => {
       t.timeout(300_000);
       const { service, calls, proxies } = await given(t);
       leave(proxies.log);

@@ -33,7 +33,6 @@ import {
 } from '../support/servers/service-process.js';
 import { makeTcpProxy } from '../support/servers/tcp-proxy.js';
 
-const writersMax = 8;
 const password = 'Correct-Horse-7';
 /** The names of the projects that are renamed. */
 const renamedPrefix = 'renamed ';
@@ -47,6 +46,26 @@ const afterRefusalMs = 1_500;
 const projectsMax = 94;
 /** The latest reply under any fault, without the waits for a core: docs/design.md#time-limits. */
 const replyMsMax = 20_000;
+/**
+ * DEEP_BUDGET=1 repeats every row with each server; without it each kind of fault has one row, and the one whose calls take
+ * longer than their limits has two.
+ */
+const isWhole = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1;
+const writersMax = isWhole ? 8 : 4;
+const fewRows: Readonly<Record<'log' | 'documents', readonly string[]>> = {
+  log: [
+    'is killed and back after 5 s',
+    'is frozen for 20 s',
+    'loses each tenth reply for 10 s',
+    'answers each call after 3 s for 10 s',
+  ],
+  documents: [
+    'loses its connections twice a second for 5 s',
+    'holds back each twentieth reply for 10 s',
+    'answers each call after 3 s for 10 s',
+    'passes 30 kB a second for 10 s',
+  ],
+};
 /** Services that run at once, so that the machine keeps up with them. */
 const rowsAtOnce = makeSemaphore(4);
 
@@ -104,11 +123,36 @@ interface Writer {
   ) => Promise<ServiceReply | null>;
 }
 
+/** Counts the requests that are under way during a fault, without the sign-ins, which may all the time wait for a core. */
+interface Meeting {
+  readonly during: <T>(kind: string, ask: () => Promise<T>) => Promise<T>;
+  readonly begin: () => void;
+  readonly count: () => number;
+}
+
+function makeMeeting(): Meeting {
+  let [underWay, met] = [0, 0];
+  return {
+    during: async (kind, ask) => {
+      if (kind === 'POST login') return ask();
+      underWay += 1;
+      met += 1;
+      return ask().finally(() => {
+        underWay -= 1;
+      });
+    },
+    begin: () => {
+      met = underWay;
+    },
+    count: () => met,
+  };
+}
+
 /** Makes a client whose replies are timed. Of a 503 it returns null, after a pause. */
-function makeTime(services: readonly ServiceProcess[], slowest: Slowest): Writer['time'] {
+function makeTime(services: readonly ServiceProcess[], slowest: Slowest, meeting: Meeting): Writer['time'] {
   return async (kind, expected, ask) => {
     const measured = await measureMs(() => services);
-    const reply = await ask();
+    const reply = await meeting.during(kind, ask);
     const { tookMs, queuedMs } = await measured();
     const before = slowest.get(kind) ?? { tookMs: 0, ownMs: 0 };
     slowest.set(kind, {
@@ -124,9 +168,9 @@ function makeTime(services: readonly ServiceProcess[], slowest: Slowest): Writer
 
 /**
  * Creates projects, renames one, lists them and signs in, until the signal aborts. Creations without a result go to the
- * ledger for a repetition.
+ * ledger for a repetition. The writers sign in at different times: hashes that all wait for at once would fill the fault.
  */
-async function write(writer: Writer, signal: AbortSignal): Promise<void> {
+async function write(writer: Writer, place: number, signal: AbortSignal): Promise<void> {
   const { client, owner, ledger, name, email, renamed, time } = writer;
   for (let index = 0; !signal.aborted && index < projectsMax; index += 1) {
     const project = `${name}-${index}`;
@@ -148,7 +192,7 @@ async function write(writer: Writer, signal: AbortSignal): Promise<void> {
     await rename(writer, `${renamedPrefix}${project}`);
     await time('GET project', 200, () => client.get(renamed.path, owner.headers));
     await time('GET projects', 200, () => client.get('/api/v1/projects?limit=20', owner.headers));
-    if (index % creationsPerLogin === 0) {
+    if ((index + place) % creationsPerLogin === 0) {
       await time('POST login', 200, () => client.post('/api/v1/auth/login', { email, password }));
     }
     await wait(betweenMs);
@@ -205,7 +249,8 @@ async function endure(t: ExecutionContext, which: 'log' | 'documents', row: Faul
   const { services, server, proxies } = await givenServices(t);
   const slowest: Slowest = new Map();
   const ledger = makeLedger();
-  const time = makeTime(services, slowest);
+  const meeting = makeMeeting();
+  const time = makeTime(services, slowest, meeting);
   const writers: Writer[] = [];
   for (let index = 0; index < writersMax; index += 1) {
     const client = makeServiceClient(services[index % services.length]?.url ?? '');
@@ -221,10 +266,12 @@ async function endure(t: ExecutionContext, which: 'log' | 'documents', row: Faul
     writers.push({ name, email, client, owner, ledger, renamed, time });
   }
   const ending = new AbortController();
-  const writing = writers.map((writer) => write(writer, ending.signal));
+  const writing = writers.map((writer, place) => write(writer, place, ending.signal));
   await wait(2_000);
   // When a server has the fault for a while
+  meeting.begin();
   await row(proxies[which], makeRandom(7));
+  const met = meeting.count();
   await wait(3_000);
   ending.abort();
   await Promise.all(writing);
@@ -235,7 +282,8 @@ async function endure(t: ExecutionContext, which: 'log' | 'documents', row: Faul
     const settled = await settle(first.client, request, true);
     if (settled !== null) ledger.acknowledged.push(settled);
   }
-  // Then every reply came in time
+  // Then clients have met the fault, and every reply came in time
+  t.true(met >= writersMax / 2, `${met} requests met the fault`);
   for (const [kind, { tookMs, ownMs }] of slowest)
     t.true(ownMs <= replyMsMax, `a reply to ${kind} came after ${tookMs} ms`);
   t.deepEqual([...slowest.keys()].sort(), kinds);
@@ -255,7 +303,7 @@ async function endure(t: ExecutionContext, which: 'log' | 'documents', row: Faul
     ([kind, { tookMs, ownMs }]) => `${kind} ${Math.round(tookMs)} (${Math.round(ownMs)})`,
   );
   t.log(
-    `${expected.length} projects, ${open} of them settled by a repetition; slowest replies in ms: ${times.join(', ')}`,
+    `${expected.length} projects, ${open} of them settled by a repetition; ${met} requests met the fault; slowest replies in ms: ${times.join(', ')}`,
   );
 }
 
@@ -268,6 +316,7 @@ if (mongoDbUrl === undefined) {
     ['documents', 'MongoDB'],
   ] as const) {
     for (const [what, row] of Object.entries(faultRows)) {
+      if (!isWhole && !fewRows[which].includes(what)) continue;
       test(`Nothing is lost or doubled while ${title} ${what}`, async (t) => {
         t.timeout(600_000);
         await rowsAtOnce.run(() => endure(t, which, row));

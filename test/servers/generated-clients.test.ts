@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { givenScenario } from '../support/generated/run-scenario.js';
-import { succeeds } from '../support/servers/foreign-programs.js';
+import { succeedTogether } from '../support/servers/foreign-programs.js';
 
 const execute = promisify(execFile);
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
@@ -33,9 +33,6 @@ async function run(command: string, args: readonly string[], cwd: string, env: N
 // All preparations fit into AVA's 5 minutes.
 const python = join(root, 'python', 'bin');
 const pythonPackages = ['openapi-python-client==0.29.1', 'mypy==2.4.1'];
-const hasPython =
-  succeeds('python3', ['-m', 'venv', join(root, 'python')], 40) &&
-  succeeds(join(python, 'pip'), ['install', '--quiet', ...pythonPackages], 90);
 
 const goTool = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
 const goEnvironment = { GOBIN: root, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
@@ -43,9 +40,16 @@ const goModule = 'module stowage.test\n\ngo 1.24\n\nrequire github.com/oapi-code
 const goFolder = join(root, 'go');
 mkdirSync(goFolder);
 writeFileSync(join(goFolder, 'go.mod'), goModule);
-const hasGo =
-  succeeds('go', ['install', goTool], 90, { env: goEnvironment }) &&
-  succeeds('go', ['mod', 'download'], 40, { cwd: goFolder, env: goEnvironment });
+const [hasPython = false, hasGo = false] = succeedTogether([
+  [
+    { run: ['python3', '-m', 'venv', join(root, 'python')], seconds: 60 },
+    { run: [join(python, 'pip'), 'install', '--quiet', ...pythonPackages], seconds: 120 },
+  ],
+  [
+    { run: ['go', 'install', goTool], seconds: 120, env: goEnvironment },
+    { run: ['go', 'mod', 'download'], seconds: 60, cwd: goFolder, env: goEnvironment },
+  ],
+]);
 
 type Scenario = Awaited<ReturnType<typeof givenScenario>>;
 

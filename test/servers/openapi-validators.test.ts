@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { succeeds } from '../support/servers/foreign-programs.js';
+import { succeedTogether } from '../support/servers/foreign-programs.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 
 const run = promisify(execFile);
@@ -19,14 +19,13 @@ const bin = join(root, 'node_modules', '.bin');
 const python = join(root, 'python', 'bin');
 
 const npmInstall = ['install', '--prefix', root, '--no-save', '--ignore-scripts', '--no-audit'];
-const hasNode = succeeds(
-  'npm',
-  [...npmInstall, '@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'],
-  240,
-);
-const hasPython =
-  succeeds('python3', ['-m', 'venv', join(root, 'python')], 60) &&
-  succeeds(join(python, 'pip'), ['install', '--quiet', 'openapi-spec-validator==0.9.0'], 180);
+const [hasNode = false, hasPython = false] = succeedTogether([
+  [{ run: ['npm', ...npmInstall, '@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'], seconds: 240 }],
+  [
+    { run: ['python3', '-m', 'venv', join(root, 'python')], seconds: 60 },
+    { run: [join(python, 'pip'), 'install', '--quiet', 'openapi-spec-validator==0.9.0'], seconds: 180 },
+  ],
+]);
 
 test.before(async () => {
   const service = await startInProcess({ directory: join(root, 'data') });

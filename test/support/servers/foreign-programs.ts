@@ -21,6 +21,38 @@ export function succeeds(
   return spawnSync(command, args, { ...limits, ...where, env: { ...process.env, ...env } }).status === 0;
 }
 
+/** A command with a limit of its time. */
+export interface Preparation {
+  readonly run: readonly [command: string, ...args: readonly string[]];
+  readonly seconds: number;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+/** Runs the preparations of each row one after the other, until one fails, and prints which rows succeeded. */
+const runRows = `
+  const { spawn } = require('node:child_process');
+  const once = ({ run: [command, ...args], seconds, env, cwd }) =>
+    new Promise((resolve) => {
+      const limits = { timeout: seconds * 1000, killSignal: 'SIGKILL', stdio: 'ignore' };
+      const child = spawn(command, args, { ...limits, cwd, env: { ...process.env, ...env } });
+      child.once('error', () => resolve(false)).once('exit', (code) => resolve(code === 0));
+    });
+  const all = async (row) => {
+    for (const preparation of row) if (!(await once(preparation))) return false;
+    return true;
+  };
+  Promise.all(JSON.parse(process.argv[1]).map(all)).then((rows) => console.log(JSON.stringify(rows)));`;
+
+/** Tells which rows of preparations succeed. The rows run side by side, and this blocks as `succeeds` does. */
+export function succeedTogether(rows: readonly (readonly Preparation[])[]): readonly boolean[] {
+  const { stdout } = spawnSync(process.execPath, ['-e', runRows, JSON.stringify(rows)], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    encoding: 'utf8',
+  });
+  return JSON.parse(stdout) as boolean[];
+}
+
 const goModule = `module omniwitness.test
 
 go 1.25.0

@@ -1,3 +1,4 @@
+/* Both tests mostly wait, so they are one file and run side by side. */
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { addNode, textOf } from '../support/clients/service-client.js';
@@ -5,15 +6,22 @@ import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeClockOfProcess } from '../support/servers/clock-of-process.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
+import { startProbedNodes } from '../support/servers/probed-nodes.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { addNodes, watchProbes, wholeExtent } from '../support/servers/watch-probes.js';
 
 const hourMs = 3_600_000;
 const secret = 'let-the-agents-in';
 const headers = { 'x-agent-secret': secret, 'content-type': 'application/json' };
 
+/** DEEP_BUDGET=1 has 1,000 nodes for a minute. Fewer nodes answer later, so that the prober holds as many connections. */
+const isWhole = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1;
+const extent = isWhole ? wholeExtent : { nodes: 400, intervals: 3 };
+const answerMs = (250 * wholeExtent.nodes) / extent.nodes;
+
 if (mongoDbUrl === undefined) {
   // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('Two processes whose clocks jump find a silent node when MONGODB_URL names a server', () =>
+  test.skip('Processes find silent nodes and probe nodes together when MONGODB_URL names a server', () =>
     undefined);
 } else {
   test('Two processes whose clocks jump by an hour find a silent node, and no other', async (t) => {
@@ -52,6 +60,37 @@ if (mongoDbUrl === undefined) {
     t.is(status, 'unknown');
     t.true(afterMs > 58_000 && afterMs < 90_000, `after ${afterMs} ms`);
     for (const { service } of processes) t.is(await service.stop(), 0);
+  });
+
+  test(`Three processes together probe each of ${extent.nodes} nodes about six times a minute, over 50 connections at most`, async (t) => {
+    t.timeout(300_000);
+    const { url } = await makeTestDatabase(t);
+    const log = await startEventStoreDbServer();
+    t.teardown(() => log.close());
+    const nodes = await startProbedNodes(answerMs);
+    t.teardown(nodes.close);
+    const services = [];
+    for (let index = 0; index < 3; index += 1) {
+      const directory = await makeDataDirectory();
+      t.teardown(() => directory.remove());
+      const service = await startService({
+        directory: directory.path,
+        port: await freePort(),
+        environment: {
+          ...keyEnvironment,
+          EVENTSTOREDB_URL: log.url,
+          EVENTSTOREDB_ALLOW_INSECURE: 'true',
+          MONGODB_URL: url,
+          PUBLIC_URL: 'https://stowage.example.com',
+          NODE_PROBER: `http:${nodes.port}/health`,
+          LOG_LEVEL: 'warn',
+        },
+      });
+      t.teardown(() => service.kill());
+      services.push(service);
+    }
+    await addNodes(services[0]?.directory ?? '', extent);
+    await watchProbes(t, nodes, services, extent);
   });
 }
 
