@@ -4,7 +4,7 @@ import { realClock } from '../fakes/clock.js';
 
 /** Work on a request that never ends, under the limits of production. */
 export interface EndlessRequest {
-  /** What the client is told, and after how long. */
+  /** The sentence of the refusal, and its time after the start of the work. */
   readonly refusal: string;
   readonly tookMs: number;
   /** Whether the request may still append. */
