@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 
 import type { ExecutionContext } from 'ava';
-import { MongoClient } from 'mongodb';
+import { MongoClient, MongoServerError } from 'mongodb';
 
 import type { Clock, Random } from '../../../src/event-sourcing/ports/clock.js';
 import type { MongoDbLimits } from '../../../src/stores/mongodb/limits.js';
@@ -42,10 +43,23 @@ export async function makeTestDatabase(
   const url = urlOf({ ...serverParts(), database: name });
   const client = await new MongoClient(url, { useBigInt64: true }).connect();
   t.teardown(async () => {
-    await client.db(name).dropDatabase();
+    await dropDatabase(client, name);
     await client.close();
   });
   return { url, name, client };
+}
+
+/** A command of a killed process may still run in the server. mongo-java-server then fails to drop what the command makes. */
+async function dropDatabase(client: MongoClient, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await client.db(name).dropDatabase();
+      return;
+    } catch (error) {
+      if (!(error instanceof MongoServerError) || attempt === 3) throw error;
+      await wait(500);
+    }
+  }
 }
 
 /** Makes a proxy in front of the first host of the server's URL, and the URL that leads through it. */
