@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { allViews } from '../../projections/index.js';
 import { catchUp } from '../event-sourcing/views/catch-up.js';
 import { type FeedingStores, openFeedingStores } from '../stores/embedded/feeding-stores.js';
-import { type CatchUpThreadData, type FromCatchUpThread, shared } from './catch-up.js';
+import { type CatchUpThreadData, type FromCatchUpThread, shared, type ThreadGroup } from './catch-up.js';
 import { sentenceOf } from './sentence-of.js';
 import { systemClock } from './system.js';
 
@@ -24,13 +24,13 @@ try {
 }
 report({ kind: 'done' });
 
-function take(): ReadonlyMap<string, string> | undefined {
+function take(): ThreadGroup | undefined {
   return groups[Atomics.add(memory, shared.nextGroup, 1)];
 }
 
 async function feed(
   { log, readModelStore, inOneWrite }: FeedingStores,
-  collections: ReadonlyMap<string, string>,
+  { category, collections }: ThreadGroup,
 ): Promise<void> {
   const targets = allViews.flatMap((projection) => {
     const collection = collections.get(projection.name);
@@ -39,8 +39,8 @@ async function feed(
   await catchUp(
     {
       ...{ eventStore: log, readModelStore, clock: systemClock },
-      readPage: log.only([...new Set(targets.map(({ projection }) => projection.category))]),
-      inOneWrite: (work) => inTurn(() => inOneWrite(work)),
+      readPage: log.ofCategory(category),
+      inOneWrite: (work, { wait }) => inTurn(() => inOneWrite(work), wait),
     },
     targets,
     {
@@ -52,11 +52,15 @@ async function feed(
   );
 }
 
-/** Waits until no other thread writes. */
-async function inTurn(work: () => Promise<void>): Promise<void> {
-  while (Atomics.compareExchange(memory, shared.writing, 0, 1) !== 0) Atomics.wait(memory, shared.writing, 1);
+/** Does the work while no other thread writes. Returns false, without the work, when one does and it need not wait. */
+async function inTurn(work: () => Promise<void>, wait: boolean): Promise<boolean> {
+  while (Atomics.compareExchange(memory, shared.writing, 0, 1) !== 0) {
+    if (!wait) return false;
+    Atomics.wait(memory, shared.writing, 1);
+  }
   try {
     await work();
+    return true;
   } finally {
     Atomics.store(memory, shared.writing, 0);
     Atomics.notify(memory, shared.writing, 1);

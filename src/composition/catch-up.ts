@@ -7,12 +7,18 @@ import type { Generations } from '../event-sourcing/views/generations.js';
 import type { FedCollection } from '../event-sourcing/views/pending.js';
 import { openLogReader } from '../stores/embedded/log-reader.js';
 
+/** Collections that read one category, by the names of their views. */
+export interface ThreadGroup {
+  readonly category: string;
+  readonly collections: ReadonlyMap<string, string>;
+}
+
 /** What a thread feeds. */
 export interface CatchUpThreadData {
   readonly directory: string;
   readonly streamPrefix: string;
-  /** Groups of collections to feed, by the names of their views. A thread feeds one group after the other. */
-  readonly groups: readonly ReadonlyMap<string, string>[];
+  /** A thread feeds one group after the other. */
+  readonly groups: readonly ThreadGroup[];
   /** What all threads know, at the places of `shared`. */
   readonly memory: Int32Array;
 }
@@ -70,9 +76,10 @@ export async function catchUpInThreads(
   const workerData: CatchUpThreadData = {
     directory: deps.directory,
     streamPrefix: deps.streamPrefix,
-    groups: groups.map(
-      (group) => new Map(group.map(({ projection, collection }) => [projection.name, collection])),
-    ),
+    groups: groups.map(({ category, targets: group }) => ({
+      category,
+      collections: new Map(group.map(({ projection, collection }) => [projection.name, collection])),
+    })),
     memory,
   };
   const end = (): void => {
@@ -127,16 +134,15 @@ async function farBehind(
 export function groupTargets(
   targets: readonly FedCollection[],
   eventsOf: (category: string) => number,
-): readonly (readonly FedCollection[])[] {
+): readonly { readonly category: string; readonly targets: readonly FedCollection[] }[] {
   const groups = new Map<string, FedCollection[]>();
   for (const target of targets) {
     const { category } = target.projection;
     groups.set(category, [...(groups.get(category) ?? []), target]);
   }
   return [...groups]
-    .map(([category, group]) => ({ group, cost: eventsOf(category) * costOf(group) }))
-    .sort((one, other) => other.cost - one.cost)
-    .map(({ group }) => group);
+    .map(([category, group]) => ({ category, targets: group, cost: eventsOf(category) * costOf(group) }))
+    .sort((one, other) => other.cost - one.cost);
 }
 
 /** Estimates what an event costs the views of its category, where a parse costs 1: a fold, and a write for each index. */

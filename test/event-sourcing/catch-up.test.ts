@@ -21,20 +21,30 @@ async function pass(
   {
     readPage = (options) => log.readAll(options),
     isEnding = () => false,
+    isBusy = () => false,
     targets = [target],
   }: {
     readonly readPage?: EventStore['readAll'];
     readonly isEnding?: () => boolean;
+    /** Whether another thread writes. */
+    readonly isBusy?: () => boolean;
     readonly targets?: readonly FedCollection[];
   } = {},
 ): Promise<number> {
   let writes = 0;
   await catchUp(
     {
-      ...{ eventStore: log, readPage, readModelStore: documents, clock },
-      inOneWrite: async (work) => {
+      ...{ eventStore: log, readModelStore: documents, clock },
+      readPage: async (options) => {
+        const page = await readPage(options);
+        const { events } = await log.readAll({ after: null, limit: 10_000 });
+        return { ...page, last: events.findLast(({ position }) => position <= (page.cursor ?? '')) ?? null };
+      },
+      inOneWrite: async (work, { wait }) => {
+        if (isBusy() && !wait) return false;
         await work();
         writes += 1;
+        return true;
       },
     },
     targets,
@@ -117,15 +127,34 @@ test('A pass sets a stream apart whose event it cannot read', async (t) => {
 test('A long pass writes before its end, so that its memory is bounded', async (t) => {
   const scene = await givenProjector();
   const writes = await pass(scene, {
-    // The 26 events have 26 MiB, and 8 batches of 2 MiB wait at most
+    // The 26 events have 26 MiB, and 4 batches of 2 MiB wait at most
     readPage: async (options) => ({
       ...(await scene.log.readAll({ ...options, limit: 1 })),
       bytes: 1024 * 1024,
     }),
   });
-  t.is(writes, 2);
+  t.is(writes, 4);
   const checkpoint = await scene.documents.loadCheckpoint(collection);
   t.is(checkpoint?.position, (await scene.log.head()) ?? undefined);
+  await thenDocumentsAreTheFold(t, scene);
+});
+
+test('A pass folds on while another thread writes, until 8 batches wait', async (t) => {
+  const scene = await givenProjector();
+  let pages = 0;
+  const asked: number[] = [];
+  const writes = await pass(scene, {
+    readPage: async (options) => {
+      pages += 1;
+      return { ...(await scene.log.readAll({ ...options, limit: 1 })), bytes: 1024 * 1024 };
+    },
+    isBusy: () => {
+      asked.push(pages);
+      return true;
+    },
+  });
+  t.is(writes, 2, 'after 16 MiB, and at the head of the log');
+  t.deepEqual(asked.slice(0, 10), [8, 9, 10, 11, 12, 13, 14, 15, 16, 24]);
   await thenDocumentsAreTheFold(t, scene);
 });
 

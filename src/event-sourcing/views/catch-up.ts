@@ -2,31 +2,40 @@ import { fingerprintOf, makeLoadOwnCheckpoint } from '../following/checkpoints.j
 import type { SetApartItem } from '../following/set-apart.js';
 import type { Clock } from '../ports/clock.js';
 import type { LogEvent, Position } from '../ports/domain-event.js';
-import type { EventStore } from '../ports/event-store.js';
+import type { EventStore, LogPage } from '../ports/event-store.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import { type FedCollection, makePending, makeStreamsApart } from './pending.js';
+
+/** Reads a page of the log that may leave out events of other categories. `last` is the last event up to the cursor, of any. */
+export type ReadCategory = (options: {
+  readonly after: Position | null;
+  readonly limit: number;
+}) => Promise<LogPage & { readonly last: LogEvent | null }>;
 
 /** Large pages cost less for each event, and the caller serves no request. */
 const pageSize = 1_000;
 /** A write takes the documents of so many batches of one view. More documents are then written once. */
-const batchesAtOnce = 8;
+const batchesAtOnce = 4;
+/** So many batches wait at most while another thread writes. The pass folds further pages meanwhile. */
+const batchesMax = 8;
 
 /**
  * Feeds collections from one pass over the log, from the oldest of their checkpoints to the head. Another feeder may
  * work beside it, as beside a projector. Ends early when `isEnding` returns true.
- * @param deps.readPage as `eventStore.readAll`; it may leave out events that no target reads
- * @param deps.inOneWrite runs work so that all of its writes are stored together, or none
+ * @param deps.readPage reads at least the events of all targets
+ * @param deps.inOneWrite runs work so that all of its writes are stored together, or none. Returns false, without the work,
+ * when another writer is at work and it need not wait
  * @throws StoreUnavailable, StoreDamaged, and the error of a stream too many that cannot be read
  */
 export async function catchUp(
   deps: {
-    readonly eventStore: Pick<EventStore, 'shortLogMs' | 'logId' | 'read' | 'readAll'>;
-    readonly readPage: EventStore['readAll'];
+    readonly eventStore: Pick<EventStore, 'shortLogMs' | 'logId' | 'read'>;
+    readonly readPage: ReadCategory;
     readonly readModelStore: Pick<
       ReadModelStore,
       'getMany' | 'write' | 'loadCheckpoint' | 'saveCheckpoint' | 'listRecords' | 'putRecord' | 'removeRecord'
     >;
-    readonly inOneWrite: (work: () => Promise<void>) => Promise<void>;
+    readonly inOneWrite: (work: () => Promise<void>, options: { readonly wait: boolean }) => Promise<boolean>;
     readonly clock: Clock;
   },
   targets: readonly FedCollection[],
@@ -45,14 +54,12 @@ export async function catchUp(
     // Not at the head: the documents in memory stay fresh, because no command writes beside this pass.
     const folded = { ...page, atHead: false };
     for (const { pending } of feeds) await pending.fold(folded);
-    // The last checkpoint names the last event of the log, of any category, so that an older copy of the log is noticed.
-    const named = page.atHead ? await eventStore.readAll({ after, limit: pageSize }) : page;
-    lastEvent = named.events.findLast(({ position }) => position <= (page.cursor ?? '')) ?? lastEvent;
+    lastEvent = page.last ?? lastEvent;
     after = page.cursor;
     const waiting = feeds.reduce((sum, { pending }) => sum + pending.batches(), 0);
     if (!page.atHead && waiting < batchesAtOnce) continue;
-    await deps.inOneWrite(write);
-    if (page.atHead) return;
+    const isWritten = await deps.inOneWrite(write, { wait: page.atHead || waiting >= batchesMax });
+    if (isWritten && page.atHead) return;
   }
 
   async function makeFeed(target: FedCollection): Promise<{

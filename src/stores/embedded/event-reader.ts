@@ -2,11 +2,20 @@ import type { LogEvent, StoredEvent } from '../../event-sourcing/ports/domain-ev
 import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 import { logPageBytesMax } from '../../event-sourcing/ports/event-store.js';
 import type { Connection } from './database.js';
-import { decodePage, decodeRow, type EventRow, pageColumns, parseEntries } from './event-rows.js';
+import {
+  contentColumn,
+  decodePage,
+  decodeRow,
+  entriesColumn,
+  type EventRow,
+  parseEntries,
+  reaching,
+} from './event-rows.js';
 import { damage } from './failures.js';
 import { eventsFormat } from './formats.js';
 
-const rowsPerQuery = 100;
+/** More rows at once cost more for each, because their events leave the young part of the heap. */
+export const rowsPerQuery = 100;
 
 /** Reads events.db synchronously. Inconsistent rows are StoreDamaged; a read never returns fewer events instead. */
 export interface EventReader {
@@ -34,11 +43,7 @@ export interface EventReader {
 
 type NoEvent = readonly [null, null, null, null];
 
-/**
- * @param beginnings when given, pages of the log hold only the events of streams whose stored name begins with one of them.
- * SQLite leaves the others out, so they are not parsed
- */
-export function makeEventReader(connection: Connection, beginnings?: readonly string[]): EventReader {
+export function makeEventReader(connection: Connection): EventReader {
   const selectLog = connection.query<readonly [Buffer, bigint]>(
     'SELECT CAST(log_id AS BLOB), state_end FROM log',
   );
@@ -46,22 +51,10 @@ export function makeEventReader(connection: Connection, beginnings?: readonly st
     // A max() with a HAVING clause would read the whole table.
     'SELECT sequence FROM events ORDER BY sequence DESC LIMIT 1',
   );
-  const bounds = beginnings?.flatMap((beginning) => [beginning, endOf(beginning)]) ?? [];
-  // The bounds are the parameters from ?3 on.
-  const isWanted =
-    beginnings
-      ?.map((_, index) => `stream >= ?${3 + 2 * index} AND stream < ?${4 + 2 * index}`)
-      .join(' OR ') ?? 'TRUE';
-  const selectPage = connection.query<
-    readonly [rows: bigint, last: bigint | null, entries: Buffer, contents: Buffer | null]
-  >(
-    // A range in place of LIMIT needs no inner query, which would copy the content of every row.
-    `SELECT count(*), max(sequence), ${pageColumns(isWanted)} FROM events WHERE sequence > ?1 AND sequence <= ?2`,
-  );
-  // SQLite reads the length of a content without the content.
-  const selectBytes = connection.query<readonly [bigint | null]>(
-    `SELECT sum(octet_length(content)) FILTER (WHERE ${isWanted}) FROM events WHERE sequence > ?1 AND sequence <= ?2`,
-  );
+  // A range in place of LIMIT needs no inner query, which would copy the content of every row.
+  const inRange = 'FROM events WHERE sequence > ?1 AND sequence <= ?2';
+  const selectEntries = connection.query<readonly [Buffer]>(`SELECT ${entriesColumn} ${inRange}`);
+  const selectContents = connection.query<readonly [Buffer | null]>(`SELECT ${contentColumn} ${inRange}`);
   // One statement reads the stream and its events, so that both come from one snapshot.
   const selectStream = connection.query<readonly [last: bigint, ...(EventRow | NoEvent)]>(
     `SELECT streams.revision, sequence, events.revision, CAST(content AS BLOB), checksum
@@ -107,30 +100,22 @@ export function makeEventReader(connection: Connection, beginnings?: readonly st
 
   function readLog(after: number, limit: number, streamPrefix: string): ReturnType<EventReader['readLog']> {
     const last = head();
-    if (after > last) throw olderLog(after, last);
+    assertHeld(after, last);
     const events: LogEvent[] = [];
     let end = after;
     let bytes = 0;
     while (end - after < limit && bytes < logPageBytesMax && end < last) {
-      const rowsMax = Math.min(rowsPerQuery, limit - (end - after), last - end);
-      const wanted = fitting(end, rowsMax, logPageBytesMax - bytes);
-      const [rows = 0n, to, entries, contents] = selectPage.get(end, end + wanted, ...bounds) ?? [];
+      const wanted = Math.min(rowsPerQuery, limit - (end - after), last - end);
+      const entries = parseEntries(selectEntries.get(end, end + wanted)?.[0]);
       // Sequences are unique, so their number shows whether one of them is missing.
-      if (Number(rows) !== wanted || Number(to) !== end + wanted) throw missing(end + 1);
-      end += wanted;
-      const found = contents ?? Buffer.alloc(0);
-      events.push(...decodePage(parseEntries(entries), found, streamPrefix));
-      bytes += found.length;
+      if (entries.length !== wanted || entries.at(-1)?.[0] !== end + wanted) throw missing(end + 1);
+      const taken = entries.slice(0, reaching(entries, logPageBytesMax - bytes));
+      const contents = selectContents.get(end, end + taken.length)?.[0] ?? Buffer.alloc(0);
+      events.push(...decodePage(taken, contents, streamPrefix));
+      end += taken.length;
+      bytes += contents.length;
     }
     return { events, end, atHead: end >= last, bytes };
-  }
-
-  /** Returns how many of the rows after a sequence a query may read: at least one, and else no more than the bytes. */
-  function fitting(after: number, rowsMax: number, bytesMax: number): number {
-    let rows = rowsMax;
-    while (rows > 1 && Number(selectBytes.get(after, after + rows, ...bounds)?.[0] ?? 0n) > bytesMax)
-      rows = Math.floor(rows / 2);
-    return rows;
   }
 
   function missing(sequence: number): StoreDamaged {
@@ -142,9 +127,10 @@ export function makeEventReader(connection: Connection, beginnings?: readonly st
   }
 }
 
-/** Makes the error for a position beyond the end of the log: the read models were built from a newer log. */
-function olderLog(position: number, last: number): StoreDamaged {
-  return new StoreDamaged(
+/** Refuses a position beyond the end of the log: the read models were built from a newer log. @throws StoreDamaged */
+export function assertHeld(position: number, last: number): void {
+  if (position <= last) return;
+  throw new StoreDamaged(
     `events.db ends at ${last}, but a reader has read up to ${position}: it was replaced by an older one. ` +
       'Restore its newest backup, or stop the service and delete read-models.db; the next start builds it again.',
   );

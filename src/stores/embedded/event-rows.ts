@@ -54,14 +54,25 @@ export function decodeRow([sequence, revision, content, checksum]: EventRow): St
 export type PageEntry = readonly [sequence: number, revision: number, checksum: number, length: number];
 
 /**
- * A page is one row. A row for each event is several times slower, mostly because of the buffer for each event. Commas
- * make the contents a list, because one parse of a list takes less than a parse of each event.
- * @param wanted a condition on the rows
+ * A page is one row. A row for each event is several times slower, mostly because of the buffer for each event. SQLite
+ * reads the length of a content without the content.
  */
-export const pageColumns = (
-  wanted: string,
-): string => `CAST(json_group_array(json_array(sequence, revision, checksum, octet_length(content)))
-    FILTER (WHERE ${wanted}) AS BLOB), CAST(group_concat(content, ',') FILTER (WHERE ${wanted}) AS BLOB)`;
+export const entriesColumn =
+  'CAST(json_group_array(json_array(sequence, revision, checksum, octet_length(content))) AS BLOB)';
+
+/** Commas make the contents a list, because one parse of a list takes less than a parse of each event. */
+export const contentColumn = "CAST(group_concat(content, ',') AS BLOB)";
+
+/** Returns how many of the entries it takes to reach a size: at least one, and all when they are smaller. */
+export function reaching(entries: readonly PageEntry[], bytes: number): number {
+  let [sum, count] = [0, 0];
+  for (const [, , , length] of entries) {
+    sum += length;
+    count += 1;
+    if (sum >= bytes) break;
+  }
+  return count;
+}
 
 /** Parses the entries of a page. @throws StoreDamaged when a column does not hold a value of its type */
 export function parseEntries(json: Buffer | undefined): readonly PageEntry[] {

@@ -39,7 +39,7 @@ export function openFeedingStores(options: {
     readModelStore: {
       getMany: (collection, ids) => answer(() => queries.getMany(collection, ids)),
       write: (collection, writes) =>
-        answer(() => outcomesOf(writer.apply(['write', collection, rowsOf(writes)]))),
+        answer(() => outcomesOf(writer.apply(['write', collection, rowsOf(writes, { withParsed: true })]))),
       loadCheckpoint: (collection) => answer(() => queries.checkpoint(collection)),
       saveCheckpoint: (collection, { logId, position, fingerprint = null }) =>
         answer(() => {

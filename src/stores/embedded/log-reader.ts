@@ -1,6 +1,9 @@
 import { join } from 'node:path';
-import type { EventStore } from '../../event-sourcing/ports/event-store.js';
+import type { LogEvent } from '../../event-sourcing/ports/domain-event.js';
+import type { EventStore, LogPage } from '../../event-sourcing/ports/event-store.js';
+import type { ReadCategory } from '../../event-sourcing/views/catch-up.js';
 import { positionOf, sequenceOf } from './event-rows.js';
+import { type CategoryRows, makeCategoryReader } from './category-reader.js';
 import { endOf, type EventReader, makeEventReader } from './event-reader.js';
 import { readLogRow } from './event-writer.js';
 import { readErrorOf } from './failures.js';
@@ -10,8 +13,8 @@ import { openSource } from './copy-stores.js';
 
 /** The log of a data directory, to be read only. */
 export interface LogReader extends Pick<EventStore, 'shortLogMs' | 'logId' | 'head' | 'read' | 'readAll'> {
-  /** Makes the `readAll` whose pages hold only events of these categories. SQLite leaves the others out. */
-  readonly only: (categories: readonly string[]) => EventStore['readAll'];
+  /** Makes the function that reads the pages of one category. */
+  readonly ofCategory: (category: string) => ReadCategory;
   /** Returns the number of events in all streams of a category. */
   readonly count: (category: string) => number;
   readonly close: () => void;
@@ -51,13 +54,15 @@ export function openLogReader({
     const countEvents = connection.query<readonly [bigint | null]>(
       'SELECT sum(revision + 1) FROM streams WHERE stream >= ? AND stream < ?',
     );
-    const readAllOf =
-      ({ readLog }: Pick<EventReader, 'readLog'>): EventStore['readAll'] =>
-      ({ after, limit }) =>
-        answer(() => {
-          const { events, end, atHead, bytes } = readLog(sequenceOf(after), limit, streamPrefix);
-          return { events, cursor: end === 0 ? null : positionOf(end), atHead, bytes };
-        });
+    const pageOf = ({ end, ...page }: ReturnType<EventReader['readLog']>): LogPage => ({
+      ...page,
+      cursor: end === 0 ? null : positionOf(end),
+    });
+    const lastOf = ({ events, end }: CategoryRows): LogEvent | null => {
+      const own = events.at(-1) ?? null;
+      if (end === 0 || own?.position === positionOf(end)) return own;
+      return reader.readLog(end - 1, 1, streamPrefix).events[0] ?? own;
+    };
     return {
       shortLogMs: 0,
       logId: () => Promise.resolve(logId),
@@ -68,10 +73,15 @@ export function openLogReader({
             .readStream(streamPrefix + stream, from, limit)
             .map((event) => ({ ...event, stream: event.stream.slice(streamPrefix.length) })),
         ),
-      readAll: readAllOf(reader),
-      only: (categories) => {
-        const beginnings = categories.map((category) => `${streamPrefix}${category}-`);
-        return readAllOf(attempt(() => makeEventReader(connection, beginnings)));
+      readAll: ({ after, limit }) =>
+        answer(() => pageOf(reader.readLog(sequenceOf(after), limit, streamPrefix))),
+      ofCategory: (category) => {
+        const read = attempt(() => makeCategoryReader(connection, reader, { category, streamPrefix }));
+        return ({ after, limit }) =>
+          answer(() => {
+            const page = read(sequenceOf(after), limit);
+            return { ...pageOf(page), last: lastOf(page) };
+          });
       },
       count: (category) => {
         const beginning = `${streamPrefix}${category}-`;
