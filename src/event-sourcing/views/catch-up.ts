@@ -14,7 +14,7 @@ export type ReadCategory = (options: {
 
 /** Large pages cost less for each event, and the caller serves no request. */
 const pageSize = 1_000;
-/** A write takes the documents of so many batches of one view. More documents are then written once. */
+/** A write takes so many batches, those of all views together. More documents are then written once. */
 const batchesAtOnce = 4;
 /** So many batches wait at most while another thread writes. The pass folds further pages meanwhile. */
 const batchesMax = 8;
