@@ -139,8 +139,8 @@ test('A long pass writes before its end, so that its memory is bounded', async (
   await thenDocumentsAreTheFold(t, scene);
 });
 
-test('A pass folds on while another thread writes, until 8 batches wait', async (t) => {
-  const scene = await givenProjector();
+test('A pass folds on while another thread writes, until 16 batches wait', async (t) => {
+  const scene = await givenProjector(7);
   let pages = 0;
   const asked: number[] = [];
   const writes = await pass(scene, {
@@ -153,8 +153,8 @@ test('A pass folds on while another thread writes, until 8 batches wait', async 
       return true;
     },
   });
-  t.is(writes, 2, 'after 16 MiB, and at the head of the log');
-  t.deepEqual(asked.slice(0, 10), [8, 9, 10, 11, 12, 13, 14, 15, 16, 24]);
+  t.is(writes, 2, 'after 32 MiB, and at the head of the log');
+  t.deepEqual(asked, Array.from({ length: 25 }, (_, index) => 8 + index).concat(36));
   await thenDocumentsAreTheFold(t, scene);
 });
 

@@ -17,7 +17,7 @@ const pageSize = 1_000;
 /** A write takes so many batches, those of all views together. More documents are then written once. */
 const batchesAtOnce = 4;
 /** So many batches wait at most while another thread writes. The pass folds further pages meanwhile. */
-const batchesMax = 8;
+const batchesMax = 16;
 
 /**
  * Feeds collections from one pass over the log, from the oldest of their checkpoints to the head. Another feeder may
