@@ -6,6 +6,7 @@ import { makeOrderCommands } from './orders/index.js';
 import type { CallbackNotices } from './orders/receive-payment-callback.js';
 import { makeProjectCommands } from './projects/index.js';
 import { makeFindAccount } from './shared/find-account.js';
+import { makePlaceLimits } from './shared/place-limits.js';
 import { makeShareCommands } from './shares/index.js';
 import { makeStorageCommands } from './storages/index.js';
 import type { Deps } from './deps.js';
@@ -14,13 +15,14 @@ export type Commands = ReturnType<typeof makeCommands>;
 
 export function makeCommands(deps: Deps & CallbackNotices) {
   const findAccount = makeFindAccount(deps);
+  const limits = makePlaceLimits(deps);
   return {
-    ...makeAccountCommands({ ...deps, findAccount }),
-    ...makeProjectCommands({ ...deps, findAccount }),
-    ...makeStorageCommands(deps),
+    ...makeAccountCommands({ ...deps, ...limits, findAccount }),
+    ...makeProjectCommands({ ...deps, ...limits, findAccount }),
+    ...makeStorageCommands({ ...deps, ...limits }),
     ...makeAssetCommands(deps),
     ...makeShareCommands(deps),
-    ...makeOrderCommands(deps),
+    ...makeOrderCommands({ ...deps, ...limits }),
     ...makeNodeCommands(deps),
     restartAuditLog: makeRestartAuditLog(deps),
   };

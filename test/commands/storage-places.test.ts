@@ -175,6 +175,60 @@ test('A process claims on the record that it has written, and reads it after a l
   t.deepEqual(await callsOf(() => take(21)), { outcome: 'storage_limit_reached', gets: 1, sets: 0 });
 });
 
+test('The first claim of a new owner reads nothing, and the second one claims on its record', async (t) => {
+  let gets = 0;
+  const { take, places, reads, clock } = await givenPlaces((store) => ({
+    ...store,
+    get: (key) => {
+      gets += 1;
+      return store.get(key);
+    },
+  }));
+  places.begin(projectId, clock.now());
+  t.is(await take(1), 'done');
+  t.is(await take(2), 'done');
+  t.deepEqual([gets, reads()], [0, 0]);
+  for (const n of numbers(3, 20)) t.is(await take(n), 'done');
+  t.is(await take(21), 'storage_limit_reached');
+});
+
+test('A claim of another process counts also where the owner seems new', async (t) => {
+  const { take, places, another, clock } = await givenPlaces();
+  places.begin(projectId, clock.now());
+  another.places.begin(projectId, clock.now());
+  for (const n of numbers(1, 19)) t.is(await another.take(n), 'done');
+  t.is(await take(20), 'done');
+  t.is(await take(21), 'storage_limit_reached');
+});
+
+test('A new owner is read when the answer of the first claim was lost', async (t) => {
+  let lost = 0;
+  const { take, places, shown, clock } = await givenPlaces((store) => ({
+    ...store,
+    compareAndSet: (...args) => {
+      lost += 1;
+      return lost === 1
+        ? Promise.reject(new OutcomeUnknown('it never arrived'))
+        : store.compareAndSet(...args);
+    },
+  }));
+  places.begin(projectId, clock.now());
+  shown.push(...numbers(1, 20).map(idOf));
+  t.is(await take(21), 'storage_limit_reached');
+});
+
+test('An owner is new for an hour, so that the records of its claims cannot have expired', async (t) => {
+  const { take, places, another, shown, clock } = await givenPlaces();
+  places.begin(projectId, clock.now());
+  for (const n of numbers(1, 20)) t.is(await another.take(n), 'done');
+  shown.push(...numbers(1, 20).map(idOf));
+  clock.advance(25 * 3_600_000);
+  t.is(await take(21), 'storage_limit_reached');
+  // An owner that a repeated command finds was made long ago
+  places.begin(projectId, new Date(clock.now().getTime() - 25 * 3_600_000));
+  t.is(await take(21), 'storage_limit_reached');
+});
+
 test('A claim that ends while another process reads is counted', async (t) => {
   let meanwhile = async (): Promise<unknown> => Promise.resolve();
   const { take, another, shown, clock } = await givenPlaces((store) => ({

@@ -34,14 +34,16 @@ import { makeStartSession } from './start-session.js';
 import { makeTryLoginCode } from './try-login-code.js';
 import { makeVerifyEmail } from './verify-email.js';
 import type { FindAccount } from '../shared/find-account.js';
+import type { PlaceLimits } from '../shared/place-limits.js';
 import { makeGuardedTries } from '../../security/guarded-tries.js';
 import { guessing } from '../../security/guessing.js';
 import { makeKnownNetworks } from '../../security/known-networks.js';
 
 export function makeAccountCommands(
-  deps: Deps & {
-    readonly findAccount: FindAccount;
-  },
+  deps: Deps &
+    Pick<PlaceLimits, 'projectPlaces' | 'orderPlaces'> & {
+      readonly findAccount: FindAccount;
+    },
 ) {
   const startSession = makeLimitSessions({ ...deps, startSession: makeStartSession(deps) });
   const networks = makeKnownNetworks(deps);

@@ -12,6 +12,7 @@ import { type AddressReservations, rejectTaken } from './address-reservations.js
 import { checkAddress } from '../shared/check-address.js';
 import type { EmailVerificationIssues } from './email-verification-issues.js';
 import { sealForPerson } from './person-data.js';
+import type { Places } from '../shared/places.js';
 import { isRejection } from '../shared/rejections.js';
 import type { TokenPair } from './session-tokens.js';
 import type { StartSession } from './start-session.js';
@@ -69,6 +70,8 @@ export function makeRegister({
   networks,
   startSession,
   verificationIssues,
+  projectPlaces,
+  orderPlaces,
   defaultCapacityBytes,
   mailConfigured,
 }: Pick<
@@ -86,6 +89,8 @@ export function makeRegister({
   readonly reservations: AddressReservations;
   readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
   readonly startSession: StartSession;
+  readonly projectPlaces: Pick<Places, 'begin'>;
+  readonly orderPlaces: Pick<Places, 'begin'>;
 }): Register {
   const checkRegistration = makeCheckRegistration({ checkPassword });
   return async (input, context) => {
@@ -115,6 +120,7 @@ export function makeRegister({
       )
       .catch(refuseGone);
     const { resource: user } = await users.registered(documents);
+    for (const places of [projectPlaces, orderPlaces]) places.begin(userId, new Date(user.created_at));
     // The epoch of a new user.
     const epoch = 0;
     const { clientIp, userAgent } = input;

@@ -12,7 +12,7 @@ import type { FindAccount } from '../shared/find-account.js';
 import { makeForgetInvitations } from './forget-invitations.js';
 import { makeCountInvitation } from './invitation-limits.js';
 import { makeIssueApiKey } from './issue-api-key.js';
-import { makeProjectPlaces } from '../shared/place-limits.js';
+import type { PlaceLimits } from '../shared/place-limits.js';
 import { makeOfferBilling, makeWithdrawBillingOffer } from './offer-billing.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makeRemoveMember } from './remove-member.js';
@@ -23,15 +23,16 @@ import { makeVerifiedHolder } from './verified-holder.js';
 import { makeSharedRateLimiter } from '../../security/shared-rate-limit.js';
 
 export function makeProjectCommands(
-  deps: Deps & {
-    readonly findAccount: FindAccount;
-  },
+  deps: Deps &
+    Pick<PlaceLimits, 'projectPlaces' | 'storagePlaces'> & {
+      readonly findAccount: FindAccount;
+    },
 ) {
   const verifiedHolder = makeVerifiedHolder(deps);
   const countInvitation = makeCountInvitation({
     limiter: makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits }),
   });
-  const places = makeProjectPlaces(deps);
+  const { projectPlaces: places } = deps;
   const requireProved = makeRequireProved(deps);
   const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
   const takeBackIfEnded = makeTakeBackIfEnded(deps);

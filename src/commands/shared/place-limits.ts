@@ -10,6 +10,23 @@ import { makePlaces, type Places } from './places.js';
 
 type PlaceDeps = Pick<Deps, 'stateStore' | 'clock' | 'handler'>;
 
+/** The limits of the things that commands make. */
+export interface PlaceLimits {
+  readonly storagePlaces: Places;
+  readonly projectPlaces: Places;
+  readonly orderPlaces: Places;
+}
+
+export function makePlaceLimits(
+  deps: PlaceDeps & Pick<Deps, 'storages' | 'projects' | 'orders'>,
+): PlaceLimits {
+  return {
+    storagePlaces: makeStoragePlaces(deps),
+    projectPlaces: makeProjectPlaces(deps),
+    orderPlaces: makeOrderPlaces(deps),
+  };
+}
+
 /** Limits the storages of a project (docs/design.md#places). `take` throws CommandRejected storage_limit_reached. */
 export function makeStoragePlaces({ storages, ...deps }: PlaceDeps & Pick<Deps, 'storages'>): Places {
   return makePlaces({
@@ -30,7 +47,7 @@ export function makeStoragePlaces({ storages, ...deps }: PlaceDeps & Pick<Deps, 
  * Limits the projects that a user owns or pays for (docs/design.md#places). `take` throws CommandRejected
  * project_limit_reached.
  */
-export function makeProjectPlaces({ projects, ...deps }: PlaceDeps & Pick<Deps, 'projects'>): Places {
+function makeProjectPlaces({ projects, ...deps }: PlaceDeps & Pick<Deps, 'projects'>): Places {
   return makePlaces({
     ...deps,
     name: 'places/projects',
@@ -48,7 +65,7 @@ export function makeProjectPlaces({ projects, ...deps }: PlaceDeps & Pick<Deps, 
 }
 
 /** Limits the open orders of a user (docs/design.md#places). `take` throws CommandRejected order_limit_reached. */
-export function makeOrderPlaces({ orders, ...deps }: PlaceDeps & Pick<Deps, 'orders'>): Places {
+function makeOrderPlaces({ orders, ...deps }: PlaceDeps & Pick<Deps, 'orders'>): Places {
   return makePlaces({
     ...deps,
     name: 'places/orders',

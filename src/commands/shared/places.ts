@@ -18,6 +18,8 @@ export interface Places {
    * @throws the error of `refuse`, when nothing was written; Overloaded, StoreUnavailable
    */
   take(ownerId: string, thingId: string): Promise<void>;
+  /** Notes that an owner was made at this time, without any thing. So its first claim in this process reads nothing. */
+  begin(ownerId: string, madeAt: Date): void;
 }
 
 export interface PlacesDeps {
@@ -39,6 +41,8 @@ export interface PlacesDeps {
 const claimMs = 60_000;
 /** The lifetime of a record: longer than any view lags. */
 const recordMs = 86_400_000;
+/** An owner is new for so long. Any record of its claims is still stored then, so an insert beside one fails. */
+const newMs = 3_600_000;
 /** Commands that may wait in this process for the record of one owner. */
 const waitingMax = 1_000;
 /** Records that a process caches, each of at most some 8 kB. */
@@ -61,17 +65,28 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
   const tries = 2 * max;
   /** The records as this process has written them last, by owner. */
   const cached = makeLru<StateRecord>(cachedMax);
+  /** The times until which owners are new. */
+  const newUntil = makeLru<number>(cachedMax);
 
   return {
+    begin: (ownerId, madeAt) => {
+      newUntil.set(ownerId, madeAt.getTime() + newMs);
+    },
     take: (ownerId, thingId) =>
       queued(ownerId, async () => {
         const key = `${name}/${ownerId}`;
         const first = takeCached(ownerId, thingId);
+        let isNew = takeNew(ownerId) && first === null;
         const taken = await changeRecord(
           stateStore,
           { key, schema: recordSchema },
-          (found) => claim(ownerId, thingId, found?.value ?? null),
-          { tries, unknownOutcome: 'retry', ...(first === null ? {} : { first }) },
+          (found) => {
+            if (!isNew) return claim(ownerId, thingId, found?.value ?? null);
+            // Only for the first attempt: when its insert fails, another process has claimed.
+            isNew = false;
+            return write([], thingId, 0);
+          },
+          { tries, unknownOutcome: 'retry', ...(first === null && !isNew ? {} : { first }) },
         );
         if (taken === null) throw new Overloaded(`a place in ${name} was lost to others ${tries} times`);
         if ('version' in taken) cached.set(ownerId, { key, version: taken.version, ...taken.result });
@@ -86,6 +101,13 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
     const record = cached.get(ownerId) ?? null;
     cached.delete(ownerId);
     return record !== null && isWithin(recordSchema.parse(record.value), thingId) ? record : null;
+  }
+
+  /** Returns whether the owner is new, and forgets it: a claim follows. */
+  function takeNew(ownerId: string): boolean {
+    const until = newUntil.get(ownerId);
+    newUntil.delete(ownerId);
+    return until !== undefined && clock.now().getTime() < until;
   }
 
   /** Returns whether the record alone shows that the thing has a place. */

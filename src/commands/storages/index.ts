@@ -11,11 +11,11 @@ import { makeProbeStorage } from './probe-storage.js';
 import { makeReplaceStorageCredentials } from './replace-storage-credentials.js';
 import { makeSealCredentials } from './seal-credentials.js';
 import { makeSetStorageCors } from './set-storage-cors.js';
-import { makeStoragePlaces } from '../shared/place-limits.js';
+import type { PlaceLimits } from '../shared/place-limits.js';
 import { makeSwitchStorage } from './switch-storage.js';
 import { makeAllowsHttp } from '../../domain/storage/allowed-addresses.js';
 
-export function makeStorageCommands(deps: Deps) {
+export function makeStorageCommands(deps: Deps & Pick<PlaceLimits, 'storagePlaces'>) {
   const allowsHttp = makeAllowsHttp(deps.storageAllowedCidrs);
   const common = {
     ...deps,
@@ -26,7 +26,7 @@ export function makeStorageCommands(deps: Deps) {
   };
   return {
     checkNewStorage: makeCheckNewStorage({ allowsHttp }),
-    createStorage: makeCreateStorage({ ...common, places: makeStoragePlaces(deps) }),
+    createStorage: makeCreateStorage({ ...common, places: deps.storagePlaces }),
     changeStorage: makeChangeStorage(common),
     replaceStorageCredentials: makeReplaceStorageCredentials(common),
     ...makeSwitchStorage(common),
