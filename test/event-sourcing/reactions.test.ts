@@ -148,6 +148,21 @@ test('An event that another process has claimed is read again when the claim end
   await scene.clock.run(runner.stop());
 });
 
+test('An event that another process serves is settled soon after its outcome, long before the claim ends', async (t) => {
+  const scene = givenReactions();
+  await scene.ask(1);
+  // Given two processes that run the reaction at once, and an effect of 2 s
+  const send = (): Promise<void> => scene.clock.sleep(2_000);
+  const runners = ['process 1', 'process 2'].map((holder) => scene.start({ holder, send }));
+  await scene.clock.advance(12_000);
+  t.deepEqual(await scene.marked(), [1]);
+  t.deepEqual(
+    runners.map((runner) => runner.statuses()[0]?.open),
+    [0, 0],
+  );
+  for (const runner of runners) await scene.clock.run(runner.stop());
+});
+
 /** Freezes a process after a time: it then receives nothing and does nothing. */
 function frozenAfter({ clock }: ReactionScene, ms: number): { readonly clock: ReactionScene['clock'] } {
   const untilMs = clock.now().getTime() + ms;

@@ -41,6 +41,8 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
   const deadlineMs = reaction.deadline?.(event)?.getTime() ?? Infinity;
   const context = contextFor(reaction, event);
   let failures = 0;
+  /** The turns that found the claim of another process. */
+  let held = 0;
   /** The result of the effect. Once it is set, a retry only appends the outcome. */
   let performed: { readonly result: unknown } | null = null;
   let claim: Claim | null = null;
@@ -68,8 +70,11 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
     const taken = await claims.take(event.id);
     if ('heldUntilMs' in taken) {
       // `claimMs` bounds the wait when the holder's clock is ahead. Jitter spreads the processes that wait.
-      const heldMs = Math.min(taken.heldUntilMs - clock.now().getTime(), claimMs);
-      return again(heldMs + random() * askAgainMs);
+      const heldMs = Math.min(taken.heldUntilMs - clock.now().getTime(), claimMs) + random() * askAgainMs;
+      // The holder settles most events within a second, long before its claim ends.
+      const askMs = backoff(held, random, retry);
+      held += 1;
+      return again(Math.min(heldMs, askMs));
     }
     claim = taken;
     failures = Math.max(failures, taken.failures);
