@@ -6,7 +6,7 @@ import { makeOrderCommands } from './orders/index.js';
 import type { CallbackNotices } from './orders/receive-payment-callback.js';
 import { makeProjectCommands } from './projects/index.js';
 import { makeFindAccount } from './shared/find-account.js';
-import { makePlaceLimits } from './shared/place-limits.js';
+import { makeProjectPlaces } from './shared/place-limits.js';
 import { makeShareCommands } from './shares/index.js';
 import { makeStorageCommands } from './storages/index.js';
 import type { Deps } from './deps.js';
@@ -15,14 +15,14 @@ export type Commands = ReturnType<typeof makeCommands>;
 
 export function makeCommands(deps: Deps & CallbackNotices) {
   const findAccount = makeFindAccount(deps);
-  const limits = makePlaceLimits(deps);
+  const projectPlaces = makeProjectPlaces(deps);
   return {
-    ...makeAccountCommands({ ...deps, ...limits, findAccount }),
-    ...makeProjectCommands({ ...deps, ...limits, findAccount }),
-    ...makeStorageCommands({ ...deps, ...limits }),
+    ...makeAccountCommands({ ...deps, projectPlaces, findAccount }),
+    ...makeProjectCommands({ ...deps, places: projectPlaces, findAccount }),
+    ...makeStorageCommands(deps),
     ...makeAssetCommands(deps),
     ...makeShareCommands(deps),
-    ...makeOrderCommands({ ...deps, ...limits }),
+    ...makeOrderCommands(deps),
     ...makeNodeCommands(deps),
     restartAuditLog: makeRestartAuditLog(deps),
   };

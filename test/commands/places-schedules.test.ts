@@ -82,7 +82,7 @@ function givenWorld(seed: number) {
     }),
   );
   // Some processes know that the owner is new. Commands of all of them race.
-  for (const process of places) if (random() < 0.5) process.begin(userId, clock.now());
+  for (const process of places) if (random() < 0.5) process.noteNew(userId, clock.now());
   const there = (): string[] => [...log].filter(([, found]) => found === 'there').map(([id]) => id);
 
   async function make(by: Places | undefined, id: string): Promise<'made' | 'refused' | 'crashed'> {

@@ -184,7 +184,7 @@ test('The first claim of a new owner reads nothing, and the second one claims on
       return store.get(key);
     },
   }));
-  places.begin(projectId, clock.now());
+  places.noteNew(projectId, clock.now());
   t.is(await take(1), 'done');
   t.is(await take(2), 'done');
   t.deepEqual([gets, reads()], [0, 0]);
@@ -194,8 +194,8 @@ test('The first claim of a new owner reads nothing, and the second one claims on
 
 test('A claim of another process counts also where the owner seems new', async (t) => {
   const { take, places, another, clock } = await givenPlaces();
-  places.begin(projectId, clock.now());
-  another.places.begin(projectId, clock.now());
+  places.noteNew(projectId, clock.now());
+  another.places.noteNew(projectId, clock.now());
   for (const n of numbers(1, 19)) t.is(await another.take(n), 'done');
   t.is(await take(20), 'done');
   t.is(await take(21), 'storage_limit_reached');
@@ -212,20 +212,20 @@ test('A new owner is read when the answer of the first claim was lost', async (t
         : store.compareAndSet(...args);
     },
   }));
-  places.begin(projectId, clock.now());
+  places.noteNew(projectId, clock.now());
   shown.push(...numbers(1, 20).map(idOf));
   t.is(await take(21), 'storage_limit_reached');
 });
 
 test('An owner is new for an hour, so that the records of its claims cannot have expired', async (t) => {
   const { take, places, another, shown, clock } = await givenPlaces();
-  places.begin(projectId, clock.now());
+  places.noteNew(projectId, clock.now());
   for (const n of numbers(1, 20)) t.is(await another.take(n), 'done');
   shown.push(...numbers(1, 20).map(idOf));
   clock.advance(25 * 3_600_000);
   t.is(await take(21), 'storage_limit_reached');
   // An owner that a repeated command finds was made long ago
-  places.begin(projectId, new Date(clock.now().getTime() - 25 * 3_600_000));
+  places.noteNew(projectId, new Date(clock.now().getTime() - 25 * 3_600_000));
   t.is(await take(21), 'storage_limit_reached');
 });
 

@@ -84,7 +84,6 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
   });
   // So is the code that undoes it.
   const addressRevertCodes = addressChangeCodes;
-  const noPlaces = { begin: (): void => undefined };
   const deps = { handler, reservations, sealer, digests, addressChangeCodes, addressRevertCodes };
   const finishEmailChange = makeFinishEmailChange(deps);
   return {
@@ -98,7 +97,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       mailConfigured: false,
       users: makeUserReader({ views: noViews, sealer, clock }),
       networks: everyNetworkKnown,
-      ...{ projectPlaces: noPlaces, orderPlaces: noPlaces },
+      projectPlaces: { noteNew: () => undefined },
       startSession: makeStartSession({
         ...deps,
         refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),

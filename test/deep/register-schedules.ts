@@ -53,8 +53,6 @@ const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
 const input = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
 
-const noPlaces = { begin: (): void => undefined };
-
 /** Makes the use case of production over a simulated process. Hashing, sealing and signing cost nothing. */
 function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simulation, sabotage: Sabotage) {
   const { random } = simulation;
@@ -71,7 +69,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     verificationIssues: partial({}),
     mailConfigured: false,
     networks: everyNetworkKnown,
-    ...{ projectPlaces: noPlaces, orderPlaces: noPlaces },
+    projectPlaces: { noteNew: () => undefined },
     users,
     startSession: makeStartSession({
       handler,

@@ -34,16 +34,16 @@ import { makeStartSession } from './start-session.js';
 import { makeTryLoginCode } from './try-login-code.js';
 import { makeVerifyEmail } from './verify-email.js';
 import type { FindAccount } from '../shared/find-account.js';
-import type { PlaceLimits } from '../shared/place-limits.js';
+import type { Places } from '../shared/places.js';
 import { makeGuardedTries } from '../../security/guarded-tries.js';
 import { guessing } from '../../security/guessing.js';
 import { makeKnownNetworks } from '../../security/known-networks.js';
 
 export function makeAccountCommands(
-  deps: Deps &
-    Pick<PlaceLimits, 'projectPlaces' | 'orderPlaces'> & {
-      readonly findAccount: FindAccount;
-    },
+  deps: Deps & {
+    readonly findAccount: FindAccount;
+    readonly projectPlaces: Pick<Places, 'noteNew'>;
+  },
 ) {
   const startSession = makeLimitSessions({ ...deps, startSession: makeStartSession(deps) });
   const networks = makeKnownNetworks(deps);

@@ -71,7 +71,6 @@ export function makeRegister({
   startSession,
   verificationIssues,
   projectPlaces,
-  orderPlaces,
   defaultCapacityBytes,
   mailConfigured,
 }: Pick<
@@ -89,8 +88,7 @@ export function makeRegister({
   readonly reservations: AddressReservations;
   readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
   readonly startSession: StartSession;
-  readonly projectPlaces: Pick<Places, 'begin'>;
-  readonly orderPlaces: Pick<Places, 'begin'>;
+  readonly projectPlaces: Pick<Places, 'noteNew'>;
 }): Register {
   const checkRegistration = makeCheckRegistration({ checkPassword });
   return async (input, context) => {
@@ -120,7 +118,7 @@ export function makeRegister({
       )
       .catch(refuseGone);
     const { resource: user } = await users.registered(documents);
-    for (const places of [projectPlaces, orderPlaces]) places.begin(userId, new Date(user.created_at));
+    projectPlaces.noteNew(userId, new Date(user.created_at));
     // The epoch of a new user.
     const epoch = 0;
     const { clientIp, userAgent } = input;

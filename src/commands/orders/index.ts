@@ -5,7 +5,7 @@ import { makeCancelOrder } from './cancel-order.js';
 import { makeCapturePayment } from './capture-payment.js';
 import { makeDismissUnmatched } from './dismiss-unmatched.js';
 import { makeFulfilOrder } from './fulfil-order.js';
-import type { PlaceLimits } from '../shared/place-limits.js';
+import { makeOrderPlaces } from '../shared/place-limits.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from './receive-payment-callback.js';
 import { makeFindPayments } from './find-payments.js';
 import { makeCheckReturnUrl, makePayOrder } from './pay-order.js';
@@ -21,7 +21,7 @@ import { makeResolvePayment } from './resolve-payment.js';
 import { makeSettlePayment } from './settle-payment.js';
 import { makeCheckOrder, makePlaceOrder } from './place-order.js';
 
-export function makeOrderCommands(deps: CallbackNotices & Deps & Pick<PlaceLimits, 'orderPlaces'>) {
+export function makeOrderCommands(deps: CallbackNotices & Deps) {
   const settlePayment = makeSettlePayment(deps);
   const passOnCallback = makePassOnCallback({ ...deps, settlePayment });
   const resolvePayment = makeResolvePayment({ ...deps, settlePayment });
@@ -42,7 +42,7 @@ export function makeOrderCommands(deps: CallbackNotices & Deps & Pick<PlaceLimit
     receivePaymentCallback: makeReceivePaymentCallback({ ...deps, acceptCallback }),
     paymentPlatforms: () => listPaymentPlatforms(deps),
     checkOrder: makeCheckOrder(deps),
-    placeOrder: makePlaceOrder({ ...deps, places: deps.orderPlaces }),
+    placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
     checkReturnUrl: makeCheckReturnUrl(deps),
     payOrder: makePayOrder(deps),
     capturePayment: makeCapturePayment(deps),

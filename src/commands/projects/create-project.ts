@@ -31,10 +31,8 @@ export function makeCreateProject({
   handler,
   projects,
   places,
-  storagePlaces,
 }: Pick<Deps, 'handler' | 'projects'> & {
   readonly places: Places;
-  readonly storagePlaces: Pick<Places, 'begin'>;
 }): CreateProject {
   return async ({ ownerId, name }, context) => {
     const id = derivedId(context, 'project');
@@ -45,10 +43,9 @@ export function makeCreateProject({
     const target = { aggregate: projectAggregate, id };
     const { documents } = await handler.handle(target, command, context, { load });
     // Null only for a repetition after the creator has left.
-    const created =
+    return (
       (await projects.after(documents, ownerId)) ??
-      rejectProject('project_not_found', 'there is no such project');
-    storagePlaces.begin(id, new Date(created.resource.created_at));
-    return created;
+      rejectProject('project_not_found', 'there is no such project')
+    );
   };
 }

@@ -12,7 +12,7 @@ import type { FindAccount } from '../shared/find-account.js';
 import { makeForgetInvitations } from './forget-invitations.js';
 import { makeCountInvitation } from './invitation-limits.js';
 import { makeIssueApiKey } from './issue-api-key.js';
-import type { PlaceLimits } from '../shared/place-limits.js';
+import type { Places } from '../shared/places.js';
 import { makeOfferBilling, makeWithdrawBillingOffer } from './offer-billing.js';
 import { makeRemoveErasedMember } from '../shared/remove-erased-member.js';
 import { makeRemoveMember } from './remove-member.js';
@@ -23,22 +23,21 @@ import { makeVerifiedHolder } from './verified-holder.js';
 import { makeSharedRateLimiter } from '../../security/shared-rate-limit.js';
 
 export function makeProjectCommands(
-  deps: Deps &
-    Pick<PlaceLimits, 'projectPlaces' | 'storagePlaces'> & {
-      readonly findAccount: FindAccount;
-    },
+  deps: Deps & {
+    readonly findAccount: FindAccount;
+    readonly places: Places;
+  },
 ) {
   const verifiedHolder = makeVerifiedHolder(deps);
   const countInvitation = makeCountInvitation({
     limiter: makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits }),
   });
-  const { projectPlaces: places } = deps;
   const requireProved = makeRequireProved(deps);
   const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
   const takeBackIfEnded = makeTakeBackIfEnded(deps);
   const acceptInvitation = makeAcceptInvitation({ ...deps, verifiedHolder });
   return {
-    createProject: makeCreateProject({ ...deps, places }),
+    createProject: makeCreateProject(deps),
     changeProject: makeChangeProject(deps),
     deleteProject: makeDeleteProject(deps),
     grantEntitlement: makeGrantEntitlement(deps),
@@ -47,8 +46,8 @@ export function makeProjectCommands(
     changeMemberRole: makeChangeMemberRole({ ...deps, acceptInvitation, countNotice, takeBackIfEnded }),
     removeMember: makeRemoveMember(deps),
     acceptInvitation,
-    acceptOffer: makeAcceptOffer({ ...deps, places }),
-    declineOffer: makeDeclineOffer({ ...deps, places }),
+    acceptOffer: makeAcceptOffer(deps),
+    declineOffer: makeDeclineOffer(deps),
     offerBilling: makeOfferBilling({ ...deps, countNotice, takeBackIfEnded }),
     withdrawBillingOffer: makeWithdrawBillingOffer(deps),
     forgetInvitations: makeForgetInvitations(deps),

@@ -10,23 +10,6 @@ import { makePlaces, type Places } from './places.js';
 
 type PlaceDeps = Pick<Deps, 'stateStore' | 'clock' | 'handler'>;
 
-/** The limits of the things that commands make. */
-export interface PlaceLimits {
-  readonly storagePlaces: Places;
-  readonly projectPlaces: Places;
-  readonly orderPlaces: Places;
-}
-
-export function makePlaceLimits(
-  deps: PlaceDeps & Pick<Deps, 'storages' | 'projects' | 'orders'>,
-): PlaceLimits {
-  return {
-    storagePlaces: makeStoragePlaces(deps),
-    projectPlaces: makeProjectPlaces(deps),
-    orderPlaces: makeOrderPlaces(deps),
-  };
-}
-
 /** Limits the storages of a project (docs/design.md#places). `take` throws CommandRejected storage_limit_reached. */
 export function makeStoragePlaces({ storages, ...deps }: PlaceDeps & Pick<Deps, 'storages'>): Places {
   return makePlaces({
@@ -47,7 +30,7 @@ export function makeStoragePlaces({ storages, ...deps }: PlaceDeps & Pick<Deps, 
  * Limits the projects that a user owns or pays for (docs/design.md#places). `take` throws CommandRejected
  * project_limit_reached.
  */
-function makeProjectPlaces({ projects, ...deps }: PlaceDeps & Pick<Deps, 'projects'>): Places {
+export function makeProjectPlaces({ projects, ...deps }: PlaceDeps & Pick<Deps, 'projects'>): Places {
   return makePlaces({
     ...deps,
     name: 'places/projects',
@@ -65,7 +48,7 @@ function makeProjectPlaces({ projects, ...deps }: PlaceDeps & Pick<Deps, 'projec
 }
 
 /** Limits the open orders of a user (docs/design.md#places). `take` throws CommandRejected order_limit_reached. */
-function makeOrderPlaces({ orders, ...deps }: PlaceDeps & Pick<Deps, 'orders'>): Places {
+export function makeOrderPlaces({ orders, ...deps }: PlaceDeps & Pick<Deps, 'orders'>): Places {
   return makePlaces({
     ...deps,
     name: 'places/orders',

@@ -19,7 +19,7 @@ export interface Places {
    */
   take(ownerId: string, thingId: string): Promise<void>;
   /** Notes that an owner was made at this time, without any thing. So its first claim in this process reads nothing. */
-  begin(ownerId: string, madeAt: Date): void;
+  noteNew(ownerId: string, madeAt: Date): void;
 }
 
 export interface PlacesDeps {
@@ -69,7 +69,7 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
   const newUntil = makeLru<number>(cachedMax);
 
   return {
-    begin: (ownerId, madeAt) => {
+    noteNew: (ownerId, madeAt) => {
       newUntil.set(ownerId, madeAt.getTime() + newMs);
     },
     take: (ownerId, thingId) =>

@@ -11,11 +11,11 @@ import { makeProbeStorage } from './probe-storage.js';
 import { makeReplaceStorageCredentials } from './replace-storage-credentials.js';
 import { makeSealCredentials } from './seal-credentials.js';
 import { makeSetStorageCors } from './set-storage-cors.js';
-import type { PlaceLimits } from '../shared/place-limits.js';
+import { makeStoragePlaces } from '../shared/place-limits.js';
 import { makeSwitchStorage } from './switch-storage.js';
 import { makeAllowsHttp } from '../../domain/storage/allowed-addresses.js';
 
-export function makeStorageCommands(deps: Deps & Pick<PlaceLimits, 'storagePlaces'>) {
+export function makeStorageCommands(deps: Deps) {
   const allowsHttp = makeAllowsHttp(deps.storageAllowedCidrs);
   const common = {
     ...deps,
@@ -26,7 +26,7 @@ export function makeStorageCommands(deps: Deps & Pick<PlaceLimits, 'storagePlace
   };
   return {
     checkNewStorage: makeCheckNewStorage({ allowsHttp }),
-    createStorage: makeCreateStorage({ ...common, places: deps.storagePlaces }),
+    createStorage: makeCreateStorage({ ...common, places: makeStoragePlaces(deps) }),
     changeStorage: makeChangeStorage(common),
     replaceStorageCredentials: makeReplaceStorageCredentials(common),
     ...makeSwitchStorage(common),

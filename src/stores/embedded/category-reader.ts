@@ -2,7 +2,7 @@ import type { LogEvent } from '../../event-sourcing/ports/domain-event.js';
 import { logPageBytesMax } from '../../event-sourcing/ports/event-store.js';
 import type { Connection } from './database.js';
 import { assertHeld, endOf, type EventReader, rowsPerQuery } from './event-reader.js';
-import { contentColumn, decodePage, entriesColumn, parseEntries, reaching } from './event-rows.js';
+import { contentColumn, decodePage, entriesColumn, parseEntries, countToReach } from './event-rows.js';
 import { damage } from './failures.js';
 import { eventsFormat } from './formats.js';
 
@@ -55,7 +55,7 @@ export function makeCategoryReader(
   return (after, limit) => {
     if (after < window.from || after >= window.to) window = lookUp(after);
     const { sequences, to, head } = window;
-    const first = placeAfter(sequences, after);
+    const first = indexAfter(sequences, after);
     const last = Math.min(first + limit, sequences.length);
     const events: LogEvent[] = [];
     let at = first;
@@ -65,7 +65,7 @@ export function makeCategoryReader(
       const entries = parseEntries(selectEntries.get(listOf(wanted))?.[0]);
       const wrong = wanted.findIndex((sequence, index) => entries[index]?.[0] !== sequence);
       if (wrong >= 0) throw damage(eventsFormat, `the event at sequence ${wanted[wrong]} is missing`);
-      const taken = entries.slice(0, reaching(entries, logPageBytesMax - bytes));
+      const taken = entries.slice(0, countToReach(entries, logPageBytesMax - bytes));
       const contents = selectContents.get(listOf(wanted.subarray(0, taken.length)))?.[0] ?? Buffer.alloc(0);
       events.push(...decodePage(taken, contents, streamPrefix).map(ofCategory));
       bytes += contents.length;
@@ -115,8 +115,8 @@ function listOf(sequences: Float64Array): string {
   return `[${sequences.join()}]`;
 }
 
-/** Returns the place of the first number of an ascending list that is greater. */
-function placeAfter(ascending: Float64Array, number: number): number {
+/** Returns the index of the first number of an ascending list that is greater. */
+function indexAfter(ascending: Float64Array, number: number): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);

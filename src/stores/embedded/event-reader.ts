@@ -9,7 +9,7 @@ import {
   entriesColumn,
   type EventRow,
   parseEntries,
-  reaching,
+  countToReach,
 } from './event-rows.js';
 import { damage } from './failures.js';
 import { eventsFormat } from './formats.js';
@@ -109,7 +109,7 @@ export function makeEventReader(connection: Connection): EventReader {
       const entries = parseEntries(selectEntries.get(end, end + wanted)?.[0]);
       // Sequences are unique, so their number shows whether one of them is missing.
       if (entries.length !== wanted || entries.at(-1)?.[0] !== end + wanted) throw missing(end + 1);
-      const taken = entries.slice(0, reaching(entries, logPageBytesMax - bytes));
+      const taken = entries.slice(0, countToReach(entries, logPageBytesMax - bytes));
       const contents = selectContents.get(end, end + taken.length)?.[0] ?? Buffer.alloc(0);
       events.push(...decodePage(taken, contents, streamPrefix));
       end += taken.length;

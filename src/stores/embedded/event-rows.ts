@@ -64,7 +64,7 @@ export const entriesColumn =
 export const contentColumn = "CAST(group_concat(content, ',') AS BLOB)";
 
 /** Returns how many of the entries it takes to reach a size: at least one, and all when they are smaller. */
-export function reaching(entries: readonly PageEntry[], bytes: number): number {
+export function countToReach(entries: readonly PageEntry[], bytes: number): number {
   let [sum, count] = [0, 0];
   for (const [, , , length] of entries) {
     sum += length;

@@ -5,7 +5,6 @@ import { makeFindAccount } from '../../../src/commands/shared/find-account.js';
 import type { SessionIds } from '../../../projections/access/reader.js';
 import { makeReaders, type Readers } from '../../../projections/readers.js';
 import { makeCommands } from '../../../src/commands/index.js';
-import { makePlaceLimits } from '../../../src/commands/shared/place-limits.js';
 import { makeOrderCommands } from '../../../src/commands/orders/index.js';
 import { builtInPlans } from '../../../src/domain/order/plans.js';
 import { makeStorageUrls } from '../../../src/integrations/object-storage/media-urls.js';
@@ -145,7 +144,7 @@ export function givenCommands(
     findAccount,
     ...makeCommands(deps),
     // The limits of callbacks are real time. The test's clock would let them pass at once.
-    ...makeOrderCommands({ ...deps, ...makePlaceLimits(deps), clock: { ...clock, sleep: callbackSleep } }),
+    ...makeOrderCommands({ ...deps, clock: { ...clock, sleep: callbackSleep } }),
   };
 }
 
