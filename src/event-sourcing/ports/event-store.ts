@@ -20,6 +20,12 @@ export interface LogPage {
   readonly bytes?: number;
 }
 
+/** Reads a page of the log that may leave out events of other categories. `last` is the last event up to the cursor, of any. */
+export type ReadCategory = (options: {
+  readonly after: Position | null;
+  readonly limit: number;
+}) => Promise<LogPage & { readonly last: LogEvent | null }>;
+
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }

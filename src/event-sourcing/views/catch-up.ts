@@ -2,15 +2,9 @@ import { fingerprintOf, makeLoadOwnCheckpoint } from '../following/checkpoints.j
 import type { SetApartItem } from '../following/set-apart.js';
 import type { Clock } from '../ports/clock.js';
 import type { LogEvent, Position } from '../ports/domain-event.js';
-import type { EventStore, LogPage } from '../ports/event-store.js';
+import type { EventStore, ReadCategory } from '../ports/event-store.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import { type FedCollection, makePending, makeStreamsApart } from './pending.js';
-
-/** Reads a page of the log that may leave out events of other categories. `last` is the last event up to the cursor, of any. */
-export type ReadCategory = (options: {
-  readonly after: Position | null;
-  readonly limit: number;
-}) => Promise<LogPage & { readonly last: LogEvent | null }>;
 
 /** Large pages cost less for each event, and the caller serves no request. */
 const pageSize = 1_000;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { LogEvent } from '../../event-sourcing/ports/domain-event.js';
-import type { EventStore, LogPage } from '../../event-sourcing/ports/event-store.js';
-import type { ReadCategory } from '../../event-sourcing/views/catch-up.js';
+import type { EventStore, LogPage, ReadCategory } from '../../event-sourcing/ports/event-store.js';
 import { positionOf, sequenceOf } from './event-rows.js';
 import { type CategoryRows, makeCategoryReader } from './category-reader.js';
 import { endOf, type EventReader, makeEventReader } from './event-reader.js';
