@@ -51,7 +51,7 @@ export function makeCheckPresentPassword({
     const account = { emailDigest: user.email_digest, clientIp };
     const slowed = perClient<Sealed>(tries, { subject: userId, clientIp }, passwords.requireRoom);
     const run = () => passwordTries.run(account, check, context, slowed);
-    const advice = `${field}: cannot be checked any more; sign in by a mailed code, and choose a new password without it`;
+    const advice = `${field} cannot be checked any more; sign in by a mailed code, and choose a new password without it`;
     const tried = await refuseUncheckable(run, { advice, onUncheckable });
     switch (tried.outcome) {
       case 'passed':
