@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
-import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import type { Clock } from '../../src/event-sourcing/ports/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { makeEvent, makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
 import { realClock } from '../support/fakes/clock.js';
@@ -92,11 +92,12 @@ async function becomeAnother(server: EventStoreDbServer): Promise<void> {
 
 function given(
   t: ExecutionContext,
-  options: { readonly shortLogMs?: number; readonly start?: StartOptions } = {},
+  options: { readonly shortLogMs?: number; readonly start?: StartOptions; readonly clock?: Clock } = {},
 ) {
   const fatal: Error[] = [];
   return givenServer(t, options.start ?? {}, {
     limits: { shortLogMs: options.shortLogMs ?? shortLogMs, pollMs: 20 },
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
     onFatal: (error) => fatal.push(error),
   }).then(({ server, store }) => ({ server, store, fatal }));
 }
@@ -183,23 +184,50 @@ async function appendSome(server: EventStoreDbServer): Promise<void> {
   await other.close();
 }
 
+test.serial(
+  'A reader that is behind reads an older copy that has grown, and no append is acknowledged after that',
+  async (t) => {
+    // Given a store whose check in the background waits, so that the reader is first
+    const waits = { ...realClock, sleep: () => new Promise<void>(() => undefined) };
+    const { server, store, fatal } = await given(t, { clock: waits });
+    await store.logId();
+    for (let n = 0; n < lost + 5; n += 1) await store.append(uniqueStream(), 'no-stream', makeEvents(1));
+    const { cursor } = await store.readAll({ after: null, limit: 2 });
+    const known = (await store.head()) ?? '';
+    await server.network.refuse();
+    growOlderCopy(server);
+    await t.throwsAsync(store.readAll({ after: cursor, limit: 500 }), { instanceOf: StoreUnavailable });
+    await server.network.accept();
+    // When a reader reads past the last known position
+    const page = await untilAnswered(() => store.readAll({ after: cursor, limit: 500 }));
+    t.true((page.cursor ?? '') > known);
+    t.deepEqual(fatal, []);
+    // Then the next append finds out
+    const length = server.log.records.length;
+    await t.throwsAsync(store.append(uniqueStream(), 'no-stream', makeEvents(1)), {
+      instanceOf: StoreDamaged,
+    });
+    t.is(server.log.records.length, length);
+    t.is(fatal.length, 1);
+  },
+);
+
 test.serial('A server that restarts with the same log goes on', async (t) => {
   const { server, store, fatal } = await given(t, { shortLogMs: 0 });
   await store.logId();
   for (let round = 0; round < 5; round += 1) {
     await store.append(uniqueStream(), 'no-stream', makeEvents(2));
     server.network.cut();
-    await appendWhenPossible(store);
+    await untilAnswered(() => store.append(uniqueStream(), 'no-stream', makeEvents(1)));
   }
   t.deepEqual(fatal, []);
   t.true(server.faults.calls.filter((call) => call.kind === 'probe').length >= 6);
 });
 
-async function appendWhenPossible(store: EventStore): Promise<void> {
+async function untilAnswered<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      await store.append(uniqueStream(), 'no-stream', makeEvents(1));
-      return;
+      return await call();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       await realClock.sleep(5);

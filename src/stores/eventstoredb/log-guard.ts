@@ -46,6 +46,11 @@ export function makeLogGuard(deps: {
   const stopping = new AbortController();
   let logId: string | null = null;
   let last: KnownEvent | null = null;
+  /**
+   * The last known event when a connection was lost, until a check has succeeded. A reader that is behind may read an
+   * exchanged log before the check, and `last` is then an event of that log.
+   */
+  let suspicion: { readonly last: KnownEvent | null } | null = null;
   let damage: StoreDamaged | null = null;
   let verifying = false;
   let suspectedAgain = false;
@@ -60,6 +65,8 @@ export function makeLogGuard(deps: {
     verify,
     suspect: () => {
       suspectedAgain = true;
+      // A new object, because a check that began earlier does not settle this suspicion.
+      suspicion = { last: suspicion === null ? last : suspicion.last };
       if (!verifying && !stopping.signal.aborted) void verifyUntilAnswered();
     },
     stop: () => {
@@ -88,7 +95,8 @@ export function makeLogGuard(deps: {
   async function verify(signal: AbortSignal): Promise<void> {
     if (damage !== null) throw damage;
     try {
-      const known = { logId, last };
+      const checked = suspicion;
+      const known = { logId, last: checked === null ? last : checked.last };
       const findings = await Promise.allSettled([
         verifyId(known.logId, signal),
         verifyLast(known.last, signal),
@@ -96,6 +104,7 @@ export function makeLogGuard(deps: {
       // The id comes first: another id is damage at once, while a missing event may wait.
       for (const finding of findings) if (finding.status === 'rejected') throw finding.reason as Error;
       shortLog.whole();
+      if (suspicion === checked) suspicion = null;
     } catch (error) {
       const failure = readFailure(error);
       if (failure instanceof StoreDamaged) fail(failure);
