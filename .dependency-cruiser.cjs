@@ -5,8 +5,8 @@ const ours = '^(src|projections|test)/';
 const kernel = '^src/event-sourcing/';
 /** Interfaces of stores and clock, events and errors: the part of the kernel that adapters and pure code may know. */
 const ports = '^src/event-sourcing/ports/';
-/** Semaphores, queues and batches: no domain word, no store. */
-const concurrency = '^src/concurrency/';
+/** Semaphores, queues, batches and the files of the package: no domain word, no store. */
+const concurrency = '^src/(concurrency/|package-files\\.ts$)';
 /** Field schemas, roles and scopes that several aggregates share. */
 const sharedDomain = '^src/domain/[^/]+\\.ts$';
 /** What is wrong with the fields of an input, in the words of every interface. */

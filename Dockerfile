@@ -4,8 +4,8 @@ FROM node:26-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build-docs-reader.mjs scripts/
+COPY tsconfig.json ./
+COPY scripts/build.mjs scripts/build-docs-reader.mjs scripts/
 COPY src src
 COPY projections projections
 RUN npm run build && npm prune --omit=dev
@@ -15,9 +15,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/dist/src dist/src
-COPY --from=build /app/dist/projections dist/projections
-COPY --from=build /app/dist/docs-reader dist/docs-reader
+COPY --from=build /app/dist dist
 # The program belongs to root. The user that runs it can write to the data, and to the volume of keys where it is mounted so.
 RUN mkdir -m 700 /data /keys && chown node:node /data /keys
 USER node
@@ -25,4 +23,4 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/src/cli.js", "serve"]
+CMD ["node", "--enable-source-maps", "dist/cli.js", "serve"]

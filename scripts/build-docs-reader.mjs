@@ -13,7 +13,10 @@ const entry = 'standalone.esm.js';
 
 const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
 
-if (builtVersion() !== version) build();
+/** Copies the files, unless an earlier build has copied those of this version. */
+export function buildDocsReader() {
+  if (builtVersion() !== version) build();
+}
 
 /** Returns the version that an earlier build has copied; undefined without one. */
 function builtVersion() {

@@ -204,9 +204,9 @@ pass 'as a user and an agent' "$scratch/user.toml" "${without_endings[@]}" "$@"
 
 FUZZ_TOKEN=$(access_token owner)
 FUZZ_PROJECT=$(post /projects '{"name":"Fuzz"}' -H "authorization: Bearer $FUZZ_TOKEN" | field .id)
-node dist/src/cli.js project grant "$FUZZ_PROJECT" allow_s3
-node dist/src/cli.js user verify owner@example.org
-node dist/src/cli.js operator grant owner@example.org
+node dist/cli.js project grant "$FUZZ_PROJECT" allow_s3
+node dist/cli.js user verify owner@example.org
+node dist/cli.js operator grant owner@example.org
 credential=fuzz-canary-secret-key
 FUZZ_STORAGE=$(post "/projects/$FUZZ_PROJECT/storages" \
   "{\"name\":\"a\",\"provider\":\"s3\",\"bucket\":\"rushes\",\"region\":\"eu-central-1\",\"credentials\":{\"access_key\":\"AKIAFUZZ\",\"secret_key\":\"$credential\"}}" \
@@ -220,7 +220,7 @@ FUZZ_KEY=$(post "/projects/$FUZZ_PROJECT/api-keys" \
 export FUZZ_PROJECT FUZZ_STORAGE FUZZ_ASSET FUZZ_KEY
 owner_token=$FUZZ_TOKEN
 FUZZ_TOKEN=$(access_token viewer)
-node dist/src/cli.js user verify viewer@example.org
+node dist/cli.js user verify viewer@example.org
 post "/projects/$FUZZ_PROJECT/members" '{"email":"viewer@example.org","role":"viewer"}' -H "authorization: Bearer $owner_token" >/dev/null
 pass 'as a viewer of the project' "$scratch/known.toml" "${without_endings[@]}" "$@"
 pass 'with an API key of the project' "$scratch/key.toml" "${without_endings[@]}" "$@"

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --enable-source-maps
 import { CommanderError } from 'commander';
 import { isExplained } from './cli/explained.js';
 import { exitCodes } from './cli/exit-codes.js';

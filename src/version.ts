@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { packageFile } from './package-files.js';
 
 const manifest = z.object({ version: z.string() });
 
-/** The version of the package. package.json is two folders above the compiled file. */
+/** The version of the package. */
 export const version = manifest.parse(
-  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')),
+  JSON.parse(readFileSync(packageFile('package.json'), 'utf8')),
 ).version;

@@ -5,6 +5,7 @@ import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../event-sourcing/ports/read-model-store.js';
 import type { Generations } from '../event-sourcing/views/generations.js';
 import type { FedCollection } from '../event-sourcing/views/pending.js';
+import { packageFile } from '../package-files.js';
 import { openLogReader } from '../stores/embedded/log-reader.js';
 
 /** Collections that read one category, by the names of their views. */
@@ -97,7 +98,7 @@ export async function catchUpInThreads(
 
   function runThread(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const worker = new Worker(new URL('./catch-up-thread.js', import.meta.url), { workerData });
+      const worker = new Worker(packageFile('dist/catch-up-thread.js'), { workerData });
       worker.on('message', (message: FromCatchUpThread) => {
         if (message.kind === 'set-apart') options.onSetApart(message.collection, message.stream);
         else if (message.kind === 'failed') options.onFailed(message.reason);

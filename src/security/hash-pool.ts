@@ -1,5 +1,6 @@
 import { Tinypool } from 'tinypool';
 import { Overloaded } from '../concurrency/overloaded.js';
+import { packageFile } from '../package-files.js';
 import { guessing } from './guessing.js';
 import { makeHashQueue, type Priority } from './hash-queue.js';
 import type { HashReply, HashRequest } from './hash-worker.js';
@@ -42,7 +43,7 @@ export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
   // A wrong scrypt must stop the start, not the first registration.
   chooseScrypt();
   const pool = new Tinypool({
-    filename: new URL('./hash-worker.js', import.meta.url).href,
+    filename: packageFile('dist/hash-worker.js').href,
     name: 'hash',
     minThreads: 0,
     maxThreads: threads,

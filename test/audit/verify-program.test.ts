@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { packageFile } from '../../src/package-files.js';
 import { runVerifier } from '../../src/audit/verify/verify.js';
 import { joinLines, linesOf, withFiles } from '../support/audit/altered-export.js';
 import {
@@ -18,7 +19,7 @@ import {
 import { makeSeededRandom } from '../support/fakes/clock.js';
 
 const { vkey } = givenLogKey();
-const program = fileURLToPath(new URL('../../src/audit/verify/verify.js', import.meta.url));
+const program = fileURLToPath(packageFile('dist/verify.js'));
 
 /** Two full tiles and a partial one. */
 const events = givenAuditEvents(makeSeededRandom(600), 600);

@@ -7,11 +7,12 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { withLog } from './logs.js';
 import { type Comparison, describe, median } from './measure.js';
+import { packageFile } from '../../src/package-files.js';
 import { benchPaymentsWithAudit } from './payments.js';
 
 const child = fileURLToPath(new URL('./audit-child.js', import.meta.url));
 const reportUsage = fileURLToPath(new URL('./report-usage.js', import.meta.url));
-const verifier = fileURLToPath(new URL('../../src/audit/verify/verify.js', import.meta.url));
+const verifier = fileURLToPath(packageFile('dist/verify.js'));
 const someEvents = 100_000;
 const manyEvents = 1_000_000;
 const rounds = 3;

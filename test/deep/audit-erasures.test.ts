@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { packageFile } from '../../src/package-files.js';
 import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
@@ -43,7 +44,7 @@ const workers = 4;
 const ownerPassword = 'Correct-Horse-9';
 /** People whom the command line erases; each call is a process. The control socket serves the other operators' erasures. */
 const erasedByCli = 5;
-const verifier = fileURLToPath(new URL('../../src/audit/verify/verify.js', import.meta.url));
+const verifier = fileURLToPath(packageFile('dist/verify.js'));
 
 /** A busy machine makes the service refuse calls for a moment. */
 async function patiently(call: () => Promise<ServiceReply>): Promise<ServiceReply> {

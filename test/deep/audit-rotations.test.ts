@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { packageFile } from '../../src/package-files.js';
 import type { RingOverview } from '../../src/keys/key-rotation.js';
 import { eventually } from '../support/audit/audit-scene.js';
 import { isSignedWith, startPollingAuditor } from '../support/audit/polling-auditor.js';
@@ -24,7 +25,7 @@ import { freePort, makeDataDirectory, startService } from '../support/servers/se
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const rotations = Math.max(2, Math.ceil(20 * budget));
-const verifier = fileURLToPath(new URL('../../src/audit/verify/verify.js', import.meta.url));
+const verifier = fileURLToPath(packageFile('dist/verify.js'));
 const password = 'Correct-Horse-9';
 
 test(`${rotations} rotations of the audit key let each polled checkpoint verify under the newest key of the auditor`, async (t) => {

@@ -17,6 +17,7 @@ import {
   writeExport,
 } from '../support/audit/audit-export.js';
 import { givenTamperBase, type TamperBase, tamperings } from '../support/audit/tamperings.js';
+import { packageFile } from '../../src/package-files.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 
 /* DEEP_SEED=<printed> replays a run. A DEEP_BUDGET above 1 multiplies the tamperings: 34 makes 100,000. */
@@ -131,7 +132,7 @@ test('In a tree of three levels each tile that is forged or altered is the place
 test('The program ends with 1 on tampered exports in folders, and with 0 on intact ones', async (t) => {
   t.timeout(20 * 60_000);
   t.log(`DEEP_SEED=${seed}`);
-  const program = fileURLToPath(new URL('../../src/audit/verify/verify.js', import.meta.url));
+  const program = fileURLToPath(packageFile('dist/verify.js'));
   const root = mkdtempSync(join(tmpdir(), 'audit-tampering-'));
   t.teardown(() => {
     rmSync(root, { recursive: true });

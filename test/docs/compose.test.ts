@@ -103,7 +103,7 @@ test('The one-shots of compose.cluster.yaml make keys and certificates, and the 
   makeThem();
   t.deepEqual(read509('eventstoredb1'), made);
   const [node, program, ...args] = wordsOf(services['keys']?.command);
-  t.deepEqual([node, program], ['node', 'dist/src/cli.js']);
+  t.deepEqual([node, program], ['node', 'dist/cli.js']);
   for (const expected of [true, false]) {
     const { stdout } = await runCli(folder.path, ['--json', ...args.map(here)]);
     t.is((JSON.parse(stdout) as { made: boolean }).made, expected);

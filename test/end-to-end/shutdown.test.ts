@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import test, { type ExecutionContext } from 'ava';
 import { addKey } from '../../src/keys/key-changes.js';
 import { changeKeyFile } from '../../src/keys/key-file.js';
 import { addNode, makeServiceClient, signedIn } from '../support/clients/service-client.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { cli, freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 
@@ -141,7 +140,7 @@ test('Neither a full disk under the log and the terminal nor a reader that stall
       env: {
         PATH: process.env['PATH'],
         NODE: process.execPath,
-        CLI: fileURLToPath(new URL('../../src/cli.js', import.meta.url)),
+        CLI: cli,
         DATA_DIR: directory.path,
         PORT: String(port),
         HASHING_NICE: '0',

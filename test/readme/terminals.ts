@@ -36,7 +36,7 @@ const printedPlaces = {
 
 /** Everything is installed and built, and only the last block starts the service: the ones before it prepare the terminal. */
 const npmBefore = 'npm() { :; }';
-const npmAtLast = 'npm() { if [ "$1" = start ]; then exec node dist/src/cli.js serve; fi; }';
+const npmAtLast = 'npm() { if [ "$1" = start ]; then exec node dist/cli.js serve; fi; }';
 
 /** Reactions whose work a `sleep` of the documents waits for. */
 const awaited =

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { packageFile } from '../../src/package-files.js';
 import { originOf } from '../../src/audit/audit-records.js';
 import { makeNoteSigner } from '../../src/audit/note.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
@@ -23,7 +24,7 @@ test.after.always(() => {
   rmSync(root, { recursive: true, force: true });
 });
 const program = buildOmniwitness(root);
-const verifier = fileURLToPath(new URL('../../src/audit/verify/verify.js', import.meta.url));
+const verifier = fileURLToPath(packageFile('dist/verify.js'));
 const password = 'Correct-Horse-9';
 
 /** Starts the service on a data directory, with an auditor in it. */

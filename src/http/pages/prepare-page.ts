@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { packageFile } from '../../package-files.js';
 import { contentTag } from '../etag.js';
 import type { PreparedBody } from '../reply.js';
 
@@ -41,6 +43,14 @@ export function preparePage({
     isIndexed: false,
     ...(language === undefined ? {} : { language }),
   };
+}
+
+/**
+ * Returns the script of a page, which the build has made of `browser/<page>/` as one text. So one digest in the policy names all code
+ * that may run, and a page never mixes modules of two versions. @throws Error when the build lacks it
+ */
+export function readPageScript(page: 'audit' | 'share'): string {
+  return readFileSync(packageFile(`dist/pages/${page}.js`), 'utf8');
 }
 
 function digestOf(text: string): string {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import { packageFile } from '../../package-files.js';
 import { errorOf } from './failures.js';
 import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
 
@@ -49,7 +50,7 @@ export async function startGroupWriter<Request, Reply>(
   options: GroupWriterOptions<Request, Reply>,
 ): Promise<GroupWriter<Request, Reply>> {
   const { thread, limitMs, onSettled, onFatal } = options;
-  const worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData: thread });
+  const worker = new Worker(packageFile('dist/writer-thread.js'), { workerData: thread });
   const exited = new Promise<void>((resolve) => worker.once('exit', resolve));
   await opened(worker);
 

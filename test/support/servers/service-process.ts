@@ -6,9 +6,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../../src/package-files.js';
 import { sendRaw } from '../clients/send-raw.js';
 
-const cli = fileURLToPath(new URL('../../../src/cli.js', import.meta.url));
+/** The built program, which users start. */
+export const cli = fileURLToPath(packageFile('dist/cli.js'));
+const nodeArguments = ['--enable-source-maps', cli];
 
 /** The real service in a separate process, over a data directory that outlives it. */
 export interface ServiceProcess {
@@ -87,7 +90,7 @@ export async function startService(
 /** Starts `serve` without waiting, for starts that fail. */
 export function spawnService(options: StartOptions): ServiceProcess {
   const { directory, port, environment = {}, fileKibibytesMax } = options;
-  const command = [process.execPath, cli, 'serve'];
+  const command = [process.execPath, ...nodeArguments, 'serve'];
   const limited =
     fileKibibytesMax === undefined
       ? command
@@ -129,9 +132,18 @@ export function runCli(
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   return new Promise((resolve) => {
     const env = { ...baseEnvironment(), DATA_DIR: directory, ...environment };
-    execFile(process.execPath, [cli, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
-    });
+    execFile(
+      process.execPath,
+      [...nodeArguments, ...args],
+      { env, timeout: 60_000 },
+      (error, stdout, stderr) => {
+        resolve({
+          code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1,
+          stdout,
+          stderr,
+        });
+      },
+    );
   });
 }
 
@@ -167,7 +179,7 @@ export async function runCliAtTerminal(
   { asks, answer }: { readonly asks: RegExp; readonly answer: string },
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   if (terminalProgram === null) throw new Error('the system has no program for a pseudo terminal');
-  const command = [process.execPath, cli, ...args].map((part) => `'${part}'`).join(' ');
+  const command = [process.execPath, ...nodeArguments, ...args].map((part) => `'${part}'`).join(' ');
   const child = spawn(terminalProgram, ['--quiet', '--return', '--command', command, '/dev/null'], {
     env: { ...baseEnvironment(), DATA_DIR: directory },
     stdio: ['pipe', 'pipe', 'pipe'],

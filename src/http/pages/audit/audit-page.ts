@@ -1,13 +1,11 @@
 import type { PreparedBody } from '../../reply.js';
-import { preparePage } from '../prepare-page.js';
+import { preparePage, readPageScript } from '../prepare-page.js';
 import { auditPageBody } from './audit-page-body.js';
 import { auditPageStyle } from './audit-page-style.js';
-import { auditPageModules } from './audit-page-modules.js';
-import { joinPageModules } from '../join-modules.js';
 
 /** Makes the page for auditors: docs/design.md#page-for-auditors. It is the same for every caller and holds no data. */
 export function makeAuditPage(): PreparedBody {
-  const script = joinPageModules(auditPageModules);
+  const script = readPageScript('audit');
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow"><link rel="icon" href="data:,"><title>Audit log</title><style>${auditPageStyle}</style></head>

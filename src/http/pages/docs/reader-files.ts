@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { packageFile } from '../../../package-files.js';
 import { weakTag } from '../../etag.js';
 import type { PreparedBody } from '../../reply.js';
 
@@ -23,7 +24,7 @@ export interface ReaderFiles {
   find(name: string): PreparedBody | null;
 }
 
-const folder = new URL('../../../../docs-reader/', import.meta.url);
+const folder = packageFile('dist/docs-reader/');
 
 /** Opens the files of the reader. It reads each file once, at the first request for it. @throws Error when the build lacks them */
 export function openReaderFiles(): ReaderFiles {

@@ -1,9 +1,7 @@
 import type { PreparedBody } from '../../reply.js';
-import { joinPageModules } from '../join-modules.js';
-import { preparePage } from '../prepare-page.js';
+import { preparePage, readPageScript } from '../prepare-page.js';
 import { negotiateLanguage } from './negotiate-language.js';
 import { makeSharePageBody } from './share-page-body.js';
-import { sharePageModules } from './share-page-modules.js';
 import { sharePageStyle } from './share-page-style.js';
 import { readShareTexts, type ShareTexts } from './share-texts.js';
 
@@ -16,7 +14,7 @@ export type SharePage = (acceptLanguage: string | undefined) => PreparedBody;
  * @param allowsHttp whether storages may be reached without TLS
  */
 export function makeSharePage({ allowsHttp }: { readonly allowsHttp: boolean }): SharePage {
-  const script = joinPageModules(sharePageModules);
+  const script = readPageScript('share');
   const media = allowsHttp ? 'https: http:' : 'https:';
   const sources = [
     `img-src data: ${media}`,

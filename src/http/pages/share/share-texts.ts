@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { packageFile } from '../../../package-files.js';
 import type { PageLanguage } from './negotiate-language.js';
 
 /** The texts of the page of shares in one language, by key. */
@@ -7,7 +8,8 @@ export interface ShareTexts extends PageLanguage {
   readonly texts: Readonly<Record<string, string>>;
 }
 
-const folder = new URL('texts/', import.meta.url);
+/** The build copies the folder `texts` to it. */
+const folder = packageFile('dist/pages/texts/');
 const fileSchema = z.record(z.string(), z.string().min(1)).and(z.object({ lang: z.string() }));
 
 /**

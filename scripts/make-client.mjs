@@ -1,9 +1,9 @@
 /* global AbortSignal, fetch */
-// Writes the types of the TypeScript client from the OpenAPI document of the built service. The results are not committed, so
-// they are never stale: each build makes them again when the service has changed.
+// Makes the TypeScript client: its types come from the OpenAPI document of the built service. They are not committed, so they
+// are never stale: each build makes them again when the service has changed.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,28 +13,10 @@ import openapiTypescript, { astToString } from 'openapi-typescript';
 const root = join(import.meta.dirname, '..');
 const target = join(root, 'clients', 'typescript', 'src');
 const types = join(target, 'document.ts');
-const stampFile = join(root, 'dist', 'client-types.digest');
 const startMsMax = 120_000;
 
-const stamp = digestOfSources();
-const isCurrent = existsSync(types) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
-if (!isCurrent) {
-  await make();
-  writeFileSync(stampFile, stamp);
-}
-
-/** Digests the compiled files that make the document: routes, resources and the schemas of the domain. */
-function digestOfSources() {
-  const digest = createHash('sha256');
-  for (const folder of ['src/http', 'src/domain', 'projections']) {
-    for (const name of readdirSync(join(root, 'dist', folder), { recursive: true }).sort()) {
-      if (name.endsWith('.js')) digest.update(name).update(readFileSync(join(root, 'dist', folder, name)));
-    }
-  }
-  return digest.digest('hex');
-}
-
-async function make() {
+/** Makes the types of the client, and compiles it to `clients/typescript/dist`. It needs the built program. */
+export async function makeClient() {
   const document = await readDocument();
   const idempotent = Object.entries(document.paths)
     .filter(([, { post }]) => JSON.stringify(post?.parameters ?? []).includes('parameters/Idempotency-Key'))
@@ -45,13 +27,18 @@ async function make() {
     `/** The paths whose POST takes an \`Idempotency-Key\`. */\nexport const idempotentPaths: ReadonlySet<string> = new Set([\n${idempotent.join('\n')}\n]);\n`,
   );
   writeFileSync(types, astToString(await openapiTypescript(document)));
-  console.log(`clients/typescript/src/document.ts: ${Object.keys(document.paths).length} paths`);
+  const compiler = join(root, 'node_modules', 'typescript-7', 'bin', 'tsc');
+  const compiling = spawn(process.execPath, [compiler, '--project', join(root, 'clients', 'typescript')], {
+    stdio: 'inherit',
+  });
+  const [code] = await once(compiling, 'exit');
+  if (code !== 0) throw new Error('the client does not compile');
 }
 
 /** Returns the document that the service serves. */
 async function readDocument() {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-types-'));
-  const service = spawn(process.execPath, [join(root, 'dist', 'src', 'cli.js'), 'serve'], {
+  const service = spawn(process.execPath, [join(root, 'dist', 'cli.js'), 'serve'], {
     // None of the caller's settings: a build beside a configured service must not open the stores of that service.
     env: { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: directory, SMTP_URL: 'log:' },
     stdio: ['ignore', 'ignore', 'pipe'],
