@@ -5,7 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
-COPY scripts/build.mjs scripts/build-docs-reader.mjs scripts/
+COPY scripts/build.mjs scripts/build-docs-reader.mjs scripts/entries.mjs scripts/
 COPY src src
 COPY projections projections
 RUN npm run build && npm prune --omit=dev

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { buildDocsReader } from './build-docs-reader.mjs';
+import { pageEntries, programEntries, verifierEntry } from './entries.mjs';
 
 const root = join(import.meta.dirname, '..');
 const compiled = join(root, 'dist');
@@ -25,7 +26,7 @@ const common = {
 /** Sources that the build itself makes. */
 const madeByClient = /^clients\/typescript\/src\/(document|idempotent-paths)\.ts$/;
 
-const everyPart = ['package-lock.json', 'tsconfig.json', 'scripts/build.mjs'];
+const everyPart = ['package-lock.json', 'tsconfig.json', 'scripts/build.mjs', 'scripts/entries.mjs'];
 
 await once('program', [...everyPart, 'scripts/build-docs-reader.mjs', 'src', 'projections'], async () => {
   prune('chunks', [...(await buildProgram()), ...(await buildPages())]);
@@ -62,12 +63,7 @@ async function once(part, sources, make) {
 async function buildProgram() {
   const { metafile } = await build({
     ...common,
-    entryPoints: {
-      cli: 'src/cli.ts',
-      'writer-thread': 'src/stores/embedded/writer-thread.ts',
-      'catch-up-thread': 'src/composition/catch-up-thread.ts',
-      'hash-worker': 'src/security/hash-worker.ts',
-    },
+    entryPoints: programEntries,
     bundle: true,
     // Node then starts with a tenth less CPU. The maps name the lines of the sources.
     minifyWhitespace: true,
@@ -82,18 +78,15 @@ async function buildProgram() {
       js: "import { createRequire as makeRequire } from 'node:module';\nconst require = makeRequire(import.meta.url);",
     },
   });
-  // One file for auditors, who may run a copy of it elsewhere.
-  await build({ ...common, entryPoints: { verify: 'src/audit/verify/verify.ts' } });
+  await build({ ...common, entryPoints: verifierEntry });
   return Object.keys(metafile.outputs);
 }
 
-/** The scripts of the pages for browsers. A page contains its script as text. */
 async function buildPages() {
   const { metafile } = await build({
     ...common,
     entryPoints: {
-      'pages/audit': 'src/http/pages/browser/audit/main.ts',
-      'pages/share': 'src/http/pages/browser/share/visit.ts',
+      ...pageEntries,
       ...Object.fromEntries(
         filesIn('src/http/pages/share/texts').map((file) => [
           `pages/texts/${file.split('/').at(-1).replace('.json', '')}`,

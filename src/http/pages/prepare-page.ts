@@ -50,7 +50,8 @@ export function preparePage({
  * that may run, and a page never mixes modules of two versions. @throws Error when the build lacks it
  */
 export function readPageScript(page: 'audit' | 'share'): string {
-  return readFileSync(packageFile(`dist/pages/${page}.js`), 'utf8');
+  const path = page === 'audit' ? 'dist/pages/audit.js' : 'dist/pages/share.js';
+  return readFileSync(packageFile(path), 'utf8');
 }
 
 function digestOf(text: string): string {
