@@ -20,18 +20,19 @@ export interface AppDeps extends Shell, ObserveDeps, AdmitDeps {
 export function makeApp(deps: AppDeps): Koa<HttpState> {
   const { routes, logger, requestLimits } = deps;
   checkRoutes(routes);
-  const routers = new Map<string, Router<HttpState>>();
+  const byShape = new Map<string, Served[]>();
   /** By method and path: the routes without a parameter, which need no pattern. Agents and monitors ask them most often. */
   const fixed = new Map<string, Serve>();
   for (const route of routes) {
     const shape = shapeOf(route.path);
-    const router = routers.get(shape) ?? new Router<HttpState>({ sensitive: true, strict: true });
-    const [work, stores] = [route.serve(deps), storesFor(route)];
-    const serve: Serve = (ctx) => requestLimits.run(ctx.state.tracked, stores, () => work(ctx));
-    router.register(route.path, [route.method], serve);
-    routers.set(shape, router);
+    const stores = storesFor(route);
+    let work: Serve | null = null;
+    const serve: Serve = (ctx) =>
+      requestLimits.run(ctx.state.tracked, stores, () => (work ??= route.serve(deps))(ctx));
+    byShape.set(shape, [...(byShape.get(shape) ?? []), { route, serve }]);
     if (!route.path.includes(':')) fixed.set(`${route.method} ${route.path}`, serve);
   }
+  const routers = new Map<string, Router<HttpState>>();
 
   const app = new Koa<HttpState>();
   // Receives errors after the start of a reply, mostly from clients that disconnected.
@@ -46,7 +47,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     const { path } = ctx;
     const known = fixed.get(`${ctx.method} ${path}`);
     if (known !== undefined) return known(Object.assign(ctx, { params: {} }) as RouterContext<HttpState>);
-    const matched = routers.get(shapeOf(path))?.match(path, ctx.method);
+    const matched = routerOf(shapeOf(path))?.match(path, ctx.method);
     const layers = mostFixed(matched?.path ?? []);
     const layer = layers.find(({ methods }) => methods.includes(ctx.method));
     const serve = layer?.stack[0];
@@ -57,6 +58,21 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     return serve(Object.assign(ctx, { params }) as RouterContext<HttpState>, next) as Promise<void>;
   });
   return app;
+
+  /** Makes the patterns of a shape at the first request for it: a process in a test serves few of the routes. */
+  function routerOf(shape: string): Router<HttpState> | undefined {
+    const served = byShape.get(shape);
+    if (served === undefined || routers.has(shape)) return routers.get(shape);
+    const router = new Router<HttpState>({ sensitive: true, strict: true });
+    for (const { route, serve } of served) router.register(route.path, [route.method], serve);
+    routers.set(shape, router);
+    return router;
+  }
+}
+
+interface Served {
+  readonly route: Route;
+  readonly serve: Serve;
 }
 
 type Serve = (ctx: RouterContext<HttpState>) => Promise<void>;
