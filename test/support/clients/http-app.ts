@@ -43,6 +43,9 @@ export interface TestHttp {
   readonly ask: (path: string, options?: AskOptions) => Promise<Answer>;
 }
 
+/** The published documents of paths, by the routes of the path. */
+export type TestDocuments = Map<string, OpenApiDocument>;
+
 /** Client and server share one thread. On a busy machine a request may arrive late although the client is not slow. */
 export const patientLimits: Partial<ServerLimits> = {
   headersTimeout: 60_000,
@@ -59,9 +62,12 @@ export async function startTestHttp(
     routes,
     limits,
     agentSecrets = [],
+    documents = new Map(),
     ...deps
   }: {
     readonly routes: readonly Route[];
+    /** The published documents by routes, which services with the same routes share. */
+    readonly documents?: TestDocuments;
     readonly limits?: Partial<ServerLimits>;
   } & Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock' | 'agentSecrets'>> & {
       readonly agentSecrets?: HttpDeps['agentSecrets'] | readonly (string | undefined)[];
@@ -103,7 +109,7 @@ export async function startTestHttp(
   });
   t.teardown(() => server.close());
   const origin = `http://127.0.0.1:${server.port}`;
-  const documentOf = makeDocumentOf(http.routes);
+  const documentOf = makeDocumentOf(http.routes, documents);
   return {
     clock,
     origin,
@@ -143,8 +149,7 @@ export async function startTestHttp(
  * Makes the function that returns the published document of a path. The whole document of a service costs more than
  * most tests. The part of each route is the same by itself, which the tests of the document prove.
  */
-function makeDocumentOf(routes: readonly Route[]): (path: string) => OpenApiDocument {
-  const known = new Map<string, OpenApiDocument>();
+function makeDocumentOf(routes: readonly Route[], known: TestDocuments): (path: string) => OpenApiDocument {
   return (path) => {
     const here = routes.filter((route) => pathPattern(route.path).test(path));
     const key = here.map(({ method, path: template }) => `${method} ${template}`).join(' ');
@@ -154,8 +159,14 @@ function makeDocumentOf(routes: readonly Route[]): (path: string) => OpenApiDocu
   };
 }
 
+const pathPatterns = new Map<string, RegExp>();
+
 function pathPattern(template: string): RegExp {
-  return new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
+  const pattern =
+    pathPatterns.get(template) ??
+    new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
+  pathPatterns.set(template, pattern);
+  return pattern;
 }
 
 const documents = new Map<string, OpenApiDocument>();

@@ -52,7 +52,13 @@ import { totpCode } from '../fakes/authenticator-app.js';
 import { makeIdleAudit, type TestAudit } from '../audit/audit-source.js';
 import { type BucketCalls, givenCommands, type PasswordOptions } from '../given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../given/given-stores.js';
-import { startTestHttp, type Answer, type AskOptions, type TestHttp } from '../clients/http-app.js';
+import {
+  startTestHttp,
+  type Answer,
+  type AskOptions,
+  type TestDocuments,
+  type TestHttp,
+} from '../clients/http-app.js';
 
 export const password = 'Correct-Horse-7';
 export const agentSecret = 'agent-canary-secret';
@@ -71,6 +77,9 @@ export interface TestService extends TestHttp {
   readonly post: (path: string, json: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
   readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
 }
+
+/** The documents of all services of the process. What a service is configured with changes no document. */
+const documents: TestDocuments = new Map();
 
 /** Starts every route over every command and reader, on stores in memory. */
 export async function startTestService(
@@ -117,6 +126,7 @@ export async function startTestService(
   });
   const http = await startTestHttp(t, {
     routes: areaRoutes(commands, stores, mailConfigured, makeAudit(stores)),
+    documents,
     readers: commands,
     accessTokens: commands.accessTokens,
     stateStore: stores.stateStore,
