@@ -5,6 +5,7 @@ import {
   type ExistingProject,
   projectAggregate,
   type ProjectCommand,
+  type ProjectState,
 } from '../../src/domain/project/project.js';
 import { roleIn } from '../../src/domain/project/status.js';
 import { type Role, roles } from '../../src/domain/role.js';
@@ -168,6 +169,15 @@ function isConsented(command: ProjectCommand, before: ExistingProject, after: Ex
   );
 }
 
+function decidedOrNone(command: ProjectCommand, state: ProjectState): readonly ProjectEvent[] {
+  try {
+    return projectAggregate.decider.decide(command, state);
+  } catch (error) {
+    if (error instanceof CommandRejected) return [];
+    throw error;
+  }
+}
+
 test('A project has an owner who pays after any series of commands, and no member owns or pays without consent', (t) => {
   const member = fc.nat({ max: 1 }).map((n) => memberId(n));
   const role = fc.constantFrom(...roles);
@@ -202,17 +212,16 @@ test('A project has an owner who pays after any series of commands, and no membe
       const created = { ...projectCreated, data: { ...projectCreated.data, owner_id: memberId(0) } };
       const events: ProjectEvent[] = [created];
       const erased = new Set<string>();
+      let after = given(projectAggregate, ...events).state;
       for (const one of commands) {
         // An erased account is not added again.
         if (one.type === 'AddMember' && erased.has(one.userId)) continue;
         if (one.type === 'RemoveErasedMember') erased.add(one.userId);
-        const { state } = given(projectAggregate, ...events);
-        try {
-          events.push(...projectAggregate.decider.decide(one, state));
-        } catch (error) {
-          if (!(error instanceof CommandRejected)) throw error;
-        }
-        const after = given(projectAggregate, ...events).state;
+        const state = after;
+        const decided = decidedOrNone(one, state);
+        if (decided.length === 0) continue;
+        events.push(...decided);
+        after = given(projectAggregate, ...events).state;
         if (state.status !== 'existing' || after.status !== 'existing') continue;
         if (!isConsented(one, state, after)) return false;
         if (ownersOf(after).length > ownersOf(state).length) reached.add('accepted');

@@ -21,18 +21,22 @@ export function recordEvents<Event extends DomainEvent>(
   events: readonly Event[],
 ): readonly StoredEvent[] {
   const stream = streamName(category, id);
-  return events.map((event, index) => ({
-    ...(JSON.parse(JSON.stringify(codec.encode(event))) as ReturnType<typeof codec.encode>),
-    id: eventId(commandId, stream, index, codec.encode(event)),
-    metadata: {
-      command_id: commandId,
-      causation_id: commandId,
-      correlation_id: commandId,
-      actor: 'anonymous',
-      time: eventTime(index),
-    },
-    stream,
-    revision: BigInt(index),
-    recordedAt: new Date(Date.parse(eventTime(index)) + 5),
-  }));
+  return events.map((event, index) => {
+    const encoded = codec.encode(event);
+    const time = eventTime(index);
+    return {
+      ...(JSON.parse(JSON.stringify(encoded)) as typeof encoded),
+      id: eventId(commandId, stream, index, encoded),
+      metadata: {
+        command_id: commandId,
+        causation_id: commandId,
+        correlation_id: commandId,
+        actor: 'anonymous',
+        time,
+      },
+      stream,
+      revision: BigInt(index),
+      recordedAt: new Date(Date.parse(time) + 5),
+    };
+  });
 }
