@@ -10,6 +10,7 @@ import type {
   VersionedRecord,
   WriteOutcome,
 } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { compareUtf8 } from './compare-utf8.js';
 
 interface Collection {
   readonly indexes: Set<string>;
@@ -34,7 +35,7 @@ export function makeMemoryReadModelStore(): ReadModelStore {
 
   function inOrder(name: string, descending = false): StoredDocument[] {
     const sign = descending ? -1 : 1;
-    return [...collection(name).documents.values()].sort((a, b) => sign * compareIds(a.id, b.id));
+    return [...collection(name).documents.values()].sort((a, b) => sign * compareUtf8(a.id, b.id));
   }
 
   function assertIndexed(name: string, field: string): void {
@@ -111,7 +112,7 @@ export function makeMemoryReadModelStore(): ReadModelStore {
     scan: async (name, { after, limit }) =>
       Promise.resolve(
         inOrder(name)
-          .filter(({ id }) => after === undefined || compareIds(id, after) > 0)
+          .filter(({ id }) => after === undefined || compareUtf8(id, after) > 0)
           .slice(0, limit),
       ),
     write: async (name, writes) => {
@@ -148,7 +149,7 @@ export function makeMemoryReadModelStore(): ReadModelStore {
         [...records]
           .filter(([name]) => name.startsWith(prefix))
           .map(([name, record]) => ({ name, ...structuredClone(record) }))
-          .sort((a, b) => compareIds(a.name, b.name)),
+          .sort((a, b) => compareUtf8(a.name, b.name)),
       ),
     ping: async () => Promise.resolve(),
     close: async () => Promise.resolve(),
@@ -159,7 +160,7 @@ function matches(query: DocumentQuery): (document: StoredDocument) => boolean {
   return ({ id, body }) => {
     if (body === null) return false;
     if (query.after !== undefined) {
-      const order = compareIds(id, query.after);
+      const order = compareUtf8(id, query.after);
       if (query.descending === true ? order >= 0 : order <= 0) return false;
     }
     return query.where === undefined || holds(body, query.where.field.split('.'), query.where.equals);
@@ -197,12 +198,7 @@ interface Place {
 }
 
 function comparePlaces(a: Place, b: Place): number {
-  return compareIds(a.value ?? '', b.value ?? '') || compareIds(a.id, b.id);
-}
-
-/** Compares ids by their UTF-8 bytes. */
-function compareIds(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return compareUtf8(a.value ?? '', b.value ?? '') || compareUtf8(a.id, b.id);
 }
 
 /** Freezes a value. Callers receive the stored documents themselves, so a caller that changes one fails. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
 import type { StateRecord, StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+import { compareUtf8 } from './compare-utf8.js';
 
 /** Makes a model of the state store in memory, for simulations and as the reference of the contract suite. */
 export function makeMemoryStateStore({ clock }: { readonly clock: Clock }): StateStore {
@@ -29,8 +30,8 @@ export function makeMemoryStateStore({ clock }: { readonly clock: Clock }): Stat
       Promise.resolve(
         structuredClone(
           [...records.keys()]
-            .filter((key) => key.startsWith(prefix) && (after === undefined || compareKeys(key, after) > 0))
-            .sort(compareKeys)
+            .filter((key) => key.startsWith(prefix) && (after === undefined || compareUtf8(key, after) > 0))
+            .sort(compareUtf8)
             .flatMap((key) => live(key) ?? [])
             .slice(0, limit),
         ),
@@ -38,9 +39,4 @@ export function makeMemoryStateStore({ clock }: { readonly clock: Clock }): Stat
     ping: async () => Promise.resolve(),
     close: async () => Promise.resolve(),
   };
-}
-
-/** Compares keys by their UTF-8 bytes. */
-function compareKeys(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

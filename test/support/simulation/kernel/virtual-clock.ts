@@ -19,7 +19,8 @@ interface Sleeper {
 
 export function makeVirtualClock(start = '2026-01-02T03:04:05.000Z'): VirtualClock {
   let nowMs = Date.parse(start);
-  const sleepers = new Set<Sleeper>();
+  /** In the order in which they wake. */
+  const sleepers: Sleeper[] = [];
 
   return {
     now: () => new Date(nowMs),
@@ -36,7 +37,7 @@ export function makeVirtualClock(start = '2026-01-02T03:04:05.000Z'): VirtualClo
       return work;
     },
     get sleepers() {
-      return sleepers.size;
+      return sleepers.length;
     },
   };
 
@@ -47,18 +48,18 @@ export function makeVirtualClock(start = '2026-01-02T03:04:05.000Z'): VirtualClo
         return;
       }
       const onAbort = (): void => {
-        sleepers.delete(sleeper);
+        remove(sleeper);
         reject(signal?.reason as Error);
       };
       const sleeper: Sleeper = {
         dueMs: nowMs + ms,
         wake: () => {
-          sleepers.delete(sleeper);
+          remove(sleeper);
           signal?.removeEventListener('abort', onAbort);
           resolve();
         },
       };
-      sleepers.add(sleeper);
+      sleepers.splice(sleepers.findLastIndex(({ dueMs }) => dueMs <= sleeper.dueMs) + 1, 0, sleeper);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
@@ -66,7 +67,8 @@ export function makeVirtualClock(start = '2026-01-02T03:04:05.000Z'): VirtualClo
   async function advance(ms: number): Promise<void> {
     const goalMs = nowMs + ms;
     await allRun();
-    for (let next = first(); next !== null && next.dueMs <= goalMs; next = first()) await wake(next);
+    for (let [next] = sleepers; next !== undefined && next.dueMs <= goalMs; [next] = sleepers)
+      await wake(next);
     nowMs = goalMs;
   }
 
@@ -74,8 +76,8 @@ export function makeVirtualClock(start = '2026-01-02T03:04:05.000Z'): VirtualClo
     const limit = nowMs + limitMs;
     await allRun();
     while (!condition()) {
-      const next = first();
-      if (next === null) throw new Error('no work waits for the clock, and the condition does not hold');
+      const [next] = sleepers;
+      if (next === undefined) throw new Error('no work waits for the clock, and the condition does not hold');
       if (next.dueMs > limit) throw new Error(`the condition did not hold within ${limitMs} ms`);
       await wake(next);
     }
@@ -87,11 +89,9 @@ export function makeVirtualClock(start = '2026-01-02T03:04:05.000Z'): VirtualClo
     await allRun();
   }
 
-  function first(): Sleeper | null {
-    let earliest: Sleeper | null = null;
-    for (const sleeper of sleepers)
-      if (earliest === null || sleeper.dueMs < earliest.dueMs) earliest = sleeper;
-    return earliest;
+  function remove(sleeper: Sleeper): void {
+    const place = sleepers.indexOf(sleeper);
+    if (place !== -1) sleepers.splice(place, 1);
   }
 }
 
