@@ -8,42 +8,44 @@ import { simulateProjections } from '../support/simulation/kernel/simulate-proje
 // These are a few of the histories that `test/deep` runs by the thousand.
 
 test('Commands that race under faults are in the log exactly once and complete', async (t) => {
-  for (let seed = 1; seed <= 40; seed += 1) {
+  for (let seed = 1; seed <= 8; seed += 1) {
     const { problem } = await simulateCommands(seed);
     t.is(problem, null, `seed ${seed}`);
   }
 });
 
 test('Views end as the fold of the log under all faults', async (t) => {
-  for (let seed = 1; seed <= 3; seed += 1) {
-    const { problem } = await simulateProjections(seed);
-    t.is(problem, null, `seed ${seed}`);
-  }
+  const { problem } = await simulateProjections(1);
+  t.is(problem, null);
 });
 
 test('Reactions end with one outcome for each request under all faults', async (t) => {
-  for (let seed = 1; seed <= 5; seed += 1) {
-    const { problem } = await simulateReactions(seed);
-    t.is(problem, null, `seed ${seed}`);
-  }
+  const { problem } = await simulateReactions(1);
+  t.is(problem, null);
 });
 
 test('Views are at most 15 s behind, and reactions take effect once, when processes that feed it die, freeze and return', async (t) => {
-  const { problem, disturbed } = await simulateSharing(1, 5);
+  const { problem, disturbed } = await simulateSharing(1, 2);
   t.is(problem, null);
-  t.true(disturbed > 3);
+  t.true(disturbed > 2);
 });
 
-// This test tries every sixteenth operation. `test/deep/projector-rebuild-crashes.test.ts` tries all of them.
-for (const when of ['before', 'after'] as const) {
-  for (const successor of ['at once', 'later'] as const) {
+// This test tries two operations, other ones in each case. `test/deep/projector-rebuild-crashes.test.ts` tries all of them.
+for (const [offset, when] of [
+  [1, 'before'],
+  [12, 'after'],
+] as const) {
+  for (const [more, successor] of [
+    [0, 'at once'],
+    [23, 'later'],
+  ] as const) {
     test(`Another process continues a rebuild after a crash ${when} any effect, and it starts ${successor}`, async (t) => {
       const whole = await crashRebuildAt(Infinity, when, successor);
       t.true(whole.rebuilt && whole.right);
       // The operations after the drop of the old generation repeat each second.
       const points = Math.min(whole.operations, 90);
       t.true(points > 40);
-      for (let n = 1; n <= points; n += 16) {
+      for (let n = offset + more; n <= points; n += 45) {
         const { rebuilt, right } = await crashRebuildAt(n, when, successor);
         t.true(rebuilt, `crashed at operation ${n}: the rebuild did not continue`);
         t.true(right, `crashed at operation ${n}: the documents are not the fold of the log`);

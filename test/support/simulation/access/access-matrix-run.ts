@@ -17,6 +17,9 @@ interface Case {
   readonly expected: Verdict;
 }
 
+/** A small share draws about this number of a route's situations. Paths without a project have few. */
+const drawnMin = 5;
+
 const unlimited = { limit: 1_000_000, seconds: 1 };
 
 /**
@@ -42,8 +45,10 @@ export async function runAccessMatrix(
   const cases = service.routes.flatMap((route) => {
     const rule = rules[ruleName(route)];
     if (rule === undefined) throw new Error(`no rule for ${ruleName(route)}`);
-    return situationsFor(route.path)
-      .filter(() => share === 1 || random() < share)
+    const situations = situationsFor(route.path);
+    const chance = Math.max(share, drawnMin / situations.length);
+    return situations
+      .filter(() => share === 1 || random() < chance)
       .map((situation): Case => ({ route, situation, ...caseFor(world, route, rule, situation) }));
   });
   const problems: string[] = [];
