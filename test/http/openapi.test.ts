@@ -6,7 +6,15 @@ import type { Json } from '../../src/http/openapi-json.js';
 import { mapSchema } from '../../src/http/openapi-schemas.js';
 import { startTestService } from '../support/servers/http-service.js';
 
-async function published(t: ExecutionContext): Promise<OpenApiDocument> {
+let shared: Promise<OpenApiDocument> | null = null;
+
+/** Returns the document of a service. All tests of this file read the same. */
+function published(t: ExecutionContext): Promise<OpenApiDocument> {
+  shared ??= readDocument(t);
+  return shared;
+}
+
+async function readDocument(t: ExecutionContext): Promise<OpenApiDocument> {
   const { get } = await startTestService(t);
   return (await get('/openapi.json')).json as OpenApiDocument;
 }
@@ -145,15 +153,16 @@ function hasExample(document: OpenApiDocument, part: unknown, seen = new Set<unk
 
 test('Every operation with a JSON body has an example that fits its schema', async (t) => {
   const document = await published(t);
-  const $defs = document.components.schemas;
+  const withDefs = <Part>(part: Part): Part =>
+    JSON.parse(JSON.stringify(part).replaceAll('#/components/schemas/', '#/$defs/')) as Part;
+  const $defs = withDefs(document.components.schemas) as Record<string, z.core.JSONSchema.JSONSchema>;
   let checked = 0;
   for (const operation of operationsOf(document)) {
     for (const body of bodiesOf(document, operation)) {
       const shown = exampled(document, body);
       if (!t.truthy(shown['examples'], operation.operationId)) continue;
-      const whole = JSON.stringify({ ...shown, $defs }).replaceAll('#/components/schemas/', '#/$defs/');
       const result = z
-        .fromJSONSchema(JSON.parse(whole) as Json)
+        .fromJSONSchema({ ...withDefs(shown), $defs })
         .safeParse((shown['examples'] as unknown[])[0]);
       t.true(result.success, `${operation.operationId}: ${result.error?.message ?? ''}`);
       checked += 1;
