@@ -385,8 +385,10 @@ test('The revisions of more streams than the bound are not compared, and the ver
 });
 
 test('The verifier computes the canonical form of RFC 8785 as the package canonicalize does', async (t) => {
+  // The unit `binary` of fast-check is the same, and lists a million characters first.
+  const character = fc.integer({ min: 0, max: 0x10_ff_ff }).map((code) => String.fromCodePoint(code));
   const wellFormed = fc
-    .jsonValue({ stringUnit: 'binary', maxDepth: 4 })
+    .jsonValue({ stringUnit: character, maxDepth: 4 })
     .filter((value) => !/\\ud[89a-f]/.test(JSON.stringify(value)));
   await fc.assert(
     fc.asyncProperty(fc.array(wellFormed, { minLength: 1, maxLength: 20 }), async (values) => {
