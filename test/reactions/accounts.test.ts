@@ -1,4 +1,5 @@
 import test from 'ava';
+import { makeMailEmailVerifications } from '../../src/commands/accounts/mail-email-verification-reaction.js';
 import { makePurgeUnprovedAccounts } from '../../src/commands/accounts/purge-unproved-reaction.js';
 import { projectAggregate } from '../../src/domain/project/project.js';
 import { userAggregate } from '../../src/domain/user/user.js';
@@ -7,7 +8,10 @@ import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { type AnyReaction, contextFor, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
 import { makeEndGivenAccesses } from '../../src/reactions/end-given-access.js';
 import { makeFinishErasures } from '../../src/reactions/finish-erasure.js';
+import { makeKeyring } from '../../src/keys/keyring.js';
+import { makeVerificationCodes } from '../../src/keys/login-codes.js';
 import { digest } from '../support/examples/ids.js';
+import { partial } from '../support/fakes/partial.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
@@ -56,6 +60,43 @@ async function runAll({ eventStore }: GivenStores, reaction: AnyReaction): Promi
   }
   return answers;
 }
+
+test('A code that proves an address is mailed until its fifth attempt, its end or its mail', async (t) => {
+  // Given four accounts, of which one tried its code four times and another five times
+  const { stores, next, signUp, mailed, user } = await given();
+  const reaction = makeMailEmailVerifications({
+    ...stores,
+    ...{ publicUrl: 'https://stowage.example', mailer: partial({}), onRefused: () => t.fail() },
+    verificationCodes: makeVerificationCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }])),
+  });
+  for (const [name, attempts] of [
+    ['fresh', 0],
+    ['mailed', 0],
+    ['tried', 4],
+    ['spent', 5],
+  ] as const) {
+    const userId = await signUp(name);
+    const { state } = await stores.handler.load(userAggregate, userId);
+    const verificationId = state.status === 'registered' ? (state.verification?.verificationId ?? '') : '';
+    const attempt = { type: 'AttemptEmailVerification', verificationId, now: stores.clock.now() } as const;
+    for (let n = 0; n < attempts; n += 1) await stores.handler.handle(user(userId), attempt, next());
+    if (name === 'mailed') await mailed(userId);
+  }
+  // Then the reaction asks to mail the codes that still prove something, until they end
+  t.deepEqual(await runAll(stores, { ...reaction, conclude: () => Promise.resolve() }), [
+    'yes',
+    'no',
+    'yes',
+    'no',
+  ]);
+  stores.clock.advance(dayMs);
+  t.deepEqual(await runAll(stores, { ...reaction, conclude: () => Promise.resolve() }), [
+    'no',
+    'no',
+    'no',
+    'no',
+  ]);
+});
 
 test('An account without a proof is erased 30 days after its mail, unless it has a project, a membership or an order', async (t) => {
   // Given accounts that were mailed a code

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { copyStores } from '../../src/stores/embedded/copy-stores.js';
+import { positionOf } from '../../src/stores/embedded/event-rows.js';
 import { makeEvent } from '../contracts/event-store-fixtures.js';
 import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
 
@@ -57,6 +58,14 @@ test('Directories of ended and of killed services are copied with all that they 
   const emptied = given(t, { ...whole(earlier) });
   writeFileSync(join(emptied, 'events.db.mark'), '');
   t.like(await copy(emptied), { events: 1, stateVersion: 1 });
+});
+
+test('A copy names the position of its last event, and none when the log is empty', async (t) => {
+  t.like(await copy(given(t, whole(ended))), { events: 2, position: positionOf(2) });
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  await (await openStores(directory)).close();
+  t.like(await copy(directory), { events: 0, records: 0, position: null });
 });
 
 for (const file of ['events.db', 'state.db']) {
