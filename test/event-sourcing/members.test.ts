@@ -265,6 +265,15 @@ test('A new goal reaches the others with their next list', async (t) => {
   t.is(second.members.live().find(({ id }) => id === 'a')?.goal, '0007');
 });
 
+test('A process records a new goal at once, also between two renewals', async (t) => {
+  const { clock, start, state } = given(t);
+  const { members } = await start('a');
+  await clock.advance(10_100);
+  members.awaits('0007');
+  await clock.advance(0);
+  t.like((await state.get('process/a'))?.value, { goal: '0007' });
+});
+
 test('The record of another release with more fields is read, and one in another format is left out', async (t) => {
   const { clock, start, state } = given(t);
   const later = { parts: ['view/users@2'], feeds: [], goal: null, colour: 'red' };
