@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeCountingProxy } from '../support/servers/counting-proxy.js';
+import { cpuMsOf } from '../support/servers/cpu-time.js';
 import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
 import {
   type EventStoreDbServer,
@@ -151,7 +151,7 @@ async function start(
   const started = await Promise.allSettled(starting);
   const seconds = (performance.now() - began) / 1_000;
   const services = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const cpuSeconds = (await Promise.all(services.map(cpuSecondsOf))).reduce((sum, one) => sum + one, 0);
+  const cpuSeconds = (await Promise.all(services.map(cpuMsOf))).reduce((sum, ms) => sum + ms / 1_000, 0);
   const calls = log.faults.calls.length - callsBefore;
   process.stdout.write(
     `  ${count} processes: ${seconds.toFixed(1)} s, ${proxy.count()} commands, ${calls} calls, ${cpuSeconds.toFixed(1)} s of CPU\n`,
@@ -173,11 +173,4 @@ async function dropViews({ server, database }: Servers): Promise<void> {
     if (!_id.startsWith('reaction/')) await checkpoints.deleteOne({ _id });
   }
   await client.close();
-}
-
-/** Reads the CPU time of a process: fields 14 and 15 of `/proc/<pid>/stat` (proc(5)), in ticks of 10 ms. */
-async function cpuSecondsOf({ pid }: ServiceProcess): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

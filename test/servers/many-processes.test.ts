@@ -1,10 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeCountingProxy } from '../support/servers/counting-proxy.js';
+import { cpuMsOf } from '../support/servers/cpu-time.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import {
@@ -29,8 +30,6 @@ const writersPerRun = 8;
 const idleSeconds = 60;
 /** A window of whole seconds can hold one more poll of each process than it has seconds. */
 const boundary = 1.5 / idleSeconds;
-/** The server's ticks of CPU time a second (`getconf CLK_TCK` on Linux). */
-const ticksPerSecond = 100;
 
 /** What all processes together have asked of the servers, and the CPU time that they have used. */
 interface Cost {
@@ -82,13 +81,6 @@ async function givenProcesses(t: ExecutionContext, count: number) {
       cpuMs: (await Promise.all(services.map(cpuMsOf))).reduce((sum, ms) => sum + ms, 0),
     }),
   };
-}
-
-/** Reads the CPU time of a process: fields 14 and 15 of `/proc/<pid>/stat` (proc(5)). */
-async function cpuMsOf({ pid }: ServiceProcess): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1_000;
 }
 
 type Rename = (count: number, through?: readonly ServiceProcess[]) => Promise<void>;
