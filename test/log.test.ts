@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { eventually } from './support/eventually.js';
 
 const run = promisify(execFile);
 const log = new URL('../src/log.js', import.meta.url).href;
@@ -154,8 +155,10 @@ for (const level of ['info', 'fatal'])
     await once(child.stderr, 'data');
     // When the file has room again
     await truncate(file);
-    let text = '';
-    while (!text.endsWith('\n') || text.trim() === '') text = await readFile(file, 'utf8');
+    const text = await eventually('a whole line', async () => {
+      const found = await readFile(file, 'utf8');
+      return found.endsWith('\n') && found.trim() !== '' && found;
+    });
     // Then the next line tells of all the lines before it
     t.is((JSON.parse(text.trim()) as { readonly lost?: number }).lost, 100);
   });

@@ -6,10 +6,10 @@ import {
   appendAuditEvents,
   auditSeed,
   type AuditProcess,
-  eventually,
   makeFastClock,
   startAuditProcess,
 } from '../support/audit/audit-scene.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';

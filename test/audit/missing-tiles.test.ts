@@ -6,13 +6,13 @@ import {
   appendAuditEvents,
   type AuditProcess,
   type AuditProcessOptions,
-  eventually,
   makeAuditEvent,
   makeFastClock,
   readWholeLog,
   rootOfEvents,
   startAuditProcess,
 } from '../support/audit/audit-scene.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';

@@ -5,12 +5,12 @@ import { parseWitnesses } from '../../src/audit/witnesses.js';
 import {
   appendAuditEvents,
   auditSeed,
-  eventually,
   makeAuditEvent,
   makeFastClock,
   startAuditProcess,
 } from '../support/audit/audit-scene.js';
 import { startTestWitness } from '../support/audit/test-witness.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';

@@ -2,13 +2,9 @@ import test from 'ava';
 
 import { servedNote } from '../../src/audit/audit-records.js';
 import { makeNoteSigner } from '../../src/audit/note.js';
-import {
-  appendAuditEvents,
-  eventually,
-  makeFastClock,
-  startAuditProcess,
-} from '../support/audit/audit-scene.js';
+import { appendAuditEvents, makeFastClock, startAuditProcess } from '../support/audit/audit-scene.js';
 import { isSignedWith, startPollingAuditor } from '../support/audit/polling-auditor.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
@@ -50,7 +46,9 @@ test('While audit keys are rotated 20 times, each checkpoint verifies under the 
     const old = keyRings.audit.active().kid;
     const { kid } = rotation.add('audit');
     await append();
-    await eventually('a signature of the new key', () => isSignedWith(auditor.last(), vkeyOf(kid)), 1);
+    await eventually('a signature of the new key', () => isSignedWith(auditor.last(), vkeyOf(kid)), {
+      pollMs: 1,
+    });
     auditor.tell(vkeyOf(kid));
     keyClock.advance(30 * dayMs + minuteMs);
     rotation.promote('audit', kid, { now: false });

@@ -6,12 +6,12 @@ import { edgeOf } from '../../src/audit/tiles.js';
 import type { ReadModelStore, StoredDocument } from '../../src/event-sourcing/ports/read-model-store.js';
 import {
   type AuditProcess,
-  eventually,
   givenAuditStores,
   makeAuditEvent,
   readWholeLog,
   rootOfEvents,
 } from '../support/audit/audit-scene.js';
+import { eventually } from '../support/eventually.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 

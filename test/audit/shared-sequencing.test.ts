@@ -11,13 +11,13 @@ import {
   auditSeed,
   type AuditProcess,
   type AuditProcessOptions,
-  eventually,
   givenAuditStores,
   makeAuditEvent,
   readWholeLog,
   rootOfEvents,
 } from '../support/audit/audit-scene.js';
 import { startTestWitness } from '../support/audit/test-witness.js';
+import { eventually } from '../support/eventually.js';
 
 const origin = 'stowage/00000000-0000-4000-8000-000000000001';
 

@@ -17,13 +17,13 @@ import { restartType } from '../../src/audit/log-accumulator.js';
 import {
   auditSeed,
   type AuditProcess,
-  eventually,
   givenAuditStores,
   makeAuditEvent,
   makeFastClock,
   readWholeLog,
   rootOfEvents,
 } from '../support/audit/audit-scene.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import type { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';

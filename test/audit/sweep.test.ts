@@ -3,7 +3,8 @@ import test from 'ava';
 import { makeLogResources } from '../../src/audit/log-resources.js';
 import { makeSweep } from '../../src/audit/sweep.js';
 import { auditCollection, makeTileStore } from '../../src/audit/tile-store.js';
-import { eventually, givenAuditStores } from '../support/audit/audit-scene.js';
+import { givenAuditStores } from '../support/audit/audit-scene.js';
+import { eventually } from '../support/eventually.js';
 
 /** A log of 700 events whose tiles are stored, and a sweep over it. */
 async function given(seed: number) {

@@ -9,11 +9,11 @@ import {
   auditSeed,
   type AuditProcess,
   type AuditProcessOptions,
-  eventually,
   givenAuditStores,
   makeAuditEvent,
 } from '../support/audit/audit-scene.js';
 import { startTestWitness } from '../support/audit/test-witness.js';
+import { eventually } from '../support/eventually.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 

@@ -74,7 +74,7 @@ async function givenData(log: EventStoreDbServer, servers: Servers): Promise<voi
       directory: directory.path,
       port: await freePort(),
       environment: environmentOf(log, servers),
-      readyWithinMs: patienceMs,
+      cpuMs: patienceMs,
     });
   const first = await serve();
   await makeServiceClient(first.url).register('ada@example.org', 'Correct-Horse-7');
@@ -145,7 +145,7 @@ async function start(
         ...servers,
         server: through.href,
       }),
-      readyWithinMs: patienceMs,
+      cpuMs: patienceMs,
     }),
   );
   const started = await Promise.allSettled(starting);

@@ -58,7 +58,7 @@ async function measureStart(directory: string): Promise<{ readonly ms: number; r
     directory,
     port,
     environment: { LOG_LEVEL: 'silent' },
-    readyWithinMs: 300_000,
+    cpuMs: 300_000,
     pollMs: 5,
   });
   const ms = performance.now() - began;

@@ -3,6 +3,7 @@ import { nodeAggregate } from '../../src/domain/node/node.js';
 import { nodeCheckKey } from '../../src/domain/node/status.js';
 import { CommandRejected, OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
+import { eventually } from '../support/eventually.js';
 import { nodeId } from '../support/examples/ids.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
@@ -117,7 +118,7 @@ test('An older check that arrives late leaves the newer status', async (t) => {
     const before = await commands.nodeChecks.one(id);
     late.push(report(ok, slow));
     const hasCounted = async () => (await commands.nodeChecks.one(id))?.sequence !== before?.sequence;
-    while (!(await hasCounted())) await new Promise(setImmediate);
+    await eventually('the check is counted', hasCounted);
   }
   // The record is healthy again before the stream has seen that it was not.
   await report(true);

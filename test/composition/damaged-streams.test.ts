@@ -1,8 +1,8 @@
 import test from 'ava';
 import { StreamDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
-import { realClock } from '../support/fakes/clock.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
@@ -27,7 +27,7 @@ test('The metrics of a service count a stream that its reader of the log, or a r
   t.is(await count(), 0);
   // When an operator deletes a stream, then the reader of the log finds it
   server.log.tombstone('stowage.thing-1');
-  while ((await count()) < 1) await realClock.sleep(20);
+  await eventually('the stream counts as damaged', async () => (await count()) >= 1);
   // and a read finds it without a second count
   await t.throwsAsync(eventStore.read('thing-1'), { instanceOf: StreamDamaged });
   t.is(await count(), 1);

@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeHealth } from '../../src/observing/health.js';
 import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { partial } from '../support/fakes/partial.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
@@ -94,7 +95,7 @@ for (const [what, start, fails] of servers) {
     await store.logId();
     const stream = uniqueStream();
     await store.append(stream, 'no-stream', makeEvents(3));
-    while (passed() < 3) await realClock.sleep(5);
+    await eventually('three events pass', () => passed() >= 3);
     t.deepEqual(health.ready(), { ok: true, reasons: [] });
     // When each read of the log fails, and the connection is lost, so that the process verifies the log
     const failures = (): number => server.faults.calls.filter(isOfLog).length;
@@ -102,10 +103,10 @@ for (const [what, start, fails] of servers) {
     server.network.cut();
     const pass = async (ms: number): Promise<void> => {
       const before = failures();
-      while (failures() < before + 2) await realClock.sleep(5);
+      await eventually('two reads fail', () => failures() >= before + 2);
       clock.advance(ms);
     };
-    while (isRead()) await realClock.sleep(5);
+    await eventually('a read fails', () => !isRead());
     // Then the process is ready for 30 s, and not afterwards
     for (let seconds = 0; seconds < 30; seconds += 5) {
       t.deepEqual(health.ready().reasons, [], `after ${seconds} s`);
@@ -118,13 +119,12 @@ for (const [what, start, fails] of servers) {
     t.deepEqual(fatal, []);
     // When the log can be read again, then the process is ready, and reads and writes go on
     server.faults.decideBy(null);
-    while (!health.ready().ok) await realClock.sleep(5);
-    let appended = null;
-    while (appended === null) {
-      appended = await store.append(stream, 2n, makeEvents(1)).catch(() => null);
-    }
+    await eventually('the process is ready', () => health.ready().ok);
+    const appended = await eventually('an append succeeds', () =>
+      store.append(stream, 2n, makeEvents(1)).catch(() => null),
+    );
     t.is(appended.revision, 3n);
-    while (passed() < 4) await realClock.sleep(5);
+    await eventually('the new event passes', () => passed() >= 4);
     t.deepEqual(fatal, []);
   });
 }

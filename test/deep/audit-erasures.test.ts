@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { erased } from '../../src/keys/sealer.js';
 import { defaultLimits } from '../../src/security/limits.js';
-import { eventually, readWholeLog } from '../support/audit/audit-scene.js';
+import { readWholeLog } from '../support/audit/audit-scene.js';
 import { readAuditorPages } from '../support/audit/auditor-pages.js';
 import {
   asObject,
@@ -22,6 +22,7 @@ import {
   storageRequest,
   textOf,
 } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import {
   drawCanary,
   filesBelow,
@@ -277,7 +278,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
         t.is(status['contradiction'], null);
         return Number(status['size']) > 0 && status['size'] === status['signed_size'];
       },
-      500,
+      { pollMs: 500 },
     );
   }
 

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { packageFile } from '../../src/package-files.js';
 import type { RingOverview } from '../../src/keys/key-rotation.js';
-import { eventually } from '../support/audit/audit-scene.js';
 import { isSignedWith, startPollingAuditor } from '../support/audit/polling-auditor.js';
 import {
   asObject,
@@ -15,6 +14,7 @@ import {
   type SignedIn,
   textOf,
 } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
@@ -66,7 +66,7 @@ test(`${rotations} rotations of the audit key let each polled checkpoint verify 
       }
       return found.length > 0;
     };
-    await eventually('a sign-in', isIn, 500);
+    await eventually('a sign-in', isIn, { pollMs: 500 });
     const [session] = found;
     if (session === undefined) throw new Error('there is no session');
     return session;
@@ -89,7 +89,7 @@ test(`${rotations} rotations of the audit key let each polled checkpoint verify 
     const kid = textOf(asObject(await operate(directory.path, 'keys add', { ring: 'audit' })), 'kid');
     if (random() < 0.7) await client.post('/api/v1/projects', { name: `Film ${turn}` }, writer.headers);
     const [added = ''] = (await vkeys()).filter((vkey) => !known.includes(vkey));
-    await eventually('a signature of the new key', () => isSignedWith(auditor.last(), added), 50);
+    await eventually('a signature of the new key', () => isSignedWith(auditor.last(), added), { pollMs: 50 });
     auditor.tell(added);
     // Then the old key may go, as a leaked one: the clock of a real service does not wait for 30 days
     const refused = operate(directory.path, 'keys retire', { ring: 'audit', kid: old, force: false });

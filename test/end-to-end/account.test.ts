@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Clock } from '../../src/event-sourcing/ports/clock.js';
 import { erased } from '../../src/keys/sealer.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
+import { eventually } from '../support/eventually.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { type Canaries, findCanaries, findCanariesInFiles } from '../support/examples/canaries.js';
 import {
@@ -51,13 +52,8 @@ async function given(t: ExecutionContext, { clock }: { readonly clock?: Clock } 
   });
   const events = async () => (await one.services.eventStore.readAll({ after: null, limit: 500 })).events;
   /** Waits for an event that a reaction appends. */
-  const appended = async (type: string) => {
-    for (let tries = 0; tries < 200; tries += 1) {
-      if ((await events()).some((event) => event.type === type)) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    t.fail(`${type} was not appended`);
-  };
+  const appended = (type: string) =>
+    eventually(`${type} is appended`, async () => (await events()).some((event) => event.type === type));
   /** Starts a further service over the same stores. */
   const startAnother = async () => {
     const service = await startInProcess({ ...options, stores: one.services.stores });

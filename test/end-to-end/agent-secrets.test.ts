@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
+import { eventually } from '../support/eventually.js';
 import { makeAgentSecretFiles } from '../support/servers/agent-secret-files.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
@@ -30,13 +30,14 @@ test('A process reads the secrets of agents from their files again, for an unkno
   // and a secret that is too short is a problem in the log, and changes nothing
   write(previous, 'short');
   service.signal('SIGHUP');
-  while (!service.output().includes('NODE_AGENT_SECRET_PREVIOUS must have at least 16 characters'))
-    await wait(20);
+  await eventually('the log names the problem', () =>
+    service.output().includes('NODE_AGENT_SECRET_PREVIOUS must have at least 16 characters'),
+  );
   t.is(await ask('the-first-agent-secret'), 200);
   // and the former one is refused once it is removed
   write(previous, '');
   service.signal('SIGHUP');
-  while ((await ask('the-first-agent-secret')) !== 401) await wait(20);
+  await eventually('the former secret is refused', async () => (await ask('the-first-agent-secret')) === 401);
   t.is(await ask('the-second-agent-secret'), 200);
   t.false(service.output().includes('the-second-agent-secret'), 'no secret is in the output');
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { eventually } from '../support/audit/audit-scene.js';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
@@ -35,7 +35,7 @@ test('A running service shows an auditor who did what, and a project as it stood
   await eventually(
     'the change is signed',
     async () => (await list(`project=${project}&type=ProjectRenamed`)).length === 1,
-    250,
+    { pollMs: 250 },
   );
   // Then the auditor reads them in words
   const items = await list(`project=${project}`);

@@ -6,15 +6,15 @@ import { entryOf } from '../../src/audit/leaf.js';
 import { leafHash, rootFromInclusion, rootOf } from '../../src/audit/merkle.js';
 import { parseCheckpointText, parseNote } from '../../src/audit/note.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { eventually as eventuallyWithin } from '../support/audit/audit-scene.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { eventually as eventuallyAt } from '../support/eventually.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 
 /** Asks rarely, because the requests of a session are limited. */
-const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
-  eventuallyWithin(what, holds, 250);
+const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<true> =>
+  eventuallyAt(what, holds, { pollMs: 250, at: eventually });
 
 /** Starts a service process whose log is signed, with an auditor. */
 async function givenAuditedService(t: ExecutionContext, environment: Readonly<Record<string, string>> = {}) {

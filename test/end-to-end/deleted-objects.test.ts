@@ -1,4 +1,5 @@
 import test from 'ava';
+import { eventually } from '../support/eventually.js';
 import { type Fault, givenFakeStorage, type FakeOperation } from '../support/fakes/fake-storage.js';
 import { givenStorageProject } from '../support/given/storage-project.js';
 import { textOf } from '../support/clients/service-client.js';
@@ -19,14 +20,6 @@ test('An asset is removed with its objects, and a storage shows those that its b
     t.is(reply.status, 201, reply.text);
     return `${path}/assets/${textOf(reply.json(), 'id')}`;
   };
-  const until = async <Value>(read: () => Promise<Value>, isReached: (value: Value) => boolean) => {
-    for (let tries = 0; tries < 2_400; tries += 1) {
-      const value = await read();
-      if (isReached(value)) return value;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error('the state was not reached');
-  };
   const deletes = () => bucket.requests.filter((request) => request.startsWith('DELETE')).toSorted();
   const undeleted = async () => {
     const reply = await get(`${storage}/undeleted-objects`);
@@ -43,23 +36,22 @@ test('An asset is removed with its objects, and a storage shows those that its b
   t.is((await send('DELETE', `${first}?object=delete`)).status, 204);
   t.is((await get(first)).status, 404);
   const all = ['DELETE /media/videos/clip.mp4', 'DELETE /media/videos/clip.png'];
-  await until(
-    () => Promise.resolve(deletes()),
-    ({ length }) => length === 2,
-  );
+  await eventually('both objects are deleted', () => deletes().length === 2);
   t.deepEqual(deletes(), all);
-  await until(undeleted, ({ length }) => length === 0);
+  await eventually('no object is undeleted', async () => (await undeleted()).length === 0);
 
   // When the key may not delete, then the storage shows it, and the keys stay taken
   faults.delete = { status: 403, body: '<Error><Code>AccessDenied</Code></Error>' };
   const second = await add();
   t.is((await send('DELETE', `${second}?object=delete`)).status, 204);
-  const [shown] = await until(undeleted, ([one]) => one !== undefined && one.next_attempt_at !== null);
-  t.deepEqual(shown?.objects, [
+  const shown = await eventually('the storage shows the next attempt', async () =>
+    (await undeleted()).find((one) => one.next_attempt_at !== null),
+  );
+  t.deepEqual(shown.objects, [
     { object_key: 'clip.mp4', cause: 'delete_denied', provider_code: 'AccessDenied' },
     { object_key: 'clip.png', cause: 'delete_denied', provider_code: 'AccessDenied' },
   ]);
-  t.is(shown?.asset_id, second.split('/').at(-1));
+  t.is(second.split('/').at(-1), shown.asset_id);
   const again = await send('POST', `${path}/assets`, {
     ...file,
     storage_id: storage.split('/').at(-1) ?? '',

@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Fault } from '../../src/stores/embedded/faults.js';
 import { makeServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { type ServiceInProcess, startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
-import { realClock } from '../support/fakes/clock.js';
 
 const password = 'Correct-Horse-7';
 
@@ -43,7 +43,7 @@ test('A start on a full disk serves reads that show every acknowledged write, an
   // When it starts again and there is still no room
   const again = await start(t, directory.path, noRoom);
   // Then the views count as reached, so that the service listens
-  await eventually(() => again.service.projections.live().reached);
+  await eventually('the views count as reached', () => again.service.projections.live().reached);
   t.false(again.service.projections.live().statuses.every(({ state }) => state === 'live'));
   // and reads show what the log holds, and no ended session passes
   await assertShown(t, again.service, { owner, project, name: 'New' });
@@ -53,7 +53,9 @@ test('A start on a full disk serves reads that show every acknowledged write, an
   await again.close();
   // When there is room, then the views hold everything
   const after = await start(t, directory.path);
-  await eventually(() => after.service.projections.live().statuses.every(({ atHead }) => atHead));
+  await eventually('the views hold everything', () =>
+    after.service.projections.live().statuses.every(({ atHead }) => atHead),
+  );
   const { generations, held } = after.service.services;
   t.false(generations.projections.some((view) => held.has(generations.liveCollection(view))));
   await assertShown(t, after.service, { owner, project, name: 'New' });
@@ -69,10 +71,6 @@ async function start(t: ExecutionContext, directory: string, faults: readonly Fa
   };
   t.teardown(close);
   return { service, close };
-}
-
-async function eventually(holds: () => boolean): Promise<void> {
-  while (!holds()) await realClock.sleep(20);
 }
 
 async function assertShown(

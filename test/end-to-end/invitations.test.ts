@@ -9,6 +9,7 @@ import {
   signedIn,
   textOf,
 } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
@@ -67,31 +68,18 @@ async function proveAddress(
   smtp: TestSmtpServer,
 ): Promise<SignedIn> {
   t.is((await client.post('/api/v1/auth/email-code/send', { email })).status, 200);
-  let code = '';
   // An invitation mail has no code.
-  await eventually(t, () => {
+  const code = await eventually('the mail with the code arrives', () => {
     const codes = smtp.mails.map(({ email: { text } }) => /\b[0-9]{6}\b/.exec(text ?? '')?.[0]);
-    code = codes.find((found) => found !== undefined) ?? '';
-    return Promise.resolve(code !== '');
+    return codes.find((found) => found !== undefined);
   });
   const reply = await client.post('/api/v1/auth/email-code/login', { email, code });
   t.is(reply.status, 200, reply.text);
   // The proof causes a notice. It comes before the mails that tests wait for afterwards.
-  await eventually(t, () =>
-    Promise.resolve(smtp.mails.some(({ email: { subject } }) => subject === provedNotice)),
+  await eventually('the notice arrives', () =>
+    smtp.mails.some(({ email: { subject } }) => subject === provedNotice),
   );
   return signedIn(reply.json());
-}
-
-async function eventually(t: ExecutionContext, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) {
-      t.fail('it never came to be');
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 test('An invited address receives a mail, and its owner becomes a member by proving it', async (t) => {
@@ -109,14 +97,14 @@ test('An invited address receives a mail, and its owner becomes a member by prov
   t.true(await isKnown(invitationId));
   // When the account proves the address, then it is a member, and the address of the invitation is destroyed
   const bob = await proveAddress(t, client, smtp);
-  await eventually(t, async () => (await client.get(url, bob.headers)).status === 200);
+  await eventually('Bob is a member', async () => (await client.get(url, bob.headers)).status === 200);
   t.like((await client.get(url, bob.headers)).json(), { role: 'editor' });
   const members = await membersOf(owner.headers);
   t.deepEqual(
     members.map(({ status }) => status),
     ['active', 'active'],
   );
-  await eventually(t, async () => !(await isKnown(invitationId)));
+  await eventually('the invitation is gone', async () => !(await isKnown(invitationId)));
 });
 
 test('A withdrawn invitation is forgotten and makes no account a member', async (t) => {
@@ -125,7 +113,7 @@ test('A withdrawn invitation is forgotten and makes no account a member', async 
   t.is((await remove(invitationId, owner.headers)).status, 204);
   await client.register(email, password);
   const bob = await proveAddress(t, client, smtp);
-  await eventually(t, async () => !(await isKnown(invitationId)));
+  await eventually('the invitation is gone', async () => !(await isKnown(invitationId)));
   t.is((await client.get(url, bob.headers)).status, 404);
   // When the account is added now, then it is a member at once, and a mail says by whom and how to leave
   const mails = smtp.mails.length;
@@ -145,7 +133,7 @@ test('The deletion of a project destroys the addresses of its invitations', asyn
   const invitationId = textOf((await invite()).json(), 'id');
   const deleted = await client.send(url, { method: 'DELETE', headers: { ...owner.headers } });
   t.is(deleted.status, 204);
-  await eventually(t, async () => !(await isKnown(invitationId)));
+  await eventually('the invitation is gone', async () => !(await isKnown(invitationId)));
 });
 
 test('One of two owners stays when both leave at once over HTTP, and ownership is accepted after a mail', async (t) => {

@@ -1,7 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { asObject, makeServiceClient, signedIn, textOf } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import {
   freePort,
   makeDataDirectory,
@@ -29,7 +29,7 @@ test('With SMTP_URL=log: a development start writes a mailed code to its log, an
   // Then one line of level info has the mail
   const signInCodes = () =>
     mailsIn(service.output()).filter(({ subject }) => subject === 'Your sign-in code');
-  await until(() => signInCodes().length > 0);
+  await eventually('the log has the code', () => signInCodes().length > 0);
   const [mail = {}] = signInCodes();
   t.like(mail, { level: 30, to: email, subject: 'Your sign-in code', msg: 'a mail, logged instead of sent' });
   t.deepEqual(Object.keys(mail), ['level', 'time', 'to', 'subject', 'text', 'msg']);
@@ -61,8 +61,4 @@ function mailsIn(output: string): readonly JsonObject[] {
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => asObject(JSON.parse(line)))
     .filter(({ subject }) => subject !== undefined);
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !holds() && Date.now() < deadline;) await wait(20);
 }

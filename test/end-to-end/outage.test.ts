@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
+import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { queuedMsOf } from '../support/servers/queued-time.js';
@@ -39,11 +40,6 @@ async function given(t: ExecutionContext, environment: Environment = {}) {
   };
 }
 
-/** Polls until the test's own time limit. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await wait(20);
-}
-
 /** Returns how long the service and its server, which runs in this process, have waited for a core. */
 async function queuedMs(service: ServiceProcess): Promise<number> {
   const both = await Promise.all([service, process].map((one) => queuedMsOf(one)));
@@ -69,18 +65,18 @@ test('A start waits for an EventStoreDB that is away, says so, and listens when 
   const service = spawnService(start);
   t.teardown(() => service.kill());
   // Then the terminal says what it waits for, the process lives, and no balancer finds its port
-  await until(() => service.output().includes('stowage: waiting for'));
+  await eventually('the service says that it waits', () => service.output().includes('stowage: waiting for'));
   t.true(service.output().includes(`stowage: waiting for EventStoreDB at 127.0.0.1:${server.port}: `));
   t.is((await fetch(`${metricsUrl}/healthz`)).status, 200);
   t.is((await fetch(`${metricsUrl}/metrics`)).status, 200);
   await t.throwsAsync(fetch(`${service.url}/healthz`));
-  await until(() => warnings(service).length > 0);
+  await eventually('a warning', () => warnings(service).length > 0);
   t.deepEqual(warnings(service), ['a store does not answer']);
   // When the server comes, then the service says so, and is ready with its first reply
   await server.network.accept();
-  await until(() => service.output().includes('Stowage listens on'));
+  await eventually('the service listens', () => service.output().includes('Stowage listens on'));
   t.is((await fetch(`${service.url}/readyz`)).status, 200);
-  await until(() =>
+  await eventually('the service says that the server answers again', () =>
     /stowage: EventStoreDB at 127\.0\.0\.1:\d+ answers again after \d+ s\n/.test(service.output()),
   );
   t.is(await service.stop(), 0);
@@ -92,7 +88,9 @@ test('SIGTERM ends a start that waits for MongoDB', async (t) => {
   });
   const service = spawnService(start);
   t.teardown(() => service.kill());
-  await until(() => service.output().includes('stowage: waiting for MongoDB at 127.0.0.1:1: '));
+  await eventually('the service waits for MongoDB', () =>
+    service.output().includes('stowage: waiting for MongoDB at 127.0.0.1:1: '),
+  );
   t.is(await service.stop(), 0);
   t.false(service.output().includes('canary'));
 });
@@ -124,12 +122,14 @@ test('A paid order is fulfilled within 2 s after an outage, and the outage has t
   const path = '/api/v1/payment/webhooks/standard';
   const paid = await client.send(path, { method: 'POST', headers: { ...signature }, body });
   t.is(paid.status, 200, paid.text);
-  await until(async () => (await status()) === 'paid');
+  await eventually('the order is paid', async () => (await status()) === 'paid');
   const before = warnings(service).length;
 
   // When the server goes away for a while and comes back
   await server.network.refuse();
-  await until(() => service.output().includes('stowage: waiting for EventStoreDB'));
+  await eventually('the service waits for EventStoreDB', () =>
+    service.output().includes('stowage: waiting for EventStoreDB'),
+  );
   t.is((await fetch(`${service.url}/readyz`)).status, 503);
   await wait(4_000);
   server.faults.decideBy(null);
@@ -139,14 +139,16 @@ test('A paid order is fulfilled within 2 s after an outage, and the outage has t
 
   // Then the order is fulfilled within 2 s, without the time in which the machine had no core for the processes
   const fulfilled = () => server.log.records.find(({ type }) => type === 'OrderFulfilled');
-  await until(() => fulfilled() !== undefined);
+  await eventually('the order is fulfilled in the log', () => fulfilled() !== undefined);
   const tookMs = (fulfilled()?.createdMs ?? Infinity) - returnedMs;
   const queued = (await queuedMs(service)) - queuedBefore;
   const took = `fulfilled after ${tookMs} ms, ${Math.round(queued)} of them without a core`;
   t.log(took);
   t.true(tookMs - queued <= 2_000, took);
-  await until(async () => (await status()) === 'fulfilled');
-  await until(() => service.output().includes(' answers again after '));
+  await eventually('the order is shown as fulfilled', async () => (await status()) === 'fulfilled');
+  await eventually('the service says that the server answers', () =>
+    service.output().includes(' answers again after '),
+  );
   t.deepEqual(warnings(service).slice(before), ['a store does not answer'], 'no reader adds a line');
   const me = asObject((await client.get('/api/v1/auth/me', headers)).json()['data']);
   t.is(me['capacity_bytes'], 1_073_741_824 + 107_374_182_400);

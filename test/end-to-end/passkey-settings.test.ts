@@ -1,5 +1,6 @@
 import test from 'ava';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import {
   type Environment,
   freePort,
@@ -25,20 +26,23 @@ const refused: readonly (readonly [Environment, RegExp])[] = [
 ];
 
 /** Waits until the process ends, and returns its exit code, or until it serves. */
-async function endOrServing({ url, exited }: ServiceProcess): Promise<number | null | 'serving'> {
-  let code: number | null | undefined;
-  void exited.then((ended) => {
-    code = ended;
+async function endOrServing({ pid, url, exited }: ServiceProcess) {
+  let ended: number | 'by a signal' | null = null;
+  void exited.then((code) => {
+    ended = code ?? 'by a signal';
   });
-  for (;;) {
-    if (code !== undefined) return code;
-    const serves = await fetch(`${url}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (serves) return 'serving';
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
+  return eventually(
+    'the process ends or serves',
+    async () => {
+      if (ended !== null) return ended;
+      const serves = await fetch(`${url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      return serves && 'serving';
+    },
+    { pid, at: endOrServing },
+  );
 }
 
 test('The start refuses settings of passkeys that no browser accepts, with a sentence that names the setting', async (t) => {

@@ -1,6 +1,6 @@
 import test from 'ava';
+import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
-import { until } from '../support/given/given-webhooks.js';
 import { textOf } from '../support/clients/service-client.js';
 import { paypalApp } from '../support/platforms/fake-paypal.js';
 import { planBytes } from '../support/platforms/paying-service.js';
@@ -36,7 +36,7 @@ test('A buyer approves an order at PayPal, the service captures it, and its call
   const approved = paypal.approve(payment);
   t.is(await service.deliver(approved), 200);
   t.is(await service.deliver(approved), 200);
-  await until(() => Promise.resolve(payment.status === 'COMPLETED'), 'the capture');
+  await eventually('the capture', () => payment.status === 'COMPLETED');
   t.is((await service.read(order.path))['status'], 'created');
   t.is(await deliverUnsent(), 1);
   t.like(await service.becomes(order.path, 'fulfilled'), {
@@ -64,7 +64,7 @@ test('An operator gives back a part of a payment at PayPal and then the rest, an
   const granted = await service.capacity();
   const { order, payment } = await placePaid();
   t.is(await service.deliver(paypal.approve(payment)), 200);
-  await until(() => Promise.resolve(payment.status === 'COMPLETED'), 'the capture');
+  await eventually('the capture', () => payment.status === 'COMPLETED');
   await deliverUnsent();
   await service.becomes(order.path, 'fulfilled');
   const { refund, refused } = await givenRefunds(t, service, order.id);
@@ -94,17 +94,14 @@ test('A declined means of payment takes no money, and the next approval pays the
   payment.refusals.push('INSTRUMENT_DECLINED');
 
   t.is(await service.deliver(paypal.approve(payment)), 200);
-  await until(() => Promise.resolve(payment.status === 'PAYER_ACTION_REQUIRED'), 'the refusal');
+  await eventually('the refusal', () => payment.status === 'PAYER_ACTION_REQUIRED');
   const said = 'paypal did not capture an approved payment: INSTRUMENT_DECLINED';
-  await until(
-    () => Promise.resolve(service.lines.some((line) => line.includes(said))),
-    'the line of the log',
-  );
+  await eventually('the line of the log', () => service.lines.some((line) => line.includes(said)));
   t.like(await service.read(order.path), { status: 'created', payments: [] });
   t.is(await service.capacity(), granted);
 
   t.is(await service.deliver(paypal.approve(payment)), 200);
-  await until(() => Promise.resolve(payment.status === 'COMPLETED'), 'the capture');
+  await eventually('the capture', () => payment.status === 'COMPLETED');
   await deliverUnsent();
   await service.becomes(order.path, 'fulfilled');
   t.false(service.lines.join('').includes('canary-of-the-message'));
@@ -163,10 +160,10 @@ test('A capture that PayPal fails, and one whose reply is lost, is tried again a
   // Given a token that PayPal has forgotten, a renewal that fails, a failure, and a capture without a reply
   paypal.will('serves', 'fails', 'serves', 'fails', 'drops');
   t.is(await service.deliver(paypal.approve(payment)), 200);
-  await until(async () => {
+  await eventually('the capture', async () => {
     const events = await service.services.eventStore.read(`checkout-${order.id}`, { limit: 10 });
     return events.some(({ type }) => type === 'CaptureAccepted');
-  }, 'the capture');
+  });
 
   const captures = paypal.requests.filter(({ path }) => path.endsWith('/capture'));
   t.true(captures.length >= 4);

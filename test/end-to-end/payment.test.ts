@@ -8,6 +8,7 @@ import {
   storageRequest,
   textOf,
 } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
@@ -75,16 +76,6 @@ async function givenBuyer(t: ExecutionContext, email: string) {
   };
 }
 
-/** Views and reactions follow the log with a short lag. */
-async function until<Value>(read: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const value = await read();
-    if (isSo(value) || Date.now() > deadline) return value;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 test('A signed callback pays an order and grants its capacity, and a refund revokes it', async (t) => {
   // Given an order for capacity
   const { send, read, order: place, capacity } = await givenBuyer(t, 'ada@example.org');
@@ -93,10 +84,10 @@ test('A signed callback pays an order and grants its capacity, and a refund revo
   t.like(order, { status: 'created', amount: 999, currency: 'USD', payments: [], paid_at: null });
   const data = { order_number: number, transaction_id: 'tx-1', amount: 999, currency: 'USD' };
   const withStatus = (status: string) =>
-    until(
-      () => read(path),
-      (one) => one['status'] === status,
-    );
+    eventually(`the order is ${status}`, async () => {
+      const one = await read(path);
+      return one['status'] === status && one;
+    });
 
   // When a stranger signs a payment, then the order does not change
   const forged = await send({ id: 'msg-1', type: 'payment.paid', data, secret: strangersSecret });
@@ -116,7 +107,8 @@ test('A signed callback pays an order and grants its capacity, and a refund revo
     paid_at: at,
     payments: [{ ...reported, kind: 'paid', amount: 999, at }],
   });
-  t.is(await until(capacity, (bytes) => bytes !== granted), granted + planBytes);
+  await eventually('the capacity grows', async () => (await capacity()) !== granted);
+  t.is(await capacity(), granted + planBytes);
 
   // When the platform repeats itself with its new secret, or a stranger reports a refund, then nothing changes
   const again = await send({ id: 'msg-1', type: 'payment.paid', data });
@@ -140,7 +132,7 @@ test('A signed callback pays an order and grants its capacity, and a refund revo
     { ...reported, kind: 'refund', amount: 400, at },
     { ...reported, kind: 'refund', amount: 999, at },
   ]);
-  t.is(await until(capacity, (bytes) => bytes === granted), granted);
+  await eventually('the capacity is as before', async () => (await capacity()) === granted);
   t.is((await refund('msg-4', 999)).status, 200);
   const last = await read(path);
   t.deepEqual([last['status'], last['payments']], ['refunded', refunded['payments']]);
@@ -163,10 +155,10 @@ test('A paid order lets a project bind storages until the whole amount is refund
 
   // When the order is paid, then the project binds a storage
   t.is((await send({ id: 'msg-5', type: 'payment.paid', data })).status, 200);
-  const bound = await until(
-    () => bind('second'),
-    ({ status }) => status !== 403,
-  );
+  const bound = await eventually('the project may bind a storage', async () => {
+    const reply = await bind('second');
+    return reply.status !== 403 && reply;
+  });
   t.is(bound.status, 201, bound.text);
 
   // When the payment is refunded, then the project binds no other storage, and the bound one stays
@@ -176,14 +168,14 @@ test('A paid order lets a project bind storages until the whole amount is refund
     data: { ...data, refunded_amount: 1_900 },
   });
   t.is(back.status, 200);
-  await until(
-    async () => (await client.get(path, headers)).json()['status'],
-    (status) => status === 'refunded',
+  await eventually(
+    'the order is refunded',
+    async () => (await client.get(path, headers)).json()['status'] === 'refunded',
   );
-  const refused = await until(
-    () => bind('third'),
-    ({ status }) => status === 403,
-  );
+  const refused = await eventually('the project may bind no storage', async () => {
+    const reply = await bind('third');
+    return reply.status === 403 && reply;
+  });
   t.is(refused.json()['code'], 'entitlement_required');
   const storage = `/api/v1/projects/${project}/storages/${textOf(bound.json(), 'id')}`;
   t.is((await client.get(storage, headers)).status, 200);
@@ -310,12 +302,10 @@ test('Operators decide on waiting payments at the command line, with and without
   // and the grant follows as soon as the service runs again
   const again = await start();
   const read = async () => (await again.client.get(`/api/v1/orders/${textOf(second, 'id')}`, headers)).json();
-  const deadline = Date.now() + 60_000;
-  while ((await read())['status'] !== 'fulfilled' && Date.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  const shown = await read();
-  t.is(shown['status'], 'fulfilled');
+  const shown = await eventually('the order is fulfilled', async () => {
+    const order = await read();
+    return order['status'] === 'fulfilled' && order;
+  });
   const kinds = (shown['payments'] as JsonObject[]).map((payment) => asObject(payment)['kind']);
   t.deepEqual(kinds, ['mismatch', 'applied']);
   const late = await run('resolve', mismatch, '--action', 'dismiss', '--note', note);

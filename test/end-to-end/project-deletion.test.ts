@@ -1,6 +1,7 @@
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { storageAggregate } from '../../src/domain/storage/storage.js';
 import { dataKeyRecord, type LastingScope } from '../../src/keys/key-scope.js';
+import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
@@ -36,7 +37,9 @@ test('The deletion of a project destroys the keys of all its resources, also of 
     keyOf(storageId),
     ...shares.map(({ id: shareId }) => ({ kind: 'share', projectId, shareId }) as const),
   ];
-  await eventually(t, async () => (await Promise.all(scopes.map(isDestroyed))).every(Boolean));
+  await eventually('the keys are destroyed', async () =>
+    (await Promise.all(scopes.map(isDestroyed))).every(Boolean),
+  );
 
   // When the other process appends a storage that it decided on earlier, then its key is destroyed too
   const late = '019b7d00-0000-7000-8000-00000000f002';
@@ -48,13 +51,5 @@ test('The deletion of a project destroys the keys of all its resources, also of 
     { ...create, credentials: { version: 1, sealed } },
     nextContext(other.services),
   );
-  await eventually(t, () => isDestroyed(keyOf(late)));
+  await eventually('the key is destroyed', () => isDestroyed(keyOf(late)));
 });
-
-async function eventually(t: ExecutionContext, holds: () => Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 200; n += 1) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  t.fail('it did not come about in 5 s');
-}

@@ -9,9 +9,9 @@ import { controlSocketPath } from '../../src/control/protocol.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import { browse } from '../integrations/payments/makers/given-makers.js';
 import { textOf } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 import { givenAlipayService, givenWechatPayService } from '../support/platforms/china-services.js';
-import { until } from '../support/given/given-webhooks.js';
 import { runCli } from '../support/servers/service-process.js';
 import { planBytes } from '../support/platforms/paying-service.js';
 
@@ -189,7 +189,7 @@ test('Refunds of paid orders whose callbacks were lost are found, and unknown on
   t.like(await service.becomes(ours.path, 'partially_refunded'), { refunded_amount: 1_900 });
   const transaction = `42000000${theirs.number}`;
   const waiting = () => paymentCallbacks.unmatched({ limit: 10 });
-  await until(async () => (await waiting()).length > 0, 'the report in the list');
+  await eventually('the report in the list', async () => (await waiting()).length > 0);
   t.like(await waiting(), [
     {
       reason: 'unreadable',
@@ -202,7 +202,7 @@ test('Refunds of paid orders whose callbacks were lost are found, and unknown on
   const { resolvePayment } = service.services.commands;
   await resolvePayment({ id, action: 'dismiss', orderId: null, note: 'recorded by hand' }, context());
   t.deepEqual(await reconcile(), { asked: 2, reported: 0, failed: [], next: null });
-  await until(async () => (await waiting()).length === 0, 'an empty list');
+  await eventually('an empty list', async () => (await waiting()).length === 0);
 
   // when the rest is refunded, then the grant ends, and the order is not asked for any more
   const { id: second } = await refundBy(service, ours.id, 5_000);

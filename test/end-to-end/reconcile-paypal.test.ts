@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { paymentCallbackResource } from '../../projections/payment-callbacks/resource.js';
 import { callbackIdOf } from '../../src/domain/payment-ids.js';
+import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
-import { until } from '../support/given/given-webhooks.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
 import { planBytes } from '../support/platforms/paying-service.js';
 import { givenPayPalService } from '../support/platforms/paypal-service.js';
@@ -61,7 +61,7 @@ test('An approval, a refund and a dispute that PayPal’s callbacks did not repo
 
   /** The service captures in the background, and PayPal reports it then. */
   async function deliverCaptured(path: string): Promise<void> {
-    await until(async () => (await deliverUnsent()) > 0, 'a capture');
+    await eventually('a capture', async () => (await deliverUnsent()) > 0);
     await service.becomes(path, 'fulfilled');
   }
 });
@@ -73,7 +73,7 @@ test('A payment whose capture PayPal did not report is found, and counts once', 
   await service.becomes(ended.order.path, 'canceled');
   t.is(await service.deliver(paypal.approve(payment)), 200);
   const captured: Parameters<typeof service.deliver>[0][] = [];
-  await until(() => Promise.resolve(captured.push(...paypal.unsent()) > 0), 'a capture');
+  await eventually('a capture', () => captured.push(...paypal.unsent()) > 0);
   // when
   t.like(await reconcile(), { asked: 3, reported: 1 });
   // then
@@ -96,7 +96,7 @@ test('An approval whose capture PayPal refused is not captured again because the
   const events = () => service.services.eventStore.read(`checkout-${order.id}`, { limit: 20 });
   const approval = paypal.approve(payment);
   t.is(await service.deliver(approval), 200);
-  await until(async () => (await events()).some(({ type }) => type === 'CaptureRefused'), 'the refusal');
+  await eventually('the refusal', async () => (await events()).some(({ type }) => type === 'CaptureRefused'));
   // when
   t.like(await reconcile(), { asked: 1, reported: 0 });
   // then

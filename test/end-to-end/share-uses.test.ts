@@ -1,4 +1,5 @@
 import test from 'ava';
+import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
@@ -85,7 +86,7 @@ test('A share counts its openings and the downloads that the pages of visitors r
   // Then both services show the counts
   for (const { services } of [one, other]) {
     const { shares } = services.readers;
-    await eventually(async () => {
+    await eventually('the uses are shown', async () => {
       const found = await shares.find(asset.projectId, id);
       return found?.resource.views === 3 && found.resource.downloads === 2;
     });
@@ -97,11 +98,3 @@ test('A share counts its openings and the downloads that the pages of visitors r
   );
   t.like(items[0], { views: 3, downloads: 2 });
 });
-
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('it did not come about in 60 s');
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}

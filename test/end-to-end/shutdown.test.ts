@@ -6,10 +6,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { addKey } from '../../src/keys/key-changes.js';
 import { changeKeyFile } from '../../src/keys/key-file.js';
 import { addNode, makeServiceClient, signedIn } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { cli, freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
@@ -32,7 +33,7 @@ test('SIGHUP reloads the keys, and SIGTERM finishes running requests and leaves 
   });
   t.is(await countKeys(), 1);
   service.signal('SIGHUP');
-  await until(t, async () => (await countKeys()) === 2);
+  await eventually('the service knows the key', async () => (await countKeys()) === 2);
 
   // Given registrations whose passwords are being hashed, when SIGTERM arrives
   const slow = Array.from({ length: 6 }, (_, index) =>
@@ -88,7 +89,7 @@ test('A second signal ends the service at once', async (t) => {
   // The request arrives before the signal: a later one on another connection is answered.
   await makeServiceClient(service.url).get('/healthz');
   service.signal('SIGTERM');
-  await until(t, () =>
+  await eventually('the service accepts no connection', () =>
     makeServiceClient(service.url)
       .get('/healthz')
       .then(
@@ -100,7 +101,7 @@ test('A second signal ends the service at once', async (t) => {
   // When a second signal of any kind arrives
   service.signal('SIGINT');
   // Then the service ends at once
-  t.is(await Promise.race([service.exited, wait(3_000, 'waiting')]), 130);
+  t.is(await service.exited, 130);
 });
 
 test('After SIGTERM the service is not ready and still serves for DRAIN_SECONDS, and a second signal ends it', async (t) => {
@@ -114,7 +115,10 @@ test('After SIGTERM the service is not ready and still serves for DRAIN_SECONDS,
   const owner = await client.register('ada@example.org', password);
   // When SIGTERM arrives
   service.signal('SIGTERM');
-  await until(t, async () => (await fetch(`${service.url}/readyz`)).status === 503);
+  await eventually(
+    'the service is not ready',
+    async () => (await fetch(`${service.url}/readyz`)).status === 503,
+  );
   // Then new connections are accepted, and reads and writes are served
   const port = Number(new URL(service.url).port);
   const socket = connect(port, '127.0.0.1');
@@ -156,7 +160,7 @@ test('Neither a full disk under the log and the terminal nor a reader that stall
         (reply) => reply.ok,
         () => false,
       );
-    while (!(await answers())) await wait(25);
+    await eventually('the service answers', answers);
     // When it logs more than a pipe holds
     for (let n = 0; n < 20; n += 1) {
       const replies = await Promise.all(Array.from({ length: 20 }, answers));
@@ -165,7 +169,7 @@ test('Neither a full disk under the log and the terminal nor a reader that stall
     // Then SIGTERM ends it all the same
     const pid = await pidOf(directory.path);
     process.kill(pid, 'SIGTERM');
-    while (isAlive(pid)) await wait(25);
+    await eventually('the service ends', () => !isAlive(pid), { pid });
     t.false(await answers());
   }
 });
@@ -189,16 +193,5 @@ function isAlive(pid: number): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-async function until(t: ExecutionContext, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) {
-      t.fail('it did not come about within 60 s');
-      return;
-    }
-    await wait(20);
   }
 }

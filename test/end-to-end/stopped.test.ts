@@ -1,9 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { pino } from 'pino';
 import { allViews, projections } from '../../projections/index.js';
 import type { JsonObject, NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
+import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
@@ -45,7 +45,7 @@ test('An event of an unknown type sets its stream apart, and commands refuse the
   const peerNodes = projections.find(({ name }) => name === 'peer_nodes');
   if (peerNodes === undefined) return t.fail();
   const apart = () => setApartItems(readModelStore, generations.liveCollection(peerNodes));
-  while ((await apart()).length === 0) await wait(10);
+  await eventually('the stream is set apart', async () => (await apart()).length > 0);
   t.deepEqual(await apart(), [{ id: nodeId, reason: sentence }]);
   // and the others go on
   const owner = await client.register('ada@example.org', 'Correct-Horse-7');
@@ -55,7 +55,7 @@ test('An event of an unknown type sets its stream apart, and commands refuse the
   const head = await eventStore.head();
   const atHead = (): number =>
     service.projections.statuses().filter(({ position }) => position === head).length;
-  await until(() => atHead() === allViews.length);
+  await eventually('each view reaches the end', () => atHead() === allViews.length);
 
   // When such an event is in a project's stream, and a user changes the project
   t.true((await service.metrics()).includes('stowage_http_failures_total{cause="undecodable_event"} 0'));
@@ -93,7 +93,9 @@ test('A process that starts on an event of an unknown type is ready, and names t
   const client = makeServiceClient(service.url);
   t.is((await client.get('/readyz')).status, 200);
   t.is((await client.get('/api/v1/plans')).status, 200);
-  await until(() => service.output().includes('a view has set a stream apart'));
+  await eventually('the log names the stream', () =>
+    service.output().includes('a view has set a stream apart'),
+  );
   t.true(service.output().includes(sentence), service.output());
   t.false(service.output().includes('canary-payload'));
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
@@ -104,11 +106,6 @@ test('A process that starts on an event of an unknown type is ready, and names t
   );
   t.is(await service.stop(), 0);
 });
-
-/** Polls until the test's own time limit. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await wait(10);
-}
 
 const stream = `logincode-${'ab'.repeat(32)}`;
 
@@ -143,13 +140,18 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
       .find((line) => line.startsWith(`${name}{reaction="mail-login-codes"} `))
       ?.slice(-1);
   };
-  while ((await metric('stowage_reaction_set_apart')) !== '1') await wait(20);
+  await eventually(
+    'the metrics count the event',
+    async () => (await metric('stowage_reaction_set_apart')) === '1',
+  );
   t.is(await metric('stowage_reaction_stopped'), '0');
   t.is(await metric('stowage_reaction_open_events'), '0');
   t.is((await fetch(`${service.url}/readyz`)).status, 200);
   // and the log and the list name the event without its data
   // The service writes its log in the background.
-  while (!service.output().includes('a reaction has set an event apart')) await wait(20);
+  await eventually('the log names the event', () =>
+    service.output().includes('a reaction has set an event apart'),
+  );
   const reason = `LoginCodeIssued (${stream} at revision 0) does not fit its schema`;
   t.true(service.output().includes(reason), service.output());
   const listed = await runCli(directory.path, ['projection', 'list']);

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../support/eventually.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { asObject, makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
@@ -36,11 +37,10 @@ async function given(t: ExecutionContext) {
     },
     /** Waits for the code of a mail with the subject to an address. */
     mailedCode: async (to: string, subject: RegExp): Promise<string> => {
-      for (;;) {
-        const mail = smtp.mails.find((one) => one.to.includes(to) && subject.test(one.email.subject ?? ''));
-        if (mail !== undefined) return /(?<!\d)\d{6}(?!\d)/.exec(mail.email.text ?? '')?.[0] ?? '';
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      const mail = await eventually(`a mail to ${to}`, () =>
+        smtp.mails.find((one) => one.to.includes(to) && subject.test(one.email.subject ?? '')),
+      );
+      return /(?<!\d)\d{6}(?!\d)/.exec(mail.email.text ?? '')?.[0] ?? '';
     },
   };
 }

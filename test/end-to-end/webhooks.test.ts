@@ -1,9 +1,10 @@
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
+import { eventually } from '../support/eventually.js';
 import { findCanaries } from '../support/examples/canaries.js';
 import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
-import { until, webhookSecret } from '../support/given/given-webhooks.js';
+import { webhookSecret } from '../support/given/given-webhooks.js';
 import { canariesOf, startCanaryService } from '../support/servers/canary-service.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory, runCli } from '../support/servers/service-process.js';
@@ -18,7 +19,10 @@ test('An endpoint gets verified events of orders, shares and storages, without s
   });
   const [endpoint] = service.services.webhooks.endpoints;
   const { records, admin } = service.services.webhooks;
-  await until(async () => (await records.endpoint(endpoint?.id ?? '')) !== null, 'record of the endpoint');
+  await eventually(
+    'record of the endpoint',
+    async () => (await records.endpoint(endpoint?.id ?? '')) !== null,
+  );
   // When a person orders, shares and binds a bucket
   const person = {
     email: 'canary.ada@example.org',
@@ -46,9 +50,8 @@ test('An endpoint gets verified events of orders, shares and storages, without s
     'share.password_changed',
     'order.placed',
   ];
-  await until(
-    () => wanted.every((type) => receiver.accepted.some((got) => got.type === type)),
-    `messages ${wanted.join(', ')}`,
+  await eventually(`messages ${wanted.join(', ')}`, () =>
+    wanted.every((type) => receiver.accepted.some((got) => got.type === type)),
   );
   const verifier = new Webhook(webhookSecret);
   for (const { body, headers } of receiver.accepted) {
@@ -90,7 +93,7 @@ test('Operators list and replay by the command line, beside the service and with
   };
   const first = await startInProcess({ directory: directory.path, environment });
   const id = first.services.webhooks.endpoints[0]?.id ?? '';
-  await until(async () => (await first.services.webhooks.records.endpoint(id)) !== null, 'record');
+  await eventually('record', async () => (await first.services.webhooks.records.endpoint(id)) !== null);
   const { storageId } = await givenAsset(first.services);
   await receiver.acceptedCount(1);
   await first.close();
@@ -117,7 +120,7 @@ test('Operators list and replay by the command line, beside the service and with
   const second = await startInProcess({ directory: directory.path, environment });
   t.teardown(() => second.close());
   const created = () => receiver.accepted.filter(({ type }) => type === 'storage.created');
-  await until(() => created().length === 2, 'replayed message');
+  await eventually('replayed message', () => created().length === 2);
   t.is(new Set(created().map(({ id: sent }) => sent)).size, 1);
 });
 
@@ -142,8 +145,11 @@ test('An endpoint at a private address gets nothing without WEBHOOK_ALLOWED_CIDR
   const service = await startInProcess({ directory: directory.path, environment });
   t.teardown(() => service.close());
   const { records, admin, endpoints } = service.services.webhooks;
-  await until(async () => (await records.endpoint(endpoints[0]?.id ?? '')) !== null, 'record');
+  await eventually('record', async () => (await records.endpoint(endpoints[0]?.id ?? '')) !== null);
   await givenAsset(service.services);
-  await until(async () => (await admin.list())[0]?.last_failure === 'address_refused', 'refusal in the list');
+  await eventually(
+    'refusal in the list',
+    async () => (await admin.list())[0]?.last_failure === 'address_refused',
+  );
   t.deepEqual(receiver.received, []);
 });

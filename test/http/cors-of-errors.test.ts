@@ -6,6 +6,7 @@ import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
 import { makeRoute, type Route } from '../../src/http/route.js';
 import { startTestHttp } from '../support/clients/http-app.js';
 import { openConnection, sendRaw } from '../support/clients/http-socket.js';
+import { eventually } from '../support/eventually.js';
 
 const shop = 'https://shop.example.com';
 const thing = z.strictObject({ name: z.string() });
@@ -127,15 +128,20 @@ for (const [what, bytesOf, status] of early) {
 }
 
 test('Pages read the 408 of a body that does not arrive', async (t) => {
-  for (const area of ['/api/v1', '/internal/v1']) {
-    const limits = { headersTimeout: 150, requestTimeout: 300, connectionsCheckingInterval: 25 };
+  let limitMs = 75;
+  const originOf = async (area: string): Promise<string | undefined> => {
+    limitMs *= 2;
+    const limits = { headersTimeout: limitMs, requestTimeout: limitMs, connectionsCheckingInterval: 25 };
     const http = await startTestHttp(t, { routes: routesBelow(area), corsOrigins: [shop], limits });
     const connection = await openConnection(http.server.port);
     connection.write(`POST ${area}/things HTTP/1.1\r\n${host}${json}Content-Length: 100\r\n\r\n{`);
     const { text, statuses } = await connection.closed();
     t.deepEqual(statuses, [408]);
-    t.is(headerOf(text, 'access-control-allow-origin'), isOpen(area) ? shop : undefined, area);
-  }
+    return headerOf(text, 'access-control-allow-origin');
+  };
+  // A busy machine may read the head after a short limit, and the reply then knows no origin.
+  t.is(await eventually('a reply with an origin', () => originOf('/api/v1'), { polls: 7 }), shop);
+  t.is(await originOf('/internal/v1'), undefined);
 });
 
 test('A malformed request behind a good one is not taken for that of its head', async (t) => {

@@ -8,6 +8,7 @@ import { makeRoute } from '../../src/http/route.js';
 import type { ServerLimits } from '../../src/http/server.js';
 import { startTestHttp, type TestHttp } from '../support/clients/http-app.js';
 import { openConnection, type RawConnection, sendRaw } from '../support/clients/http-socket.js';
+import { eventually } from '../support/eventually.js';
 
 const echo = makeRoute({
   method: 'POST',
@@ -245,10 +246,11 @@ test('A connection beyond the limit of its client takes the place of an idle one
   const other = await openIdle(port);
   await idle.closed();
   other.write(`GET /slow HTTP/1.1\r\nHost: a\r\n${close}`);
-  while (!(await http.registry.metrics()).includes('reason="too_many_connections"} 1')) {
+  await eventually('a connection is refused', async () => {
     const { statuses } = await sendRaw(port, `GET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
     t.deepEqual(statuses, []);
-  }
+    return (await http.registry.metrics()).includes('reason="too_many_connections"} 1');
+  });
   release();
   t.deepEqual((await busy.closed()).statuses, [200]);
 });

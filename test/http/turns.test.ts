@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
@@ -11,6 +10,7 @@ import { makeRoute } from '../../src/http/route.js';
 import { noBody, noParams, noQuery } from '../../src/http/route-spec.js';
 import { makeApiKey } from '../../src/security/api-keys.js';
 import { exampleProject, startTestHttp } from '../support/clients/http-app.js';
+import { eventually } from '../support/eventually.js';
 import { partial } from '../support/fakes/partial.js';
 
 const begun = new Date('2026-01-02T03:04:05.000Z');
@@ -40,11 +40,6 @@ interface Working {
   readonly actor: string;
   readonly name: string;
   readonly end: () => void;
-}
-
-/** Resolves when the condition holds. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setImmediate();
 }
 
 /**
@@ -81,6 +76,7 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequestsPe
     },
   };
   const http = await startTestHttp(t, {
+    requestMs: { totalMs: 600_000 },
     ...options,
     readers: { access },
     accessTokens: {
@@ -153,14 +149,14 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequestsPe
 test('At most four requests of all sessions of a user work at once, and another user has other places', async (t) => {
   const { get, working, arrived, most, endAll } = await given(t);
   const answers = Array.from({ length: 12 }, (_, n) => get(`ada/${n % 5}`));
-  await until(() => arrived() === 12 && working.length === 4);
+  await eventually('12 arrive and 4 work', () => arrived() === 12 && working.length === 4);
   const other = get('bob/1');
-  await until(() => working.some(({ actor }) => actor === 'user:bob'));
+  await eventually('the other user works', () => working.some(({ actor }) => actor === 'user:bob'));
   t.is(working.length, 5);
   working.pop()?.end();
   t.is((await other).status, 200, 'while the requests of the first user wait');
   for (let left = 12; left > 0; left -= 4) {
-    await until(() => working.length === 4);
+    await eventually('4 work', () => working.length === 4);
     endAll();
   }
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
@@ -172,12 +168,12 @@ test('At most four requests of an API key work at once, and another key has othe
   const { getByKey, working, most, endAll } = await given(t);
   const [first, second] = apiKeys;
   const answers = Array.from({ length: 8 }, () => getByKey(first?.key));
-  await until(() => working.length === 4);
+  await eventually('4 work', () => working.length === 4);
   const other = getByKey(second?.key);
-  await until(() => working.length === 5);
+  await eventually('5 work', () => working.length === 5);
   endAll();
   t.is((await other).status, 200);
-  await until(() => working.length === 4);
+  await eventually('4 work', () => working.length === 4);
   endAll();
   t.true((await Promise.all(answers)).every(({ status }) => status === 200));
   t.is(most(), 5);
@@ -186,18 +182,18 @@ test('At most four requests of an API key work at once, and another key has othe
 test('A session with 100 requests under way is refused a further one, and its other requests are served', async (t) => {
   const { get, working, arrived, endAll } = await given(t);
   const answers = Array.from({ length: 100 }, () => get('ada/1'));
-  await until(() => arrived() === 100 && working.length === 4);
+  await eventually('100 arrive and 4 work', () => arrived() === 100 && working.length === 4);
   const refused = await get('ada/1');
   t.is(refused.status, 429);
   t.like(refused.json, { code: 'rate_limited' });
   t.is(refused.headers.get('retry-after'), '1');
   for (let left = 100; left > 0; left -= 4) {
-    await until(() => working.length === 4);
+    await eventually('4 work', () => working.length === 4);
     endAll();
   }
   t.true((await Promise.all(answers)).every(({ status }) => status === 200));
   const next = get('ada/1');
-  await until(() => working.length === 1);
+  await eventually('one works', () => working.length === 1);
   endAll();
   t.is((await next).status, 200);
 });
@@ -205,14 +201,14 @@ test('A session with 100 requests under way is refused a further one, and its ot
 test('The requests of one session do not go before the first one of another session of the user', async (t) => {
   const { get, working, arrived, names, endAll } = await given(t, { maxRequestsPerUser: 2 });
   const many = Array.from({ length: 6 }, () => get('ada/1', 'many'));
-  await until(() => arrived() === 6 && working.length === 2);
+  await eventually('6 arrive and 2 work', () => arrived() === 6 && working.length === 2);
   const one = get('ada/2', 'one');
-  await until(() => arrived() === 7);
+  await eventually('7 arrive', () => arrived() === 7);
   working.shift()?.end();
-  await until(() => working.length === 2);
+  await eventually('2 work', () => working.length === 2);
   t.deepEqual(names(), ['many', 'one']);
   for (let left = 6; left > 0; left -= 2) {
-    await until(() => working.length === 2);
+    await eventually('2 work', () => working.length === 2);
     endAll();
   }
   t.is((await one).status, 200);
@@ -222,9 +218,9 @@ test('The requests of one session do not go before the first one of another sess
 test('A session that ends while its request waits is refused at its turn', async (t) => {
   const { get, working, arrived, ended, names, endAll } = await given(t, { maxRequestsPerUser: 1 });
   const first = get('ada/1', 'first');
-  await until(() => working.length === 1);
+  await eventually('one works', () => working.length === 1);
   const waiting = get('ada/2', 'waiting');
-  await until(() => arrived() === 2);
+  await eventually('2 arrive', () => arrived() === 2);
   ended.add('ada/2');
   endAll();
   t.is((await first).status, 200);
@@ -235,32 +231,34 @@ test('A session that ends while its request waits is refused at its turn', async
 test('A request whose client disconnects leaves the line, and the next one works', async (t) => {
   const { http, get, working, arrived, names, endAll } = await given(t, { maxRequestsPerUser: 1 });
   const first = get('ada/1', 'first');
-  await until(() => working.length === 1);
+  await eventually('one works', () => working.length === 1);
   const client = new AbortController();
   const gone = fetch(`${http.origin}/work?name=gone`, {
     headers: { authorization: 'Bearer ada/1' },
     signal: client.signal,
   });
-  await until(() => arrived() === 2);
+  await eventually('2 arrive', () => arrived() === 2);
   const next = get('ada/1', 'next');
-  await until(() => arrived() === 3);
+  await eventually('3 arrive', () => arrived() === 3);
   client.abort(new Error('the client left'));
   await t.throwsAsync(() => gone, { message: 'the client left' });
-  await until(() => http.logLines.some((line) => line.includes('"status":429')));
+  await eventually('the log has the request', () =>
+    http.logLines.some((line) => line.includes('"status":429')),
+  );
   t.false(
     http.logLines.some((line) => line.includes('request failed')),
     'a disconnected client is no failure of the service',
   );
   endAll();
   t.is((await first).status, 200);
-  await until(() => working.length === 1);
+  await eventually('one works', () => working.length === 1);
   t.deepEqual(names(), ['next']);
   endAll();
   t.is((await next).status, 200);
 });
 
 test('A request that waits until its limit is 503, wrote nothing and never works', async (t) => {
-  const options = { maxRequestsPerUser: 1, requestMs: { totalMs: 50 } };
+  const options = { maxRequestsPerUser: 1, requestMs: { totalMs: 1_000 } };
   const { get, working, endAll } = await given(t, options);
   const answers = await Promise.all([get('ada/1'), get('ada/1'), get('ada/1')]);
   t.deepEqual(
@@ -270,7 +268,7 @@ test('A request that waits until its limit is 503, wrote nothing and never works
   t.is(working.length, 1, 'the work beyond its limit keeps its place');
   endAll();
   const next = get('ada/1', 'next');
-  await until(() => working.length === 1);
+  await eventually('one works', () => working.length === 1);
   t.is(working[0]?.name, 'next', 'the requests that were answered have left the line');
   endAll();
   await next;
@@ -285,9 +283,9 @@ test('Repetitions of a request under way wait in its line, and all get its reply
       headers: { authorization: 'Bearer ada/1', 'idempotency-key': 'one' },
     });
   const first = make();
-  await until(() => working.length === 1);
+  await eventually('one works', () => working.length === 1);
   const repeated = [make(), make(), make()];
-  await until(() => arrived() === 4);
+  await eventually('4 arrive', () => arrived() === 4);
   endAll();
   const answers = await Promise.all([first, ...repeated]);
   t.deepEqual(
@@ -300,10 +298,10 @@ test('Repetitions of a request under way wait in its line, and all get its reply
 test('A shutdown answers the requests that wait for their turn', async (t) => {
   const { http, get, working, arrived, endAll } = await given(t, { maxRequestsPerUser: 1 });
   const answers = [get('ada/1'), get('ada/1'), get('ada/1')];
-  await until(() => arrived() === 3 && working.length === 1);
+  await eventually('3 arrive and 1 work', () => arrived() === 3 && working.length === 1);
   const closed = http.server.close();
   for (let left = 3; left > 0; left -= 1) {
-    await until(() => working.length === 1);
+    await eventually('one works', () => working.length === 1);
     endAll();
   }
   t.true((await Promise.all(answers)).every(({ status }) => status === 200));

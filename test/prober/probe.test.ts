@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import test, { type ExecutionContext } from 'ava';
 import { makeProbe, probeMs } from '../../src/prober/probe.js';
 import { parseProbeTarget } from '../../src/prober/target.js';
+import { eventually } from '../support/eventually.js';
 import { testCertificate, testKey } from '../support/servers/eventstoredb-server/tls.js';
 import { freePort } from '../support/servers/service-process.js';
 
@@ -36,7 +37,7 @@ function probeOf(text: string, timeMs?: number) {
 
 /** Waits until the server has seen the end of every connection. */
 async function allClosed(open: ReadonlySet<Socket>): Promise<void> {
-  while (open.size > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await eventually('the server sees the end of each connection', () => open.size === 0);
 }
 
 const asIs: RequestListener = (request, response) => {
@@ -159,7 +160,7 @@ test('An abort closes the connection at once, and an aborted signal opens none',
   const { port, open } = await listen(t, makeMute());
   const aborting = new AbortController();
   const probing = probeOf(`http:${port}/`, 60_000)('127.0.0.1', aborting.signal);
-  while (open.size === 0) await new Promise(setImmediate);
+  await eventually('a connection opens', () => open.size > 0);
   aborting.abort();
   t.false(await probing);
   await allClosed(open);

@@ -2,17 +2,17 @@ import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { eventually as eventuallyWithin } from '../support/audit/audit-scene.js';
 import { startTestWitness } from '../support/audit/test-witness.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { eventually as eventuallyAt } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 /** Asks rarely, because the requests of a session are limited. */
-const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
-  eventuallyWithin(what, holds, 250);
+const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<true> =>
+  eventuallyAt(what, holds, { pollMs: 250, at: eventually });
 
 interface Scene {
   /** Restored together, or the log alone. */

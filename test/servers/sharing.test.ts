@@ -227,7 +227,7 @@ async function givenServices(t: ExecutionContext): Promise<World> {
     environment,
   });
   const spawn = async (): Promise<ServiceProcess> => {
-    const service = await startService({ ...(await optionsOf()), readyWithinMs: 120_000 });
+    const service = await startService(await optionsOf());
     all.push(service);
     return service;
   };

@@ -1,6 +1,5 @@
 import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { makeEventWriter } from '../../src/stores/embedded/event-writer.js';
@@ -9,6 +8,7 @@ import { openHighWaterMark } from '../../src/stores/embedded/high-water-mark.js'
 import { openWriter } from '../../src/stores/embedded/prepare-file.js';
 import { makeTransactions } from '../../src/stores/embedded/transactions.js';
 import { makeEvent } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
 import { makeDirectory, openDocuments, openLog, openStores } from '../support/servers/embedded-directory.js';
 
 // SQLite treats a damaged frame of its write-ahead log as the end of that log, so the stores must detect a missing end.
@@ -258,7 +258,7 @@ test.serial('A changed byte in a record of the state ends the process soon after
   });
   t.teardown(() => opened.close());
   // The check keeps no process alive, so the test does.
-  while (reported.length === 0) await wait(5);
+  await eventually('the damage is reported', () => reported.length > 0);
   // Then the damage is reported
   t.regex(String(reported[0]), /state\.db is damaged: a record does not match its checksum/);
 });

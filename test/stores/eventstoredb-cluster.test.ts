@@ -4,6 +4,7 @@ import { appendDurably } from '../../src/event-sourcing/deciding/append-durably.
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { makeServerLog } from '../support/servers/eventstoredb-server/log.js';
 import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
@@ -101,7 +102,10 @@ test.serial(
       store.append(uniqueStream(), 'no-stream', makeEvents(1)),
     );
     const settled = Promise.allSettled(hanging);
-    while (leader.faults.calls.filter((call) => call.kind === 'append').length < 11) await realClock.sleep(5);
+    await eventually(
+      'all appends arrive',
+      () => leader.faults.calls.filter((call) => call.kind === 'append').length >= 11,
+    );
     leader.faults.next('append', { apply: 'never', answer: 'unavailable' });
     await t.throwsAsync(store.append(uniqueStream(), 'no-stream', makeEvents(1)), {
       instanceOf: StoreUnavailable,

@@ -7,6 +7,8 @@ import {
 } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
+import { untilAvailable } from '../support/clients/store-calls.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { callMs, givenServer, slackMs } from '../support/servers/eventstoredb-server/given-server.js';
 import type { Fault } from '../support/servers/eventstoredb-server/faults.js';
@@ -14,21 +16,6 @@ import { makeProposed } from '../support/servers/eventstoredb-server/proposed.js
 import type { EventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 
 const deps = { clock: realClock, random: makeSeededRandom(7) };
-
-/**
- * Repeats a call that a healthy server did not answer within the short time limit of these tests, for at most a minute. A
- * busy machine may answer that late. A repeated append is the same append, because its events have the same ids.
- */
-async function answered<Result>(call: () => Promise<Result>): Promise<Result> {
-  const giveUpAtMs = performance.now() + 60_000;
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || performance.now() > giveUpAtMs) throw error;
-    }
-  }
-}
 
 const outages: readonly [what: string, strike: (server: EventStoreDbServer) => unknown][] = [
   [
@@ -72,7 +59,7 @@ for (const [what, strike] of outages) {
       async (t) => {
         const { server, store } = await givenServer(t, {}, { limits: { callMs } });
         const [first, events] = [uniqueStream(), makeEvents(1)];
-        if (connected) await answered(() => store.append(first, 'no-stream', events));
+        if (connected) await untilAvailable(() => store.append(first, 'no-stream', events));
         await strike(server);
         const startedMs = performance.now();
         const reads = calls.map(([name, call]) =>
@@ -92,16 +79,16 @@ test.serial('The store works again as soon as the server answers again', async (
   const { server, store } = await givenServer(t, {}, { limits: { callMs } });
   const stream = uniqueStream();
   const first = makeEvents(1);
-  await answered(() => store.append(stream, 'no-stream', first));
+  await untilAvailable(() => store.append(stream, 'no-stream', first));
   await server.network.refuse();
   await t.throwsAsync(store.read(stream), { instanceOf: StoreUnavailable });
   await server.network.accept();
-  t.is((await answered(() => store.read(stream))).length, 1);
+  t.is((await untilAvailable(() => store.read(stream))).length, 1);
   server.network.freeze();
   await t.throwsAsync(store.read(stream), { instanceOf: StoreUnavailable });
   server.network.thaw();
   const second = makeEvents(1);
-  t.is((await answered(() => store.append(stream, 0n, second)))?.revision, 1n);
+  t.is((await untilAvailable(() => store.append(stream, 0n, second))).revision, 1n);
 });
 
 for (const answer of ['nothing', 'cut', 'unavailable', 'timeout', 'unknown'] as const) {
@@ -109,14 +96,14 @@ for (const answer of ['nothing', 'cut', 'unavailable', 'timeout', 'unknown'] as 
     const { server, store } = await givenServer(t, {}, { limits: { callMs } });
     const stream = uniqueStream();
     const written = makeEvents(5);
-    await answered(() => store.append(stream, 'no-stream', written));
+    await untilAvailable(() => store.append(stream, 'no-stream', written));
     server.faults.decideBy(({ kind }) => (kind === 'read' ? { answer, afterEvents: 3 } : undefined));
     await t.throwsAsync(store.read(stream), { instanceOf: StoreUnavailable });
     // The events before a stall are a page; after an error nothing is certain.
     if (answer !== 'nothing')
       await t.throwsAsync(store.readAll({ after: null, limit: 10 }), { instanceOf: StoreUnavailable });
     server.faults.decideBy(null);
-    t.is((await answered(() => store.read(stream))).length, 5);
+    t.is((await untilAvailable(() => store.read(stream))).length, 5);
   });
 }
 
@@ -138,7 +125,7 @@ for (const fault of unsettled) {
       const { server, store } = await givenServer(t, {}, { limits: { callMs } });
       const stream = uniqueStream();
       const first = makeEvents(1);
-      await answered(() => store.append(stream, 'no-stream', first));
+      await untilAvailable(() => store.append(stream, 'no-stream', first));
       const events = makeEvents(3);
       server.faults.next('append', fault);
       await t.throwsAsync(store.append(stream, 0n, events), { instanceOf: OutcomeUnknown });
@@ -146,7 +133,7 @@ for (const fault of unsettled) {
       const revision = await appendDurably({ eventStore: store, ...deps }, { stream, expected: 0n }, events);
       t.is(revision, 3n);
       await realClock.sleep(100);
-      const stored = await answered(() => store.read(stream));
+      const stored = await untilAvailable(() => store.read(stream));
       t.deepEqual(
         stored.slice(1).map((event) => event.id),
         events.map((event) => event.id),
@@ -172,7 +159,7 @@ for (const apply of ['now', 'never', { afterMs: 20 }] as const) {
       if (apply === 'never') await t.throwsAsync(append, { instanceOf: OutcomeUnknown });
       else t.is(await append, 1n);
       server.faults.decideBy(null);
-      t.is((await answered(() => store.read(stream))).length, apply === 'never' ? 0 : 2);
+      t.is((await untilAvailable(() => store.read(stream))).length, apply === 'never' ? 0 : 2);
     },
   );
 }
@@ -188,11 +175,11 @@ test.serial(
       { stream, expected: 'no-stream' },
       makeEvents(2),
     );
-    while (server.faults.calls.length === 0) await realClock.sleep(1);
+    await eventually('the call arrives', () => server.faults.calls.length > 0);
     server.log.append(`test.${stream}`, 'no-stream', [makeProposed({})]);
     await t.throwsAsync(append, { instanceOf: WrongExpectedRevision });
     await realClock.sleep(80);
-    t.is((await answered(() => store.read(stream))).length, 1);
+    t.is((await untilAvailable(() => store.read(stream))).length, 1);
   },
 );
 
@@ -245,7 +232,7 @@ for (const [what, limit, call] of [
       const before = server.faults.calls.length;
       // Given calls in every place
       const holders = [call(store), call(store)];
-      while (server.faults.calls.length < before + 2) await realClock.sleep(1);
+      await eventually('both calls arrive', () => server.faults.calls.length >= before + 2);
       // When another one waits
       const error = await t.throwsAsync(call(store), { instanceOf: StoreUnavailable, message: /2 calls/ });
       t.false(error instanceof OutcomeUnknown);

@@ -7,10 +7,10 @@ import {
 } from '../../src/event-sourcing/ports/errors.js';
 import { makeEventCodec } from '../../src/event-sourcing/ports/event-codec.js';
 import { makeEvent, makeEvents, readLog, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
 import { givenServer } from '../support/servers/eventstoredb-server/given-server.js';
 import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
 import { makeProposed } from '../support/servers/eventstoredb-server/proposed.js';
-import { realClock } from '../support/fakes/clock.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 
 const metadata = JSON.stringify(makeEvent().metadata);
@@ -118,7 +118,7 @@ test.serial('A log without a record at the position of a reader was replaced', a
     else {
       // Then the text of 21.10, which means any failure, is settled by the stream of the last known event.
       t.like(error, { name: 'StoreUnavailable' });
-      while (fatal.length === 0) await realClock.sleep(5);
+      await eventually('the damage is reported', () => fatal.length > 0);
     }
     t.regex((insideRecord === '24.2' ? error : fatal[0])?.message ?? '', damage.message);
   }

@@ -3,6 +3,8 @@ import test from 'ava';
 import type { Clock } from '../../src/event-sourcing/ports/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { makeEvent, makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
+import { untilAvailable } from '../support/clients/store-calls.js';
 import { realClock } from '../support/fakes/clock.js';
 import { givenServer } from '../support/servers/eventstoredb-server/given-server.js';
 import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
@@ -124,14 +126,14 @@ for (const [what, exchange, sentence, start = {}] of exchanges) {
           }
         }
       });
-      while (acknowledged.length < 100) await realClock.sleep(5);
+      await eventually('100 appends are acknowledged', () => acknowledged.length >= 100);
       // When the server stops, and starts again with another log
       await server.network.refuse();
       const before = new Set(server.log.records.map(({ id }) => id));
       await exchange(server);
       await server.network.accept();
       // Then the store reports it, and acknowledges nothing meanwhile and later
-      while (fatal.length === 0) await realClock.sleep(5);
+      await eventually('the store reports the other log', () => fatal.length > 0);
       await realClock.sleep(50);
       stopping.abort();
       await Promise.all(writers);
@@ -165,12 +167,12 @@ for (const [what, exchange, sentence, start = {}] of exchanges) {
       // A server that is away for long ends the subscription. The store itself then verifies the log.
       if (!(error instanceof StoreUnavailable)) damaged.push(error);
     });
-    while (passed < 50) await realClock.sleep(5);
-    while (server.subscriptions.size === 0) await realClock.sleep(5);
+    await eventually('50 events pass', () => passed >= 50);
+    await eventually('the follower subscribes', () => server.subscriptions.size > 0);
     await server.network.refuse();
     await exchange(server);
     await server.network.accept();
-    while (fatal.length === 0 && damaged.length === 0) await realClock.sleep(5);
+    await eventually('the other log is noticed', () => fatal.length > 0 || damaged.length > 0);
     controller.abort();
     await following;
     t.true([...fatal, ...damaged].every((error) => error instanceof StoreDamaged));
@@ -199,7 +201,7 @@ test.serial(
     await t.throwsAsync(store.readAll({ after: cursor, limit: 500 }), { instanceOf: StoreUnavailable });
     await server.network.accept();
     // When a reader reads past the last known position
-    const page = await untilAnswered(() => store.readAll({ after: cursor, limit: 500 }));
+    const page = await untilAvailable(() => store.readAll({ after: cursor, limit: 500 }));
     t.true((page.cursor ?? '') > known);
     t.deepEqual(fatal, []);
     // Then the next append finds out
@@ -218,22 +220,11 @@ test.serial('A server that restarts with the same log goes on', async (t) => {
   for (let round = 0; round < 5; round += 1) {
     await store.append(uniqueStream(), 'no-stream', makeEvents(2));
     server.network.cut();
-    await untilAnswered(() => store.append(uniqueStream(), 'no-stream', makeEvents(1)));
+    await untilAvailable(() => store.append(uniqueStream(), 'no-stream', makeEvents(1)));
   }
   t.deepEqual(fatal, []);
   t.true(server.faults.calls.filter((call) => call.kind === 'probe').length >= 6);
 });
-
-async function untilAnswered<T>(call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      await realClock.sleep(5);
-    }
-  }
-}
 
 test.serial(
   'An append is refused and not sent while the log ends too early, as after a change of leader',
@@ -248,15 +239,12 @@ test.serial(
     server.log.restore(server.log.records.length - 1);
     server.network.cut();
     const length = server.log.records.length;
-    let refusal = await t.throwsAsync(store.append(stream, 2n, makeEvents(1)), {
-      instanceOf: StoreUnavailable,
-    });
-    while (!refusal.message.includes('ends before')) {
-      refusal = await t.throwsAsync(store.append(stream, 2n, makeEvents(1)), {
+    const refusal = await eventually('the refusal names the short log', async () => {
+      const error = await t.throwsAsync(store.append(stream, 2n, makeEvents(1)), {
         instanceOf: StoreUnavailable,
       });
-      await realClock.sleep(5);
-    }
+      return error.message.includes('ends before') && error;
+    });
     t.false(refusal instanceof OutcomeUnknown);
     t.is(server.log.records.length, length);
     // When it has the event, then appends go on

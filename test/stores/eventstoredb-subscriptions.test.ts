@@ -3,6 +3,7 @@ import test from 'ava';
 import { appendDurably } from '../../src/event-sourcing/deciding/append-durably.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEvents, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { callMs, givenServer } from '../support/servers/eventstoredb-server/given-server.js';
 import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
@@ -55,10 +56,6 @@ async function appendElsewhere(server: EventStoreDbServer, count = 1): Promise<s
   return events.at(-1)?.id ?? '';
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await realClock.sleep(5);
-}
-
 test('Close appends of another process share pages', async (t) => {
   // Given a follower whose live subscription has sent an event
   const { server, store } = await givenServer(t, {}, { limits: noPoll });
@@ -74,11 +71,11 @@ test('Close appends of another process share pages', async (t) => {
     }
   })();
   await appendOne();
-  await until(() => events === 1);
+  await eventually('the event arrives', () => events === 1);
   // When another process appends many events at once
   const [pagesBefore, began] = [pages, performance.now()];
   await Promise.all(Array.from({ length: 100 }, appendOne));
-  await until(() => events === 101);
+  await eventually('all events arrive', () => events === 101);
   // Then there is at most one page for each 20 ms, and one at the beginning
   const windows = Math.floor((performance.now() - began) / 20);
   t.true(pages - pagesBefore <= windows + 2, `${pages - pagesBefore} pages in ${windows} windows`);
@@ -127,7 +124,7 @@ for (const [what, strike] of losses) {
       },
     );
     const following = followIds(t, store);
-    await until(() => server.subscriptions.size === 1);
+    await eventually('the follower subscribes', () => server.subscriptions.size === 1);
     const before = await appendElsewhere(server);
     await following.seen(before);
     await strike(server);
@@ -144,7 +141,10 @@ test.serial('A subscription that was never confirmed is opened again', async (t)
   const { server, store } = await givenServer(t, {}, { limits: { ...noPoll, callMs } });
   server.faults.next('subscribe', { answer: 'nothing' });
   const following = followIds(t, store);
-  await until(() => server.faults.calls.filter((call) => call.kind === 'subscribe').length === 2);
+  await eventually(
+    'the follower subscribes again',
+    () => server.faults.calls.filter((call) => call.kind === 'subscribe').length === 2,
+  );
   const id = await appendElsewhere(server);
   await following.seen(id);
   t.deepEqual(following.ids, [id]);
@@ -153,7 +153,7 @@ test.serial('A subscription that was never confirmed is opened again', async (t)
 test.serial('The follower polls the log while a subscription is silent', async (t) => {
   const { server, store } = await givenServer(t, {}, { limits: { pollMs: 20 } });
   const following = followIds(t, store);
-  await until(() => server.subscriptions.size === 1);
+  await eventually('the follower subscribes', () => server.subscriptions.size === 1);
   for (const subscription of server.subscriptions) subscription.stall();
   const id = await appendElsewhere(server);
   await following.seen(id);
@@ -172,7 +172,7 @@ test.serial('A subscription that stays silent about a growing log is replaced', 
     },
   );
   const following = followIds(t, store);
-  await until(() => server.subscriptions.size === 1);
+  await eventually('the follower subscribes', () => server.subscriptions.size === 1);
   for (const subscription of server.subscriptions) subscription.stall();
   const ids: string[] = [];
   while (lost.length === 0) {
@@ -205,7 +205,7 @@ test.serial(
     for await (const page of store.subscribe({ after: null, signal: first.signal })) {
       if (page.atHead) first.abort();
     }
-    await until(() => server.subscriptions.size === 0);
+    await eventually('the subscription ends', () => server.subscriptions.size === 0);
     await grow();
     laterMs = 600_000;
     await grow();
@@ -214,7 +214,10 @@ test.serial(
     // When a follower returns, and the log grows before the new subscription is confirmed
     server.faults.next('subscribe', { answer: 'nothing' });
     followIds(t, store);
-    await until(() => server.faults.calls.filter(({ kind }) => kind === 'subscribe').length === 2);
+    await eventually(
+      'the follower subscribes again',
+      () => server.faults.calls.filter(({ kind }) => kind === 'subscribe').length === 2,
+    );
     await grow();
     // Then the subscription is kept
     t.deepEqual(lost, []);
@@ -232,7 +235,7 @@ test.serial('A working subscription is kept, also after long pauses', async (t) 
     },
   );
   const following = followIds(t, store);
-  await until(() => server.subscriptions.size === 1);
+  await eventually('the follower subscribes', () => server.subscriptions.size === 1);
   for (let round = 0; round < 5; round += 1) {
     const events = makeEvents(1);
     await store.append(uniqueStream(), 'no-stream', events);
@@ -248,7 +251,7 @@ test.serial(
   async (t) => {
     const { server, store } = await givenServer(t, { liveBufferMax: 32 }, { limits: noPoll });
     const following = followIds(t, store);
-    await until(() => server.subscriptions.size === 1);
+    await eventually('the follower subscribes', () => server.subscriptions.size === 1);
     for (let round = 0; round < 3; round += 1) await following.seen(await appendElsewhere(server, 200));
     t.is(following.ids.length, 600);
     t.is(new Set(following.ids).size, 600);
@@ -258,7 +261,7 @@ test.serial(
 test.serial('Streams of other programs wake no follower, and their checkpoints do no harm', async (t) => {
   const { server, store } = await givenServer(t, {}, { limits: noPoll });
   const following = followIds(t, store);
-  await until(() => server.subscriptions.size === 1);
+  await eventually('the follower subscribes', () => server.subscriptions.size === 1);
   const reads = (): number => server.faults.calls.filter((call) => call.kind === 'read').length;
   const before = reads();
   for (let count = 0; count < 100; count += 1) {
@@ -283,7 +286,7 @@ test.serial('The follower retries while the server is away, and continues from i
   const following = followIds(t, store);
   await following.seen(await appendElsewhere(server));
   await server.network.refuse();
-  await until(() => retries.length >= 2);
+  await eventually('two attempts fail', () => retries.length >= 2);
   await server.network.accept();
   const id = await appendElsewhere(server);
   await following.seen(id);

@@ -6,6 +6,7 @@ import {
   StreamDamaged,
 } from '../../src/event-sourcing/ports/errors.js';
 import { makeEvents, readLog, uniqueStream } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
 import { realClock } from '../support/fakes/clock.js';
 import { givenServer } from '../support/servers/eventstoredb-server/given-server.js';
 import type { EventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
@@ -131,11 +132,11 @@ test('A live subscription reports a tombstone, and goes on with the events after
     for await (const { events } of store.subscribe({ after: null, signal: reading.signal }))
       seen.push(...events.map(({ stream }) => stream));
   })();
-  while (server.subscriptions.size === 0) await realClock.sleep(5);
+  await eventually('the follower subscribes', () => server.subscriptions.size > 0);
   // When an operator deletes a stream
   server.log.tombstone(`test.${deleted}`);
   await store.append(whole, 'no-stream', makeEvents(1));
-  while (seen.length < 2) await realClock.sleep(5);
+  await eventually('both events arrive', () => seen.length >= 2);
   reading.abort();
   await following;
   // Then the damage is named, and the record is no event

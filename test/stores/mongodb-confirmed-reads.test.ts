@@ -4,6 +4,7 @@ import type { Document } from 'mongodb';
 
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { openMongoDbStores } from '../../src/stores/mongodb/open-mongodb-stores.js';
+import { eventually } from '../support/eventually.js';
 import { realClock } from '../support/fakes/clock.js';
 import { makeFakeMongoDb, nothingFound } from '../support/fakes/fake-mongodb.js';
 
@@ -36,7 +37,7 @@ async function given(t: ExecutionContext, hello: Document = { setName: 'rs0' }) 
   const limits = { openMs: 60_000, readMs: 2_000, writeMs: 60_000, indexMs: 60_000 };
   const stores = await openMongoDbStores({ url, clock: realClock, random: Math.random, limits });
   t.teardown(stores.close);
-  while (!server.received.some(isOfIndexes)) await realClock.sleep(1);
+  await eventually('the indexes are asked for', () => server.received.some(isOfIndexes));
   server.received.length = 0;
   return { server, ...stores };
 }

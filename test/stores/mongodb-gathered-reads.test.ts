@@ -1,10 +1,10 @@
 /* Counts the commands of reads that begin in one turn of the event loop, on a server that answers from a table. */
-import { setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Document } from 'mongodb';
 
 import { StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { openMongoDbStores } from '../../src/stores/mongodb/open-mongodb-stores.js';
+import { eventually } from '../support/eventually.js';
 import { makeFakeMongoDb } from '../support/fakes/fake-mongodb.js';
 import { realClock } from '../support/fakes/clock.js';
 
@@ -72,9 +72,9 @@ test('A read that begins after a command was sent gets no answer of that command
   const { server, store, finds } = await given(t);
   server.script = () => 'frozen';
   const early = ['users/1', 'users/2'].map((id) => store.get('users', id));
-  while (finds().length === 0) await turn();
+  await eventually('a command is sent', () => finds().length > 0);
   const late = [store.get('users', 'users/1'), store.get('users', 'users/2')];
-  while (finds().length === 1) await turn();
+  await eventually('a second command is sent', () => finds().length > 1);
   server.script = answer;
   server.thaw();
   t.deepEqual(

@@ -7,7 +7,7 @@ import { makeFakeMongoDb, nothingFound } from '../support/fakes/fake-mongodb.js'
 
 test('Indexes that take longer than a write are created by one command, and the start waits for it', async (t) => {
   // Given a server that takes 5 times the limit of a write for indexes
-  const limits = { openMs: 60_000, readMs: 200, writeMs: 200, indexMs: 60_000 };
+  const limits = { openMs: 600_000, readMs: 600_000, writeMs: 200, indexMs: 600_000 };
   const server = await makeFakeMongoDb();
   t.teardown(server.close);
   const { readModelStore, close } = await openMongoDbStores({
@@ -32,5 +32,5 @@ test('Indexes that take longer than a write are created by one command, and the 
   // Then the one command counts
   await ensured;
   t.is(commandsOf('view.projects@4.1').length, 1);
-  t.like(commandsOf('view.projects@4.1')[0], { writeConcern: { wtimeout: 54_000 } });
+  t.like(commandsOf('view.projects@4.1')[0], { writeConcern: { wtimeout: 540_000 } });
 });

@@ -7,6 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { defaultMongoDbLimits } from '../../src/stores/mongodb/limits.js';
 import { openMongoDbStores } from '../../src/stores/mongodb/open-mongodb-stores.js';
+import { eventually } from '../support/eventually.js';
 import { realClock } from '../support/fakes/clock.js';
 import { makeFakeMongoDb, nothingFound } from '../support/fakes/fake-mongodb.js';
 import { allUnavailableWithin, readCalls, slackMs, writeCalls } from '../support/clients/store-calls.js';
@@ -22,7 +23,9 @@ async function openWithFake(t: ExecutionContext, hello = {}, own = limits) {
   const stores = await openMongoDbStores({ ...given, url: server.url, limits: own });
   t.teardown(stores.close);
   // The start does not wait for its index. Its command would count among those of the test.
-  while (!server.received.some((command) => 'createIndexes' in command)) await realClock.sleep(1);
+  await eventually('the index is asked for', () =>
+    server.received.some((command) => 'createIndexes' in command),
+  );
   return { server, stores };
 }
 

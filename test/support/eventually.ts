@@ -14,6 +14,8 @@ export interface EventuallyOptions {
   readonly pid?: number | undefined;
   /** The milliseconds between two polls, from 1 to 20 by default. A longer time makes a longer wait. */
   readonly pollMs?: number | undefined;
+  /** The CPU time of that process in ms after which it gives up: a minute by default. */
+  readonly cpuMs?: number | undefined;
   /** The polls after which it gives up. With `pid`, those at which that process had work do not count. */
   readonly polls?: number;
   /** The helper that calls this at once. A failure then names the line that called the helper. */
@@ -53,16 +55,16 @@ export async function eventually<Value>(
 }
 
 /** Counts polls. `endsAfter` returns the CPU time of the process since the start in ms, once the wait is to end. */
-async function startPatience({ pid, polls = pollsMax }: EventuallyOptions) {
-  const cpuMs = (): Promise<number> => cpuMsOf({ pid: pid ?? process.pid });
-  const begunMs = await cpuMs();
+async function startPatience({ pid, polls = pollsMax, cpuMs = cpuMsMax }: EventuallyOptions) {
+  const cpuMsNow = (): Promise<number> => cpuMsOf({ pid: pid ?? process.pid });
+  const begunMs = await cpuMsNow();
   let [idle, spentMs] = [0, 0];
   return {
     endsAfter: async (): Promise<number | null> => {
       const before = spentMs;
-      spentMs = (await cpuMs()) - begunMs;
+      spentMs = (await cpuMsNow()) - begunMs;
       if (pid === undefined) idle += 1;
-      else if (spentMs > cpuMsMax) return spentMs;
+      else if (spentMs > cpuMs) return spentMs;
       else if (spentMs <= before && !(await isRunnable({ pid }))) idle += 1;
       return idle >= polls ? spentMs : null;
     },

@@ -1,8 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { StreamDamaged } from '../../src/event-sourcing/ports/errors.js';
+import { eventually } from '../support/eventually.js';
 import { everyEvent } from '../support/examples/every-event.js';
 import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import { dayMs, givenWebhooks, storableEvent, until } from '../support/given/given-webhooks.js';
+import { dayMs, givenWebhooks, storableEvent } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 const [damaged, whole] = [anId(1), anId(2)];
@@ -15,7 +16,7 @@ async function givenDamage(t: ExecutionContext) {
   const endpoints = world.endpointsAt([receiver.url, '*']);
   const id = endpoints[0]?.id ?? '';
   const { reports } = world.start(endpoints);
-  await until(async () => (await records.endpoint(id)) !== null, 'record');
+  await eventually('record', async () => (await records.endpoint(id)) !== null);
   await world.appendToOrder(damaged, 'OrderPlaced');
   await receiver.acceptedCount(1);
   const read = eventStore.read.bind(eventStore);
@@ -26,7 +27,7 @@ async function givenDamage(t: ExecutionContext) {
   const pending = storableEvent('PaymentPending', everyEvent.order.PaymentPending, world.clock.now());
   await eventStore.append(`order-${damaged}`, 0n, [pending]);
   const waiting = () => records.waiting(id, `order-${damaged}`);
-  await until(async () => (await waiting()) !== null, 'waiting delivery');
+  await eventually('waiting delivery', async () => (await waiting()) !== null);
   const repair = (): void => {
     eventStore.read = read;
   };
@@ -39,12 +40,12 @@ test('A damaged stream holds back only the messages of its resource, which come 
   t.like((await waiting()) ?? {}, { next: 1, until: 1, failures: 1 });
   // When a retry fails too, and another order is placed
   world.advance(60_000);
-  await until(async () => (await waiting())?.failures === 2, 'second failure');
+  await eventually('second failure', async () => (await waiting())?.failures === 2);
   await world.appendToOrder(whole, 'OrderPlaced');
   // Then the endpoint goes on
   await receiver.acceptedCount(2);
   t.is(receiver.accepted[1]?.data['order_id'], whole);
-  await until(async () => (await list())[0]?.last_failure === 'stream_damaged', 'failure in the list');
+  await eventually('failure in the list', async () => (await list())[0]?.last_failure === 'stream_damaged');
   // and after the repair it gets the rest
   repair();
   world.advance(60 * 60 * 1_000);
@@ -59,7 +60,7 @@ test('The service drops the messages of a stream that is damaged for three days'
   // When three days pass
   world.advance(3 * dayMs);
   // Then nothing waits, and the endpoint goes on
-  await until(async () => (await waiting()) === null, 'end of the wait');
+  await eventually('end of the wait', async () => (await waiting()) === null);
   await world.appendToOrder(whole, 'OrderPlaced');
   await receiver.acceptedCount(2);
   t.like((await list())[0], { state: 'delivering', pending: 0 });

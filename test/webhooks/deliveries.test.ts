@@ -1,14 +1,9 @@
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import { OutgoingError } from '../../src/integrations/outgoing/outgoing-http.js';
+import { eventually } from '../support/eventually.js';
 import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import {
-  dayMs,
-  givenWebhooks,
-  shortAnswerMs,
-  until,
-  webhookSecret,
-} from '../support/given/given-webhooks.js';
+import { dayMs, givenWebhooks, shortAnswerMs, webhookSecret } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 const typesOf = (messages: readonly { readonly type: string }[]) => messages.map(({ type }) => type);
@@ -29,7 +24,7 @@ async function begun(
   endpoints: ReturnType<ReturnType<typeof givenWebhooks>['endpointsAt']>,
 ): Promise<void> {
   for (const { id } of endpoints)
-    await until(async () => (await records.endpoint(id)) !== null, `record of ${id}`);
+    await eventually(`record of ${id}`, async () => (await records.endpoint(id)) !== null);
 }
 
 test('A receiver gets the events since it was added, signed, in order and once', async (t) => {
@@ -86,23 +81,26 @@ for (const answer of [500, 404, 302, 'hang', 'close'] as const) {
     await world.appendToOrder(bad, 'OrderPlaced', 'PaymentPending');
     await world.appendToOrder(good, 'OrderPlaced', 'PaymentPending');
     // Then the other order is not held back. A busy machine may need a second attempt.
-    await until(() => {
+    await eventually('messages of the other order', () => {
       if (answer === 'hang') world.advance(10);
       return receiver.accepted.length >= 2;
-    }, 'messages of the other order');
+    });
     t.true(receiver.accepted.every(({ data }) => data['order_id'] === good));
-    await until(async () => (await world.admin(endpoints).list())[0]?.pending === 2, 'pending deliveries');
+    await eventually(
+      'pending deliveries',
+      async () => (await world.admin(endpoints).list())[0]?.pending === 2,
+    );
     t.false(receiver.received.some(({ type, data }) => data['order_id'] === bad && type !== 'order.placed'));
     // and when the receiver works again, it gets the rest in order, with the ids of the first attempts
     receiver.answerWith(() => 204);
-    await until(() => {
+    await eventually('the rest', () => {
       world.advance(1_000);
       return receiver.accepted.length >= 4;
-    }, 'the rest');
+    });
     const ofBad = receiver.received.filter(({ data }) => data['order_id'] === bad);
     t.deepEqual(typesOf(receiver.accepted.slice(2)), ['order.placed', 'order.payment_pending']);
     t.is(new Set(ofBad.filter(({ type }) => type === 'order.placed').map(({ id }) => id)).size, 1);
-    await until(async () => (await world.admin(endpoints).list())[0]?.pending === 0, 'empty list');
+    await eventually('empty list', async () => (await world.admin(endpoints).list())[0]?.pending === 0);
   });
 }
 
@@ -118,21 +116,21 @@ test('Receivers that hang or fail hold back no other endpoint and no other order
   // When many orders are placed
   for (const order of orders) await world.appendToOrder(order, 'OrderPlaced');
   // Then the healthy endpoint gets all of them
-  await until(() => {
+  await eventually('all orders at the healthy endpoint', () => {
     world.advance(10);
     return healthy.accepted.length >= orders.length;
-  }, 'all orders at the healthy endpoint');
+  });
   t.is(new Set(healthy.accepted.map(({ id }) => id)).size, orders.length);
   // and the mark of the other one passes all, while what hangs waits in the store
   const head = await world.eventStore.head();
   const id = endpoints[0]?.id ?? '';
-  await until(async () => (await world.records.endpoint(id))?.position === head, 'mark at the end');
+  await eventually('mark at the end', async () => (await world.records.endpoint(id))?.position === head);
   // and the live orders get through
   hanging.answerWith(() => 204);
-  await until(() => {
+  await eventually('all orders', () => {
     world.advance(60_000);
     return hanging.accepted.length >= orders.length;
-  }, 'all orders');
+  });
   t.is(new Set(hanging.accepted.map(({ id: sent }) => sent)).size, orders.length);
 });
 
@@ -147,14 +145,14 @@ test('A delivery that fails for three days is given up, listed, reported once, a
   const id = endpoints[0]?.id ?? '';
   const order = anId(1);
   await world.appendToOrder(order, 'OrderPlaced', 'PaymentPending');
-  await until(async () => (await admin.list())[0]?.pending === 2, 'pending deliveries');
+  await eventually('pending deliveries', async () => (await admin.list())[0]?.pending === 2);
   // When almost three days pass, the service still tries
   for (let hours = 0; hours < 71; hours += 1) {
     world.advance(60 * 60 * 1_000);
     // The first attempt was before.
-    await until(
-      async () => (await world.records.waiting(id, `order-${order}`))?.failures === hours + 2,
+    await eventually(
       `attempt ${hours + 2}`,
+      async () => (await world.records.waiting(id, `order-${order}`))?.failures === hours + 2,
     );
   }
   t.deepEqual(await admin.failed(id, 10), []);
@@ -162,8 +160,8 @@ test('A delivery that fails for three days is given up, listed, reported once, a
   await world.appendToOrder(order, 'OrderExpired');
   world.advance(2 * 60 * 60 * 1_000);
   // Then the first two are given up, and the later one waits
-  await until(async () => (await admin.failed(id, 10)).length === 2, 'failed deliveries');
-  await until(async () => (await admin.list())[0]?.pending === 1, 'the later one');
+  await eventually('failed deliveries', async () => (await admin.failed(id, 10)).length === 2);
+  await eventually('the later one', async () => (await admin.list())[0]?.pending === 1);
   t.like((await admin.list())[0], { failed: 2, state: 'delivering', last_failure: 'status 503' });
   t.is(reports.filter((report) => report.startsWith('given up')).length, 2);
   t.like((await admin.failed(id, 10))[0], { type: 'order.placed', reason: 'status 503', revision: 0 });
@@ -175,7 +173,7 @@ test('A delivery that fails for three days is given up, listed, reported once, a
   });
   await receiver.acceptedCount(3);
   t.deepEqual(typesOf(receiver.accepted), ['order.placed', 'order.payment_pending', 'order.expired']);
-  await until(async () => (await admin.list())[0]?.pending === 0, 'empty list');
+  await eventually('empty list', async () => (await admin.list())[0]?.pending === 0);
   t.is((await admin.list())[0]?.failed, 0);
 });
 
@@ -186,7 +184,7 @@ test('410 Gone stops the endpoint until the next start, which loses nothing', as
   const endpoints = world.endpointsAt([gone.url, '*'], [other.url, '*']);
   const first = await started(world, endpoints);
   await world.appendToOrder(anId(1), 'OrderPlaced');
-  await until(() => first.reports.includes(`gone ${endpoints[0]?.id ?? ''}`), 'report');
+  await eventually('report', () => first.reports.includes(`gone ${endpoints[0]?.id ?? ''}`));
   await world.appendToOrder(anId(2), 'OrderPlaced');
   await other.acceptedCount(2);
   t.is(gone.received.length, 1, 'no attempt after 410');
@@ -198,7 +196,7 @@ test('410 Gone stops the endpoint until the next start, which loses nothing', as
   await started(world, endpoints);
   // Then it sends all of it
   await gone.acceptedCount(2);
-  await until(async () => (await world.admin(endpoints).list())[0]?.state === 'delivering', 'state');
+  await eventually('state', async () => (await world.admin(endpoints).list())[0]?.state === 'delivering');
 });
 
 test('An endpoint at a private address is refused by the guard of outgoing calls', async (t) => {
@@ -209,9 +207,9 @@ test('An endpoint at a private address is refused by the guard of outgoing calls
   world.start(endpoints, { http });
   await begun(world, endpoints);
   await world.appendToOrder(anId(1), 'OrderPlaced');
-  await until(
-    async () => (await world.admin(endpoints).list())[0]?.last_failure === 'address_refused',
+  await eventually(
     'refusal in the list',
+    async () => (await world.admin(endpoints).list())[0]?.last_failure === 'address_refused',
   );
   t.deepEqual(receiver.received, []);
 });
@@ -225,13 +223,13 @@ test('An endpoint that no setting names for ten minutes is dropped, and begins a
   const id = endpoints[0]?.id ?? '';
   const first = await started(world, endpoints);
   await world.appendToOrder(anId(1), 'OrderPlaced');
-  await until(async () => (await world.admin(endpoints).list())[0]?.pending === 1, 'pending delivery');
+  await eventually('pending delivery', async () => (await world.admin(endpoints).list())[0]?.pending === 1);
   await first.runner.stop();
   // When a process starts without it, and ten minutes pass
   const second = await started(world, world.endpointsAt([other.url, '*']));
   t.not(await world.records.endpoint(id), null, 'it is kept for a moment');
   world.advance(11 * 60 * 1_000);
-  await until(() => second.reports.includes(`dropped ${id}`), 'report');
+  await eventually('report', () => second.reports.includes(`dropped ${id}`));
   // Then nothing of it is left
   t.is(await world.records.endpoint(id), null);
   t.is(await world.records.waiting(id, `order-${anId(1)}`), null);
@@ -254,7 +252,7 @@ test('A service that was off for four days still tries each event', async (t) =>
   world.advance(4 * dayMs);
   receiver.answerWith(() => 500);
   await started(world, endpoints);
-  await until(async () => (await world.admin(endpoints).list())[0]?.pending === 1, 'pending delivery');
+  await eventually('pending delivery', async () => (await world.admin(endpoints).list())[0]?.pending === 1);
   receiver.answerWith(() => 204);
   world.advance(60 * 60 * 1_000);
   await receiver.acceptedCount(1);

@@ -1,7 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../support/eventually.js';
 import { everyEvent } from '../support/examples/every-event.js';
 import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import { dayMs, givenWebhooks, storableEvent, until } from '../support/given/given-webhooks.js';
+import { dayMs, givenWebhooks, storableEvent } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 const [newer, other] = [anId(1), anId(2)];
@@ -15,7 +16,7 @@ async function givenNewerEvent(t: ExecutionContext, types: string) {
   const endpoints = world.endpointsAt([receiver.url, types]);
   const id = endpoints[0]?.id ?? '';
   const { reports, runner } = world.start(endpoints);
-  await until(async () => (await records.endpoint(id)) !== null, 'record');
+  await eventually('record', async () => (await records.endpoint(id)) !== null);
   await world.appendToOrder(newer, 'OrderPlaced');
   const unknown = storableEvent('OrderGiftWrapped', everyEvent.order.PaymentPending, world.clock.now());
   await eventStore.append(stream, 0n, [unknown]);
@@ -36,7 +37,7 @@ test('An event of a newer release holds back only the messages of its resource',
   const scene = await givenNewerEvent(t, 'order.*');
   const { receiver, runner, waiting, eventStore, records, id } = scene;
   await receiver.acceptedCount(1);
-  await until(async () => (await waiting()) !== null, 'waiting delivery');
+  await eventually('waiting delivery', async () => (await waiting()) !== null);
   t.like((await waiting()) ?? {}, { next: 1, until: 1, failures: 1 });
   // When the events of another order follow
   await scene.appendToOrder(other, 'OrderPlaced');
@@ -44,7 +45,7 @@ test('An event of a newer release holds back only the messages of its resource',
   await receiver.acceptedCount(2);
   t.is(receiver.accepted[1]?.data['order_id'], other);
   const head = await eventStore.head();
-  await until(async () => (await records.endpoint(id))?.position === head, 'mark');
+  await eventually('mark', async () => (await records.endpoint(id))?.position === head);
   t.is(runner.statuses()[0]?.state, 'delivering');
   t.is((await scene.admin(scene.endpoints).list())[0]?.last_failure, 'event_unreadable');
   // and a release that knows the event sends it
@@ -58,10 +59,10 @@ test('An event of a newer release holds back only the messages of its resource',
 test('The service gives an event of a newer release up after three days, and a later release replays it', async (t) => {
   const scene = await givenNewerEvent(t, 'order.*');
   const { receiver, endpoints, id, waiting } = scene;
-  await until(async () => (await waiting()) !== null, 'waiting delivery');
+  await eventually('waiting delivery', async () => (await waiting()) !== null);
   // When three days pass
   scene.advance(3 * dayMs);
-  await until(async () => (await waiting()) === null, 'end of the wait');
+  await eventually('end of the wait', async () => (await waiting()) === null);
   // Then the event is listed as given up
   const failed = await scene.admin(endpoints).failed(id, 10);
   t.deepEqual(
@@ -79,6 +80,6 @@ test('The service gives an event of a newer release up after three days, and a l
 test('An endpoint without types of the category passes an event of a newer release', async (t) => {
   const { eventStore, records, id, waiting } = await givenNewerEvent(t, 'share.*');
   const head = await eventStore.head();
-  await until(async () => (await records.endpoint(id))?.position === head, 'mark');
+  await eventually('mark', async () => (await records.endpoint(id))?.position === head);
   t.is(await waiting(), null);
 });

@@ -2,8 +2,9 @@ import test, { type ExecutionContext } from 'ava';
 import { rejectedBy } from '../../src/concurrency/rejected-by.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { dropAfterMs } from '../../src/webhooks/webhook-runner.js';
+import { eventually } from '../support/eventually.js';
 import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import { givenWebhooks, until } from '../support/given/given-webhooks.js';
+import { givenWebhooks } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 test('An endpoint goes on at the end of a log that an older one has replaced, and reports it', async (t) => {
@@ -11,24 +12,24 @@ test('An endpoint goes on at the end of a log that an older one has replaced, an
   const receiver = await startWebhookReceiver(t);
   const endpoints = world.endpointsAt([receiver.url, '*']);
   const first = world.start(endpoints);
-  await until(async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null, 'record');
+  await eventually('record', async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null);
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await world.appendToOrder(anId(2), 'OrderPlaced');
   await receiver.acceptedCount(2);
   const end = await world.eventStore.head();
-  await until(
-    async () => (await world.records.endpoint(endpoints[0]?.id ?? ''))?.position === end,
+  await eventually(
     'mark at the end',
+    async () => (await world.records.endpoint(endpoints[0]?.id ?? ''))?.position === end,
   );
   await first.runner.stop();
   // When a backup replaces the log
   world.eventStore.restore(1);
   const second = world.start(endpoints);
-  await until(() => second.reports.includes(`other log ${endpoints[0]?.id ?? ''}`), 'report');
+  await eventually('report', () => second.reports.includes(`other log ${endpoints[0]?.id ?? ''}`));
   const head = await world.eventStore.head();
-  await until(
-    async () => (await world.records.endpoint(endpoints[0]?.id ?? ''))?.position === head,
+  await eventually(
     'position',
+    async () => (await world.records.endpoint(endpoints[0]?.id ?? ''))?.position === head,
   );
   await world.appendToOrder(anId(3), 'OrderPlaced');
   // Then later events are sent
@@ -44,20 +45,20 @@ test('What waited for another log holds back no event of the log that has replac
   const endpoints = world.endpointsAt([receiver.url, '*']);
   const id = endpoints[0]?.id ?? '';
   const first = world.start(endpoints);
-  await until(async () => (await world.records.endpoint(id)) !== null, 'record');
+  await eventually('record', async () => (await world.records.endpoint(id)) !== null);
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await world.appendToOrder(anId(2), 'OrderPlaced', 'PaymentPending');
   const waiting = () => world.records.waiting(id, `order-${anId(2)}`);
-  await until(async () => (await waiting())?.next === 1, 'waiting delivery');
+  await eventually('waiting delivery', async () => (await waiting())?.next === 1);
   const end = await world.eventStore.head();
-  await until(async () => (await world.records.endpoint(id))?.position === end, 'mark at the end');
+  await eventually('mark at the end', async () => (await world.records.endpoint(id))?.position === end);
   await first.runner.stop();
   // When a backup from before the order replaces the log
   world.eventStore.restore(1);
   const second = world.start(endpoints);
-  await until(() => second.reports.includes(`other log ${id}`), 'report');
+  await eventually('report', () => second.reports.includes(`other log ${id}`));
   const head = await world.eventStore.head();
-  await until(async () => (await world.records.endpoint(id))?.position === head, 'position');
+  await eventually('position', async () => (await world.records.endpoint(id))?.position === head);
   // Then nothing waits
   t.is(await waiting(), null);
   // and the order of the same id is sent when it is placed again
@@ -74,11 +75,11 @@ async function givenDoubt(t: ExecutionContext) {
   const endpoints = world.endpointsAt([receiver.url, '*']);
   const id = endpoints[0]?.id ?? '';
   const first = world.start(endpoints);
-  await until(async () => (await records.endpoint(id)) !== null, 'record');
+  await eventually('record', async () => (await records.endpoint(id)) !== null);
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await receiver.acceptedCount(1);
   const end = await eventStore.head();
-  await until(async () => (await records.endpoint(id))?.position === end, 'mark at the end');
+  await eventually('mark at the end', async () => (await records.endpoint(id))?.position === end);
   await first.runner.stop();
   await world.appendToOrder(anId(2), 'OrderPlaced');
   const [sleep, logId] = [clock.sleep, eventStore.logId.bind(eventStore)];
@@ -93,7 +94,7 @@ async function givenDoubt(t: ExecutionContext) {
   eventStore.logId = () => Promise.resolve('00000000-0000-4000-8000-000000000002');
   const before = await records.endpoint(id);
   const { reports, runner } = world.start(endpoints);
-  await until(() => waits.length === 1, 'wait');
+  await eventually('wait', () => waits.length === 1);
   return {
     ...{ world, receiver, id, end, before, reports, runner },
     back: () => {
@@ -132,12 +133,12 @@ test('A store that fails while the endpoint looks at another log again is asked 
   // When the minute is over
   endWait();
   // Then the endpoint tries again
-  await until(() => reports.includes(`retry ${id}`) && waits.length === 1, 'second wait');
+  await eventually('second wait', () => reports.includes(`retry ${id}`) && waits.length === 1);
   t.is((await world.records.endpoint(id))?.position, end);
   // and it goes on at the end when the log works
   world.eventStore.head = head;
   endWait();
-  await until(() => reports.includes(`other log ${id}`), 'report');
+  await eventually('report', () => reports.includes(`other log ${id}`));
   const { log_id, position } = (await world.records.endpoint(id)) ?? {};
   t.deepEqual({ log_id, position }, { log_id: otherId, position: await head() });
 });

@@ -1,7 +1,8 @@
 import test from 'ava';
+import { eventually } from '../support/eventually.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
 import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import { dayMs, givenWebhooks, until, webhookSecret } from '../support/given/given-webhooks.js';
+import { dayMs, givenWebhooks, webhookSecret } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 const nothing = { from: null, resource: null, failed: false };
@@ -16,7 +17,7 @@ test('A replay sends events again, in order, with the ids that they had', async 
   const [one, two] = [anId(1), anId(2)];
   await world.appendToOrder(one, 'OrderPlaced');
   world.start(endpoints);
-  await until(async () => (await world.records.endpoint(id)) !== null, 'record');
+  await eventually('record', async () => (await world.records.endpoint(id)) !== null);
   await world.appendToOrder(two, 'OrderPlaced');
   await receiver.acceptedCount(1);
   world.advance(dayMs);
@@ -57,7 +58,7 @@ test('A replay sends events again, in order, with the ids that they had', async 
     receiver.accepted.slice(7).map(({ type }) => type),
     ['order.placed', 'order.payment_pending', 'order.expired'],
   );
-  await until(async () => (await admin.list())[0]?.pending === 0, 'empty list');
+  await eventually('empty list', async () => (await admin.list())[0]?.pending === 0);
 });
 
 test('A replay of a resource that waits joins what waits', async (t) => {
@@ -67,12 +68,12 @@ test('A replay of a resource that waits joins what waits', async (t) => {
   const id = endpoints[0]?.id ?? '';
   const admin = world.admin(endpoints);
   world.start(endpoints);
-  await until(async () => (await world.records.endpoint(id)) !== null, 'record');
+  await eventually('record', async () => (await world.records.endpoint(id)) !== null);
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await receiver.acceptedCount(1);
   receiver.answerWith(() => 500);
   await world.appendToOrder(anId(1), 'PaymentPending');
-  await until(async () => (await admin.list())[0]?.pending === 1, 'pending delivery');
+  await eventually('pending delivery', async () => (await admin.list())[0]?.pending === 1);
   t.deepEqual(await admin.replay({ ...nothing, endpoint: id, resource: `order-${anId(1)}` }), {
     replayed: 2,
     resources: 1,

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { answerMs } from '../../src/webhooks/attempt.js';
-import { givenWebhooks, until } from '../support/given/given-webhooks.js';
+import { eventually } from '../support/eventually.js';
+import { givenWebhooks } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 test('A turn of retries ends after the time of one answer, and the next one takes the rest', async (t) => {
@@ -17,9 +18,9 @@ test('A turn of retries ends after the time of one answer, and the next one take
       return Promise.resolve({ status, headers: {}, body: Buffer.alloc(0) });
     },
   });
-  await until(async () => (await records.endpoint(id)) !== null, 'record');
+  await eventually('record', async () => (await records.endpoint(id)) !== null);
   await world.appendToOrder(anId(1), 'OrderPlaced', 'PaymentPending', 'PaymentCaptured');
-  await until(async () => (await records.waiting(id, stream))?.until === 2, 'waiting deliveries');
+  await eventually('waiting deliveries', async () => (await records.waiting(id, stream))?.until === 2);
   const read = eventStore.read.bind(eventStore);
   const turns: (bigint | undefined)[] = [];
   eventStore.read = (name, options) => {
@@ -30,7 +31,7 @@ test('A turn of retries ends after the time of one answer, and the next one take
   // When the receiver answers slowly
   status = 204;
   world.advance(60_000);
-  await until(async () => (await records.waiting(id, stream)) === null, 'end of the wait');
+  await eventually('end of the wait', async () => (await records.waiting(id, stream)) === null);
   // Then each message has a turn
   t.deepEqual(turns, [0n, 1n, 2n]);
 });

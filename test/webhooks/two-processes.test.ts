@@ -5,9 +5,10 @@ import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { makePicture } from '../../src/event-sourcing/sharing/picture.js';
 import { makeSoleMember, type Members } from '../../src/event-sourcing/sharing/members.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import { givenWebhooks, until } from '../support/given/given-webhooks.js';
+import { givenWebhooks } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 const unguarded = makeOutgoingHttp({ isAllowed: () => true });
@@ -54,7 +55,7 @@ test('A process that dies between send and mark repeats the message with its web
     return 204;
   });
   const first = world.start(endpoints, dying.parts);
-  await until(async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null, 'record');
+  await eventually('record', async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null);
   await world.appendToOrder(anId(1), 'OrderPlaced', 'OrderExpired');
   await receiver.acceptedCount(1);
   t.false(first.reports.some((report) => report.startsWith('delivered')));
@@ -80,7 +81,7 @@ for (const seed of [1, 2, 3, 4, 5]) {
     const endpoints = world.endpointsAt([receiver.url, 'order.*']);
     receiver.answerWith(() => (random() < 0.4 ? 500 : 204));
     const processes = [world.start(endpoints), world.start(endpoints)];
-    await until(async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null, 'record');
+    await eventually('record', async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null);
     const orders = Array.from({ length: 12 }, (_, index) => anId(index));
     // When orders change while processes end and begin
     for (const [index, type] of orderEvents.entries()) {
@@ -94,10 +95,10 @@ for (const seed of [1, 2, 3, 4, 5]) {
       }
       await receiver.receivedCount(index * 5);
     }
-    await until(() => {
+    await eventually('all messages', () => {
       world.advance(60_000);
       return orders.every((order) => taken(receiver, order).length === orderEvents.length);
-    }, 'all messages');
+    });
     // Then each order is complete and in order, for a receiver that drops repeated ids
     for (const order of orders) {
       t.deepEqual(taken(receiver, order), [
@@ -109,7 +110,7 @@ for (const seed of [1, 2, 3, 4, 5]) {
     }
     const mark = async () => (await world.records.endpoint(endpoints[0]?.id ?? ''))?.position;
     const head = await world.eventStore.head();
-    await until(async () => (await mark()) === head, 'mark at the end');
+    await eventually('mark at the end', async () => (await mark()) === head);
   });
 }
 
@@ -131,7 +132,7 @@ test('Only the process that an endpoint falls to feeds it, and another takes it 
   picture.see(others([]));
   // Then this one feeds it
   t.true(feedsNow());
-  await until(async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null, 'record');
+  await eventually('record', async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null);
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await receiver.acceptedCount(1);
 });

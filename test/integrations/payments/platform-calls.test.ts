@@ -2,7 +2,7 @@ import test from 'ava';
 import { OutgoingError, type OutgoingReply } from '../../../src/integrations/outgoing/outgoing-http.js';
 import { PlatformError } from '../../../src/integrations/payments/payment-maker.js';
 import { makeCallPlatform } from '../../../src/integrations/payments/platform-calls.js';
-import { until } from '../../support/given/given-webhooks.js';
+import { eventually } from '../../support/eventually.js';
 
 const request = { method: 'POST', url: 'https://platform.example/pay' } as const;
 const replyOf = (status: number): OutgoingReply => ({ status, headers: {}, body: Buffer.alloc(0) });
@@ -64,7 +64,7 @@ test('Eight calls are under way, sixteen wait, and further ones fail at once', a
       refused += 1;
     }),
   );
-  await until(() => refused === 6, 'six refused calls');
+  await eventually('six refused calls', () => refused === 6);
   t.is(running, 8);
   release();
   await Promise.all(calls);

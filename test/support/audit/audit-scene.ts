@@ -214,16 +214,3 @@ export async function readWholeLog(eventStore: EventStore): Promise<readonly Log
 export function rootOfEvents(events: readonly LogEvent[]): Hash {
   return rootOf(events.map((event) => leafHash(entryOf(event))));
 }
-
-/** Waits until the condition holds; a busy machine gets a minute. */
-export async function eventually(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  pollMs = 5,
-): Promise<void> {
-  const deadlineMs = performance.now() + 60_000;
-  while (!(await holds())) {
-    if (performance.now() > deadlineMs) throw new Error(`within a minute, this did not come about: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
-}

@@ -4,13 +4,13 @@ import { makeLogResources } from '../../../src/audit/log-resources.js';
 import { makeProjectOf, type ProjectOf } from '../../../src/audit/project-of.js';
 import { makeTileStore } from '../../../src/audit/tile-store.js';
 import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
+import { eventually } from '../eventually.js';
 import { makeSeededRandom } from '../fakes/clock.js';
 import { type MemoryEventStore, makeMemoryEventStore } from '../fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 import {
   appendAuditEvents,
-  eventually,
   makeFastClock,
   makeSetBackClock,
   projectOfFirstEvent,

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+import { eventually } from '../eventually.js';
 import { makeSeededRandom } from '../fakes/clock.js';
 import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
@@ -12,7 +13,6 @@ import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 import {
   appendAuditEvents,
   type AuditProcess,
-  eventually,
   makeFastClock,
   readWholeLog,
   rootOfEvents,

@@ -5,14 +5,14 @@ import { takeReply, type RawReply } from './http-replies.js';
 export interface HttpLane {
   /**
    * Sends a request and waits for its reply. Rejects when the server ends the connection without a reply, or sends
-   * nothing for a minute.
+   * nothing for ten minutes.
    * @param options.toHead whether the request is a HEAD
    */
   ask(bytes: Buffer, options?: { readonly toHead?: boolean }): Promise<RawReply>;
   close(): void;
 }
 
-const silentMsMax = 60_000;
+const silentMsMax = 600_000;
 
 const closes = ({ headers }: RawReply): boolean => headers.get('connection') === 'close';
 

@@ -31,8 +31,8 @@ export function askInPipeline(
       const next = requests[replies.length];
       reject(new Error(`${why}, waiting for ${next?.method ?? ''} ${next?.path ?? ''}`));
     };
-    socket.setTimeout(60_000, () => {
-      fail('no answer within a minute');
+    socket.setTimeout(600_000, () => {
+      fail('no answer within ten minutes');
     });
     socket.once('error', (error) => {
       fail(error.message);

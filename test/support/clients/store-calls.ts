@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { wholeFold } from './document-writes.js';
+import { eventually } from '../eventually.js';
 
 /** The milliseconds that a call may exceed its limit; a call that hangs exceeds it by far more. */
 export const slackMs = 2000;
@@ -79,3 +80,13 @@ export async function allUnavailableWithin(
 }
 
 const inTime = (): boolean => false;
+
+/** Repeats a call that a busy machine has not answered in time. The call must return something. */
+export function untilAvailable<Result>(call: () => Promise<Result>) {
+  const answer = () =>
+    call().catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) return null;
+      throw error;
+    });
+  return eventually('the store answers', answer, { at: untilAvailable });
+}

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
+import { eventually } from '../eventually.js';
 
 /** A headless browser, controlled by the WebDriver protocol (W3C). Every call has a time limit. */
 export interface Browser {
@@ -23,7 +24,7 @@ export interface Browser {
   complaints(): Promise<readonly string[]>;
 }
 
-const callMsMax = 60_000;
+const callMsMax = 600_000;
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 
 /** Returns the missing programs as a sentence; null when a browser can run. */
@@ -74,13 +75,15 @@ export async function givenBrowser(t: ExecutionContext): Promise<Browser> {
          return place === undefined ? null : place.x + ',' + place.y;`,
         selector,
       );
-    const endMs = performance.now() + callMsMax;
-    for (let before = await place(); performance.now() < endMs;) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      const now = await place();
-      if (now === before) return;
-      before = now;
-    }
+    let [before, now]: unknown[] = [];
+    await eventually(
+      `${selector} stays where it is`,
+      async () => {
+        [before, now] = [now, await place()];
+        return before === now;
+      },
+      { pollMs: 50 },
+    );
   };
   return {
     run,
@@ -95,11 +98,7 @@ export async function givenBrowser(t: ExecutionContext): Promise<Browser> {
       await call(`${await element(selector)}/click`, {});
     },
     until: async (script) => {
-      const endMs = performance.now() + callMsMax;
-      while ((await run(script)) !== true) {
-        if (performance.now() > endMs) throw new Error(`did not become true: ${script}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await eventually(script, async () => (await run(script)) === true, { pollMs: 50 });
     },
     resize: async (width, height) => {
       // A real window is never as narrow as a phone.
@@ -133,17 +132,12 @@ async function call(url: string, body: object | null, method = 'POST'): Promise<
 /** Returns the port that the driver reports. */
 function portOf(driver: ChildProcessByStdio<null, Readable, null>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => driver.kill('SIGKILL'), callMsMax);
     createInterface({ input: driver.stdout }).on('line', (line) => {
       const port = /successfully on port (\d+)/.exec(line)?.[1];
       if (port !== undefined) resolve(port);
     });
     driver.once('exit', () => {
-      clearTimeout(timer);
       reject(new Error('the driver ended before it listened'));
-    });
-    driver.stdout.once('data', () => {
-      clearTimeout(timer);
     });
   });
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { until } from '../given/given-webhooks.js';
+import { eventually } from '../eventually.js';
 
 /** A request that the receiver got. */
 export interface ReceivedWebhook {
@@ -25,8 +25,8 @@ export interface WebhookReceiver {
   readonly accepted: readonly ReceivedWebhook[];
   answerWith(answer: (request: ReceivedWebhook) => WebhookAnswer): void;
   /** Resolves when the receiver has accepted so many requests. */
-  acceptedCount(count: number): Promise<void>;
-  receivedCount(count: number): Promise<void>;
+  acceptedCount(count: number): Promise<unknown>;
+  receivedCount(count: number): Promise<unknown>;
 }
 
 const bodySchema = z.object({
@@ -70,8 +70,8 @@ export async function startWebhookReceiver(t: ExecutionContext): Promise<Webhook
     answerWith: (next) => {
       answer = next;
     },
-    acceptedCount: (count) => until(() => accepted.length >= count, `${count} accepted webhooks`),
-    receivedCount: (count) => until(() => received.length >= count, `${count} webhooks`),
+    acceptedCount: (count) => eventually(`${count} accepted webhooks`, () => accepted.length >= count),
+    receivedCount: (count) => eventually(`${count} webhooks`, () => received.length >= count),
   };
 }
 

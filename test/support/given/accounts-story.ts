@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import { eventually } from '../eventually.js';
 import { totpCode } from '../fakes/authenticator-app.js';
 import {
   asObject,
@@ -111,7 +112,7 @@ export async function tellAccountsStory(
     smtp.mails
       .filter((mail) => mail.to.includes(ada.email) && !/\b[0-9]{6}\b/.test(mail.email.text ?? ''))
       .map((mail) => mail.email.subject);
-  await eventually(t, () => Promise.resolve(toldAda().length >= 4));
+  await eventually('Ada receives four notices', () => toldAda().length >= 4);
   const voided = 'What others may have set up in your account is void';
   const passwordChanged = 'Your password was changed';
   const twoFactorOn = 'Two-factor authentication was switched on';
@@ -129,7 +130,10 @@ export async function tellAccountsStory(
   const prove = { email: bob.email, code: bobsCode };
   const proved = signedIn((await expect(t, 200, first.post('/api/v1/auth/email-code/login', prove))).json());
   await expect(t, 401, second.get(project, bobs.headers));
-  await eventually(t, async () => (await second.get(project, proved.headers)).status === 200);
+  await eventually(
+    'Bob reads the project',
+    async () => (await second.get(project, proved.headers)).status === 200,
+  );
   t.is(mailed().length, mailsBefore);
 
   // Bob's API key works in both processes
@@ -173,25 +177,10 @@ async function mailedCode(
   email: string,
 ): Promise<string> {
   await expect(t, 200, client.post('/api/v1/auth/email-code/send', { email }));
-  let code: string | undefined;
-  await eventually(t, () => {
+  return eventually('the mail with the code arrives', () => {
     const texts = smtp.mails.filter(({ to }) => to.includes(email)).map((mail) => mail.email.text ?? '');
-    code = texts.map((text) => /\b[0-9]{6}\b/.exec(text)?.[0]).find((found) => found !== undefined);
-    return Promise.resolve(code !== undefined);
+    return texts.map((text) => /\b[0-9]{6}\b/.exec(text)?.[0]).find((found) => found !== undefined);
   });
-  return code ?? '';
-}
-
-/** Waits for the effect of a reaction, for at most 15 s. */
-async function eventually(t: ExecutionContext, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) {
-      t.fail('the condition did not become true within 15 s');
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
 }
 
 function dataOf(reply: ServiceReply): ReturnType<typeof asObject> {

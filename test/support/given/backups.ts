@@ -5,6 +5,7 @@ import { readConfig } from '../../../src/config.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { collectionName } from '../../../src/event-sourcing/views/projection.js';
 import { makeServiceClient, textOf } from '../clients/service-client.js';
+import { eventually } from '../eventually.js';
 import type { ServiceInProcess } from '../servers/service-in-process.js';
 
 const ignore = (): void => undefined;
@@ -127,7 +128,8 @@ export async function documentsOf(service: ServiceInProcess): Promise<ReadonlyMa
 export async function viewsAtHead(service: ServiceInProcess): Promise<void> {
   const head = await service.services.eventStore.head();
   const { generations } = service.services;
-  while (head !== null && !generations.projections.every((view) => service.projections.shows(view, head))) {
-    await wait(5);
-  }
+  if (head === null) return;
+  await eventually('the views pass the end of the log', () =>
+    generations.projections.every((view) => service.projections.shows(view, head)),
+  );
 }

@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
+import { eventually } from '../eventually.js';
 import type { FakeStorage } from '../fakes/fake-storage.js';
 import { asObject, makeServiceClient, type ServiceReply, textOf } from '../clients/service-client.js';
 
@@ -49,7 +50,7 @@ export async function tellMediaStory(
   };
   const storageId = textOf((await send(first, ['POST', `${project}/storages`, binding], 201)).json(), 'id');
   await send(second, ['POST', `${project}/storages/${storageId}/test`], 202);
-  await eventually(async () => {
+  await eventually('the storage is tested', async () => {
     const { status, is_default } = (await first.get(`${project}/storages/${storageId}`, headers)).json();
     return status === 'active' && is_default === true;
   });
@@ -79,7 +80,7 @@ export async function tellMediaStory(
   const opened = visits.find(({ status }) => status === 200);
   const [link] = asObject(opened?.json()['data'])['media'] as JsonObject[];
   t.true(textOf(link ?? {}, 'url').startsWith(`http://127.0.0.1:${storage.port}/media/clip.mp4?`));
-  await eventually(async () => {
+  await eventually('the accesses are listed', async () => {
     const accesses = await second.get(`${project}/shares/${textOf(share, 'id')}/accesses`, headers);
     return (accesses.json()['items'] as JsonObject[]).length === 20;
   });
@@ -89,12 +90,4 @@ export async function tellMediaStory(
   await send(second, ['DELETE', `${project}/assets/${assetId}`], 204);
   await send(first, ['DELETE', `${project}/storages/${storageId}`], 204);
   await send(second, ['GET', `${project}/storages/${storageId}`], 404);
-}
-
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 1_200; tries += 1) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('the condition did not become true within a minute');
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.
 import type { OutgoingHttp } from '../../../src/integrations/outgoing/outgoing-http.js';
 import { mediaLinksReply, uploadUrlReply } from '../clients/read-replies.js';
 import { textOf } from '../clients/service-client.js';
+import { eventually } from '../eventually.js';
 import type { StorageProject } from './storage-project.js';
 
 const playlistType = 'application/vnd.apple.mpegurl';
@@ -100,9 +101,9 @@ export async function tellObjectsStory(
   const imported = added.find((asset) => asset['object_key'] === segmentKey) ?? {};
   await call('DELETE', `${path}/assets/${textOf(imported, 'id')}?object=delete`);
   const undeleted = `${path}/storages/${film.storageId}/undeleted-objects`;
-  for (let tries = 0; (await get(undeleted)).text !== '{"items":[],"next_cursor":null}'; tries += 1) {
-    if (tries === 2_400) throw new Error(`the object was not deleted: ${(await get(undeleted)).text}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
+  await eventually(
+    'the object is deleted',
+    async () => (await get(undeleted)).text === '{"items":[],"next_cursor":null}',
+  );
   t.is((await browser({ method: 'GET', url })).status, 404);
 }

@@ -3,6 +3,7 @@ import type { ExecutionContext } from 'ava';
 import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { OutgoingOptions } from '../../../src/integrations/outgoing/outgoing-http.js';
+import { eventually } from '../eventually.js';
 import { makeDirectory } from '../servers/embedded-directory.js';
 import { makeServiceClient, type ServiceReply, textOf } from '../clients/service-client.js';
 import { type ServiceInProcess, startInProcess } from '../servers/service-in-process.js';
@@ -18,7 +19,7 @@ export interface StorageProject {
   readonly send: (method: string, path: string, body?: JsonValue) => Promise<ServiceReply>;
   /** Binds a storage and returns its path. `bucketDefaults` completes the configuration. */
   readonly bind: (configuration: JsonObject) => Promise<string>;
-  /** Waits until a storage has the status, for at most a minute. */
+  /** Waits until a storage has the status. */
   readonly until: (
     path: string,
     status: string,
@@ -116,13 +117,17 @@ async function makeProject(
       t.is(reply.status, 201, reply.text);
       return `${path}/storages/${textOf(reply.json(), 'id')}`;
     },
-    until: async (at, status, also = () => true) => {
-      for (let tries = 0; tries < 2_400; tries += 1) {
-        const storage = (await get(at)).json();
-        if (storage['status'] === status && also(storage)) return storage;
-        await new Promise((resolve) => setTimeout(resolve, 25));
-      }
-      throw new Error(`the storage did not become ${status}: ${(await get(at)).text}`);
+    until: (at, status, also = () => true) => {
+      let found = '';
+      return eventually(
+        () => `the storage becomes ${status}, and is ${found}`,
+        async () => {
+          const reply = await get(at);
+          found = reply.text;
+          const storage = reply.json();
+          return storage['status'] === status && also(storage) && storage;
+        },
+      );
     },
   };
 }

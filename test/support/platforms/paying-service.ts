@@ -4,7 +4,7 @@ import type { PaymentProviderName } from '../../../src/domain/payment.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { asObject, makeServiceClient, textOf } from '../clients/service-client.js';
 import type { SentCallback } from '../clients/sign-callbacks.js';
-import { until } from '../given/given-webhooks.js';
+import { eventually } from '../eventually.js';
 import { startInProcess } from '../servers/service-in-process.js';
 import { makeDataDirectory } from '../servers/service-process.js';
 import { platformOptions } from './platform-server.js';
@@ -85,11 +85,11 @@ export async function givenPayingService(
     },
     /** Waits for the order's status. */
     becomes: async (orderPath: string, status: string): Promise<JsonObject> => {
-      await until(async () => (await read(orderPath))['status'] === status, `order ${status}`);
+      await eventually(`order ${status}`, async () => (await read(orderPath))['status'] === status);
       return read(orderPath);
     },
     /** Waits for the buyer's capacity. */
-    holds: (bytes: number) => until(async () => (await capacity()) === bytes, `capacity of ${bytes}`),
+    holds: (bytes: number) => eventually(`capacity of ${bytes}`, async () => (await capacity()) === bytes),
   };
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { eventually } from '../eventually.js';
 import type { Environment } from './service-process.js';
 
 /** The wall clock of a served process, which a test sets. */
@@ -23,7 +23,7 @@ export function makeClockOfProcess(directory: string, name = 'clock'): ClockOfPr
       writeFileSync(file, String(offsetMs));
       const applied = (): string =>
         existsSync(`${file}.applied`) ? readFileSync(`${file}.applied`, 'utf8') : '0';
-      while (applied() !== String(offsetMs)) await wait(20);
+      await eventually('the process has the clock', () => applied() === String(offsetMs));
     },
   };
 }

@@ -34,7 +34,7 @@ export function makeContext(directory: string, overrides: Partial<EmbeddedContex
       throw error;
     },
     // The tests do not measure time, and the machine may be busy.
-    writeLimitMs: 60_000,
+    writeLimitMs: 600_000,
     stateEnd: new BigInt64Array(new SharedArrayBuffer(8)),
     faults: [],
     ...overrides,

@@ -7,6 +7,7 @@ import {
   signedIn,
   textOf,
 } from '../clients/service-client.js';
+import { eventually } from '../eventually.js';
 import { keyEnvironment } from '../examples/service-keys.js';
 import { makeProposed } from './eventstoredb-server/proposed.js';
 import { startEventStoreDbServer, type EventStoreDbServer } from './eventstoredb-server/server.js';
@@ -127,7 +128,7 @@ async function given(t: ExecutionContext, stores: Environment): Promise<Scene> {
     ...{ directory: directory.path, port: await freePort() },
     environment: { ...keyEnvironment, EVENTSTOREDB_URL: server.url, LOG_LEVEL: 'warn', ...stores },
   };
-  const service = await startService({ ...options, readyWithinMs: 120_000 });
+  const service = await startService(options);
   t.teardown(() => service.kill());
   const client = makeServiceClient(service.url);
   const owner = await signUp(client);
@@ -154,7 +155,7 @@ export async function exchangeLog(
     if (reply.status === 201) created.push(textOf(reply.json(), 'id'));
     return reply.status === 201;
   });
-  while (created.length < lost) await wait(10);
+  await eventually(`${lost} projects are made`, () => created.length >= lost);
   // When the server stops, and starts again with another log
   if (moment === 'at start') t.is(await service.stop(), 0);
   await untilSilent(server);
@@ -217,7 +218,7 @@ export async function strikeStream(
   const count = (id: string): number => renamed.get(id) ?? 0;
   const untilMore = async (id: string): Promise<void> => {
     const before = count(id);
-    while (count(id) < before + 5) await wait(10);
+    await eventually('five further renames succeed', () => count(id) >= before + 5);
   };
   let isStruck = false;
   const load = { damaged: keepRenaming(damaged), whole: keepRenaming(whole) };

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { givenWitness } from '../audit/audit-export.js';
-import { eventually } from '../audit/audit-scene.js';
+import { eventually } from '../eventually.js';
 import { freePort } from './service-process.js';
 
 /** Whether a preparation succeeds. AVA wants each test to be declared before anything asynchronous, so this one blocks. */
@@ -138,7 +138,7 @@ async function startNotingProxy(target: string) {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
-      fetch(`${target}${request.url ?? ''}`, { method: 'POST', body, signal: AbortSignal.timeout(10_000) })
+      fetch(`${target}${request.url ?? ''}`, { method: 'POST', body, signal: AbortSignal.timeout(600_000) })
         .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
         .then(
           (answer) => {

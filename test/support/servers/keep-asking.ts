@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
+import { eventually } from '../eventually.js';
 
 /** Clients that ask without a pause. */
 export interface Load {
@@ -26,7 +27,10 @@ export function keepAsking(t: ExecutionContext, ask: () => Promise<boolean>): Lo
   return {
     answered: async () => {
       const before = [...replies];
-      while (!stopped && replies.some((count, client) => count === before[client])) await wait(20);
+      await eventually(
+        'each client has a reply',
+        () => stopped || replies.every((count, client) => count !== before[client]),
+      );
     },
     stop: async () => {
       stopped = true;

@@ -22,9 +22,9 @@ export async function openTestStores(
 }
 
 /** Limits for tests that do not measure time: the server of a busy machine is slow. */
-const patient: MongoDbLimits = { openMs: 60_000, readMs: 60_000, writeMs: 60_000, indexMs: 60_000 };
+const patient: MongoDbLimits = { openMs: 600_000, readMs: 600_000, writeMs: 600_000, indexMs: 600_000 };
 
-/** Opens stores in the URL's database and closes them at the end of the test. The default limits are one minute. */
+/** Opens stores in the URL's database and closes them at the end of the test. The default limits are ten minutes. */
 export async function openStoresAt(
   t: ExecutionContext,
   url: string,

@@ -50,7 +50,7 @@ export async function makeBucket(t: ExecutionContext, server: S3Server): Promise
   const send = async (method: StorageMethod, key: string, body?: Buffer): Promise<string> => {
     const { url, headers } = signer.sign({ method, key, signedAt: new Date() });
     const reply = await fetch(url, {
-      ...{ method, headers, signal: AbortSignal.timeout(60_000) },
+      ...{ method, headers, signal: AbortSignal.timeout(600_000) },
       ...(body === undefined ? {} : { body }),
     });
     const text = await reply.text();
@@ -81,7 +81,7 @@ export async function knowsParts({ endpoint, region, accessKey, secretKey }: S3S
     query: { uploads: '' },
     signedAt: new Date(),
   });
-  const { status } = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) });
+  const { status } = await fetch(url, { headers, signal: AbortSignal.timeout(600_000) });
   return status !== 501;
 }
 

@@ -6,6 +6,7 @@ import {
   type ServiceClient,
   type ServiceReply,
 } from '../clients/service-client.js';
+import { eventually } from '../eventually.js';
 
 /** A resource that the service has acknowledged: its path and the reply. */
 export interface Acknowledged {
@@ -37,13 +38,12 @@ export function makeLedger(): Ledger {
 }
 
 /** Repeats a request while the service is busy. */
-export async function untilAnswered(ask: () => Promise<ServiceReply>): Promise<ServiceReply> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
+export function untilAnswered(ask: () => Promise<ServiceReply>): Promise<ServiceReply> {
+  const answered = async () => {
     const reply = await ask();
-    if (reply.status !== 503 || Date.now() > deadline) return reply;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+    return reply.status !== 503 && reply;
+  };
+  return eventually('the service answers', answered, { pollMs: 200, at: untilAnswered });
 }
 
 /** Reads the acknowledged resources, eight at a time. @returns the missing or different ones, as sentences */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageFile } from '../../../src/package-files.js';
 import { sendRaw } from '../clients/send-raw.js';
+import { eventually, type EventuallyOptions } from '../eventually.js';
 
 /** The built program, which users start. */
 export const cli = fileURLToPath(packageFile('dist/cli.js'));
@@ -63,28 +64,34 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Starts `serve` and waits until it is ready, for at most a minute by default. */
+/** Starts `serve` and waits until it is ready. */
 export async function startService(
-  options: StartOptions & { readonly readyWithinMs?: number; readonly pollMs?: number },
+  options: StartOptions & Pick<EventuallyOptions, 'pollMs' | 'cpuMs'>,
 ): Promise<ServiceProcess> {
-  const { directory, port, readyWithinMs = 60_000, pollMs = 25 } = options;
   const service = spawnService(options);
-  const deadline = Date.now() + readyWithinMs;
-  while (Date.now() < deadline) {
+  const { pid, url } = service;
+  const { pollMs, cpuMs } = options;
+  let ended = false;
+  void service.exited.then(() => {
+    ended = true;
+  });
+  const isReady = async (): Promise<boolean> => {
     // A separate connection ends with its reply, so a test can count connections.
-    const ready = await sendRaw(`${service.url}/readyz`, { method: 'GET' }).then(
+    const ready = await sendRaw(`${url}/readyz`, { method: 'GET' }).then(
       ({ status }) => status === 200,
       () => false,
     );
-    if (ready) return service;
-    const ended = await Promise.race([
-      service.exited,
-      new Promise((resolve) => setTimeout(resolve, pollMs, 'running')),
-    ]);
-    if (ended !== 'running') break;
+    if (!ready && ended) throw new Error(`the service ended before it was ready:\n${service.output()}`);
+    return ready;
+  };
+  const what = (): string => `the service on ${options.directory} is ready:\n${service.output()}\n`;
+  try {
+    await eventually(what, isReady, { pid, pollMs, cpuMs, at: startService });
+    return service;
+  } catch (error) {
+    await service.kill();
+    throw error;
   }
-  await service.kill();
-  throw new Error(`the service on ${directory}:${port} did not become ready:\n${service.output()}`);
 }
 
 /** Starts `serve` without waiting, for starts that fail. */
@@ -125,26 +132,22 @@ export function spawnService(options: StartOptions): ServiceProcess {
 }
 
 /** Runs one command of the CLI to its end. */
-export function runCli(
+export async function runCli(
   directory: string,
   args: readonly string[],
   environment: Environment = {},
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  return new Promise((resolve) => {
-    const env = { ...baseEnvironment(), DATA_DIR: directory, ...environment };
-    execFile(
-      process.execPath,
-      [...nodeArguments, ...args],
-      { env, timeout: 60_000 },
-      (error, stdout, stderr) => {
-        resolve({
-          code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1,
-          stdout,
-          stderr,
-        });
-      },
-    );
+  const env = { ...baseEnvironment(), DATA_DIR: directory, ...environment };
+  let result: Awaited<ReturnType<typeof runCli>> | null = null;
+  const child = execFile(process.execPath, [...nodeArguments, ...args], { env }, (error, stdout, stderr) => {
+    const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+    result = { code, stdout, stderr };
   });
+  try {
+    return await eventually(`${args.join(' ')} ends`, () => result, { pid: child.pid, at: runCli });
+  } finally {
+    child.kill('SIGKILL');
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
+import { eventually } from '../eventually.js';
 import { testCertificate, testKey } from './eventstoredb-server/tls.js';
 
 /** A mail that the server has accepted. */
@@ -33,7 +34,7 @@ export interface TestSmtpServer {
   /** Returns the number of connections so far. */
   connections(): number;
   /** Resolves with all mails once there are `count` of them. */
-  received(count: number, withinMs?: number): Promise<readonly ReceivedMail[]>;
+  received(count: number): Promise<readonly ReceivedMail[]>;
   close(): Promise<void>;
 }
 
@@ -56,7 +57,6 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   const { tls = 'none', credentials } = options;
   const mails: ReceivedMail[] = [];
   const confirmations: ReceivedMail[] = [];
-  const waiting = new Set<() => void>();
   let connections = 0;
   const server = new SMTPServer({
     secure: tls === 'implicit',
@@ -116,15 +116,11 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
     mails,
     confirmations,
     connections: () => connections,
-    received: async (count, withinMs = 60_000) => {
-      const deadline = Date.now() + withinMs;
-      while (mails.length < count) {
-        const leftMs = deadline - Date.now();
-        if (leftMs <= 0) throw new Error(`${mails.length} of ${count} mails came within ${withinMs} ms`);
-        await oneMore(leftMs);
-      }
-      return mails;
-    },
+    received: (count) =>
+      eventually(
+        () => `${count} mails arrive, after ${mails.length} of them`,
+        () => mails.length >= count && mails,
+      ),
     close: () =>
       new Promise((resolve) => {
         server.close(resolve);
@@ -145,20 +141,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
     if (refusal !== null) return toError(refusal);
     (mail.email.subject === 'Confirm your address' ? confirmations : mails).push(mail);
     options.onTaken?.(mail);
-    for (const wake of waiting) wake();
     return null;
-  }
-
-  function oneMore(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        waiting.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, ms);
-      waiting.add(wake);
-    });
   }
 }
 
