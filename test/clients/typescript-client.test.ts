@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { makeStowageClient, must, pages, type StowageClient, StowageError, uploadFile } from '#client';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
 import {
   freePort,
@@ -30,14 +31,9 @@ function addProject({ api }: StowageClient, name: string) {
 
 /** Verifies the address of the account by the code in the log of the service. */
 async function verify({ api }: StowageClient, service: ServiceProcess): Promise<void> {
-  for (;;) {
-    const code = /"to":"ada@example\.org".*?\b(\d{6})\b/.exec(service.output())?.[1];
-    if (code !== undefined) {
-      await must(api.POST('/api/v1/auth/email/verify', { body: { code } }));
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const mailed = /"to":"ada@example\.org".*?\b(\d{6})\b/;
+  const code = await eventually('a code is mailed', () => mailed.exec(service.output())?.[1]);
+  await must(api.POST('/api/v1/auth/email/verify', { body: { code } }));
 }
 
 /** Adds an asset in a storage of the project, which the bucket serves. */

@@ -97,7 +97,6 @@ for (const [words, first] of [
 }
 
 test('A refresh without a reply is repeated after 3 s', async (t) => {
-  t.timeout(60_000);
   // Given a server that accepts requests and never answers
   const url = await listen(t, (request) => request.resume());
   const { client, bodies } = givenExpired([fetch, () => Promise.resolve(refreshed('second'))], url);
@@ -140,7 +139,6 @@ for (const [words, reply] of [
 }
 
 test('After one part has failed for good, the other parts end', async (t) => {
-  t.timeout(60_000);
   const seen = new Map<string, IncomingMessage>();
   const second = makeLater<IncomingMessage>();
   const origin = await listen(t, (request, response) => {

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { setApartEvents } from '../../src/event-sourcing/reacting/set-apart-events.js';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
+import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import type { ProposedEvent } from '../support/servers/eventstoredb-server/log.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
@@ -77,11 +77,6 @@ function unknownEvent(id: string): ProposedEvent {
   };
 }
 
-/** Polls until the test's own time limit. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await wait(20);
-}
-
 test('A truncated order and one with an unknown event hold no other order back, and the first is fulfilled once after its repair', async (t) => {
   // Given two paid orders whose grants have failed
   const { server, service, restart, place, pay, status, capacity, apartOf } = await given(t);
@@ -94,7 +89,7 @@ test('A truncated order and one with an unknown event hold no other order back, 
   );
   for (const order of [truncated, unknown]) {
     await pay(order);
-    await until(async () => (await status(order)) === 'paid');
+    await eventually('the order is paid', async () => (await status(order)) === 'paid');
   }
   // When an operator truncates one stream, and a newer version writes to the other one
   const unknownId = '018f0000-0000-7000-8000-0000000000aa';
@@ -107,18 +102,24 @@ test('A truncated order and one with an unknown event hold no other order back, 
     });
     const next = await place();
     await pay(next);
-    await until(async () => (await status(next)) === 'fulfilled');
-    await until(async () => (await capacity()) === granted + fulfilled * planBytes);
+    await eventually('the order is fulfilled', async () => (await status(next)) === 'fulfilled');
+    await eventually(
+      'the capacity grows',
+      async () => (await capacity()) === granted + fulfilled * planBytes,
+    );
     for (const order of [truncated, unknown])
-      await until(async () => (await apartOf(order)).toSorted().join() === orderReactions.join());
+      await eventually(
+        'the order is set apart',
+        async () => (await apartOf(order)).toSorted().join() === orderReactions.join(),
+      );
     t.true((await service().metrics()).includes('stowage_reaction_set_apart{reaction="fulfil-orders"} 2'));
     t.true((await service().metrics()).includes('stowage_reaction_stopped{reaction="fulfil-orders"} 0'));
   }
   // When the operator restores the stream, then the next start fulfils the order, once
   server.log.setMetadata(`stowage.order-${truncated.id}`, {});
   await restart();
-  await until(async () => (await status(truncated)) === 'fulfilled');
-  await until(async () => (await apartOf(truncated)).length === 0);
+  await eventually('the order is fulfilled', async () => (await status(truncated)) === 'fulfilled');
+  await eventually('the order is not set apart', async () => (await apartOf(truncated)).length === 0);
   t.is(await capacity(), granted + 3 * planBytes);
   t.deepEqual((await apartOf(unknown)).toSorted(), orderReactions);
 });

@@ -14,6 +14,7 @@ import type { Clock, Random } from '../../src/event-sourcing/ports/clock.js';
 import type { NewEvent, Position } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEvents, readLog } from '../contracts/event-store-fixtures.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import type { Answer, Call, Fault } from '../support/servers/eventstoredb-server/faults.js';
 import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
@@ -240,8 +241,10 @@ function followLog(store: EventStore, signal: AbortSignal) {
     }
     return ids;
   })();
-  const reached = async (count: number): Promise<void> => {
-    while (ids.length < count) await realClock.sleep(5);
-  };
+  const reached = (count: number) =>
+    eventually(
+      () => `${count} events arrive, after ${ids.length}`,
+      () => ids.length >= count,
+    );
   return { ended, reached };
 }

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { v4 } from 'uuid';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
-import { realClock } from '../support/fakes/clock.js';
+import { eventually } from '../support/eventually.js';
 import { appendAssets } from '../support/given/append-assets.js';
 import { makeServiceClient, type ServiceReply, signedIn, textOf } from '../support/clients/service-client.js';
 import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
@@ -118,7 +118,7 @@ async function start(t: ExecutionContext) {
     const { projections } = service;
     const isThere = (): boolean =>
       projections.live().statuses.every(({ position }) => position !== null && position >= (head ?? ''));
-    while (!isThere()) await realClock.sleep(50);
+    await eventually('the views have all events', isThere, { pollMs: 50 });
   };
 
   /**

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
+import { untilAnswered } from '../support/servers/service-ledger.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import {
   addNode,
@@ -67,12 +67,7 @@ test('The whole path works with the log in EventStoreDB and embedded documents, 
 
   // When the server is back, then writes succeed without a restart
   await server.network.accept();
-  const deadline = Date.now() + 60_000;
-  let reply = await createProject();
-  while (reply.status === 503 && Date.now() < deadline) {
-    await wait(100);
-    reply = await createProject();
-  }
+  const reply = await untilAnswered(createProject);
   t.is(reply.status, 201, reply.text);
 
   // and another process reads the same

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
+import { eventually } from '../support/eventually.js';
 import { startProbedNodes } from '../support/servers/probed-nodes.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 import { addNodes, watchProbes, wholeExtent } from '../support/servers/watch-probes.js';
@@ -21,6 +21,10 @@ test('A served process on embedded stores probes each of 1,000 nodes about six t
     const { stdout } = await runCli(directory.path, ['node', 'list', '--json']);
     return (JSON.parse(stdout) as { items: { status: string }[] }).items.map(({ status }) => status);
   };
-  while ((await statuses()).some((status) => status !== 'healthy')) await wait(1_000);
+  await eventually(
+    'all nodes are healthy',
+    async () => (await statuses()).every((status) => status === 'healthy'),
+    { pollMs: 1_000, polls: 300 },
+  );
   await watchProbes(t, nodes, [service], wholeExtent);
 });

@@ -4,6 +4,7 @@ import type { ExecutionContext } from 'ava';
 import type { Random } from '../../src/event-sourcing/ports/clock.js';
 import type { LogEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import {
   freePort,
@@ -250,12 +251,16 @@ async function findOpenReactions(members: readonly Member[]): Promise<readonly s
 
 /** Waits for reactions and views, which follow the log later on a slow machine. */
 async function untilEmpty(find: () => Promise<readonly string[]>): Promise<readonly string[]> {
-  const deadline = Date.now() + 5 * 60_000;
-  for (;;) {
-    const problems = await find();
-    if (problems.length === 0 || Date.now() > deadline) return problems;
-    await sleep(200);
-  }
+  let problems: readonly string[] = [];
+  await eventually(
+    () => problems.join('\n'),
+    async () => {
+      problems = await find();
+      return problems.length === 0;
+    },
+    { pollMs: 200 },
+  );
+  return problems;
 }
 
 function sleep(ms: number): Promise<void> {

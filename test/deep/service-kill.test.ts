@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Random } from '../../src/event-sourcing/ports/clock.js';
+import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { asObject, makeServiceClient, type ServiceClient } from '../support/clients/service-client.js';
 import {
@@ -119,9 +120,9 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
  * Waits until the ledger has this many acknowledgements. Counting them makes the load at the kill independent of the
  * machine.
  */
-async function reached(ledger: Ledger, acknowledged: number): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (ledger.acknowledged.length < acknowledged && Date.now() < deadline) await sleep(2);
+function reached(ledger: Ledger, acknowledged: number): Promise<true> {
+  const isReached = (): boolean => ledger.acknowledged.length >= acknowledged;
+  return eventually(`${acknowledged} acknowledgements`, isReached, { pollMs: 2, polls: 60_000 });
 }
 
 async function killDuringStart(start: Parameters<typeof spawnService>[0], random: Random): Promise<void> {

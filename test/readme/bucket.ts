@@ -10,7 +10,7 @@ export interface ReaderBucket {
   remove(): Promise<void>;
 }
 
-const requestMsMax = 60_000;
+const requestMsMax = 600_000;
 
 /**
  * Makes a bucket on the server that the environment names, as a reader of the document does.

@@ -1,7 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
+import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
@@ -115,8 +115,10 @@ function codeOf(reply: ServiceReply): string {
   return textOf(reply.json(), 'code');
 }
 
-async function untilStatus(call: () => Promise<ServiceReply>, status: number): Promise<void> {
-  while ((await call()).status !== status) await wait(50);
+function untilStatus(call: () => Promise<ServiceReply>, status: number): Promise<true> {
+  return eventually(`the status ${status}`, async () => (await call()).status === status, {
+    ...{ pollMs: 50, at: untilStatus },
+  });
 }
 
 const away = '503 store_unavailable';
@@ -142,7 +144,10 @@ if (mongoDbUrl === undefined) {
       // When MongoDB is back, then the order of the callback is fulfilled, and every caller is answered
       comeBack(proxies.documents);
       await untilStatus(calls.ready, 200);
-      while ((await calls.order()).json()['status'] !== 'fulfilled') await wait(100);
+      await eventually(
+        'the order is fulfilled',
+        async () => (await calls.order()).json()['status'] === 'fulfilled',
+      );
       t.deepEqual(await statusesOf(t, calls, ['session', 'key', 'agent', 'write']), {
         ...{ session: '200', key: '200', agent: '200', write: '201' },
       });
@@ -163,7 +168,10 @@ if (mongoDbUrl === undefined) {
       comeBack(proxies.log);
       await untilStatus(calls.ready, 200);
       t.is((await calls.callback()).status, 200);
-      while ((await calls.order()).json()['status'] !== 'fulfilled') await wait(100);
+      await eventually(
+        'the order is fulfilled',
+        async () => (await calls.order()).json()['status'] === 'fulfilled',
+      );
       t.is((await calls.write()).status, 201);
       t.is(await service.stop(), 0);
     });

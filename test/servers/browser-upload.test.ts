@@ -10,6 +10,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 import { makeBucket, s3Server } from '../support/servers/s3-server.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
@@ -164,7 +165,7 @@ if (missing !== null || s3Server === undefined) {
     await browser.run(code, service.url, asset, token, fileSize);
     await browser.until(`return window.stored === ${16 * mebibyte} || window.ended !== null`);
     t.is(await browser.run('return window.ended'), null);
-    while (held.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually('the second part is under way', () => held.length > 0);
     await browser.open(`${page}/again`);
     // and the client calls the function again
     await browser.run(code, service.url, asset, token, fileSize);

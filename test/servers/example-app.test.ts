@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
 import { freePort, makeDataDirectory, runCli } from '../support/servers/service-process.js';
@@ -39,14 +40,12 @@ async function givenExample(t: ExecutionContext, settings: Readonly<Record<strin
     if (!hasEnded) signalGroup('SIGKILL');
     await ended;
   });
-  const outputUntil = async (pattern: RegExp): Promise<string> => {
-    for (const endMs = Date.now() + 60_000; Date.now() < endMs;) {
-      const found = pattern.exec(output.join(''))?.[1];
-      if (found !== undefined) return found;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error(`the output lacks ${String(pattern)}: ${output.join('').slice(-2_000)}`);
-  };
+  const outputUntil = (pattern: RegExp): Promise<string> =>
+    eventually(
+      () => `the output has ${String(pattern)}: ${output.join('').slice(-2_000)}`,
+      () => pattern.exec(output.join(''))?.[1],
+      { pid: program.pid },
+    );
   return { directory: directory.path, program, ended, signalGroup, outputUntil };
 }
 
@@ -69,7 +68,6 @@ async function given(t: ExecutionContext) {
 }
 
 test('When the port of the example is taken, the service ends too', async (t) => {
-  t.timeout(60_000);
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   t.teardown(() => other.close());
@@ -82,7 +80,6 @@ test('When the port of the example is taken, the service ends too', async (t) =>
 });
 
 test('Ctrl-C in a terminal ends the example and lets the service drain', async (t) => {
-  t.timeout(60_000);
   const [port, examplePort] = [await freePort(), await freePort()];
   const { ended, outputUntil, signalGroup } = await givenExample(t, {
     ...{ PORT: String(port), EXAMPLE_PORT: String(examplePort), DRAIN_SECONDS: '2' },
@@ -93,7 +90,6 @@ test('Ctrl-C in a terminal ends the example and lets the service drain', async (
 });
 
 test('SIGTERM to the example ends the service too', async (t) => {
-  t.timeout(60_000);
   const [port, examplePort] = [await freePort(), await freePort()];
   const { ended, program, outputUntil } = await givenExample(t, {
     ...{ PORT: String(port), EXAMPLE_PORT: String(examplePort) },

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
+import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
@@ -123,7 +124,7 @@ if (mongoDbUrl === undefined) {
     t.is(command.code, 75);
     t.regex(command.stdout, /MongoDB at \S+ +away/);
     // When MongoDB goes on, then all parts run again
-    while ((await details()).code !== 200) await wait(100);
+    await eventually('all parts run', async () => (await details()).code === 200);
     t.is(await service.stop(), 0);
   });
 }

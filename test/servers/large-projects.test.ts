@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { projectsProjection } from '../../projections/projects/projection.js';
 import { projectCategory, projectCodec } from '../../src/domain/project/events.js';
@@ -9,6 +8,7 @@ import { documentBytes } from '../../src/event-sourcing/ports/document-size.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { collectionName } from '../../src/event-sourcing/views/projection.js';
 import { asObject, makeServiceClient, operate } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { realClock } from '../support/fakes/clock.js';
 import { recordEvents } from '../support/given/given-events.js';
@@ -89,10 +89,11 @@ async function untilPassed({
   service,
 }: Awaited<ReturnType<typeof given>>): Promise<void> {
   const head = (await log.head()) ?? '';
-  while (((await readModelStore.loadCheckpoint(collection))?.position ?? '') < head) {
+  const passed = async (): Promise<boolean> => {
     if (stopped.test(service.output())) throw new Error(service.output().slice(-2_000));
-    await wait(500);
-  }
+    return ((await readModelStore.loadCheckpoint(collection))?.position ?? '') >= head;
+  };
+  await eventually('the view passes the end', passed, { pollMs: 500 });
 }
 
 if (mongoDbUrl === undefined) {

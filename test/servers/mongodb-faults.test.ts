@@ -6,6 +6,7 @@
 import test, { type ExecutionContext } from 'ava';
 
 import { OutcomeUnknown } from '../../src/event-sourcing/ports/errors.js';
+import { eventually } from '../support/eventually.js';
 import { realClock } from '../support/fakes/clock.js';
 import { incrementalFold, wholeFold } from '../support/clients/document-writes.js';
 import {
@@ -187,7 +188,10 @@ run(
       return 'hold-reply';
     };
     const pending = stateStore.compareAndSet('k/1', first, 'mine');
-    await until(async () => held && (await direct.stateStore.get('k/1'))?.value === 'mine');
+    await eventually(
+      'the record is written',
+      async () => held && (await direct.stateStore.get('k/1'))?.value === 'mine',
+    );
     const mine = await version(direct, 'k/1');
     await direct.stateStore.compareAndSet('k/1', mine, 'next');
     proxy.decide = () => 'pass';
@@ -240,10 +244,6 @@ async function recovers(t: ExecutionContext, { readModelStore, stateStore }: Giv
   t.deepEqual(await readModelStore.write('v', []), []);
   const record = await stateStore.compareAndSet('recovered/1', null, 1);
   t.is(await stateStore.compareAndSet('recovered/1', record, null), 'removed');
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await realClock.sleep(5);
 }
 
 async function version(stores: Given['direct'], key: string): Promise<string | null> {

@@ -33,7 +33,7 @@ const minuteMs = 60_000;
 const content = Buffer.from('The Rhine at dawn, all of it.\n');
 
 const ask = (url: URL | string, init: RequestInit = {}): Promise<Response> =>
-  fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(60_000) });
+  fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(600_000) });
 
 /**
  * Makes a project and a bucket.

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { AssetDescription } from '../../src/domain/asset/events.js';
 import type { CreateShareInput } from '../../src/commands/shares/create-share.js';
+import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
@@ -226,11 +227,7 @@ if (missing !== null) {
     }
     // Then the share has one opening and one download
     t.deepEqual(await browser.run(`return window.reports`), [200, 200]);
-    const deadline = Date.now() + 60_000;
-    while ((await counts()).downloads !== 1) {
-      if (Date.now() > deadline) throw new Error(`the share counts ${JSON.stringify(await counts())}`);
-      await realClock.sleep(50);
-    }
+    await eventually('the share counts a download', async () => (await counts()).downloads === 1);
     t.deepEqual(await counts(), { views: 1, downloads: 1 });
     t.deepEqual(await browser.complaints(), []);
   });

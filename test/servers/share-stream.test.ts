@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../support/eventually.js';
 import { givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
@@ -101,9 +102,7 @@ if (missing !== null) {
     // When the visitor opens it, then the player reads the playlist of the service and the segment of the bucket
     await browser.type('#password', `${sharePassword}\uE007`);
     const segment = 'GET /rushes/stream/1.aac';
-    for (let tries = 0; !storage.requests.includes(segment) && tries < 2_400; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+    await eventually('the player reads the segment', () => storage.requests.includes(segment));
     t.deepEqual(storage.requests.filter((request) => request.startsWith('GET')).slice(0, 2), [
       'GET /rushes/stream/index.m3u8',
       segment,

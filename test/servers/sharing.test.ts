@@ -9,6 +9,7 @@ import { findRepetitions, placesOfGrant, replayGrants } from '../deep/payment-lo
 import { makePlatforms } from '../deep/payment-senders.js';
 import { secrets } from '../integrations/payments/messages.js';
 import { asObject, makeServiceClient, operate, textOf } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
@@ -273,17 +274,16 @@ async function serve({ url }: ServiceProcess, email: string): Promise<Paid> {
 
 /** Waits for the reactions. A killed process holds the claim of its mail for a minute. */
 async function untilDone(log: EventStore, paid: readonly Paid[]): Promise<void> {
-  const deadline = Date.now() + 180_000;
-  for (;;) {
+  let open: readonly number[] = [];
+  const isDone = async (): Promise<boolean> => {
     const events = await readLog(log);
     const count = (type: string): number => events.filter((event) => event.type === type).length;
-    const open = [
+    open = [
       ...[count('LoginCodeIssued') - count('LoginCodeMailed')],
       ...[count('EmailVerificationRequested') - count('EmailVerificationMailed')],
       paid.length - count('OrderFulfilled'),
     ];
-    if (open.every((left) => left <= 0)) return;
-    if (Date.now() > deadline) throw new Error(`codes, confirmations and orders are open: ${open.join()}`);
-    await wait(500);
-  }
+    return open.every((left) => left <= 0);
+  };
+  await eventually(() => `no code, confirmation or order is open: ${open.join()}`, isDone, { pollMs: 500 });
 }

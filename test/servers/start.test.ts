@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
@@ -143,13 +143,16 @@ if (mongoDbUrl === undefined) {
       for (const proxy of proxies) proxy.refusing = true;
       const service = spawnService({ ...start, port: await freePort() });
       t.teardown(() => service.kill());
-      while (!service.output().includes('stowage: waiting for MongoDB at 127.0.0.1:')) await wait(20);
+      await eventually('the service says that it waits', () =>
+        service.output().includes('stowage: waiting for MongoDB at 127.0.0.1:'),
+      );
       await t.throwsAsync(fetch(`${service.url}/healthz`));
       for (const proxy of proxies) proxy.refusing = false;
-      while (!service.output().includes('Stowage listens on')) await wait(20);
+      await eventually('the service listens', () => service.output().includes('Stowage listens on'));
       t.is((await fetch(`${service.url}/readyz`)).status, 200);
-      while (!/stowage: MongoDB at 127\.0\.0\.1:\d+ answers again after \d+ s\n/.test(service.output()))
-        await wait(20);
+      await eventually('the service says that MongoDB answers', () =>
+        /stowage: MongoDB at 127\.0\.0\.1:\d+ answers again after \d+ s\n/.test(service.output()),
+      );
       t.is(await service.stop(), 0);
     },
   );

@@ -26,7 +26,7 @@ function setRule({ port }: Pick<FakeStorage, 'port'>, origins: readonly string[]
     { id: 'canary-access-key', secret: 'canary-secret-key' },
   );
   const target = { urls, origins, writeRule: corsRuleXml };
-  return makeSetBucketCors({ http, now })(target, AbortSignal.timeout(20_000));
+  return makeSetBucketCors({ http, now })(target, AbortSignal.timeout(600_000));
 }
 
 const foreign =

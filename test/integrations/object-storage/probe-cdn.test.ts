@@ -51,7 +51,7 @@ async function probe({
   );
   const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
   const target = { urls, basePath: 'videos', cdn: mode, ...plain };
-  return (await run(target, AbortSignal.timeout(10_000))).failure;
+  return (await run(target, AbortSignal.timeout(600_000))).failure;
 }
 
 const object = 'videos/.stowage-probe-an-id';
@@ -199,5 +199,5 @@ async function probeEndpoint(host: string) {
   );
   const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
   const target = { urls, basePath: 'videos', cdn: null, ...plain };
-  return (await run(target, AbortSignal.timeout(10_000))).failure;
+  return (await run(target, AbortSignal.timeout(600_000))).failure;
 }

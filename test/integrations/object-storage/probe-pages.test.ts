@@ -44,7 +44,7 @@ function probe({ storage, publicPort, cdn, origins = [] }: Place) {
     ...{ urls, basePath: 'videos', cdn: cdn === undefined ? null : ('rewrite' as const) },
     ...{ hasPublicEndpoint: publicPort !== undefined, origins },
   };
-  return run(target, AbortSignal.timeout(60_000));
+  return run(target, AbortSignal.timeout(600_000));
 }
 
 const noWarning = { failure: null, warnings: [] };

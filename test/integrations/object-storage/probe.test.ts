@@ -63,7 +63,7 @@ async function probe(place: Place) {
   const urls = makeStorageUrls(address, { id: 'canary-access-key', secret });
   const target = { urls, basePath: 'videos', cdn: cdn === undefined ? null : address.mode };
   const plain = { hasPublicEndpoint: false, origins: [] };
-  return (await run({ ...target, ...plain }, AbortSignal.timeout(5_000))).failure;
+  return (await run({ ...target, ...plain }, AbortSignal.timeout(600_000))).failure;
 }
 
 const error = (status: number, code: string, more = ''): Fault => ({

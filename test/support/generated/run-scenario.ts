@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { ExecutionContext } from 'ava';
 import { signStandard } from '../clients/sign-callbacks.js';
+import { eventually } from '../eventually.js';
 import { givenFakeStorage } from '../fakes/fake-storage.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../servers/service-process.js';
 
@@ -34,17 +35,14 @@ export async function givenScenario(t: ExecutionContext) {
   t.teardown(() => service.kill());
 
   /** Returns the code that was mailed to the address, which means that the service logged it. */
-  async function code(email: string): Promise<string> {
-    for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
+  function code(email: string): Promise<string> {
+    return eventually(`a code is mailed to ${email}`, () => {
       const line = service
         .output()
         .split('\n')
         .findLast((text) => text.includes(`"to":"${email}"`));
-      const found = /\b\d{6}\b/.exec(line ?? '')?.[0];
-      if (found !== undefined) return found;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error(`no code was mailed to ${email}`);
+      return /\b\d{6}\b/.exec(line ?? '')?.[0];
+    });
   }
 
   async function entitle(projectId: string): Promise<string> {
