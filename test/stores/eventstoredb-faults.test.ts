@@ -193,7 +193,7 @@ test.serial('A refusal for lack of rights is certain: nothing was written', asyn
 });
 
 test.serial('A caller can cancel a call', async (t) => {
-  const { server, store } = await givenServer(t, {}, { limits: { callMs: 60_000 } });
+  const { server, store } = await givenServer(t, {}, { limits: { callMs: 600_000 } });
   await store.append(uniqueStream(), 'no-stream', makeEvents(1));
   server.network.freeze();
   const controller = new AbortController();
@@ -225,7 +225,7 @@ for (const [what, limit, call] of [
   test.serial(
     `The store refuses ${what} that wait too long for a place, and sends none of them`,
     async (t) => {
-      const limits = { callMs: 60_000, placeMs: 20, ...limit };
+      const limits = { callMs: 600_000, placeMs: 20, ...limit };
       const { server, store } = await givenServer(t, {}, { limits });
       await store.append(uniqueStream(), 'no-stream', makeEvents(1));
       server.faults.decideBy(() => ({ apply: 'never', answer: 'nothing' }));

@@ -192,7 +192,7 @@ test.serial(
     const { server, store } = await givenServer(
       t,
       {},
-      { limits: { ...noPoll, callMs: 60_000 }, clock, onSubscriptionLost: (reason) => lost.push(reason) },
+      { limits: { ...noPoll, callMs: 600_000 }, clock, onSubscriptionLost: (reason) => lost.push(reason) },
     );
     const grow = async (): Promise<void> => {
       const { cursor } = await store.readAll({ after: null, limit: 100 });

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { makeFakeMongoDb } from '../support/fakes/fake-mongodb.js';
 import { realClock } from '../support/fakes/clock.js';
 
-const limits = { openMs: 60_000, readMs: 60_000, writeMs: 60_000, indexMs: 60_000 };
+const limits = { openMs: 600_000, readMs: 600_000, writeMs: 600_000, indexMs: 600_000 };
 
 interface Sent {
   readonly collection: string;

@@ -18,7 +18,7 @@ async function given(
 ) {
   const server = await makeFakeMongoDb();
   t.teardown(server.close);
-  const limits = { openMs: 60_000, readMs: 60_000, writeMs: 60_000, indexMs: 60_000 };
+  const limits = { openMs: 600_000, readMs: 600_000, writeMs: 600_000, indexMs: 600_000 };
   const { readModelStore, close } = await openMongoDbStores({
     ...{ clock: realClock, random: Math.random, limits, url: server.url },
   });

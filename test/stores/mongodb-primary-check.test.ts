@@ -58,14 +58,14 @@ test('The age of a confirmation counts from its start', async (t) => {
 function given() {
   const time = { ms: 0 };
   const confirmations: { readonly succeed: () => void; readonly fail: (error: Error) => void }[] = [];
-  const attempt = makeAttempts({ poolSize: 20, placeWaitMs: 60_000, silenceMs: 60_000 });
+  const attempt = makeAttempts({ poolSize: 20, placeWaitMs: 600_000, silenceMs: 600_000 });
   const hold = makePrimaryCheck({
     attempt,
     confirm: () =>
       new Promise((succeed, fail) => {
         confirmations.push({ succeed, fail });
       }),
-    limits: { ...defaultMongoDbLimits, readMs: 60_000 },
+    limits: { ...defaultMongoDbLimits, readMs: 600_000 },
     nowMs: () => time.ms,
   });
   return {

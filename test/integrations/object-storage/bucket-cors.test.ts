@@ -13,7 +13,7 @@ import {
 } from '../../support/fakes/fake-storage.js';
 
 const app = 'https://app.example.com';
-const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']), timeMs: 5_000 });
+const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']), timeMs: 600_000 });
 const now = () => new Date();
 
 function setRule({ port }: Pick<FakeStorage, 'port'>, origins: readonly string[] = [app]) {

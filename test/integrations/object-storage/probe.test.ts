@@ -41,7 +41,7 @@ async function probe(place: Place) {
   const outgoing = makeOutgoingHttp({
     isAllowed: makeAllowedAddress(['127.0.0.0/8']),
     ...(place.lookup === undefined ? {} : { lookup: place.lookup }),
-    timeMs: place.timeMs ?? 5_000,
+    timeMs: place.timeMs ?? 600_000,
   });
   const { cdn } = place;
   const http: OutgoingHttp = (request, signal) =>

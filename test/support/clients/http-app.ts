@@ -48,8 +48,8 @@ export type TestDocuments = Map<string, OpenApiDocument>;
 
 /** Client and server share one thread. On a busy machine a request may arrive late although the client is not slow. */
 export const patientLimits: Partial<ServerLimits> = {
-  headersTimeout: 60_000,
-  requestTimeout: 60_000,
+  headersTimeout: 600_000,
+  requestTimeout: 600_000,
   // All clients of a test have one address, and some send long pipelines.
   connectionsPerClientMax: 1_000,
   pipelinedMax: 1_000,

@@ -33,7 +33,7 @@ async function must<Data>(sent: Promise<Result<Data>>): Promise<NonNullable<Data
 }
 
 async function until<Value>(read: () => Promise<Value>, holds: (value: Value) => boolean): Promise<Value> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
+  for (const deadline = Date.now() + 600_000; Date.now() < deadline;) {
     const found = await read();
     if (holds(found)) return found;
     await new Promise((resolve) => setTimeout(resolve, 100));
