@@ -33,8 +33,13 @@ async function givenRestored(t: ExecutionContext, hasRecord = true) {
       readModelStore: makeMemoryReadModelStore(),
       post: async (url, body) => {
         if (!answers) throw new Error('no answer');
-        const reply = await fetch(url, { method: 'POST', body });
-        return { status: reply.status, body: await reply.text() };
+        // `fetch` has limits of its own, such as 10 s to connect. A witness that does not answer contradicts nothing.
+        return eventually('the witness answers', () =>
+          fetch(url, { method: 'POST', body }).then(
+            async (reply) => ({ status: reply.status, body: await reply.text() }),
+            () => null,
+          ),
+        );
       },
     });
     t.teardown(() => process.stop());

@@ -49,8 +49,6 @@ export async function startTestWitness(logVkeys: readonly string[]): Promise<Tes
       response.writeHead(status, status === 409 ? { 'content-type': 'text/x.tlog.size' } : {}).end(text);
     });
   }).listen(0, '127.0.0.1');
-  // A busy machine would use an idle connection just as it ends, and a witness that does not answer contradicts nothing.
-  server.keepAliveTimeout = 0;
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   return {
