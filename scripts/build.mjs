@@ -1,5 +1,6 @@
 // Builds `dist`: the program, and with `--tests` also each module by itself, for tests that import it, and the TypeScript
-// client. A part whose sources are those of its last build is left as it is. `npm run typecheck` checks types; this does not.
+// client. `--bench` adds the benchmarks. A part whose sources are those of its last build is left as it is.
+// `npm run typecheck` checks types; this does not.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -26,6 +27,8 @@ const common = {
 /** Sources that the build itself makes. */
 const madeByClient = /^clients\/typescript\/src\/(document|idempotent-paths)\.ts$/;
 
+const bench = 'test/bench';
+
 const everyPart = ['package-lock.json', 'tsconfig.json', 'scripts/build.mjs', 'scripts/entries.mjs'];
 
 await once('program', [...everyPart, 'scripts/build-docs-reader.mjs', 'src', 'projections'], async () => {
@@ -34,7 +37,7 @@ await once('program', [...everyPart, 'scripts/build-docs-reader.mjs', 'src', 'pr
 });
 if (process.argv.includes('--tests')) {
   await once('modules', [...everyPart, 'src', 'projections', 'test'], async () => {
-    const outputs = await buildModules();
+    const outputs = await buildModules(['src', 'projections', 'test']);
     for (const folder of ['src', 'projections', 'test']) prune(folder, outputs);
   });
   await once(
@@ -45,6 +48,11 @@ if (process.argv.includes('--tests')) {
       await makeClient();
     },
   );
+}
+if (process.argv.includes('--bench')) {
+  await once('bench', [...everyPart, bench], async () => {
+    prune(bench, await buildModules([bench]));
+  });
 }
 
 /** Runs a part when its sources differ from those of its last build, which a file in `dist` names. */
@@ -104,10 +112,10 @@ async function buildPages() {
   return Object.keys(metafile.outputs);
 }
 
-async function buildModules() {
+async function buildModules(folders) {
   const { metafile } = await build({
     ...common,
-    entryPoints: ['src', 'projections', 'test']
+    entryPoints: folders
       .flatMap(filesIn)
       .filter((file) => /\.(ts|json)$/.test(file) && !file.endsWith('tsconfig.json')),
     outbase: '.',
@@ -122,12 +130,13 @@ function prune(folder, outputs) {
   for (const file of filesIn(`dist/${folder}`)) if (!kept.has(file)) rmSync(join(root, file));
 }
 
-/** Returns the files of a folder, or the file itself, with paths from the root, sorted. */
+/** Returns the files of a folder, or the file itself, with paths from the root, sorted. `test` is without the benchmarks. */
 function filesIn(path) {
   if (/\.\w+$/.test(path)) return [path];
   return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .filter((file) => path.endsWith('bench') || !/^(dist\/)?test\/bench\//.test(file))
     .sort();
 }
 

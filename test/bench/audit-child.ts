@@ -8,7 +8,7 @@ import { systemClock } from '../../src/composition/system.js';
 import { readConfig } from '../../src/config.js';
 import { startProjections } from '../../src/event-sourcing/views/projection-runner.js';
 import { makeEvent } from './events.js';
-import { fillMixedLog } from './mixed-log.js';
+import { fillMixedLog } from '../support/given/mixed-log.js';
 
 // Measures one thing about the audit log in a separate process:
 // node audit-child.js <directory> fill|read|sequence|search|live|export [events|folder]

@@ -18,7 +18,7 @@ import {
   startService,
 } from '../support/servers/service-process.js';
 import { compare, type Comparison } from './measure.js';
-import { fillMixedLog } from './mixed-log.js';
+import { fillMixedLog } from '../support/given/mixed-log.js';
 
 /** Processes that start together all read for the first seconds. A long log shows what follows. */
 const events = 60_000;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { fillMixedLog } from './mixed-log.js';
+import { fillMixedLog } from '../support/given/mixed-log.js';
 import { withLog } from './logs.js';
 import { compare, type Comparison, median } from './measure.js';
 

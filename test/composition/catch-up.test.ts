@@ -9,10 +9,10 @@ import { isTally } from '../../src/event-sourcing/views/projection.js';
 import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
 import { indexValues } from '../../src/stores/embedded/index-values.js';
 import { openLogReader } from '../../src/stores/embedded/log-reader.js';
-import { fillMixedLog } from '../bench/mixed-log.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { givenStores } from '../support/given/given-embedded.js';
+import { fillMixedLog } from '../support/given/mixed-log.js';
 import { storedDocuments } from '../support/simulation/kernel/expected-documents.js';
 
 const events = 1_500;
