@@ -2,7 +2,6 @@ import test from 'ava';
 import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
-import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { makeAddMember } from '../../src/commands/projects/add-member.js';
@@ -21,6 +20,7 @@ import { givenActing, sessionOf } from '../support/given/given-acting.js';
 import { givenCommands } from '../support/given/given-commands.js';
 import { givenContext, givenStores } from '../support/given/given-stores.js';
 import { partial } from '../support/fakes/partial.js';
+import { handlerWithoutViews } from '../support/given/given-world.js';
 import type { MemberReader } from '../../projections/members/reader.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
@@ -92,14 +92,8 @@ function givenTwoHandlers({ stores }: Scene, stream: string) {
     }
     return eventStore.append(name, expected, events, options);
   };
-  const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
   const handler = () =>
-    makeCommandHandler({
-      eventStore: { ...eventStore, append },
-      documentWriter,
-      clock,
-      random: makeSeededRandom(1),
-    });
+    handlerWithoutViews({ clock, random: makeSeededRandom(1), eventStore: { ...eventStore, append } });
   return [handler(), handler()] as const;
 }
 

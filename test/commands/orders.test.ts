@@ -130,7 +130,7 @@ test('A user cancels an unpaid order, also repeatedly, but no order of another u
 });
 
 test('An unpaid order expires at its time, also when the process was away', async (t) => {
-  const { clock, handler, start, log, reports } = givenReactions();
+  const { clock, handler, start, eventStore, reports } = givenReactions();
   const ids = [1, 2, 3].map((n) => `019b7d00-0000-7000-8000-00000000080${n}`);
   const reactions = [makeExpireOrders({ handler, clock })];
   // The timers of the kernel tick each second, so the test uses a short day.
@@ -145,7 +145,7 @@ test('An unpaid order expires at its time, also when the process was away', asyn
       } as const,
       givenContext(n, clock.now()),
     );
-  const typesOf = async (id: string) => (await log.read(`order-${id}`)).map(({ type }) => type);
+  const typesOf = async (id: string) => (await eventStore.read(`order-${id}`)).map(({ type }) => type);
   const [early = '', canceled = '', late = ''] = ids;
   await place(early, 1);
   await place(canceled, 2);

@@ -9,28 +9,21 @@ import { makeMembers } from '../../src/event-sourcing/sharing/members.js';
 import { startMetricsServer } from '../../src/http/metrics-server.js';
 import { makeHealth } from '../../src/observing/health.js';
 import { registerMetrics } from '../../src/observing/metrics.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 import { givenProcess } from '../support/simulation/kernel/given-process.js';
 import { makeSendParcels } from '../support/simulation/kernel/parcels.js';
-import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 import { writeCounters } from '../support/simulation/kernel/write-counters.js';
+import { givenWorld } from '../support/given/given-world.js';
 
 /** Given processes that share their stores. Each has two views, one reaction, and a listener for operators. */
 function given(t: ExecutionContext) {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const log = makeMemoryEventStore({ clock, random });
-  const readModelStore = makeMemoryReadModelStore();
-  const stateStore = makeMemoryStateStore({ clock });
+  const world = givenWorld();
+  const { clock, stateStore, eventStore: log } = world;
   const ignore = (): void => undefined;
 
   /** @param seen the log as the reaction of the process sees it */
   async function start(id: string, seen: EventStore) {
     const members = makeMembers({ id, stateStore, clock, onRetry: ignore });
-    const process = await givenProcess({ clock, random, eventStore: log, readModelStore, members });
+    const process = await givenProcess({ ...world, members });
     const health = makeHealth({
       stores: { away: () => [] },
       logReads: { failingSinceMs: () => null },
@@ -39,7 +32,7 @@ function given(t: ExecutionContext) {
     const projections = await process.startProjections();
     health.projectionsStarted(projections);
     const reactions = startReactions(
-      { eventStore: seen, readModelStore, stateStore, clock, random, holder: id, members },
+      { ...world, eventStore: seen, holder: id, members },
       [makeSendParcels({ handler: process.handler, send: () => Promise.resolve() })],
       { onRetry: ignore, onSetApart: ignore, onStopped: ignore },
     );

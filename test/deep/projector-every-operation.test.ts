@@ -2,12 +2,8 @@ import test from 'ava';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../src/event-sourcing/views/rebuild.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import type { CounterCommand } from '../support/examples/counter-aggregate.js';
 import { counterLabelsProjection, countersProjection } from '../support/examples/counter-views.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
-import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { foldOfLog, storedDocuments } from '../support/simulation/kernel/expected-documents.js';
 import { type Fault, failNth, noFaults } from '../support/simulation/kernel/faults.js';
 import { sendToCounter } from '../support/simulation/kernel/given-process.js';
@@ -15,8 +11,9 @@ import {
   type SimulatedProcess,
   startSimulatedProcess,
 } from '../support/simulation/kernel/simulated-process.js';
-import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 import { watchReadModels } from '../support/simulation/kernel/watched-read-models.js';
+import { givenWorld } from '../support/given/given-world.js';
 
 const projections = [countersProjection, counterLabelsProjection];
 const open: CounterCommand = { type: 'Open', label: 'a' };
@@ -41,18 +38,16 @@ interface Ending {
  * either store fails.
  */
 async function run(n: number, fault: Fault, repeated: 'registry' | 'others'): Promise<Ending> {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(n);
-  const eventStore = makeMemoryEventStore({ clock, random });
+  const memory = givenWorld(n);
+  const { clock, eventStore } = memory;
   const problems: string[] = [];
   const { store: readModelStore } = watchReadModels(
-    makeMemoryReadModelStore(),
+    memory.readModelStore,
     { log: eventStore, projections },
     (error) => problems.push(error.message),
   );
   const plan = failNth(n, fault, (operation) => (operation === 'getRecords') === (repeated === 'registry'));
-  const stateStore = makeMemoryStateStore({ clock });
-  const deps = { clock, random, eventStore, readModelStore, stateStore, pageSize: 3 };
+  const deps = { ...memory, readModelStore, pageSize: 3 };
   const faulty = startSimulatedProcess({ ...deps, id: 'faulty', plan });
   const sound = startSimulatedProcess({ ...deps, id: 'sound', plan: noFaults });
   await clock.until(() => faulty.running() !== null && sound.running() !== null);
@@ -70,7 +65,7 @@ async function run(n: number, fault: Fault, repeated: 'registry' | 'others'): Pr
   return { calls: plan.calls(), problems };
 }
 
-interface World {
+interface Scene {
   readonly clock: VirtualClock;
   readonly eventStore: EventStore;
   readonly readModelStore: ReadModelStore;
@@ -78,7 +73,7 @@ interface World {
 }
 
 /** Sends the script, and a similar one during a rebuild. @returns the last acknowledged revision of each counter */
-async function sendCommands({ clock, faulty }: World): Promise<ReadonlyMap<string, bigint>> {
+async function sendCommands({ clock, faulty }: Scene): Promise<ReadonlyMap<string, bigint>> {
   const acknowledged = new Map<string, bigint>();
   for (const [step, [id, command]] of [...script, ...script].entries()) {
     const process = faulty.running();
@@ -95,7 +90,7 @@ async function sendCommands({ clock, faulty }: World): Promise<ReadonlyMap<strin
 }
 
 async function findProblems(
-  { eventStore, readModelStore }: World,
+  { eventStore, readModelStore }: Scene,
   acknowledged: ReadonlyMap<string, bigint>,
 ): Promise<readonly string[]> {
   const problems: string[] = [];

@@ -10,11 +10,10 @@ import {
   WrongExpectedRevision,
 } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore, ExpectedRevision } from '../../src/event-sourcing/ports/event-store.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import { counterAggregate } from '../support/examples/counter-aggregate.js';
 import { recordEvents } from '../support/given/given-events.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import { givenWorld } from '../support/given/given-world.js';
+import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 
 /** The outcome of one attempt. Its effect comes before, after or at the time of the answer, or there is none. */
 type Try =
@@ -55,9 +54,7 @@ function newEvents(command: number, amounts: readonly number[]): readonly NewEve
 
 /** Returns a store whose appends end as given, one after the other. The last outcome repeats. */
 function given(tries: readonly Try[], { readsFail = 0 } = {}): Scene {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const store = makeMemoryEventStore({ clock, random });
+  const { clock, random, eventStore: store } = givenWorld();
   const triedAtMs: number[] = [];
   let startMs = NaN;
   let delayed: (() => Promise<unknown>) | null = null;

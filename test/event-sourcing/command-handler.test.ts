@@ -13,20 +13,18 @@ import {
 import { Overloaded } from '../../src/concurrency/overloaded.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { eventId } from '../../src/event-sourcing/deciding/ids.js';
-import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import {
   counterAggregate,
   type CounterCommand,
   type CounterEvent,
 } from '../support/examples/counter-aggregate.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { withDecide } from '../support/given/with-decide.js';
+import { givenWorld, handlerWithoutViews } from '../support/given/given-world.js';
 import { failNth, type FaultPlan, noFaults } from '../support/simulation/kernel/faults.js';
 import { faultyEventStore } from '../support/simulation/kernel/faulty-stores.js';
 import { contextOf, sendToCounter } from '../support/simulation/kernel/given-process.js';
 import { type Recording, recording } from '../support/simulation/kernel/recording.js';
-import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
 const add = (n: number, ...amounts: readonly number[]): CounterCommand => ({
@@ -48,16 +46,12 @@ interface Scene extends Recording {
 
 /** Given handlers without views over one log. The scene records the calls of the store. */
 function given({ plan = noFaults }: { plan?: FaultPlan } = {}): Scene {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const log = makeMemoryEventStore({ clock, random });
+  const { clock, random, eventStore: log } = givenWorld();
   const seen = recording(faultyEventStore(log, { clock, random, plan }), () => clock.now().getTime());
-  const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
   const makeHandler: Scene['makeHandler'] = ({
     cachedStreamsMax = 100,
     wrap = (store: EventStore) => store,
-  } = {}) =>
-    makeCommandHandler({ eventStore: wrap(seen.store), documentWriter, clock, random, cachedStreamsMax });
+  } = {}) => handlerWithoutViews({ eventStore: wrap(seen.store), clock, random, cachedStreamsMax });
   return { ...seen, clock, log, makeHandler, handler: makeHandler() };
 }
 

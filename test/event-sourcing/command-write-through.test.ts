@@ -4,11 +4,8 @@ import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../src/event-sourcing/views/rebuild.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import { counterAggregate, type CounterCommand } from '../support/examples/counter-aggregate.js';
 import { countersProjection } from '../support/examples/counter-views.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import type { Fault, FaultPlan } from '../support/simulation/kernel/faults.js';
 import { faultyReadModelStore } from '../support/simulation/kernel/faulty-stores.js';
 import {
@@ -17,7 +14,8 @@ import {
   givenProcess,
   sendToCounter,
 } from '../support/simulation/kernel/given-process.js';
-import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import { givenWorld } from '../support/given/given-world.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
 const close: CounterCommand = { type: 'Close' };
@@ -36,10 +34,8 @@ interface Scene {
 }
 
 async function given(): Promise<Scene> {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const log = makeMemoryEventStore({ clock, random });
-  const documents = makeMemoryReadModelStore();
+  const world = givenWorld();
+  const { clock, eventStore: log, readModelStore: documents } = world;
   let broken: { readonly fault: Fault | null; readonly operations: readonly string[] } = {
     fault: null,
     operations: [],
@@ -54,11 +50,11 @@ async function given(): Promise<Scene> {
     clock,
     log,
     documents,
-    process: await givenProcess({ clock, random, eventStore: log, readModelStore }),
+    process: await givenProcess({ ...world, readModelStore }),
     breakDown: (fault, ...operations) => {
       broken = { fault, operations };
     },
-    anotherProcess: () => givenProcess({ clock, random, eventStore: log, readModelStore: documents }),
+    anotherProcess: () => givenProcess(world),
   };
 }
 
@@ -237,16 +233,13 @@ test('A process with an outdated registry takes no access away', async (t) => {
 });
 
 test('No write begins when the registry is fresh for one view only', async (t) => {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const documents = makeMemoryReadModelStore();
+  const world = givenWorld();
+  const { clock } = world;
   let writes = 0;
   const process = await givenProcess({
-    clock,
-    random,
-    eventStore: makeMemoryEventStore({ clock, random }),
+    ...world,
     readModelStore: {
-      ...documents,
+      ...world.readModelStore,
       write: () => {
         writes += 1;
         return Promise.reject(new StoreUnavailable('no answer'));

@@ -14,11 +14,9 @@ import { countersProjection } from '../support/examples/counter-views.js';
 import { memberId, projectCreated } from '../support/examples/project.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { userRegistered } from '../support/examples/user.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { recordEvents } from '../support/given/given-events.js';
+import { givenWorld } from '../support/given/given-world.js';
 import { contextOf } from '../support/simulation/kernel/given-process.js';
-import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 
 /** A view whose document grows by 1 MiB with each addition. */
 const growing: AnyProjection = {
@@ -32,11 +30,10 @@ const growing: AnyProjection = {
 
 test('A command that would make a document too large is refused before its append, and a smaller one passes', async (t) => {
   // Given a document that each addition makes larger
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const eventStore = makeMemoryEventStore({ clock, random });
+  const world = givenWorld();
+  const { eventStore } = world;
   const documentWriter = { viewsOf: () => [growing], write: () => Promise.resolve() };
-  const handler = makeCommandHandler({ eventStore, documentWriter, clock, random });
+  const handler = makeCommandHandler({ ...world, documentWriter });
   let n = 0;
   const send = (command: CounterCommand) => {
     n += 1;

@@ -5,15 +5,13 @@ import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../src/event-sourcing/views/rebuild.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import { counterLabelsProjection, countersProjection } from '../support/examples/counter-views.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { foldOfLog, storedDocuments } from '../support/simulation/kernel/expected-documents.js';
 import { type GivenProcess, givenProcess } from '../support/simulation/kernel/given-process.js';
-import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
 import { writeCounters } from '../support/simulation/kernel/write-counters.js';
+import { givenWorld } from '../support/given/given-world.js';
 
 interface Scene {
   readonly clock: VirtualClock;
@@ -26,23 +24,14 @@ interface Scene {
 }
 
 async function given({ counters = 5 } = {}): Promise<Scene> {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const log = makeMemoryEventStore({ clock, random });
-  const documents = makeMemoryReadModelStore();
+  const world = givenWorld();
+  const { clock, eventStore: log, readModelStore: documents } = world;
   await writeCounters(log, { counters, additions: 4 });
   return {
     clock,
     log,
     documents,
-    makeProcess: ({ projections, readModelStore = documents } = {}) =>
-      givenProcess({
-        clock,
-        random,
-        eventStore: log,
-        readModelStore,
-        ...(projections === undefined ? {} : { projections }),
-      }),
+    makeProcess: (options = {}) => givenProcess({ ...world, ...options }),
   };
 }
 

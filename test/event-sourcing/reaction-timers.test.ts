@@ -34,8 +34,8 @@ test('An event with a timer holds no mark, and is served at its time by the next
   t.is(runner.statuses()[0]?.open, 0);
   await scene.clock.run(runner.stop());
   // Then the mark has passed the events, also more than the reaction takes after one that stays open
-  const mark = await scene.readModels.loadCheckpoint(markName({ name }));
-  t.is(mark?.position ?? null, await scene.log.head());
+  const mark = await scene.readModelStore.loadCheckpoint(markName({ name }));
+  t.is(mark?.position ?? null, await scene.eventStore.head());
   t.deepEqual(await scene.marked(), []);
   // And the next process serves them when they are due, once
   await scene.clock.advance(23 * hour);
@@ -44,7 +44,7 @@ test('An event with a timer holds no mark, and is served at its time by the next
   t.deepEqual(await scene.marked(), []);
   await scene.clock.advance(90_000);
   t.is((await scene.marked()).length, aheadMax + 200);
-  t.deepEqual(await scene.state.list('timer/', { limit: 10 }), []);
+  t.deepEqual(await scene.stateStore.list('timer/', { limit: 10 }), []);
   t.is(
     asked,
     2 * (aheadMax + 200),
@@ -58,11 +58,11 @@ test('A timer whose event the log does not hold is removed', async (t) => {
   const scene = givenReactions();
   const value = { stream: 'parcel-p9', revision: '0', position: '0000000000000009' };
   const key = `timer/${name}/${scene.clock.now().toISOString()}/019b7d00-0000-7000-8000-000000000801`;
-  await scene.state.compareAndSet(key, null, value);
+  await scene.stateStore.compareAndSet(key, null, value);
   const sending = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });
   const runner = scene.start({ reactions: [{ ...sending, hasTimers: true }] });
   await scene.clock.advance(1_000);
-  t.deepEqual(await scene.state.list('timer/', { limit: 10 }), []);
+  t.deepEqual(await scene.stateStore.list('timer/', { limit: 10 }), []);
   await scene.clock.run(runner.stop());
   t.deepEqual(scene.reports, []);
 });
@@ -80,7 +80,7 @@ test('An event that waits for long in a reaction without timers holds the mark, 
   const runner = scene.start({ reactions: [waiting] });
   await scene.clock.advance(2 * 3_600_000 - 60_000);
   t.is(runner.statuses()[0]?.open, 1);
-  t.deepEqual(await scene.state.list('timer/', { limit: 10 }), []);
+  t.deepEqual(await scene.stateStore.list('timer/', { limit: 10 }), []);
   t.deepEqual(await scene.marked(), []);
   await scene.clock.advance(90_000);
   t.is((await scene.marked()).length, 1);

@@ -6,10 +6,9 @@ import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import { type AnyReaction, eventFor } from '../../src/event-sourcing/reacting/reaction.js';
 import { aheadMax, markName } from '../../src/event-sourcing/reacting/run-reaction.js';
-import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import { counterAggregate } from '../support/examples/counter-aggregate.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
+import { handlerWithoutViews } from '../support/given/given-world.js';
 import { contextOf, sendToCounter } from '../support/simulation/kernel/given-process.js';
 import { givenReactions, type ReactionScene } from '../support/simulation/kernel/given-reactions.js';
 import {
@@ -30,8 +29,8 @@ const contextMetadata = {
   },
 };
 
-async function markOf({ readModels }: ReactionScene): Promise<string | null> {
-  return (await readModels.loadCheckpoint(markName({ name })))?.position ?? null;
+async function markOf({ readModelStore }: ReactionScene): Promise<string | null> {
+  return (await readModelStore.loadCheckpoint(markName({ name })))?.position ?? null;
 }
 
 test('A requested effect happens once and is recorded, and the mark reaches the end of the log', async (t) => {
@@ -46,7 +45,7 @@ test('A requested effect happens once and is recorded, and the mark reaches the 
     [1, 2],
   );
   t.deepEqual(await scene.marked(), [1, 2]);
-  const head = await scene.log.head();
+  const head = await scene.eventStore.head();
   t.deepEqual(runner.statuses(), [
     {
       name,
@@ -71,7 +70,7 @@ test('An outcome names its cause, and its ids follow from the cause', async (t) 
   const runner = scene.start();
   await scene.clock.advance(0);
   await scene.clock.run(runner.stop());
-  const [asked, marked] = await scene.log.read('parcel-p1');
+  const [asked, marked] = await scene.eventStore.read('parcel-p1');
   t.like(marked?.metadata, {
     causation_id: asked?.id ?? '',
     correlation_id: asked?.metadata.correlation_id ?? '',
@@ -242,7 +241,7 @@ test('A reaction asks for nothing after the deadline of its event, which also cu
   await scene.clock.advance(1);
   t.is(cutAtMs - started, 10_000);
   t.is(runner.statuses()[0]?.open, 0);
-  t.is(runner.statuses()[0]?.position, await scene.log.head());
+  t.is(runner.statuses()[0]?.position, await scene.eventStore.head());
   t.deepEqual(scene.sent, []);
   await scene.clock.run(runner.stop());
 });
@@ -254,12 +253,12 @@ test('A lost mark starts over and repeats no effect that has its outcome or has 
   const refusing = scene.start({ send: ({ data }) => (data.n === 2 ? fails() : Promise.resolve()) });
   await scene.clock.advance(5_000);
   await scene.clock.run(refusing.stop());
-  t.is(await markOf(scene), await scene.log.head());
-  await scene.readModels.dropCollection(markName({ name }));
+  t.is(await markOf(scene), await scene.eventStore.head());
+  await scene.readModelStore.dropCollection(markName({ name }));
   const runner = scene.start();
   await scene.clock.advance(2_000);
   t.is(scene.sent.length, 1);
-  t.is(await markOf(scene), await scene.log.head());
+  t.is(await markOf(scene), await scene.eventStore.head());
   await scene.clock.run(runner.stop());
 });
 
@@ -280,7 +279,7 @@ test('A reaction takes at most 1,000 events after one that stays open', async (t
   stuck = false;
   await scene.clock.advance(62_000);
   t.is(scene.sent.length, aheadMax + 21);
-  t.is(await markOf(scene), await scene.log.head());
+  t.is(await markOf(scene), await scene.eventStore.head());
   await scene.clock.run(runner.stop());
 });
 
@@ -310,7 +309,7 @@ for (const [what, atOnceMax, most] of [
 
 test('The mark of another log stops the reaction with a reason', async (t) => {
   const scene = givenReactions();
-  await scene.readModels.saveCheckpoint(markName({ name }), { logId: 'another log', position: '00' });
+  await scene.readModelStore.saveCheckpoint(markName({ name }), { logId: 'another log', position: '00' });
   const runner = scene.start();
   await scene.clock.advance(0);
   t.is(runner.statuses()[0]?.state, 'stopped');
@@ -326,7 +325,7 @@ test('The mark of a log that was restored from an older backup stops the reactio
   await scene.clock.until(() => scene.sent.length === 4);
   await scene.clock.run(before.stop());
   // When the log is restored to the first two parcels, and other parcels are requested meanwhile
-  scene.log.restore(2);
+  scene.eventStore.restore(2);
   for (let n = 5; n <= 12; n += 1) await scene.ask(n, { stream: 'p2' });
   const runner = scene.start();
   await scene.clock.advance(2_000);
@@ -336,9 +335,7 @@ test('The mark of a log that was restored from an older backup stops the reactio
   t.is(scene.sent.length, 4);
   await scene.clock.run(runner.stop());
   // and without the mark it handles every event of this log
-  const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
-  const { log: eventStore, clock } = scene;
-  const handler = makeCommandHandler({ eventStore, documentWriter, clock, random: makeSeededRandom(2) });
+  const handler = handlerWithoutViews(scene);
   const sent: number[] = [];
   const send = ({ data }: ParcelAsked): Promise<void> => Promise.resolve(void sent.push(data.n));
   const readModelStore = makeMemoryReadModelStore();
@@ -361,10 +358,10 @@ test('A mark that is saved at an unchanged position still names its log', async 
   await scene.ask(2);
   const second = scene.start({ send: () => Promise.reject(new Error('no')) });
   await scene.clock.advance(2_000);
-  await scene.readModels.dropCollection(markName({ name }));
+  await scene.readModelStore.dropCollection(markName({ name }));
   await scene.clock.run(second.stop());
-  t.regex((await scene.readModels.loadCheckpoint(markName({ name })))?.fingerprint ?? '', /"parcel-p1"/);
-  scene.log.restore(1);
+  t.regex((await scene.readModelStore.loadCheckpoint(markName({ name })))?.fingerprint ?? '', /"parcel-p1"/);
+  scene.eventStore.restore(1);
   await scene.ask(3, { stream: 'p2' });
   await scene.ask(4, { stream: 'p2' });
   const third = scene.start();
@@ -408,7 +405,7 @@ test('A reaction of commands takes no claim, and two processes record one outcom
   const runners = [scene.start({ reactions }), scene.start({ reactions, holder: 'process 2' })];
   await scene.clock.advance(2_000);
   t.is((await scene.handler.load(counterAggregate, 'sent')).state.total, 1);
-  t.deepEqual(await scene.state.list('', { limit: 10 }), []);
+  t.deepEqual(await scene.stateStore.list('', { limit: 10 }), []);
   await scene.clock.run(Promise.all(runners.map((runner) => runner.stop())));
 });
 
@@ -499,9 +496,9 @@ test('A mark that cannot be saved is saved later', async (t) => {
   const scene = givenReactions();
   let away = true;
   const readModelStore = {
-    ...scene.readModels,
-    saveCheckpoint: (...args: Parameters<typeof scene.readModels.saveCheckpoint>) =>
-      away ? Promise.reject(new StoreUnavailable('no answer')) : scene.readModels.saveCheckpoint(...args),
+    ...scene.readModelStore,
+    saveCheckpoint: (...args: Parameters<typeof scene.readModelStore.saveCheckpoint>) =>
+      away ? Promise.reject(new StoreUnavailable('no answer')) : scene.readModelStore.saveCheckpoint(...args),
   };
   await scene.ask(1);
   const runner = scene.start({ deps: { readModelStore } });
@@ -510,6 +507,6 @@ test('A mark that cannot be saved is saved later', async (t) => {
   t.is(await markOf(scene), null);
   away = false;
   await scene.clock.advance(1_000);
-  t.is(await markOf(scene), await scene.log.head());
+  t.is(await markOf(scene), await scene.eventStore.head());
   await scene.clock.run(runner.stop());
 });

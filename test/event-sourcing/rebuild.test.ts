@@ -6,18 +6,16 @@ import type { GenerationRecord } from '../../src/event-sourcing/views/generation
 import type { ProjectionRunner } from '../../src/event-sourcing/views/projection-runner.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../src/event-sourcing/views/rebuild.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import { countersProjection } from '../support/examples/counter-views.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { foldOfLog, storedDocuments } from '../support/simulation/kernel/expected-documents.js';
 import {
   type GivenProcess,
   givenProcess,
   sendToCounter,
 } from '../support/simulation/kernel/given-process.js';
-import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 import { writeCounters } from '../support/simulation/kernel/write-counters.js';
+import { givenWorld } from '../support/given/given-world.js';
 
 interface Running extends GivenProcess {
   readonly runner: ProjectionRunner;
@@ -39,24 +37,16 @@ interface Scene {
 }
 
 async function given(): Promise<Scene> {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const log = makeMemoryEventStore({ clock, random });
-  const documents = makeMemoryReadModelStore();
+  const world = givenWorld();
+  const { clock, eventStore: log, readModelStore: documents } = world;
   await writeCounters(log, { counters: 5, additions: 4 });
   const runners: ProjectionRunner[] = [];
   return {
     clock,
     log,
     documents,
-    start: async ({ readModelStore = documents, eventStore = log, clock: own = clock } = {}) => {
-      const process = await givenProcess({
-        clock: own,
-        random,
-        eventStore,
-        readModelStore,
-        projections: [countersProjection],
-      });
+    start: async (options = {}) => {
+      const process = await givenProcess({ ...world, ...options, projections: [countersProjection] });
       const runner = await process.startProjections();
       runners.push(runner);
       await clock.advance(0);

@@ -6,15 +6,12 @@ import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-s
 import { makeMembers, type Members } from '../../src/event-sourcing/sharing/members.js';
 import type { ProjectionRunner } from '../../src/event-sourcing/views/projection-runner.js';
 import { requestRebuild } from '../../src/event-sourcing/views/rebuild.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import { counterLabelsProjection, countersProjection } from '../support/examples/counter-views.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 import { foldOfLog, storedDocuments } from '../support/simulation/kernel/expected-documents.js';
 import { type GivenProcess, givenProcess } from '../support/simulation/kernel/given-process.js';
-import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 import { writeCounters } from '../support/simulation/kernel/write-counters.js';
+import { givenWorld } from '../support/given/given-world.js';
 
 const projections = [countersProjection, counterLabelsProjection];
 /** The names of processes, in the order in which all views fall to them. */
@@ -47,11 +44,8 @@ interface Scene {
 
 /** Given a log of some counters, and processes that share their stores. */
 async function given(t: ExecutionContext): Promise<Scene> {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const log = makeMemoryEventStore({ clock, random });
-  const documents = makeMemoryReadModelStore();
-  const stateStore = makeMemoryStateStore({ clock });
+  const world = givenWorld();
+  const { clock, stateStore, eventStore: log, readModelStore: documents } = world;
   await writeCounters(log, { counters: 5, additions: 4 });
   const runners: ProjectionRunner[] = [];
   let killed = 0;
@@ -63,12 +57,10 @@ async function given(t: ExecutionContext): Promise<Scene> {
     clock,
     log,
     documents,
-    start: async (
-      id,
-      { readModelStore = documents, eventStore = log, clock: own = clock, isKilled = false } = {},
-    ) => {
-      const members = makeMembers({ id, stateStore, clock: own, onRetry: () => undefined });
-      const process = await givenProcess({ clock: own, random, eventStore, readModelStore, members });
+    start: async (id, { isKilled = false, ...options } = {}) => {
+      const own = { ...world, ...options };
+      const members = makeMembers({ id, stateStore, clock: own.clock, onRetry: () => undefined });
+      const process = await givenProcess({ ...own, members });
       const runner = await process.startProjections();
       if (isKilled) killed += 1;
       else runners.push(runner);

@@ -3,15 +3,12 @@ import { assetCodec, type AssetEvent } from '../../src/domain/asset/events.js';
 import { addingOf, bytesOfAsset, removingOf } from '../../src/domain/asset/status.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../src/event-sourcing/views/generations.js';
-import { runProjector } from '../../src/event-sourcing/views/projector.js';
 import { bytesOf, type PendingEntry, totalOf } from '../../src/event-sourcing/views/total.js';
 import { makeTotals } from '../../src/event-sourcing/views/totals.js';
 import { usageTally } from '../../projections/usage/projection.js';
 import { assetDescription } from '../support/examples/asset.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
-import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import { startProjector } from '../support/simulation/kernel/given-projector.js';
+import { givenWorld } from '../support/given/given-world.js';
 
 const collection = 'usage@2.1';
 const projects = ['p1', 'p2', 'p3'].map((name) =>
@@ -20,10 +17,8 @@ const projects = ['p1', 'p2', 'p3'].map((name) =>
 const [first = ''] = projects;
 
 async function given(seed = 1) {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(seed);
-  const log = makeMemoryEventStore({ clock, random });
-  const documents = makeMemoryReadModelStore();
+  const world = givenWorld(seed);
+  const { clock, random, eventStore: log, readModelStore: documents } = world;
   const generations = makeGenerations({
     ...{ projections: [usageTally], readModelStore: documents },
     clock: { ...clock, now: () => new Date(0) },
@@ -63,29 +58,8 @@ async function given(seed = 1) {
     sizes.delete(assetId);
     expected.set(project, (expected.get(project) ?? 0) - bytes);
   };
-  const run = (readModelStore: ReadModelStore = documents) => {
-    const controller = new AbortController();
-    let atHead = (): boolean => false;
-    const ended = runProjector(
-      { eventStore: log, readModelStore, clock, random },
-      { projection: usageTally, collection },
-      {
-        signal: controller.signal,
-        onProgress: (progress) => {
-          atHead = () => progress.atHead;
-        },
-        onRetry: () => undefined,
-      },
-    );
-    ended.catch(() => undefined);
-    return {
-      caughtUp: () => clock.until(() => atHead()),
-      stop: async () => {
-        controller.abort();
-        await clock.run(ended);
-      },
-    };
-  };
+  const run = (readModelStore: ReadModelStore = documents) =>
+    startProjector({ ...world, readModelStore }, { projection: usageTally, collection });
   const catchUp = async (readModelStore?: ReadModelStore): Promise<void> => {
     const running = run(readModelStore);
     await running.caughtUp();

@@ -3,18 +3,16 @@ import { StoreUnavailable, UndecodableEvent } from '../../src/event-sourcing/por
 import { makeViews } from '../../src/event-sourcing/views/make-views.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import type { CounterCommand } from '../support/examples/counter-aggregate.js';
 import { counterLabelsProjection, countersProjection } from '../support/examples/counter-views.js';
-import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import {
   type GivenProcess,
   givenProcess,
   sendToCounter,
 } from '../support/simulation/kernel/given-process.js';
 import { type Recording, recording } from '../support/simulation/kernel/recording.js';
-import { makeVirtualClock, type VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import { givenWorld } from '../support/given/given-world.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
 const close: CounterCommand = { type: 'Close' };
@@ -31,12 +29,10 @@ interface Scene {
 }
 
 async function given(): Promise<Scene> {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const log = makeMemoryEventStore({ clock, random });
-  const documents = makeMemoryReadModelStore();
+  const world = givenWorld();
+  const { clock, eventStore: log, readModelStore: documents } = world;
   const seen = recording(log, () => clock.now().getTime());
-  const process = await givenProcess({ clock, random, eventStore: seen.store, readModelStore: documents });
+  const process = await givenProcess({ ...world, eventStore: seen.store });
   return {
     clock,
     log,
@@ -162,13 +158,11 @@ test('A process whose reading of the registry is older than 10 s returns nothing
 });
 
 test('A clock that was set back makes the reading of the registry old', async (t) => {
-  const clock = makeVirtualClock();
+  const world = givenWorld();
+  const { clock } = world;
   let setBackMs = 0;
   const setBack = { ...clock, now: () => new Date(clock.now().getTime() - setBackMs) };
-  const random = makeSeededRandom(1);
-  const eventStore = makeMemoryEventStore({ clock, random });
-  const readModelStore = makeMemoryReadModelStore();
-  const { generations, views } = await givenProcess({ clock: setBack, random, eventStore, readModelStore });
+  const { generations, views } = await givenProcess({ ...world, clock: setBack });
   setBackMs = 3_600_000;
   await t.throwsAsync(views.of(countersProjection).get('c1'), { instanceOf: StoreUnavailable });
   await generations.refresh();

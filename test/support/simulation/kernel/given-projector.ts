@@ -3,12 +3,11 @@ import type { DocumentWriter } from '../../../../src/event-sourcing/views/docume
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { type ProjectorProgress, runProjector } from '../../../../src/event-sourcing/views/projector.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
-import { makeSeededRandom } from '../../fakes/clock.js';
 import { countersProjection } from '../../examples/counter-views.js';
-import { makeMemoryEventStore, type MemoryEventStore } from '../../fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../../fakes/memory-read-model-store.js';
+import type { MemoryEventStore } from '../../fakes/memory-event-store.js';
+import { givenWorld, type World } from '../../given/given-world.js';
 import { foldOfLog, storedDocuments } from './expected-documents.js';
-import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
+import type { VirtualClock } from './virtual-clock.js';
 import { writeCounters } from './write-counters.js';
 
 export const collection = 'counters@1.1';
@@ -16,6 +15,8 @@ export const collection = 'counters@1.1';
 export interface Running {
   readonly progress: ProjectorProgress[];
   readonly retries: string[];
+  /** Waits until the projector has reached the head. */
+  readonly caughtUp: () => Promise<void>;
   readonly stop: () => Promise<void>;
   /** Resolves when the projector ends. */
   readonly ended: Promise<void>;
@@ -34,33 +35,41 @@ export interface Scene {
   readonly catchUp: (stores?: Parameters<Scene['run']>[0]) => Promise<Running>;
 }
 
-/** Given a log of some counters, and an empty collection. */
-export async function givenProjector(counters = 5): Promise<Scene> {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const log = makeMemoryEventStore({ clock, random });
-  const documents = makeMemoryReadModelStore();
-  await documents.ensureCollection(collection, countersProjection.indexes);
-  await writeCounters(log, { counters, additions: 4 });
-  const run: Scene['run'] = ({ eventStore = log, readModelStore = documents, ...others } = {}) => {
-    const controller = new AbortController();
-    const progress: ProjectorProgress[] = [];
-    const retries: string[] = [];
-    const ended = runProjector(
-      { eventStore, readModelStore, clock, random, ...others },
-      { projection: countersProjection, collection },
-      {
-        signal: controller.signal,
-        onProgress: (now) => progress.push(now),
-        onRetry: (error) => retries.push(error.message),
-      },
-    );
-    const stop = async (): Promise<void> => {
+/** Starts a projector of one view. It runs until the test stops it. */
+export function startProjector(
+  { clock, ...deps }: Pick<World, 'clock'> & Parameters<typeof runProjector>[0],
+  target: Parameters<typeof runProjector>[1],
+): Running {
+  const controller = new AbortController();
+  const progress: ProjectorProgress[] = [];
+  const retries: string[] = [];
+  const ended = runProjector({ clock, ...deps }, target, {
+    signal: controller.signal,
+    onProgress: (now) => progress.push(now),
+    onRetry: (error) => retries.push(error.message),
+  });
+  return {
+    ...{ progress, retries, ended },
+    caughtUp: () => {
+      // The test handles a projector that stops by itself.
+      ended.catch(() => undefined);
+      return clock.until(() => progress.at(-1)?.atHead === true);
+    },
+    stop: async () => {
       controller.abort();
       await clock.run(ended);
-    };
-    return { progress, retries, ended, stop };
+    },
   };
+}
+
+/** Given a log of some counters, and an empty collection. */
+export async function givenProjector(counters = 5): Promise<Scene> {
+  const world = givenWorld();
+  const { clock, eventStore: log, readModelStore: documents } = world;
+  await documents.ensureCollection(collection, countersProjection.indexes);
+  await writeCounters(log, { counters, additions: 4 });
+  const run: Scene['run'] = (stores) =>
+    startProjector({ ...world, ...stores }, { projection: countersProjection, collection });
   return {
     clock,
     log,
@@ -68,9 +77,7 @@ export async function givenProjector(counters = 5): Promise<Scene> {
     run,
     catchUp: async (stores) => {
       const running = run(stores);
-      // The test handles a projector that stops by itself.
-      running.ended.catch(() => undefined);
-      await clock.until(() => running.progress.at(-1)?.atHead === true);
+      await running.caughtUp();
       await running.stop();
       return running;
     },

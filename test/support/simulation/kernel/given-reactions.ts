@@ -1,28 +1,16 @@
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
-import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
 import {
   type ReactionRunner,
   startReactions,
 } from '../../../../src/event-sourcing/reacting/reaction-runner.js';
-import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import type { ReactionDeps } from '../../../../src/event-sourcing/reacting/run-reaction.js';
 import { makeSoleMember } from '../../../../src/event-sourcing/sharing/members.js';
-import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
-import { makeSeededRandom } from '../../fakes/clock.js';
-import { makeMemoryEventStore, type MemoryEventStore } from '../../fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../../fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../../fakes/memory-state-store.js';
 import { contextOf } from './given-process.js';
 import { parcelAggregate, type ParcelAsked, makeSendParcels } from './parcels.js';
-import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
+import { givenWorld, handlerWithoutViews, type World } from '../../given/given-world.js';
 
-export interface ReactionScene {
-  readonly clock: VirtualClock;
-  readonly log: MemoryEventStore;
-  readonly readModels: ReadModelStore;
-  readonly state: StateStore;
+export interface ReactionScene extends World {
   readonly handler: CommandHandler;
   /** The effects that left the process, by the id of their event. */
   readonly sent: { readonly id: string; readonly n: number; readonly atMs: number }[];
@@ -46,31 +34,23 @@ export interface ReactionScene {
 
 /** Given stores in memory, and processes that react to the events in them. */
 export function givenReactions(): ReactionScene {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const log = makeMemoryEventStore({ clock, random });
-  const readModels = makeMemoryReadModelStore();
-  const state = makeMemoryStateStore({ clock });
-  const handler = makeHandler(log);
+  const world = givenWorld();
+  const { clock, eventStore } = world;
+  const handler = handlerWithoutViews(world);
   const sent: { id: string; n: number; atMs: number }[] = [];
   const reports: string[] = [];
   let commands = 0;
 
   return {
-    clock,
-    log,
-    readModels,
-    state,
-    handler,
-    sent,
-    reports,
+    ...world,
+    ...{ handler, sent, reports },
     ask: async (n, { withinMs, stream = 'p1' } = {}) => {
       const expiresAt = withinMs === undefined ? null : new Date(clock.now().getTime() + withinMs);
       const target = { aggregate: parcelAggregate, id: stream };
       await handler.handle(target, { type: 'Ask', n, expiresAt }, contextOf((commands += 1), clock.now()));
     },
     marked: async () => {
-      const { events } = await log.readAll({ after: null, limit: 1_000_000 });
+      const { events } = await eventStore.readAll({ after: null, limit: 1_000_000 });
       return events
         .filter(({ type }) => type === 'ParcelSent')
         .map((event) => parcelAggregate.codec.decode(event).data.n);
@@ -81,16 +61,7 @@ export function givenReactions(): ReactionScene {
         sent.push({ id: event.id, n: event.data.n, atMs: clock.now().getTime() });
       };
       return startReactions(
-        {
-          eventStore: log,
-          readModelStore: readModels,
-          stateStore: state,
-          clock,
-          random,
-          holder,
-          members: makeSoleMember(holder),
-          ...deps,
-        },
+        { ...world, holder, members: makeSoleMember(holder), ...deps },
         reactions ?? [makeSendParcels({ handler, send: sendOne })],
         {
           onRetry: (reaction, error, failures) => {
@@ -106,9 +77,4 @@ export function givenReactions(): ReactionScene {
       );
     },
   };
-
-  function makeHandler(eventStore: EventStore): CommandHandler {
-    const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
-    return makeCommandHandler({ eventStore, documentWriter, clock, random });
-  }
 }

@@ -1,15 +1,12 @@
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../../../src/event-sourcing/views/rebuild.js';
-import { makeSeededRandom } from '../../fakes/clock.js';
 import { countersProjection } from '../../examples/counter-views.js';
-import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../../fakes/memory-read-model-store.js';
 import { foldOfLog, storedDocuments } from './expected-documents.js';
 import type { Fate } from './faults.js';
 import { faultyReadModelStore } from './faulty-stores.js';
 import { givenProcess } from './given-process.js';
-import { makeVirtualClock } from './virtual-clock.js';
 import { writeCounters } from './write-counters.js';
+import { givenWorld } from '../../given/given-world.js';
 
 const fine: Fate = { fault: null, delayMs: 0, lateMs: 0 };
 const gone: Fate = { fault: 'before', delayMs: 0, lateMs: 0 };
@@ -30,10 +27,8 @@ export async function crashRebuildAt(
   when: 'before' | 'after',
   successor: 'at once' | 'later',
 ): Promise<Ending> {
-  const clock = makeVirtualClock();
-  const random = makeSeededRandom(1);
-  const eventStore = makeMemoryEventStore({ clock, random });
-  const documents = makeMemoryReadModelStore();
+  const world = givenWorld();
+  const { clock, eventStore, readModelStore: documents } = world;
   await writeCounters(eventStore, { counters: 3, additions: 2 });
   let operations = 0;
   let armed = false;
@@ -44,7 +39,7 @@ export async function crashRebuildAt(
     return operations === n ? { ...gone, fault: when } : gone;
   };
   const start = (readModelStore: ReadModelStore): ReturnType<typeof givenProcess> =>
-    givenProcess({ clock, random, eventStore, readModelStore, projections: [countersProjection] });
+    givenProcess({ ...world, readModelStore, projections: [countersProjection] });
 
   const crashing = await start(faultyReadModelStore(documents, { clock, plan }));
   const runners = [await crashing.startProjections()];

@@ -1,11 +1,9 @@
-import type { Clock, Random } from '../../../../src/event-sourcing/ports/clock.js';
-import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
-import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
 import { counterAggregate } from '../../examples/counter-aggregate.js';
 import { contextOf, sendToCounter } from './given-process.js';
 import { makeCountParcels, makeSendParcels, parcelAggregate } from './parcels.js';
 import type { ReactingProcess } from './simulated-process.js';
+import { handlerWithoutViews, type World } from '../../given/given-world.js';
 
 /** The longest way of an effect, and of its answer. In milliseconds. */
 const effectMs = 1_000;
@@ -34,22 +32,18 @@ interface Effect {
   happened: boolean;
 }
 
-export async function shareParcels(deps: {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: EventStore;
-}): Promise<SharedParcels> {
-  const { clock, random, log } = deps;
+export async function shareParcels(world: World): Promise<SharedParcels> {
+  const { clock, random } = world;
   const effects: Effect[] = [];
   const disturbances: { readonly process: string; readonly atMs: number }[] = [];
-  const handler = makeHandler(log);
+  const handler = handlerWithoutViews(world);
   const nowMs = (): number => clock.now().getTime();
   let asked = 0;
   await sendToCounter(handler, 'sent', { type: 'Open', label: 'sent' }, 1);
 
   return {
     reactionsOf: ({ id, eventStore, gate }) => {
-      const own = makeHandler(eventStore);
+      const own = handlerWithoutViews({ clock, random, eventStore });
       const send = makeSendParcels({
         handler: own,
         send: async (event, signal) => {
@@ -76,7 +70,7 @@ export async function shareParcels(deps: {
       disturbances.push({ process: id, atMs: nowMs() });
     },
     findProblem: async () => {
-      const { events } = await log.readAll({ after: null, limit: 1_000_000 });
+      const { events } = await world.eventStore.readAll({ after: null, limit: 1_000_000 });
       const sent = events.filter(({ type }) => type === 'ParcelSent');
       const requests = events.filter(({ type }) => type === 'ParcelAsked');
       if (requests.length !== asked) return `${requests.length} of ${asked} parcels are requested`;
@@ -107,11 +101,5 @@ export async function shareParcels(deps: {
     return disturbances.some(
       (one) => one.process === process && one.atMs >= fromMs && one.atMs <= fromMs + concludedMs,
     );
-  }
-
-  /** Makes a handler that writes no documents through, so that only projectors write them. */
-  function makeHandler(eventStore: EventStore) {
-    const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
-    return makeCommandHandler({ eventStore, documentWriter, clock, random });
   }
 }

@@ -10,14 +10,11 @@ import {
 } from '../../../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../../../src/concurrency/overloaded.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeSeededRandom } from '../../fakes/clock.js';
 import { counterAggregate, type CounterCommand } from '../../examples/counter-aggregate.js';
-import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
 import { type FaultPlan, randomFaults } from './faults.js';
 import { faultyEventStore } from './faulty-stores.js';
 import { contextOf } from './given-process.js';
-import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
+import { givenWorld, handlerWithoutViews, type World } from '../../given/given-world.js';
 
 /** The outcome of one attempt of a command for its caller. */
 type Outcome =
@@ -33,9 +30,7 @@ interface Client {
   readonly outcomes: Outcome[];
 }
 
-interface World {
-  readonly clock: VirtualClock;
-  readonly random: Random;
+interface Service extends Pick<World, 'clock' | 'random'> {
   readonly processes: readonly CommandHandler[];
 }
 
@@ -47,27 +42,22 @@ interface World {
 export async function simulateCommands(
   seed: number,
 ): Promise<{ readonly problem: string | null; readonly done: number }> {
-  const random = makeSeededRandom(seed);
-  const clock = makeVirtualClock();
-  const memory = makeMemoryEventStore({ clock, random });
+  const { clock, random, eventStore: memory } = givenWorld(seed);
   const eventStore = random() < 0.5 ? memory : strict(memory);
   const plan: FaultPlan = randomFaults(random, {
     rate: [0, 0.05, 0.2, 0.5][Math.floor(random() * 4)] ?? 0,
     delayMsMax: [2, 50, 2_000][Math.floor(random() * 3)] ?? 2,
   });
-  const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
   const processes = Array.from({ length: 2 + Math.floor(random() * 3) }, () =>
-    makeCommandHandler({
+    handlerWithoutViews({
+      ...{ clock, random },
       eventStore: faultyEventStore(eventStore, { clock, random, plan }),
-      documentWriter,
-      clock,
-      random,
       cachedStreamsMax: 1 + Math.floor(random() * 3),
     }),
   );
-  const world: World = { clock, random, processes };
+  const service: Service = { clock, random, processes };
   const clients = Array.from({ length: 4 + Math.floor(random() * 16) }, (_, n) => makeClient(random, n));
-  await clock.run(Promise.all(clients.map((client) => live(world, client))), 3_600_000);
+  await clock.run(Promise.all(clients.map((client) => live(service, client))), 3_600_000);
   // Late effects come within 20 s.
   await clock.advance(30_000);
   const { events } = await memory.readAll({ after: null, limit: 1_000_000 });
@@ -103,21 +93,21 @@ function makeClient(random: Random, n: number): Client {
 }
 
 /** Sends the command of a client, at times twice at once, and again while the outcome is unknown. */
-async function live(world: World, client: Client): Promise<void> {
-  const { clock, random } = world;
+async function live(service: Service, client: Client): Promise<void> {
+  const { clock, random } = service;
   await clock.sleep(Math.floor(random() * 5_000));
   const conditional = random() < 0.2;
   for (let attempt = 0; attempt < 6; attempt += 1) {
-    if (conditional && attempt === 0) client.seen = await revisionOf(world, client.id);
+    if (conditional && attempt === 0) client.seen = await revisionOf(service, client.id);
     const tries = random() < 0.2 ? 2 : 1;
-    const outcomes = await Promise.all(Array.from({ length: tries }, () => send(world, client)));
+    const outcomes = await Promise.all(Array.from({ length: tries }, () => send(service, client)));
     client.outcomes.push(...outcomes);
     if (outcomes.some(({ kind }) => kind === 'done' || kind === 'refused')) return;
     await clock.sleep(Math.floor(random() * 3_000));
   }
 }
 
-async function revisionOf({ random, processes }: World, id: string): Promise<bigint | null> {
+async function revisionOf({ random, processes }: Service, id: string): Promise<bigint | null> {
   const process = processes[Math.floor(random() * processes.length)];
   try {
     return (await process?.load(counterAggregate, id))?.revision ?? null;
@@ -132,7 +122,7 @@ function loadOf(chance: number): Load {
   return chance < 0.8 ? 'remembered' : 'new';
 }
 
-async function send({ random, processes }: World, { n, id, command, seen }: Client): Promise<Outcome> {
+async function send({ random, processes }: Service, { n, id, command, seen }: Client): Promise<Outcome> {
   const process = processes[Math.floor(random() * processes.length)];
   if (process === undefined) throw new Error('there is no process');
   try {

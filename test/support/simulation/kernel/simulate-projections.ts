@@ -8,16 +8,14 @@ import { type AnyProjection, collectionName } from '../../../../src/event-sourci
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../../../src/event-sourcing/views/rebuild.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
+import { givenWorld } from '../../given/given-world.js';
 import { counterAggregate, type CounterCommand } from '../../examples/counter-aggregate.js';
 import { counterLabelsProjection, countersProjection } from '../../examples/counter-views.js';
-import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../../fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../../fakes/memory-state-store.js';
 import { foldOfLog, storedDocuments } from './expected-documents.js';
 import { type FaultPlan, noFaults, randomFaults } from './faults.js';
 import { contextOf, type GivenProcess } from './given-process.js';
 import { type SimulatedProcess, startSimulatedProcess } from './simulated-process.js';
-import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
+import type { VirtualClock } from './virtual-clock.js';
 import { watchReadModels } from './watched-read-models.js';
 
 const projections: readonly AnyProjection[] = [countersProjection, counterLabelsProjection];
@@ -29,7 +27,7 @@ export interface Simulated {
   readonly rebuilt: number;
 }
 
-interface World {
+interface Scene {
   readonly clock: VirtualClock;
   readonly random: Random;
   readonly log: EventStore;
@@ -47,16 +45,13 @@ interface World {
  * must become the fold of the log. Invariants of every moment are checked after every operation.
  */
 export async function simulateProjections(seed: number): Promise<Simulated> {
-  const random = makeSeededRandom(seed);
-  const clock = makeVirtualClock();
-  const log = makeMemoryEventStore({ clock, random });
-  const memory = makeMemoryReadModelStore();
-  const stateStore = makeMemoryStateStore({ clock });
+  const memory = givenWorld(seed);
+  const { clock, random, eventStore: log } = memory;
   const found: { problem: string | null } = { problem: null };
   const broken = (what: string): void => {
     found.problem ??= what;
   };
-  const { store: documents } = watchReadModels(memory, { log, projections }, (error) => {
+  const { store: documents } = watchReadModels(memory.readModelStore, { log, projections }, (error) => {
     broken(error.message);
   });
   const faults = randomFaults(random, {
@@ -70,21 +65,14 @@ export async function simulateProjections(seed: number): Promise<Simulated> {
   const startProcess = (): void => {
     processes.push(
       startSimulatedProcess({
-        ...{ clock, random, eventStore: log, readModelStore: documents, stateStore, plan, pageSize },
+        ...{ ...memory, readModelStore: documents, plan, pageSize },
         id: `process ${processes.length}`,
       }),
     );
   };
-  const world: World = {
-    clock,
-    random,
-    log,
-    documents,
-    processes,
-    work: [],
-    broken,
-    startProcess,
-    commands: 0,
+  const world: Scene = {
+    ...{ clock, random, log, documents, processes, broken, startProcess },
+    ...{ work: [], commands: 0 },
   };
   startProcess();
   startProcess();
@@ -113,7 +101,7 @@ function pick<Item>(random: Random, items: readonly Item[]): Item {
 }
 
 /** Makes one thing happen, mostly a command. */
-function act(world: World): void {
+function act(world: Scene): void {
   const { random, processes, work, startProcess } = world;
   const process = pick(random, processes);
   const chance = random();
@@ -134,7 +122,7 @@ function act(world: World): void {
   }
 }
 
-async function rebuild({ clock, broken }: World, { generations }: GivenProcess): Promise<void> {
+async function rebuild({ clock, broken }: Scene, { generations }: GivenProcess): Promise<void> {
   try {
     await requestRebuild(generations, countersProjection, clock.now());
   } catch (error) {
@@ -161,7 +149,7 @@ function commandOf(n: number): {
   return { id, command, revokesAccess: random() < 0.4 };
 }
 
-async function command(world: World, { handler }: GivenProcess, n: number): Promise<void> {
+async function command(world: Scene, { handler }: GivenProcess, n: number): Promise<void> {
   const { id, command: what, revokesAccess } = commandOf(n);
   try {
     const target = { aggregate: counterAggregate, id };
@@ -175,7 +163,7 @@ async function command(world: World, { handler }: GivenProcess, n: number): Prom
 
 /** Checks that every process reads the documents of a command that takes access away, once it has replied. */
 async function everyProcessSees(
-  { processes, documents, broken }: World,
+  { processes, documents, broken }: Scene,
   id: string,
   revision: bigint,
 ): Promise<void> {
@@ -206,7 +194,7 @@ async function recordOf(documents: ReadModelStore, projection: AnyProjection): P
 }
 
 /** Returns a difference from the expected final state, or null. */
-async function findDifference(world: World): Promise<string | null> {
+async function findDifference(world: Scene): Promise<string | null> {
   const { log, documents, processes } = world;
   const head = await log.head();
   for (const projection of projections) {

@@ -3,17 +3,14 @@ import type { Random } from '../../../../src/event-sourcing/ports/clock.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { type AnyProjection, collectionName } from '../../../../src/event-sourcing/views/projection.js';
-import { makeSeededRandom } from '../../fakes/clock.js';
 import { counterLabelsProjection, countersProjection } from '../../examples/counter-views.js';
-import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../../fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../../fakes/memory-state-store.js';
 import { foldOfLog, storedDocuments } from './expected-documents.js';
 import { type SharedParcels, shareParcels } from './shared-parcels.js';
 import { type SimulatedProcess, startSimulatedProcess } from './simulated-process.js';
-import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
+import type { VirtualClock } from './virtual-clock.js';
 import { watchReadModels } from './watched-read-models.js';
 import { writeCounters } from './write-counters.js';
+import { givenWorld } from '../../given/given-world.js';
 
 const projections: readonly AnyProjection[] = [
   countersProjection,
@@ -40,7 +37,7 @@ export interface SimulatedSharing {
   readonly behindSecondsMax: number;
 }
 
-interface World {
+interface Scene {
   readonly clock: VirtualClock;
   readonly random: Random;
   readonly log: EventStore;
@@ -59,26 +56,24 @@ interface World {
  * the log, each request to a reaction has one outcome, and each view and each reaction has one feeder.
  */
 export async function simulateSharing(seed: number, rounds: number): Promise<SimulatedSharing> {
-  const random = makeSeededRandom(seed);
-  const clock = makeVirtualClock();
-  const log = makeMemoryEventStore({ clock, random });
-  const stateStore = makeMemoryStateStore({ clock });
+  const memory = givenWorld(seed);
+  const { clock, random, eventStore: log } = memory;
   let problem: string | null = null;
-  const { store: documents } = watchReadModels(makeMemoryReadModelStore(), { log, projections }, (error) => {
+  const { store: documents } = watchReadModels(memory.readModelStore, { log, projections }, (error) => {
     problem ??= error.message;
   });
-  const parcels = await shareParcels({ clock, random, log });
+  const parcels = await shareParcels(memory);
   let started = 0;
   const start = (): SimulatedProcess =>
     startSimulatedProcess({
-      ...{ clock, random, eventStore: log, readModelStore: documents, stateStore, projections },
+      ...{ ...memory, readModelStore: documents, projections },
       reactions: parcels.reactionsOf,
       id: `process ${(started += 1)} of ${seed}`,
       plan: () => ({ fault: null, delayMs: Math.floor(random() * 20), lateMs: 0 }),
       pageSize: 50,
     });
   const processes = Array.from({ length: 2 + Math.floor(random() * 4) }, start);
-  const world: World = {
+  const world: Scene = {
     ...{ clock, random, log, documents, parcels, start, processes },
     frozen: new Set(),
     sum: { disturbed: 0, disturbedFeeders: 0 },
@@ -110,7 +105,7 @@ export async function simulateSharing(seed: number, rounds: number): Promise<Sim
 }
 
 /** Disturbs some processes, and lets at least one that runs be. */
-async function disturb({ clock, random, processes, frozen, start, parcels, sum }: World): Promise<void> {
+async function disturb({ clock, random, processes, frozen, start, parcels, sum }: Scene): Promise<void> {
   for (const process of [...frozen]) {
     if (random() < 0.5) continue;
     process.resume();
@@ -148,7 +143,7 @@ async function disturb({ clock, random, processes, frozen, start, parcels, sum }
 }
 
 /** Returns the age of the oldest event that a live collection lacks; 0 when it lacks none. */
-async function oldestMissingMs({ clock, log, documents }: World): Promise<number> {
+async function oldestMissingMs({ clock, log, documents }: Scene): Promise<number> {
   const { events } = await log.readAll({ after: null, limit: 1_000_000 });
   const nowMs = clock.now().getTime();
   let oldestMs = 0;
@@ -164,7 +159,7 @@ async function oldestMissingMs({ clock, log, documents }: World): Promise<number
   return oldestMs;
 }
 
-async function findProblem({ log, documents, processes }: World): Promise<string | null> {
+async function findProblem({ log, documents, processes }: Scene): Promise<string | null> {
   const reports = processes.flatMap((process) => process.running()?.reports ?? []);
   const stopped = reports.find((report) => report.startsWith('stopped'));
   if (stopped !== undefined) return stopped;

@@ -1,4 +1,3 @@
-import type { Clock, Random } from '../../../../src/event-sourcing/ports/clock.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
@@ -8,12 +7,11 @@ import {
 } from '../../../../src/event-sourcing/reacting/reaction-runner.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
 import type { ProjectionRunner } from '../../../../src/event-sourcing/views/projection-runner.js';
-import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { makeMembers } from '../../../../src/event-sourcing/sharing/members.js';
-import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
 import type { FaultPlan } from './faults.js';
 import { faultyEventStore, faultyReadModelStore, faultyStateStore } from './faulty-stores.js';
 import { type GivenProcess, givenProcess } from './given-process.js';
+import type { World } from '../../given/given-world.js';
 
 /** A process of the service over shared stores. A test can pause and end it. */
 export interface SimulatedProcess {
@@ -38,12 +36,7 @@ export interface ReactingProcess {
   readonly gate: () => Promise<void>;
 }
 
-export function startSimulatedProcess(deps: {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly eventStore: EventStore;
-  readonly readModelStore: ReadModelStore;
-  readonly stateStore: StateStore;
+interface ProcessDeps extends World {
   readonly id: string;
   /** Default: the two views of the counters. */
   readonly projections?: readonly AnyProjection[];
@@ -51,7 +44,9 @@ export function startSimulatedProcess(deps: {
   readonly reactions?: (process: ReactingProcess) => readonly AnyReaction[];
   readonly plan: FaultPlan;
   readonly pageSize: number;
-}): SimulatedProcess {
+}
+
+export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
   const { clock, random, pageSize } = deps;
   let killed = false;
   let stopping = false;
