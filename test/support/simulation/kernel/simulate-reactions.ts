@@ -1,28 +1,15 @@
 import type { Clock, Random } from '../../../../src/event-sourcing/ports/clock.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
-import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
-import {
-  type ReactionRunner,
-  type ReactionStatus,
-  startReactions,
-} from '../../../../src/event-sourcing/reacting/reaction-runner.js';
+import { type ReactionStatus } from '../../../../src/event-sourcing/reacting/reaction-runner.js';
 import { aheadMax, markName } from '../../../../src/event-sourcing/reacting/run-reaction.js';
-import { makeMembers } from '../../../../src/event-sourcing/sharing/members.js';
-import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
-import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
-import { makeSeededRandom } from '../../fakes/clock.js';
 import { counterAggregate } from '../../examples/counter-aggregate.js';
-import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../../fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../../fakes/memory-state-store.js';
 import { type FaultPlan, noFaults, randomFaults } from './faults.js';
-import { faultyEventStore, faultyReadModelStore, faultyStateStore } from './faulty-stores.js';
 import { contextOf, sendToCounter } from './given-process.js';
+import { type SimulatedProcess, startSimulatedProcess } from './simulated-process.js';
 import { makeCountParcels, makeSendParcels, parcelAggregate, type ParcelAsked } from './parcels.js';
-import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
+import { givenWorld, handlerWithoutViews, type World } from '../../given/given-world.js';
 
 export interface SimulatedReactions {
   /** The problem, or null. */
@@ -41,12 +28,7 @@ interface Effect {
   happened: boolean;
 }
 
-interface World {
-  readonly clock: VirtualClock;
-  readonly random: Random;
-  readonly log: EventStore;
-  readonly readModels: ReadModelStore;
-  readonly state: StateStore;
+interface Scene extends World {
   readonly handler: CommandHandler;
   readonly aheadMax: number;
   readonly effects: Effect[];
@@ -54,18 +36,10 @@ interface World {
   readonly disturbances: number[];
   readonly plan: FaultPlan;
   readonly broken: (what: string) => void;
+  /** All processes that were ever started. */
+  readonly started: SimulatedProcess[];
   faulty: boolean;
   commands: number;
-}
-
-interface Process {
-  /** Returns the statuses of the reactions that the process runs. */
-  statuses(): readonly ReactionStatus[];
-  pause(): void;
-  resume(): void;
-  /** SIGKILL: the process stops for ever, and its effects that have left it continue. */
-  kill(): void;
-  stop(): Promise<void>;
 }
 
 /**
@@ -74,21 +48,17 @@ interface Process {
  * stops and lost marks. Then the faults end, and each request must end with one outcome.
  */
 export async function simulateReactions(seed: number): Promise<SimulatedReactions> {
-  const random = makeSeededRandom(seed);
-  const clock = makeVirtualClock();
-  const log = makeMemoryEventStore({ clock, random });
+  const memory = givenWorld(seed);
+  const { clock, random } = memory;
   const found: { problem: string | null } = { problem: null };
   const faults = randomFaults(random, {
     rate: pick(random, [0, 0, 0.02, 0.1, 0.3]),
     delayMsMax: pick(random, [1, 50, 1_000]),
   });
-  const world: World = {
-    clock,
-    random,
-    log,
-    readModels: watchMark(makeMemoryReadModelStore(), () => world),
-    state: makeMemoryStateStore({ clock }),
-    handler: makeHandler(log, clock, random),
+  const world: Scene = {
+    ...memory,
+    readModelStore: watchMark(memory.readModelStore, () => world),
+    handler: handlerWithoutViews(memory),
     aheadMax: pick(random, [1, 3, 10, aheadMax]),
     effects: [],
     disturbances: [],
@@ -100,8 +70,7 @@ export async function simulateReactions(seed: number): Promise<SimulatedReaction
     broken: (what) => {
       found.problem ??= what;
     },
-    faulty: true,
-    commands: 0,
+    ...{ started: [], faulty: true, commands: 0 },
   };
   await sendToCounter(world.handler, 'sent', { type: 'Open', label: 'sent' }, 1);
   const calm = random() < 0.2;
@@ -116,7 +85,7 @@ export async function simulateReactions(seed: number): Promise<SimulatedReaction
   }
   await comeToRest(world, processes);
   found.problem ??= await findProblem(world);
-  const { events } = await log.readAll({ after: null, limit: 1_000_000 });
+  const { events } = await world.eventStore.readAll({ after: null, limit: 1_000_000 });
   const count = (type: string): number => events.filter((event) => event.type === type).length;
   const happened = world.effects.filter((effect) => effect.happened);
   return {
@@ -134,16 +103,11 @@ function pick<Item>(random: Random, items: readonly Item[]): Item {
   return item;
 }
 
-function makeHandler(eventStore: EventStore, clock: Clock, random: Random): CommandHandler {
-  const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
-  return makeCommandHandler({ eventStore, documentWriter, clock, random });
-}
-
-function disturb({ clock, disturbances }: World): void {
+function disturb({ clock, disturbances }: Scene): void {
   disturbances.push(clock.now().getTime());
 }
 
-async function askOrWithdraw(world: World): Promise<void> {
+async function askOrWithdraw(world: Scene): Promise<void> {
   const { random, handler, clock } = world;
   world.commands += 1;
   const n = world.commands;
@@ -158,7 +122,7 @@ async function askOrWithdraw(world: World): Promise<void> {
   await handler.handle(target, { type: 'Ask', n, expiresAt }, context);
 }
 
-async function interfere(world: World, processes: Process[], step: number): Promise<void> {
+async function interfere(world: Scene, processes: SimulatedProcess[], step: number): Promise<void> {
   const { random } = world;
   const index = Math.floor(random() * processes.length);
   const process = processes[index];
@@ -172,6 +136,8 @@ async function interfere(world: World, processes: Process[], step: number): Prom
   } else if (chance < 0.8) {
     disturb(world);
     process?.kill();
+    // A paused process continues, so that it reaches its end.
+    process?.resume();
     processes[index] = startProcess(world, `${step}.${index}`);
   } else if (chance < 0.93) {
     process?.resume();
@@ -179,12 +145,12 @@ async function interfere(world: World, processes: Process[], step: number): Prom
     if (process !== undefined) await world.clock.run(process.stop());
     processes[index] = startProcess(world, `${step}.${index}`);
   } else {
-    await world.readModels.dropCollection(markName({ name: 'send-parcels' }));
+    await world.readModelStore.dropCollection(markName({ name: 'send-parcels' }));
   }
 }
 
 /** Ends the faults and waits for claims, the longest back-off and late effects. */
-async function comeToRest(world: World, processes: readonly Process[]): Promise<void> {
+async function comeToRest(world: Scene, processes: readonly SimulatedProcess[]): Promise<void> {
   world.faulty = false;
   disturb(world);
   for (const process of processes) process.resume();
@@ -197,100 +163,31 @@ async function comeToRest(world: World, processes: readonly Process[]): Promise<
   await world.clock.run(Promise.all(processes.map((process) => process.stop())));
 }
 
-function startProcess(world: World, holder: string): Process {
+function startProcess(world: Scene, id: string): SimulatedProcess {
   const { random } = world;
-  let killed = false;
-  let paused: Promise<void> | null = null;
-  let resume = (): void => undefined;
-  const gate = async (): Promise<void> => {
-    while (paused !== null) await paused;
-    if (killed) await new Promise(() => undefined);
-  };
-  /** The timers of a paused process do not fire until it continues. */
-  const clock: Clock = {
-    now: () => world.clock.now(),
-    sleep: async (ms, signal) => {
-      await world.clock.sleep(ms, signal);
-      await gate();
+  const process = startSimulatedProcess({
+    ...{ ...world, id, projections: [], pageSize: pick(random, [1, 3, 50]) },
+    reactions: ({ clock, eventStore, gate, statuses }) => {
+      const handler = handlerWithoutViews({ clock, random, eventStore });
+      return [
+        makeSendParcels({
+          handler,
+          send: (event, signal) => send({ world, clock, gate }, event, signal),
+          onAsked: (event) => {
+            void checkAhead(world, statuses(), event);
+          },
+        }),
+        makeCountParcels({ handler }),
+      ];
     },
-  };
-  const connection = { clock: world.clock, plan: world.plan, gate };
-  const eventStore = faultyEventStore(world.log, {
-    ...connection,
-    clock,
-    random,
-    pageSize: pick(random, [1, 3, 50]),
   });
-  const stateStore = faultyStateStore(world.state, connection);
-  const members = makeMembers({ id: holder, stateStore, clock, onRetry: () => undefined });
-  const readModelStore = faultyReadModelStore(world.readModels, connection);
-  const deps = { eventStore, readModelStore, stateStore, clock, random, holder, members };
-  const handler = makeHandler(eventStore, clock, random);
-  let stopping = false;
-  let runner: ReactionRunner | null = null;
-  const statuses = (): readonly ReactionStatus[] => runner?.statuses() ?? [];
-  const reactions = [
-    makeSendParcels({
-      handler,
-      send: (event, signal) => send({ world, clock, gate }, event, signal),
-      onAsked: (event) => {
-        void checkAhead(world, statuses(), event);
-      },
-    }),
-    makeCountParcels({ handler }),
-  ];
-  const started = start();
-  return {
-    statuses,
-    pause: () => {
-      paused ??= new Promise((resolve) => {
-        resume = resolve;
-      });
-    },
-    resume: () => {
-      paused = null;
-      resume();
-    },
-    kill: () => {
-      killed = true;
-      // A paused process continues, so that it reaches its end.
-      paused = null;
-      resume();
-    },
-    stop: async () => {
-      stopping = true;
-      await started;
-      await members.stop();
-      await runner?.stop();
-    },
-  };
-
-  /** Starts the process as `main` does: it retries until the state store lets it join. */
-  async function start(): Promise<void> {
-    while (!stopping) {
-      try {
-        await members.start();
-        runner = startReactions({ ...deps, aheadMax: world.aheadMax }, reactions, {
-          onRetry: () => undefined,
-          onSetApart: (name, { reason }) => {
-            world.broken(`${name} has set an event apart: ${reason}`);
-          },
-          onStopped: (name, error) => {
-            world.broken(`${name} stopped: ${String(error)}`);
-          },
-        });
-        return;
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        await clock.sleep(500);
-      }
-    }
-  }
+  world.started.push(process);
+  return process;
 }
 
 /** Runs the outside effect: it takes time, fails, fails after it has happened, or never ends. */
 async function send(
-  { world, clock, gate }: { world: World; clock: Clock; gate: () => Promise<void> },
+  { world, clock, gate }: { world: Scene; clock: Clock; gate: () => Promise<void> },
   event: ParcelAsked,
   signal: AbortSignal,
 ): Promise<void> {
@@ -313,7 +210,7 @@ async function send(
 
 /** Checks that a reaction is not further ahead of its mark than allowed. */
 async function checkAhead(
-  world: World,
+  world: Scene,
   statuses: readonly ReactionStatus[],
   event: ParcelAsked,
 ): Promise<void> {
@@ -326,13 +223,13 @@ async function checkAhead(
   if (asked.length > world.aheadMax) world.broken(`${asked.length} events ahead of the mark`);
 }
 
-async function askedEvents({ log }: World): Promise<readonly LogEvent[]> {
-  const { events } = await log.readAll({ after: null, limit: 1_000_000 });
+async function askedEvents({ eventStore }: Scene): Promise<readonly LogEvent[]> {
+  const { events } = await eventStore.readAll({ after: null, limit: 1_000_000 });
   return events.filter(({ type }) => type === 'ParcelAsked');
 }
 
 /** Checks after every save that the mark has not passed an open event. */
-function watchMark(store: ReadModelStore, world: () => World): ReadModelStore {
+function watchMark(store: ReadModelStore, world: () => Scene): ReadModelStore {
   return {
     ...store,
     saveCheckpoint: async (collection, checkpoint) => {
@@ -346,7 +243,7 @@ function watchMark(store: ReadModelStore, world: () => World): ReadModelStore {
 }
 
 /** Returns the position of the first event without an outcome that may still get one. */
-async function firstOpen(world: World): Promise<Position | null> {
+async function firstOpen(world: Scene): Promise<Position | null> {
   for (const event of await askedEvents(world)) {
     const { data } = parcelAggregate.codec.decode(event);
     const { state } = await world.handler.load(parcelAggregate, event.stream.slice('parcel-'.length));
@@ -358,11 +255,14 @@ async function firstOpen(world: World): Promise<Position | null> {
 }
 
 /** Returns the problem of the final state, or null. */
-async function findProblem(world: World): Promise<string | null> {
-  const { log, readModels, handler } = world;
+async function findProblem(world: Scene): Promise<string | null> {
+  const { eventStore, readModelStore, handler, started } = world;
+  const reports = started.flatMap((process) => process.reports());
+  const failure = reports.find((report) => /^(stopped|set apart)/.test(report));
+  if (failure !== undefined) return failure;
   const open = await firstOpen(world);
   if (open !== null) return `${open} has no outcome`;
-  const { events } = await log.readAll({ after: null, limit: 1_000_000 });
+  const { events } = await eventStore.readAll({ after: null, limit: 1_000_000 });
   const sent = events.filter(({ type }) => type === 'ParcelSent');
   for (const event of await askedEvents(world)) {
     const problem = problemOf(world, event, sent);
@@ -370,14 +270,14 @@ async function findProblem(world: World): Promise<string | null> {
   }
   const { total } = (await handler.load(counterAggregate, 'sent')).state;
   if (total !== sent.length) return `${total} counted, ${sent.length} sent`;
-  const mark = await readModels.loadCheckpoint(markName({ name: 'send-parcels' }));
-  const head = await log.head();
+  const mark = await readModelStore.loadCheckpoint(markName({ name: 'send-parcels' }));
+  const head = await eventStore.head();
   return mark?.position === head
     ? null
     : `the mark rests at ${mark?.position ?? 'the start'}, the log at ${head ?? ''}`;
 }
 
-function problemOf(world: World, asked: LogEvent, sent: readonly LogEvent[]): string | null {
+function problemOf(world: Scene, asked: LogEvent, sent: readonly LogEvent[]): string | null {
   const outcomes = sent.filter(({ metadata }) => metadata.causation_id === asked.id);
   const effects = world.effects.filter(({ eventId }) => eventId === asked.id);
   if (outcomes.length > 1) return `${outcomes.length} outcomes`;

@@ -1,8 +1,10 @@
+import type { Clock } from '../../../../src/event-sourcing/ports/clock.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
 import {
   type ReactionRunner,
+  type ReactionStatus,
   startReactions,
 } from '../../../../src/event-sourcing/reacting/reaction-runner.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
@@ -21,19 +23,26 @@ export interface SimulatedProcess {
   /** Pauses the process at its store calls, in the middle of its work. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Ends the effects of the process. */
+  /** SIGKILL: the process has no further effect. What has left it goes on. */
   readonly kill: () => void;
   readonly stop: () => Promise<void>;
   /** Returns the collections that the process feeds, and the names of the reactions that it runs. */
   readonly feeds: () => readonly string[];
+  /** Returns the statuses of the reactions that it runs. */
+  readonly statuses: () => readonly ReactionStatus[];
+  /** The reports of the process, also of one that was killed. */
+  readonly reports: () => readonly string[];
 }
 
 /** What the reactions of a simulated process need of it. */
 export interface ReactingProcess {
   readonly id: string;
+  /** The timers of a paused process do not fire until it continues. */
+  readonly clock: Clock;
   readonly eventStore: EventStore;
   /** Resolves while the process runs, waits while it is paused, and rejects after it was killed. */
   readonly gate: () => Promise<void>;
+  readonly statuses: () => readonly ReactionStatus[];
 }
 
 interface ProcessDeps extends World {
@@ -44,10 +53,12 @@ interface ProcessDeps extends World {
   readonly reactions?: (process: ReactingProcess) => readonly AnyReaction[];
   readonly plan: FaultPlan;
   readonly pageSize: number;
+  /** Default: that of production. */
+  readonly aheadMax?: number;
 }
 
 export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
-  const { clock, random, pageSize } = deps;
+  const { id, random, pageSize } = deps;
   let killed = false;
   let stopping = false;
   let paused: Promise<void> | null = null;
@@ -61,21 +72,30 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
     while (paused !== null) await paused;
     if (killed) throw new StoreUnavailable('the process is gone');
   };
-  const connection = { clock, plan, gate };
-  const eventStore = faultyEventStore(deps.eventStore, { ...connection, random, pageSize });
+  const clock: Clock = {
+    now: () => deps.clock.now(),
+    sleep: async (ms, signal) => {
+      await deps.clock.sleep(ms, signal);
+      while (paused !== null) await paused;
+    },
+  };
+  const statuses = (): readonly ReactionStatus[] => (killed ? [] : (reactions?.statuses() ?? []));
+  const connection = { clock: deps.clock, plan, gate };
+  const eventStore = faultyEventStore(deps.eventStore, { ...connection, clock, random, pageSize });
   const readModelStore = faultyReadModelStore(deps.readModelStore, connection);
   const stateStore = faultyStateStore(deps.stateStore, connection);
-  const members = makeMembers({ id: deps.id, stateStore, clock, onRetry: () => undefined });
+  const members = makeMembers({ id, stateStore, clock, onRetry: () => undefined });
   const started = start();
 
   return {
-    id: deps.id,
+    ...{ id, statuses },
+    reports: () => process?.reports ?? [],
     feeds: () =>
       killed
         ? []
         : [
             ...(runner?.statuses() ?? []).map(({ collection }) => collection),
-            ...(reactions?.statuses() ?? []).map(({ name }) => name),
+            ...statuses().map(({ name }) => name),
           ],
     running: () => (runner === null || killed ? null : process),
     pause: () => {
@@ -89,13 +109,17 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
     },
     kill: () => {
       killed = true;
+      // Its work ends without an effect, and does not burden the rest of the history.
+      void stop();
     },
-    stop: async () => {
-      stopping = true;
-      await started;
-      await Promise.all([runner?.stop(), reactions?.stop()]);
-    },
+    stop,
   };
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    await started;
+    await Promise.all([runner?.stop(), reactions?.stop()]);
+  }
 
   /** Starts the process as `main` does: it retries until the stores let it start. */
   async function start(): Promise<void> {
@@ -115,12 +139,15 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
       }
     }
   }
+
   function react(reports: string[]): void {
-    const { clock, random, id } = deps;
-    const made = deps.reactions?.({ id, eventStore, gate }) ?? [];
+    const { aheadMax, reactions: made = () => [] } = deps;
     reactions = startReactions(
-      { eventStore, readModelStore, stateStore, clock, random, holder: id, members },
-      made,
+      {
+        ...{ eventStore, readModelStore, stateStore, clock, random, holder: id, members },
+        ...(aheadMax === undefined ? {} : { aheadMax }),
+      },
+      made({ id, clock, eventStore, gate, statuses }),
       {
         onRetry: () => undefined,
         onStopped: (name, error) => {
