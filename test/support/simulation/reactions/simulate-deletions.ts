@@ -1,15 +1,10 @@
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
-import type { DomainEvent, LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
+import type { LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { userAggregate } from '../../../../src/domain/user/user.js';
 import { rejectProject } from '../../../../src/domain/project/rejections.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import {
-  type AnyReaction,
-  contextFor,
-  eventFor,
-  type ReactionEvent,
-} from '../../../../src/event-sourcing/reacting/reaction.js';
+import { type AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
 import { makeDeleteOrphanedStorages } from '../../../../src/commands/storages/delete-orphaned-storages.js';
 import { makeRevokeOrphanedShares } from '../../../../src/commands/shares/revoke-orphaned-shares.js';
 import {
@@ -30,6 +25,7 @@ import { appendEvents } from '../../given/append-events.js';
 import { givenCommands } from '../../given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../../given/given-stores.js';
 import { idOf, makeDoings, textIn } from './deletion-doings.js';
+import { makeOwedTurns } from './owed-turns.js';
 import { deletionProblem } from './deletion-invariants.js';
 import { partial } from '../../fakes/partial.js';
 
@@ -46,11 +42,6 @@ export interface Told {
 /** Stops the process. The next one repeats its work. */
 class Crash extends Error {}
 
-interface Owed {
-  readonly reaction: AnyReaction;
-  readonly event: ReactionEvent<DomainEvent>;
-}
-
 const steps = 40;
 
 /**
@@ -62,15 +53,14 @@ export async function simulateDeletions(seed: number): Promise<Told> {
   const random = makeSeededRandom(seed);
   const chance = (probability: number): boolean => random() < probability;
   const pick = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(random() * items.length)];
-  let [crashing, crashes, commands, told] = [false, 0, 0, 0];
-  let owed: Owed[] = [];
-  let seen: Position | null = null;
-  let viewAt: Position | null = null;
+  let [crashing, crashes, commands] = [false, 0, 0];
   /** 0: the first process runs. 1: the second runs, while the first is about to append. */
   let depth = 1;
   const stores = await givenStores({ wrap: withMeanwhile });
   const { eventStore, clock } = stores;
   const processes = [startProcess(stores), startProcess(stores.anotherProcess())] as const;
+  const turns = makeOwedTurns(eventStore, () => here().reactions);
+  const showMore = () => turns.showMore(pick);
 
   const people = makeDoings({ here: () => here().world, next, some });
   const { createStorage, createShare, removeAsset, deleteProject } = people;
@@ -78,15 +68,15 @@ export async function simulateDeletions(seed: number): Promise<Told> {
     ...[...Object.values(people), createStorage, createShare, createShare],
     ...[endAndServe, endAndServe, endAndServe, react, react, react, showMore],
   ].flatMap((doing) => Array<typeof doing>(1 + Math.floor(random() ** 2 * 4)).fill(doing));
-  if (chance(0.3)) doings.push(loseMark);
+  if (chance(0.3)) doings.push(turns.loseMark);
   const payer = { aggregate: userAggregate, id: userId };
   await appendEvents(stores.handler, payer, [userRegistered, capacityGranted], clock.now());
   await people.begin();
   depth = 0;
   for (let n = 0; n < steps; n += 1) await step();
   depth = 1;
-  await settle();
-  const log = await wholeLog();
+  await turns.settle();
+  const log = await turns.wholeLog();
   const problem = await deletionProblem(log, stores.anotherProcess());
   const deleted = log.filter(({ type }) => type === 'ProjectDeleted').length;
   return { problem, late: lateIn(log), deleted, crashes };
@@ -94,7 +84,7 @@ export async function simulateDeletions(seed: number): Promise<Told> {
   function startProcess(seenBy: GivenStores) {
     const { handler } = seenBy;
     const world = givenCommands(seenBy);
-    const sharesShown = (position: Position): boolean => viewAt !== null && viewAt >= position;
+    const sharesShown = (position: Position): boolean => turns.shows(position);
     const deleteOrphanedStorages = makeDeleteOrphanedStorages({
       handler,
       storages: partial({
@@ -153,64 +143,15 @@ export async function simulateDeletions(seed: number): Promise<Told> {
   /** Deletes something, and runs its reactions at once where the views have come so far. */
   async function endAndServe(): Promise<void> {
     await (chance(0.4) ? deleteProject() : removeAsset());
-    if (chance(0.5)) await showAll();
-    await serveAll();
+    if (chance(0.5)) await turns.showAll();
+    await turns.serveAll();
   }
 
   /** Runs one turn of a due reaction. */
   async function react(): Promise<void> {
-    await takeNew();
-    const one = pick(owed);
-    if (one !== undefined) await turn(one);
-  }
-
-  async function turn(one: Owed): Promise<void> {
-    const { event } = one;
-    const reaction = here().reactions.find(({ name }) => name === one.reaction.name) ?? one.reaction;
-    if ((await reaction.asks(event)) === 'not-yet') return;
-    await reaction.conclude(event, contextFor(reaction, event), undefined);
-    owed = owed.filter((other) => other !== one);
-    told += 1;
-  }
-
-  /** Makes the reactions handle every event again. */
-  function loseMark(): Promise<void> {
-    owed = [];
-    seen = null;
-    return Promise.resolve();
-  }
-
-  async function showMore(): Promise<void> {
-    const unseen = (await wholeLog()).filter(({ position }) => viewAt === null || position > viewAt);
-    viewAt = pick(unseen)?.position ?? viewAt;
-  }
-
-  async function showAll(): Promise<void> {
-    viewAt = (await eventStore.head()) ?? viewAt;
-  }
-
-  async function takeNew(): Promise<void> {
-    for (const stored of await wholeLog()) {
-      if (seen !== null && stored.position <= seen) continue;
-      seen = stored.position;
-      for (const reaction of processes[0].reactions) {
-        const event = eventFor(reaction, stored);
-        if (event !== null) owed.push({ reaction, event });
-      }
-    }
-  }
-
-  async function settle(): Promise<void> {
-    for (let before = -1; before !== told;) {
-      before = told;
-      await showAll();
-      await serveAll();
-    }
-  }
-
-  async function serveAll(): Promise<void> {
-    await takeNew();
-    for (const one of owed) await turn(one);
+    await turns.takeNew();
+    const one = pick(turns.owed());
+    if (one !== undefined) await turns.turn(one);
   }
 
   /** Returns the ids in the lagging view, in order. */
@@ -219,7 +160,7 @@ export async function simulateDeletions(seed: number): Promise<Told> {
     end: string,
     matches: (created: LogEvent) => boolean,
   ): Promise<readonly string[]> {
-    const shown = (await wholeLog()).filter(({ position }) => viewAt !== null && position <= viewAt);
+    const shown = await turns.shown();
     const ended = new Set(shown.filter(({ type }) => type === end).map(({ stream }) => stream));
     return shown
       .filter(({ type, stream }) => type === begin && !ended.has(stream))
@@ -230,13 +171,9 @@ export async function simulateDeletions(seed: number): Promise<Told> {
 
   /** Returns one of the created resources, mostly the newest, so that concurrent calls meet there. */
   async function some(type: string): Promise<LogEvent> {
-    const created = (await wholeLog()).filter((event) => event.type === type);
+    const created = (await turns.wholeLog()).filter((event) => event.type === type);
     const one = chance(0.7) ? created.at(-1) : pick(created);
     return one ?? rejectProject('project_not_found', 'there is none yet');
-  }
-
-  async function wholeLog(): Promise<readonly LogEvent[]> {
-    return (await eventStore.readAll({ after: null, limit: 10_000 })).events;
   }
 
   /** Lets the other process run before an append, and stops this one before or after it at times. */

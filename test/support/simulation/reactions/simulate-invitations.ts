@@ -6,16 +6,10 @@ import { makeVerifiedHolder } from '../../../../src/commands/projects/verified-h
 import { projectAggregate } from '../../../../src/domain/project/project.js';
 import { userAggregate } from '../../../../src/domain/user/user.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
-import type { DomainEvent, LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
-import {
-  type AnyReaction,
-  contextFor,
-  eventFor,
-  type ReactionEvent,
-} from '../../../../src/event-sourcing/reacting/reaction.js';
+import { type AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
 import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
@@ -25,6 +19,7 @@ import { makeSeededRandom } from '../../fakes/clock.js';
 import { givenCommands } from '../../given/given-commands.js';
 import { sessionOf } from '../../given/given-acting.js';
 import { givenContext, givenStores } from '../../given/given-stores.js';
+import { makeOwedTurns } from './owed-turns.js';
 import { problemOf } from './invitation-invariants.js';
 import { partial } from '../../fakes/partial.js';
 
@@ -39,11 +34,6 @@ export interface Told {
 
 /** Stops the process. The next one repeats its work. */
 class Crash extends Error {}
-
-interface Owed {
-  readonly reaction: AnyReaction;
-  readonly event: ReactionEvent<DomainEvent>;
-}
 
 const addresses = ['ann@example.com', 'bob@example.com'] as const;
 const ownerId = '019b7d00-0000-7000-8000-0000000000aa';
@@ -65,10 +55,6 @@ export async function simulateInvitations(seed: number): Promise<Told> {
   const { handler, eventStore, digests, clock } = stores;
   const world = givenCommands(stores);
   let commands = 0;
-  let told = 0;
-  let owed: Owed[] = [];
-  let seen: Position | null = null;
-  let viewAt: Position | null = null;
   const projectIds: string[] = [];
   const userIds: string[] = [];
 
@@ -105,15 +91,17 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     makeAcceptOpenInvitations({
       acceptInvitation,
       members: partial({ invitationsTo: invitationsInLaggingView }),
-      projectsShowUpTo: (position) => viewAt !== null && viewAt >= position,
+      projectsShowUpTo: (position) => turns.shows(position),
     }),
     makeForgetInvitationsReaction({ forgetInvitations: makeForgetInvitations(deps) }),
   ];
+  const turns = makeOwedTurns(eventStore, () => reactions);
+  const showMore = () => turns.showMore(pick);
 
   // Each history has other frequencies, so that the histories together reach rare cases.
   const doings = [
     ...[register, verify, changeAddress, invite, leave, withdraw],
-    ...[react, showMore, proveAndServe, proveAndServe, loseMark],
+    ...[react, showMore, proveAndServe, proveAndServe, turns.loseMark],
   ].flatMap((doing) => Array<typeof doing>(1 + Math.floor(random() ** 2 * 6)).fill(doing));
   if (chance(0.2)) doings.push(deleteProject);
   const usedAddresses = addresses.slice(0, chance(0.5) ? 1 : 2);
@@ -123,8 +111,9 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     projectIds.push(created.resource.id);
   }
   for (let n = 0; n < steps; n += 1) await step();
-  await settle();
-  const log = await wholeLog();
+  depth = 2;
+  await turns.settle();
+  const log = await turns.wholeLog();
   const problem = await problemOf(log, { ...stores, verifiedHolder: look });
   const count = (type: string): number => log.filter((event) => event.type === type).length;
   const accepted = log.filter(({ type, data }) => type === 'MemberAdded' && data['invitation_id'] !== null);
@@ -162,10 +151,10 @@ export async function simulateInvitations(seed: number): Promise<Told> {
   /** Proves an address, and runs the reactions before anything else happens. */
   async function proveAndServe(): Promise<void> {
     await (chance(0.5) ? verify() : changeAddress());
-    viewAt = (await eventStore.head()) ?? viewAt;
-    await takeNew();
-    const newest = owed.at(-1);
-    if (newest !== undefined) await turn(newest);
+    await turns.showAll();
+    await turns.takeNew();
+    const newest = turns.owed().at(-1);
+    if (newest !== undefined) await turns.turn(newest);
   }
 
   async function changeAddress(): Promise<void> {
@@ -218,13 +207,13 @@ export async function simulateInvitations(seed: number): Promise<Told> {
 
   /** Runs one turn of a due reaction, in which the process may crash. */
   async function react(): Promise<void> {
-    await takeNew();
+    await turns.takeNew();
     // A new event is mostly handled at once, as in production.
-    const one = chance(0.6) ? owed.at(-1) : pick(owed);
+    const one = chance(0.6) ? turns.owed().at(-1) : pick(turns.owed());
     if (one === undefined) return;
     crashing = chance(0.6);
     try {
-      await turn(one);
+      await turns.turn(one);
     } catch (error) {
       if (!(error instanceof Crash)) throw error;
       crashes += 1;
@@ -233,52 +222,8 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     }
   }
 
-  async function turn(one: Owed): Promise<void> {
-    const { reaction, event } = one;
-    const asked = await reaction.asks(event);
-    if (asked === 'not-yet') return;
-    if (asked === 'yes') await reaction.conclude(event, contextFor(reaction, event), undefined);
-    owed = owed.filter((other) => other !== one);
-    told += 1;
-  }
-
-  /** Makes the reactions handle every event again. */
-  function loseMark(): Promise<void> {
-    owed = [];
-    seen = null;
-    return Promise.resolve();
-  }
-
-  function showMore(): Promise<void> {
-    return wholeLog().then((log) => {
-      const shown = log.filter(({ position }) => viewAt === null || position > viewAt);
-      viewAt = shown[Math.floor(random() * shown.length)]?.position ?? viewAt;
-    });
-  }
-
-  async function takeNew(): Promise<void> {
-    for (const stored of await wholeLog()) {
-      if (seen !== null && stored.position <= seen) continue;
-      seen = stored.position;
-      for (const reaction of reactions) {
-        const event = eventFor(reaction, stored);
-        if (event !== null) owed.push({ reaction, event });
-      }
-    }
-  }
-
-  async function settle(): Promise<void> {
-    depth = 2;
-    for (let before = -1; before !== told;) {
-      before = told;
-      viewAt = (await eventStore.head()) ?? viewAt;
-      await takeNew();
-      for (const one of owed) await turn(one);
-    }
-  }
-
   async function invitationsInLaggingView(emailDigest: string) {
-    const shown = (await wholeLog()).filter(({ position }) => viewAt !== null && position <= viewAt);
+    const shown = await turns.shown();
     return projectIds.flatMap((projectId) => {
       const { decider, codec, category } = projectAggregate;
       const state = shown
@@ -289,10 +234,6 @@ export async function simulateInvitations(seed: number): Promise<Told> {
         .filter(({ email_digest }) => email_digest === emailDigest)
         .map(({ id: invitationId }) => ({ projectId, invitationId }));
     });
-  }
-
-  async function wholeLog(): Promise<readonly LogEvent[]> {
-    return (await eventStore.readAll({ after: null, limit: 10_000 })).events;
   }
 
   /** Stops the process at some appends, before or after they happen. */
