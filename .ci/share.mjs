@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { measures } from '../scripts/test-files.mjs';
 import { choose } from './choose.mjs';
 
 const [kind, ...limits] = process.argv.slice(2);
@@ -15,18 +16,7 @@ const secondsLeft = (limit) => limit - (performance.now() - began) / 1_000;
 /** A file that starts with less time would seldom end. */
 const leastSeconds = 20;
 
-/** Suites that compare times, or count on an answer within a second. Another suite beside them would change what they see. */
-const measuring =
-  kind === 'servers'
-    ? ['blips', 'many-processes', 'mongodb-faults', 'mongodb-load', 'start'].map(
-        (name) => `test/servers/${name}.test.ts`,
-      )
-    : [];
-
 const { chosen, others } = choose(kind);
-for (const file of measuring) {
-  if (![...chosen, ...others].includes(file)) throw new Error(`${file} measures, and does not exist`);
-}
 if (kind === 'deep') process.env.DEEP_BUDGET ??= budgetFor(chosen.length);
 console.log(`${chosen.length} of ${chosen.length + others.length} files in ${share} s`);
 
@@ -76,8 +66,7 @@ process.exitCode = isFailure ? 1 : 0;
 async function runAll(queue) {
   const mayStart = () =>
     running.size === 0 ||
-    (running.size === 1 &&
-      ![queue[0], ...[...running].map(({ file }) => file)].some((file) => measuring.includes(file)));
+    (running.size === 1 && ![queue[0], ...[...running].map(({ file }) => file)].some(measures));
   while (queue.length > 0 || running.size > 0) {
     while (queue.length > 0 && secondsLeft(share) < leastSeconds) noTime.push(queue.shift());
     while (queue.length > 0 && mayStart()) running.add(start(queue.shift(), share));
@@ -96,7 +85,7 @@ async function runAll(queue) {
 /** Starts one file. Its run ends with the time limit at the latest, a number of seconds from the start of this program. */
 function start(file, limit) {
   const began = performance.now();
-  const child = spawn('npm', ['run', '--silent', `test:${kind}`, '--', file], {
+  const child = spawn(process.execPath, ['scripts/test.mjs', kind, file], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -9,7 +9,7 @@ export const root = join(import.meta.dirname, '..');
 const entries = { ...programEntries, ...pageEntries, ...verifierEntry };
 
 /** The process tests that a newcomer would miss. They run in `npm test`. */
-const firstProcesses = /^test\/end-to-end\/(cli|first-path|keys-file|shutdown|stops)\./;
+const firstProcesses = /^test\/end-to-end\/(cli|first-path|keys-file|shutdown)\./;
 /** Tests that start programs, or servers that answer as EventStoreDB and MongoDB do. */
 const processes = /^test\/(end-to-end\/|clients\/typescript-client\.|stores\/(eventstoredb|mongodb))/;
 
@@ -23,6 +23,13 @@ const kinds = {
 };
 
 export const kindNames = Object.keys(kinds);
+
+/**
+ * Returns whether a suite compares times, or counts on an answer within a second. Another suite beside it would change what it sees.
+ */
+export function measures(file) {
+  return /^test\/servers\/(blips|many-processes|mongodb-faults|mongodb-load|start)\./.test(file);
+}
 
 /** Returns the test files of a kind as paths from the root, sorted. */
 export function filesOfKind(kind) {

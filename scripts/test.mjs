@@ -7,12 +7,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { filesOfKind, kindNames, kindOf, reachingChanges, root } from './test-files.mjs';
+import { filesOfKind, kindNames, kindOf, measures, reachingChanges, root } from './test-files.mjs';
 
 const compiled = join(root, 'dist');
 const groups = join(compiled, 'groups');
@@ -63,10 +63,8 @@ const runs = {
   test: runGrouped,
   processes: runGrouped,
   servers: async (files) => {
-    // These compare times, or count on an answer within a second. Another suite beside them would change what they see.
-    const measuring = /\/(blips|many-processes|mongodb-faults|mongodb-load|start)\./;
-    const apart = files.filter((file) => measuring.test(file));
-    await ava(apart.map(compiledOf), { concurrency: 1, optimized: true });
+    const apart = files.filter(measures);
+    await ava(apart.map(compiledOf), { concurrency: 1 });
     // The others mostly wait, for limits of time and for processes that start.
     await ava(files.filter((file) => !apart.includes(file)).map(compiledOf), {
       concurrency: 2,
@@ -83,7 +81,7 @@ const runs = {
         .digest('hex');
     const ordered = files.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
     // Most campaigns start separate processes. Two at a time keep two cores busy without starving each other.
-    await ava(ordered.map(compiledOf), { concurrency: 2, optimized: true, environment });
+    await ava(ordered.map(compiledOf), { concurrency: 2, environment });
   },
 };
 
@@ -113,7 +111,7 @@ const alone = /^test\/(end-to-end\/|http\/raw-socket\.|integrations\/mail\/maile
 async function runGrouped(files) {
   rmSync(groups, { recursive: true, force: true });
   mkdirSync(groups, { recursive: true });
-  const byArea = Map.groupBy ? Map.groupBy(files, areaOf) : groupBy(files, areaOf);
+  const byArea = mergeSmall(groupBy(files, areaOf));
   const written = [];
   for (const [area, members] of byArea) {
     const size = alone.test(members[0])
@@ -138,6 +136,15 @@ function areaOf(file) {
   return area.replace('.test.ts', '');
 }
 
+/** Joins the folders of a few files each: their names follow each other in the alphabet. */
+function mergeSmall(areas) {
+  const small = [...areas].filter(([, files]) => files.length < 5 && !alone.test(files[0]));
+  const large = [...areas].filter(([area]) => !small.some(([name]) => name === area));
+  return new Map(
+    [...large, ['small', small.flatMap(([, files]) => files)]].filter(([, files]) => files.length > 0),
+  );
+}
+
 function groupBy(items, keyOf) {
   const grouped = new Map();
   for (const item of items) grouped.set(keyOf(item), [...(grouped.get(keyOf(item)) ?? []), item]);
@@ -149,10 +156,11 @@ function compiledOf(file) {
 }
 
 /** Runs AVA over compiled files, and adds its results to those of this command. */
-async function ava(files, { concurrency, optimized = false, environment = {} }) {
+async function ava(files, { concurrency, environment = {} }) {
   if (files.length === 0) return;
-  const report = join(compiled, 'test-report.json');
-  rmSync(report, { force: true });
+  // Several runs may go on at once.
+  const folder = mkdtempSync(join(tmpdir(), 'stowage-report-'));
+  const report = join(folder, 'report.json');
   const program = join(root, 'node_modules', 'ava', 'entrypoints', 'cli.mjs');
   const child = spawn(process.execPath, [program, '--concurrency', String(concurrency), ...files], {
     cwd: root,
@@ -161,7 +169,6 @@ async function ava(files, { concurrency, optimized = false, environment = {} }) 
       ...process.env,
       ...environment,
       TEST_REPORT: report,
-      TEST_OPTIMIZED: optimized ? 'yes' : 'no',
       ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
     },
   });
@@ -169,10 +176,11 @@ async function ava(files, { concurrency, optimized = false, environment = {} }) 
     if (!line.includes('Experiments are enabled')) console.log(line.replace(groupPrefix, ''));
   });
   const [status] = await once(child, 'close');
-  isFailed ||= status !== 0;
-  if (!existsSync(report)) return;
-  const { failures, stalled, ...counts } = JSON.parse(readFileSync(report, 'utf8'));
-  for (const name of Object.keys(total)) total[name] += counts[name];
+  isFailed ||= status !== 0 || !existsSync(report);
+  const text = existsSync(report) ? readFileSync(report, 'utf8') : '{}';
+  rmSync(folder, { recursive: true });
+  const { failures = [], stalled = [], ...counts } = JSON.parse(text);
+  for (const name of Object.keys(total)) total[name] += counts[name] ?? 0;
   for (const failure of failures) console.log(`FAILED ${failure}`);
   for (const test of stalled) console.log(`STALLED ${test}`);
 }

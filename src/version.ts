@@ -5,6 +5,4 @@ import { packageFile } from './package-files.js';
 const manifest = z.object({ version: z.string() });
 
 /** The version of the package. */
-export const version = manifest.parse(
-  JSON.parse(readFileSync(packageFile('package.json'), 'utf8')),
-).version;
+export const version = manifest.parse(JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))).version;

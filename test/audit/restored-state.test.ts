@@ -33,7 +33,7 @@ async function givenRestored(t: ExecutionContext, hasRecord = true) {
       readModelStore: makeMemoryReadModelStore(),
       post: async (url, body) => {
         if (!answers) throw new Error('no answer');
-        // `fetch` has limits of its own, such as 10 s to connect. A witness that does not answer contradicts nothing.
+        // `fetch` has other limits, such as 10 s to connect. A witness that does not answer contradicts nothing.
         return eventually('the witness answers', () =>
           fetch(url, { method: 'POST', body }).then(
             async (reply) => ({ status: reply.status, body: await reply.text() }),

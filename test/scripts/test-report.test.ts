@@ -52,10 +52,7 @@ for (const kind of ['plain', 'made']) {
 test('A stall names each test that had not ended, and is a failure', async (t) => {
   const title = 'A stall names each test that had not ended, and is a failure';
   const report = await reportOf({ type: 'timeout', period: 1, pendingTests: new Map([['group', [title]]]) });
-  t.deepEqual(
-    report.stalled.map((entry) => sourceLineOf(entry)),
-    [`test('${title}', async (t) => {`],
-  );
+  t.true(sourceLineOf(report.stalled[0])?.includes(title));
   t.is(report.failed, 1);
 });
 

@@ -56,7 +56,11 @@ export async function eventually<Value>(
 
 /** Counts polls. `endsAfter` returns the CPU time of the process since the start in ms, once the wait is to end. */
 async function startPatience({ pid, polls = pollsMax, cpuMs = cpuMsMax }: EventuallyOptions) {
-  const cpuMsNow = (): Promise<number> => cpuMsOf({ pid: pid ?? process.pid });
+  const cpuMsNow = async (): Promise<number> => {
+    if (pid !== undefined) return cpuMsOf({ pid });
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  };
   const begunMs = await cpuMsNow();
   let [idle, spentMs] = [0, 0];
   return {
