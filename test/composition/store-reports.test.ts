@@ -48,7 +48,9 @@ async function failureAt(t: ExecutionContext, urlOf: (port: number) => string): 
   t.teardown(() => web.close());
   await once(web, 'listening');
   const url = urlOf((web.address() as AddressInfo).port);
-  const store = openEventStoreDb({ url, streamPrefix: 'x.', clock: realClock, random: makeSeededRandom(1) });
+  const limits = { callMs: 120_000 };
+  const random = makeSeededRandom(1);
+  const store = openEventStoreDb({ url, streamPrefix: 'x.', clock: realClock, random, limits });
   t.teardown(() => store.close());
   return t.throwsAsync(store.head(), { instanceOf: StoreUnavailable });
 }
