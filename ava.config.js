@@ -7,6 +7,7 @@ export default {
   workerThreads: false,
   // Tests make much garbage that dies young. A large young generation takes a twentieth of their CPU away.
   nodeArguments: ['--max-semi-space-size=64'],
+  require: ['./scripts/end-test-process.mjs'],
   timeout: '30m',
   // AVA's reporters name neither the file of a group nor, after a time-out, the files that wait.
   nonSemVerExperiments: { observeRunsFromConfig: true },

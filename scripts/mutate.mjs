@@ -64,7 +64,7 @@ const sources = new Map(
     .sort()
     .map((file) => [file, readFileSync(join(copy, file), 'utf8')]),
 );
-const graph = await readTestGraph(copy);
+const graph = readTestGraph();
 
 /** How long each test file took on the unchanged code; null where it failed there, so that it proves nothing. */
 const unchangedMs = new Map();

@@ -54,37 +54,38 @@ export function reachingChanges(files, commit) {
     ...git('diff', '--name-only', commit),
     ...git('ls-files', '--others', '--exclude-standard'),
   ]);
-  const imports = importGraph();
+  const graph = importGraph();
   const reachedFrom = new Map();
-  for (const [file, targets] of imports) {
-    for (const target of targets) reachedFrom.set(target, [...(reachedFrom.get(target) ?? []), file]);
+  for (const [file, { imports, starts }] of graph) {
+    for (const target of [...imports, ...starts]) {
+      reachedFrom.set(target, [...(reachedFrom.get(target) ?? []), file]);
+    }
   }
   const reaching = new Set(changed);
   for (const file of reaching) for (const from of reachedFrom.get(file) ?? []) reaching.add(from);
-  const hasOthers = [...changed].some((file) => !imports.has(file));
+  const hasOthers = [...changed].some((file) => !graph.has(file));
   return files.filter((file) => reaching.has(file) || (hasOthers && /^test\/(docs\/|[^/]+$)/.test(file)));
 }
 
-/** Returns the files of this repository that each source or test imports when it runs, or starts from `dist`. */
+/** Returns the files of this repository that each source or test imports when it runs, and the entries of the bundles that it starts. */
 export function importGraph() {
-  const graph = new Map();
-  for (const file of ['src', 'projections', 'test'].flatMap(listFiles)) {
-    if (file.endsWith('.ts')) graph.set(file, importsOf(file));
-    else if (file.endsWith('.json')) graph.set(file, []);
-  }
-  return graph;
+  const files = ['src', 'projections', 'test'].flatMap(listFiles);
+  return new Map(
+    files.map((file) => [file, file.endsWith('.ts') ? edgesOf(file) : { imports: [], starts: [] }]),
+  );
 }
 
-function importsOf(file) {
-  const text = readFileSync(join(root, file), 'utf8');
+function edgesOf(file) {
+  const text = readFileSync(join(root, file), 'utf8').replace(/^(?:import|export) type [^;]*;$/gm, '');
   const found = text.matchAll(
-    /^(?:import|export|\})(?! type\b)[^'"\n]*?(?:\bfrom )?'(\.[^']+)'|\bimport\('(\.[^']+)'\)|new URL\('(\.[^']+)'/gm,
+    /^(?:import|export|\})[^'"\n]*?(?:\bfrom )?'(\.[^']+)'|\bimport\('(\.[^']+)'\)|new URL\('(\.[^']+)'/gm,
   );
-  const imported = [...found].map(([, from, lazy, url]) =>
+  const imports = [...found].map(([, from, lazy, url]) =>
     posix.join(posix.dirname(file), from ?? lazy ?? url).replace(/\.js$/, '.ts'),
   );
-  const built = [...text.matchAll(/'dist\/([\w/-]+)\.js'/g)].map(([, name]) => entries[name]);
-  return [...imported, ...built].filter((target) => target !== undefined && existsSync(join(root, target)));
+  const starts = [...text.matchAll(/'dist\/([\w/-]+)\.js'/g)].map(([, name]) => entries[name]);
+  const exists = (target) => target !== undefined && existsSync(join(root, target));
+  return { imports: imports.filter(exists), starts: starts.filter(exists) };
 }
 
 function listFiles(folder) {
