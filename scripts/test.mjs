@@ -111,7 +111,7 @@ const alone = /^test\/(end-to-end\/|http\/raw-socket\.|integrations\/mail\/maile
 async function runGrouped(files) {
   rmSync(groups, { recursive: true, force: true });
   mkdirSync(groups, { recursive: true });
-  const byArea = mergeSmall(groupBy(files, areaOf));
+  const byArea = groupBy(files, areaOf);
   const written = [];
   for (const [area, members] of byArea) {
     const size = alone.test(members[0])
@@ -134,15 +134,6 @@ function areaOf(file) {
   if (alone.test(file)) return file.replace('.test.ts', '').replaceAll('/', '-');
   const [, area] = file.split('/');
   return area.replace('.test.ts', '');
-}
-
-/** Joins the folders of a few files each: their names follow each other in the alphabet. */
-function mergeSmall(areas) {
-  const small = [...areas].filter(([, files]) => files.length < 5 && !alone.test(files[0]));
-  const large = [...areas].filter(([area]) => !small.some(([name]) => name === area));
-  return new Map(
-    [...large, ['small', small.flatMap(([, files]) => files)]].filter(([, files]) => files.length > 0),
-  );
 }
 
 function groupBy(items, keyOf) {
