@@ -3,24 +3,51 @@
 
 const ours = '^(src|projections|test)/';
 const kernel = '^src/event-sourcing/';
-/** Interfaces of stores and clock, events and errors: the part of the kernel that adapters and pure code may know. */
+/** Interfaces of stores, events and errors: the part of the kernel that adapters and pure code may know. */
 const ports = '^src/event-sourcing/ports/';
-/** Semaphores, queues, batches and the files of the package: no domain word, no store. */
-const concurrency = '^src/(concurrency/|package-files\\.ts$)';
-/** Field schemas, roles and scopes that several aggregates share. */
-const sharedDomain = '^src/domain/[^/]+\\.ts$';
-/** What is wrong with the fields of an input, in the words of every interface. */
-const wordsOfProblems = '^src/domain/(field-problems|plain-words)\\.ts$';
+/** Clocks, semaphores, caches and the files of the package: no domain word, no store. */
+const kit = '^src/(kit/|package-files\\.ts$)';
+/** Field schemas, and what is wrong with the fields of an input in the words of every interface. */
+const validation = '^src/validation/';
+/** Pure decisions and folds of an area, one folder an aggregate. */
+const domain = '^src/areas/[^/]+/domain/';
+/** Rules and words that several aggregates of an area share: files beside the folders, and folders without a stream. */
+const sharedDomain = [
+  '^src/areas/[^/]+/domain/[^/]+\\.ts$',
+  '^src/areas/[^/]+/domain/(access|bucket|delivery|factors)/',
+];
 /** Pure status machines and folds of facts that an aggregate and its view share. They contain no decision. */
-const sharedFolds = '^src/domain/([^/]+/status|order/(review|number|unused)|project/open-offers)\\.ts$';
+const sharedFolds = [
+  '^src/areas/[^/]+/domain/[^/]+/status\\.ts$',
+  '^src/areas/payments/domain/order/(review|number|unused)\\.ts$',
+  '^src/areas/projects/domain/project/open-offers\\.ts$',
+];
 /** Closed lists of words that a route may name: statuses, reasons, rejection codes. */
-const vocabulary = '^src/domain/[^/]+/(rejections|status|provider|delivery)\\.ts$';
+const vocabulary = '^src/areas/[^/]+/domain/[^/]+/(rejections|status|provider|delivery)\\.ts$';
 /** The files that wire the parts. Only they may import everything. */
-const entries = '^src/(main|cli|composition)(\\.ts$|/)';
+const entries = '^src/(main\\.ts$|cli(\\.ts$|/)|composition/|operating/(backup|replay)/)';
 /** The schemas of stored events, and the words in them. */
-const eventTypes = '^src/domain/[^/]+/(events|provider|delivery|test-failure|test-warning)\\.ts$';
+const eventTypes = '^src/areas/[^/]+/domain/[^/]+/(events|provider|delivery|test-failure|test-warning)\\.ts$';
 /** Typed queries over the views, their cursors, and the resources that they return. */
-const readers = '^projections/([^/]+/(reader|resource)|readers|paging)\\.ts$';
+const readers = [
+  '^projections/[^/]+/(access-)?(reader|resource)\\.ts$',
+  '^projections/[^/]+/[^/]+/(reader|resource)\\.ts$',
+  '^projections/(readers|paging)\\.ts$',
+];
+/** Use cases and reactions, by area and subject, and what they share. */
+const commands = [
+  '^src/areas/[^/]+/commands/',
+  '^src/areas/shared/',
+  '^src/areas/commands\\.ts$',
+  '^src/areas/audit/restart-audit-log\\.ts$',
+];
+/** Routes and pages of the areas. */
+const routes = '^src/areas/[^/]+/(routes|page)/';
+/** What speaks the terms of a provider: buckets, payment platforms, mail servers, and the way to hosts outside. */
+const providers = '^src/(areas/(storages/bucket|payments/platforms)|mail|outgoing)/';
+/** Texts of mails: pure functions. */
+const messages =
+  '^src/areas/(accounts/mail/|projects/commands/members/member-messages|payments/commands/reviews/payment-reviews|shares/commands/mails/share-messages)';
 
 /** Of the files of this repository, `from` may import only itself and `allowed`. */
 const only = (name, from, allowed, comment) => ({
@@ -28,14 +55,14 @@ const only = (name, from, allowed, comment) => ({
   comment,
   severity: 'error',
   from: { path: from },
-  to: { path: ours, pathNot: [from, ...allowed] },
+  to: { path: ours, pathNot: [from, ...allowed].flat() },
 });
 
 /** The signed log, which routes and operations serve as it is. */
-const auditLog = '^src/audit/(?!verify/)';
+const auditLog = '^src/areas/audit/(tree|signing|history)/';
 
 /** The events behind the leaves, to which a reader adds words and views. */
-const auditHistory = '^src/audit/(history|project-of)\\.ts$';
+const auditHistory = '^src/areas/audit/history/(history|project-of)\\.ts$';
 
 /** Only files under `home` (and tests) may import the packages. */
 const driver = (name, packages, home, comment) => ({
@@ -48,53 +75,42 @@ const driver = (name, packages, home, comment) => ({
 
 module.exports = {
   forbidden: [
-    only(
-      'concurrency-stands-alone',
-      concurrency,
-      [],
-      'A semaphore or a queue serves every folder and knows none of them.',
-    ),
+    only('kit-stands-alone', kit, [], 'A semaphore or a cache serves every folder and knows none of them.'),
     only(
       'kernel-knows-nothing-of-ours',
       kernel,
-      [concurrency],
+      [kit],
       'The kernel serves any event-sourced service. A domain word or an adapter in it would bind them all.',
     ),
-    only('ports-stand-alone', ports, [], 'Adapters and kernel agree on a port. It depends on neither.'),
+    only('ports-stand-alone', ports, [kit], 'Adapters and kernel agree on a port. It depends on neither.'),
     only(
-      'following-uses-ports',
-      '^src/event-sourcing/following/',
-      [ports, concurrency],
-      'Following reads the log. Its readers process the events.',
+      'feeding-knows-views',
+      '^src/event-sourcing/feeding/',
+      [ports, kit, '^src/event-sourcing/views/'],
+      'Feeding reads the log and folds it into views. It knows neither commands nor effects.',
     ),
     only(
-      'views-follow',
+      'views-fold-events',
       '^src/event-sourcing/views/',
-      [ports, concurrency, '^src/event-sourcing/(following|sharing)/'],
-      'Views follow the log and fold it. They know neither commands nor reactions.',
+      [ports, kit, '^src/event-sourcing/feeding/'],
+      'A view is a fold of events. It knows neither commands nor effects.',
     ),
     only(
       'sharing-uses-ports',
-      '^src/event-sourcing/sharing/',
-      [ports],
+      '^src/event-sourcing/feeding/sharing/',
+      [ports, kit],
       'Processes share parts by their names. What a part does is no matter of theirs.',
-    ),
-    only(
-      'shared-state-uses-ports',
-      '^src/event-sourcing/shared-state/',
-      [ports],
-      'A change of a shared record needs the state store alone, so every folder may use it.',
     ),
     only(
       'deciding-writes-views-through',
       '^src/event-sourcing/deciding/',
-      [ports, concurrency, '^src/event-sourcing/(following|views)/'],
+      [ports, kit, '^src/event-sourcing/(feeding|views)/'],
       'The command handler writes documents through. It knows no reaction.',
     ),
     only(
       'audit-proves-the-log',
       auditLog,
-      [kernel, concurrency, '^src/keys/'],
+      [kernel, kit, '^src/keys/'],
       'The proof covers events of any type. Code that knew the domain would change the proof with it.',
     ),
     {
@@ -102,43 +118,36 @@ module.exports = {
       comment:
         'The verifier is a second implementation. Code that it shared with the log would hide a mistake in both.',
       severity: 'error',
-      from: { path: '^src/audit/verify/' },
+      from: { path: '^src/areas/audit/verify\\.ts$' },
       to: { dependencyTypesNot: ['core'] },
     },
     {
       name: 'page-scripts-stand-alone',
       comment: 'Browsers run these modules: they have neither our code nor that of Node.',
       severity: 'error',
-      from: { path: '^src/http/pages/browser/' },
-      to: { pathNot: '^src/http/pages/browser/' },
+      from: { path: '^src/.*/browser/' },
+      to: { pathNot: '^src/.*/browser/' },
     },
     {
       name: 'domain-imports-kernel-only',
       comment: 'Decisions are pure: code that imports more than the kernel could do I/O or see a request.',
       severity: 'error',
-      from: { path: '^src/domain/' },
-      to: { path: ours, pathNot: ['^src/domain/', kernel] },
+      from: { path: domain },
+      to: { path: ours, pathNot: [domain, kernel, validation] },
     },
     {
       name: 'aggregates-are-apart',
       comment: 'An aggregate decides from its own stream alone. A command or a reader joins two of them.',
       severity: 'error',
-      from: { path: '^src/domain/([^/]+)/' },
-      to: { path: '^src/domain/', pathNot: ['^src/domain/$1/', sharedDomain] },
-    },
-    {
-      name: 'shared-domain-knows-no-aggregate',
-      comment: 'Code that all aggregates share depends on none of them.',
-      severity: 'error',
-      from: { path: sharedDomain },
-      to: { path: '^src/domain/[^/]+/' },
+      from: { path: '^src/areas/([^/]+)/domain/([^/]+)/', pathNot: sharedDomain },
+      to: { path: domain, pathNot: ['^src/areas/$1/domain/$2/', ...sharedDomain] },
     },
     {
       name: 'pure-code-does-no-io',
       comment:
         'Decisions and folds run again at any time, in any process. Files, sockets and threads are effects.',
       severity: 'error',
-      from: { path: ['^src/domain/', kernel, '^projections/'] },
+      from: { path: [domain, kernel, '^projections/'] },
       to: {
         dependencyTypes: ['core'],
         path: '^(node:)?(fs|tls|dns|dgram|http|http2|https|child_process|worker_threads|cluster|process|sqlite)(/|$)',
@@ -147,7 +156,7 @@ module.exports = {
     only(
       'projections-read-events-only',
       '^projections/',
-      [eventTypes, sharedFolds, sharedDomain, kernel, auditHistory, '^src/keys/'],
+      [eventTypes, ...sharedFolds, ...sharedDomain, validation, kernel, kit, auditHistory, '^src/keys/'],
       'A view folds stored events. With decisions in reach it would decide again when it replays.',
     ),
     {
@@ -155,7 +164,7 @@ module.exports = {
       comment: 'A fold that read other places of the log would not be the fold of its stream.',
       severity: 'error',
       from: { path: '^projections/', pathNot: readers },
-      to: { path: '^src/audit/' },
+      to: { path: auditLog },
     },
     {
       name: 'only-readers-open-sealed-values',
@@ -166,74 +175,77 @@ module.exports = {
     },
     only(
       'commands-use-ports',
-      '^src/commands/',
-      ['^src/domain/', kernel, concurrency, readers, '^src/keys/', '^src/security/', '^src/integrations/'],
+      commands,
+      [domain, validation, kernel, kit, readers, '^src/(keys|security)/', providers, messages],
       'A use case is the same for every store, route, reaction and command line.',
     ),
     {
-      name: 'areas-share-through-shared',
-      comment: 'The shared folder serves every area of commands, so it depends on none.',
-      severity: 'error',
-      from: { path: '^src/commands/shared/' },
-      to: { path: '^src/commands/', pathNot: '^src/commands/(shared/|deps\\.ts$)' },
-    },
-    {
-      name: 'commands-know-integrations-by-type',
+      name: 'commands-know-providers-by-type',
       comment: 'The start chooses the provider. A use case names only the functions that it needs.',
       severity: 'error',
-      from: { path: '^src/commands/' },
+      from: { path: commands, pathNot: messages },
       to: {
-        path: '^src/integrations/',
-        // Texts of mails are pure. The class of an error tells a refused mail from a mail server that is away.
-        pathNot:
-          '^src/integrations/mail/(errors|messages|member-messages|payment-reviews|security-notices|share-messages)\\.ts$',
+        path: providers,
+        // The class of an error tells a refused mail from a mail server that is away.
+        pathNot: '^src/mail/errors\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },
     only(
-      'reactions-issue-commands',
-      '^src/reactions/',
-      ['^src/commands/', readers, '^src/security/', '^src/integrations/', eventTypes, sharedDomain, kernel],
-      'A reaction turns an event into a command or an outside call. The use case decides.',
-    ),
-    only(
       'prober-reports-checks',
-      '^src/prober/',
-      ['^src/commands/', readers, kernel],
+      '^src/areas/nodes/prober/',
+      [commands, readers, kernel, kit],
       'A prober turns the answer of a node into a command. The use case counts it, as it counts those of agents.',
     ),
     only(
       'webhooks-send-events',
       '^src/webhooks/',
-      ['^src/domain/', kernel, concurrency, '^src/integrations/outgoing/'],
+      [domain, validation, kernel, kit, '^src/outgoing/'],
       'A message holds facts of one stream. With readers or commands in reach it would change after the event.',
     ),
     only(
-      'http-calls-commands-and-readers',
-      '^src/http/',
+      'routes-call-commands-and-readers',
+      routes,
       [
-        '^src/commands/',
+        commands,
         readers,
-        '^src/security/',
-        '^src/observing/',
+        '^src/http/',
         auditLog,
         vocabulary,
         sharedDomain,
+        validation,
         kernel,
-        concurrency,
+        kit,
+        '^src/log-output\\.ts$',
       ],
       'A route translates. With stores or decisions in reach, rules would grow in it that other callers lack.',
     ),
     only(
+      'http-is-a-shell',
+      '^src/http/',
+      [
+        readers,
+        '^src/security/',
+        '^src/observing/',
+        '^src/areas/shared/',
+        sharedDomain,
+        validation,
+        kernel,
+        kit,
+        '^src/version\\.ts$',
+      ],
+      'The shell checks, limits and answers any request. It knows no route of an area.',
+    ),
+    only(
       'observing-reads-state',
       '^src/observing/',
-      [kernel, concurrency],
+      [kernel, kit],
       'Health and metrics report the state of the kernel and of its stores.',
     ),
     only(
       'stores-serve-ports',
       '^src/stores/',
-      [ports, concurrency, '^src/event-sourcing/following/'],
+      [ports, kit, '^src/event-sourcing/feeding/'],
       'An adapter that knew the domain would have to change with it, and so would the others.',
     ),
     {
@@ -244,38 +256,39 @@ module.exports = {
       to: { path: '^src/stores/[^/]+/', pathNot: '^src/stores/$1/' },
     },
     only(
-      'integrations-stand-alone',
-      '^src/integrations/',
-      [kernel, concurrency, '^src/keys/', sharedDomain],
-      'An integration uses the terms of a provider. It does not know its caller.',
+      'providers-stand-alone',
+      providers,
+      [kernel, kit, '^src/keys/', sharedDomain, validation],
+      'Code of a provider uses its terms. It does not know its caller.',
     ),
     only(
-      'control-carries-requests',
-      '^src/control/[^/]+\\.ts$',
-      [ports, concurrency, wordsOfProblems],
+      'socket-carries-requests',
+      '^src/operating/socket/',
+      [ports, kit, validation],
       'The socket carries requests of operators, and says what is wrong with them. The entries pass the operations to it.',
     ),
     only(
       'operations-call-commands-and-readers',
-      '^src/control/operations/',
+      '^src/operating/commands/',
       [
-        '^src/control/',
-        '^src/commands/',
+        '^src/operating/socket/',
+        commands,
         readers,
         auditLog,
-        '^src/webhooks/',
-        '^src/keys/',
-        '^src/domain/',
+        '^src/(webhooks|keys)/',
+        domain,
+        validation,
         kernel,
+        kit,
       ],
       'An operation translates, as a route does. The same use cases serve both.',
     ),
-    only('keys-use-ports', '^src/keys/', [kernel, concurrency], 'Keys protect every sealed value alike.'),
+    only('keys-use-ports', '^src/keys/', [kernel, kit], 'Keys protect every sealed value alike.'),
     only(
       'security-uses-keys',
       '^src/security/',
       // The table of guessing contains the bounds of mailed codes, by which the domain decides.
-      [kernel, concurrency, '^src/keys/', '^src/domain/mailed-code\\.ts$'],
+      [kernel, kit, '^src/keys/', '^src/areas/accounts/domain/mailed-code\\.ts$'],
       'Passwords, tokens and limits are tools: routes and use cases decide where they apply.',
     ),
     {
@@ -283,8 +296,8 @@ module.exports = {
       comment:
         'Only the entries read the configuration. All other code takes settings as arguments, in tests too.',
       severity: 'error',
-      from: { pathNot: [entries, '^src/config(/|\\.ts$)', '^test/'] },
-      to: { path: '^src/config(\\.ts$|/)' },
+      from: { pathNot: [entries, '^src/config/', '^test/'] },
+      to: { path: '^src/config/' },
     },
     {
       name: 'nothing-imports-the-entries',
@@ -329,7 +342,7 @@ module.exports = {
       'koa-in-http',
       'koa|@koa/[^/]+|koa-[^/]+',
       '^src/http/',
-      'Only the HTTP folder knows requests and replies.',
+      'Only the shell knows requests and replies.',
     ),
     driver(
       'jose-in-security',
@@ -340,7 +353,7 @@ module.exports = {
     driver(
       'nodemailer-in-mail',
       'nodemailer',
-      '^src/integrations/mail/',
+      '^src/mail/',
       'It receives objects and texts only, and its error messages quote addresses.',
     ),
     {

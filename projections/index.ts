@@ -1,18 +1,18 @@
 import type { AnyProjection, AnyView } from '../src/event-sourcing/views/projection.js';
-import { assetsProjection } from './assets/projection.js';
-import { ordersProjection } from './orders/projection.js';
-import { paymentCallbacksProjection } from './payment-callbacks/projection.js';
-import { peerNodesProjection } from './peer-nodes/projection.js';
-import { projectsProjection } from './projects/projection.js';
-import { sessionsProjection } from './sessions/projection.js';
-import { shareAccessesProjection } from './share-accesses/projection.js';
-import { shareDownloadsTally } from './share-accesses/downloads-tally.js';
-import { shareViewsTally } from './share-accesses/views-tally.js';
-import { sharesProjection } from './shares/projection.js';
-import { storageConfigsProjection } from './storage-configs/projection.js';
-import { transactionsProjection } from './transactions/projection.js';
-import { usageTally } from './usage/projection.js';
-import { usersProjection } from './users/projection.js';
+import { assetsProjection } from './assets/assets/projection.js';
+import { ordersProjection } from './payments/orders/projection.js';
+import { paymentCallbacksProjection } from './payments/payment-callbacks/projection.js';
+import { peerNodesProjection } from './nodes/peer-nodes/projection.js';
+import { projectsProjection } from './projects/projects/projection.js';
+import { sessionsProjection } from './accounts/sessions/projection.js';
+import { shareAccessesProjection } from './shares/share-accesses/projection.js';
+import { shareDownloadsTally } from './shares/share-accesses/downloads-tally.js';
+import { shareViewsTally } from './shares/share-accesses/views-tally.js';
+import { sharesProjection } from './shares/shares/projection.js';
+import { storageConfigsProjection } from './storages/storage-configs/projection.js';
+import { transactionsProjection } from './payments/transactions/projection.js';
+import { usageTally } from './projects/usage/projection.js';
+import { usersProjection } from './accounts/users/projection.js';
 
 /** The views whose documents fold one stream each. */
 export const projections: readonly AnyProjection[] = [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid } from '../src/domain/invalid-request.js';
+import { invalid } from '../src/validation/invalid-request.js';
 import type { Page } from '../src/event-sourcing/views/views.js';
 import { type CreationPage, type FilteredPage, matchingPage, pageFrom } from './filtered-page.js';
 

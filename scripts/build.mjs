@@ -96,7 +96,7 @@ async function buildPages() {
     entryPoints: {
       ...pageEntries,
       ...Object.fromEntries(
-        filesIn('src/http/pages/share/texts').map((file) => [
+        filesIn('src/areas/shares/page/texts').map((file) => [
           `pages/texts/${file.split('/').at(-1).replace('.json', '')}`,
           file,
         ]),

@@ -71,7 +71,7 @@ for variable in "${!PAYMENT_@}"; do unset "$variable"; done
 node -e '
   const { mkdirSync, readFileSync, writeFileSync } = require("node:fs");
   const [to] = process.argv.slice(1);
-  const vectors = (provider) => JSON.parse(readFileSync(`test/integrations/payments/vectors-${provider}.json`, "utf8"));
+  const vectors = (provider) => JSON.parse(readFileSync(`test/areas/payments/platforms/vectors/vectors-${provider}.json`, "utf8"));
   const write = (directory, files) => {
     mkdirSync(`${to}/${directory}`);
     for (const [name, text] of Object.entries(files)) writeFileSync(`${to}/${directory}/${name}`, text);

@@ -1,4 +1,4 @@
-// Makes test/integrations/payments/vectors-<provider>.json: callbacks signed with the platforms' own SDKs, which the project
+// Makes test/areas/payments/platforms/vectors/vectors-<provider>.json: callbacks signed with the platforms' own SDKs, which the project
 // does not need otherwise. The SDK of Alipay only checks them. PayPal and epay have no SDK that signs, so
 // make-payment-vectors.py signs for them. The run makes its private keys and discards them.
 //   npm run build:all
@@ -10,13 +10,13 @@ import { createRequire } from 'node:module';
 import { writeFileSync } from 'node:fs';
 import { Buffer } from 'node:buffer';
 import { URL, URLSearchParams } from 'node:url';
-import { alipayMessages } from '../dist/test/integrations/payments/messages-alipay.js';
-import { epayMessages } from '../dist/test/integrations/payments/messages-epay.js';
-import { paypalMessages } from '../dist/test/integrations/payments/messages-paypal.js';
-import { standardMessages } from '../dist/test/integrations/payments/messages-standard.js';
-import { stripeMessages } from '../dist/test/integrations/payments/messages-stripe.js';
-import { wechatpayMessages } from '../dist/test/integrations/payments/messages-wechatpay.js';
-import { arrivesAt, merchant, secrets } from '../dist/test/integrations/payments/messages.js';
+import { alipayMessages } from '../dist/test/areas/payments/platforms/messages/messages-alipay.js';
+import { epayMessages } from '../dist/test/areas/payments/platforms/messages/messages-epay.js';
+import { paypalMessages } from '../dist/test/areas/payments/platforms/messages/messages-paypal.js';
+import { standardMessages } from '../dist/test/areas/payments/platforms/messages/messages-standard.js';
+import { stripeMessages } from '../dist/test/areas/payments/platforms/messages/messages-stripe.js';
+import { wechatpayMessages } from '../dist/test/areas/payments/platforms/messages/messages-wechatpay.js';
+import { arrivesAt, merchant, secrets } from '../dist/test/areas/payments/platforms/messages/messages.js';
 
 // The SDKs may also be in a separate folder: SDK_FOLDER=… contains their node_modules.
 const require = createRequire(new URL('package.json', `file://${process.env.SDK_FOLDER ?? process.cwd()}/`));
@@ -435,7 +435,7 @@ function epay() {
 for (const [provider, make] of Object.entries({ stripe, wechatpay, alipay, paypal, standard, epay })) {
   const { negatives, again, ...rest } = make();
   const made = { ...rest, again, negatives: negatives.map(([reason, one]) => ({ reason, ...one })) };
-  const file = new URL(`../test/integrations/payments/vectors-${provider}.json`, import.meta.url);
+  const file = new URL(`../test/areas/payments/platforms/vectors/vectors-${provider}.json`, import.meta.url);
   writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`);
   console.log(provider, made.vectors.length, again.length, negatives.length);
 }

@@ -1,4 +1,4 @@
-// Makes signatures-, uploads- and authorizations-<provider>.json in test/integrations/object-storage with the providers'
+// Makes signatures-, uploads- and authorizations-<provider>.json in test/areas/storages/bucket with the providers'
 // own SDKs, whose many dependencies the project does not need otherwise:
 //   npm run build:all
 //   npm install --no-save --ignore-scripts @aws-sdk/client-s3@3.1169.0 @aws-sdk/s3-request-presigner@3.1162.0 \
@@ -13,8 +13,8 @@ import {
   pinnedUploads,
   signedAt,
   signingCases,
-} from '../dist/test/integrations/object-storage/signing-cases.js';
-import { bucketAddress } from '../dist/src/domain/storage/bucket-address.js';
+} from '../dist/test/areas/storages/bucket/signing-cases.js';
+import { bucketAddress } from '../dist/src/areas/storages/domain/bucket/bucket-address.js';
 
 // The SDKs may also be in a separate folder: SDK_FOLDER=… contains their node_modules.
 const require = createRequire(new URL('package.json', `file://${process.env.SDK_FOLDER ?? process.cwd()}/`));
@@ -187,7 +187,7 @@ function authorizeCos({ endpoint, bucket, region, keys, method, key, query, head
   });
 }
 
-const folder = '../test/integrations/object-storage';
+const folder = '../test/areas/storages/bucket';
 async function write(name, cases, sign) {
   const signatures = [];
   for (const one of cases) signatures.push(await sign(one));

@@ -60,7 +60,7 @@ const sources = new Map(
     .flatMap((folder) =>
       readdirSync(join(copy, folder), { recursive: true }).map((file) => `${folder}/${file}`),
     )
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('src/http/pages/browser/'))
+    .filter((file) => file.endsWith('.ts') && !file.includes('/browser/'))
     .sort()
     .map((file) => [file, readFileSync(join(copy, file), 'utf8')]),
 );

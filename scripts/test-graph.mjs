@@ -50,7 +50,7 @@ export function readTestGraph() {
   }
 }
 
-/** Returns the words of a path, in the singular: `test/http/shares.test.ts` is about `src/http/routes/shares.ts`. */
+/** Returns the words of a path, in the singular: `test/areas/shares/routes/shares.test.ts` is about `src/areas/shares/routes/shares.ts`. */
 function wordsOf(path) {
   const words = path.replace(/^(src|test)\/|(\.test)?\.ts$/g, '').split(/[/-]/);
   return words.map((word) => word.replace(/s$/, ''));

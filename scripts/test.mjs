@@ -105,7 +105,7 @@ const filesMax = 30;
 const groupPrefix = /\bgroup-[\w-]+ (?:\x1B\[\d+m)*[›>](?:\x1B\[\d+m)* /;
 
 /** Tests that would disturb others in their process or be disturbed: pauses of tenths of a second, and signals of the process. */
-const alone = /^test\/(end-to-end\/|http\/raw-socket\.|integrations\/mail\/mailer\.|stores\/mongodb-large\.)/;
+const alone = /^test\/(end-to-end\/|http\/server\/raw-socket\.|mail\/mailer\.|stores\/mongodb\/large\.)/;
 
 /** Lets the files of a folder share processes: starting one and loading its modules costs more than the tests of most files. */
 async function runGrouped(files) {
@@ -132,8 +132,9 @@ async function runGrouped(files) {
 
 function areaOf(file) {
   if (alone.test(file)) return file.replace('.test.ts', '').replaceAll('/', '-');
-  const [, area] = file.split('/');
-  return area.replace('.test.ts', '');
+  const [, room, area, layer] = file.split('/');
+  if (room !== 'areas') return room.replace('.test.ts', '');
+  return /^(domain|commands|reactions|routes)$/.test(layer) ? `areas-${layer}` : `areas-${area}`;
 }
 
 function groupBy(items, keyOf) {

@@ -24,7 +24,7 @@ process.on('exit', flushAll);
 /**
  * Makes the log: JSON lines on standard output; a command writes to standard error, because standard output carries its
  * result. It writes in blocks, so that a request does not wait. Each call logs named fields only, so nothing is
- * redacted. The exception is mails, which only a development start logs (src/integrations/mail/log-mailer.ts).
+ * redacted. The exception is mails, which only a development start logs (src/mail/log-mailer.ts).
  */
 export function makeLog(level: string, to: 'stdout' | 'stderr' = 'stdout'): Log {
   let lostLine = '';

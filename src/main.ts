@@ -1,31 +1,36 @@
 import { Registry } from 'prom-client';
 import { type Health, makeHealth } from './observing/health.js';
-import { makeStoreWatch, type Ping, type StoreLink, type StoreWatch } from './observing/store-watch.js';
+import {
+  makeStoreWatch,
+  type Ping,
+  type StoreLink,
+  type StoreWatch,
+} from './observing/stores/store-watch.js';
 import { makeHttp } from './composition/http.js';
-import { runAudit } from './composition/audit.js';
+import { runAudit } from './composition/tasks/audit.js';
 import { listening } from './composition/listening.js';
 import { listenForMetrics, registerServiceMetrics, type RunningParts } from './composition/observing.js';
-import { makeOperations } from './control/operations/index.js';
-import { makeStatusOperations } from './control/operations/status-operations.js';
-import { bringUpProjections } from './composition/projections.js';
-import { bringUpReactions } from './composition/reactions.js';
-import { bringUpWebhooks } from './composition/webhooks.js';
-import { runDailyTasks } from './composition/daily-tasks.js';
-import { startSharedTasks } from './composition/shared-tasks.js';
+import { makeOperations } from './operating/commands/index.js';
+import { makeStatusOperations } from './operating/commands/status-operations.js';
+import { bringUpProjections } from './composition/tasks/projections.js';
+import { bringUpReactions } from './composition/tasks/reactions.js';
+import { bringUpWebhooks } from './composition/tasks/webhooks.js';
+import { runDailyTasks } from './composition/tasks/daily-tasks.js';
+import { startSharedTasks } from './composition/tasks/shared-tasks.js';
 import { sentenceOf } from './composition/sentence-of.js';
 import { requireSoleOwner } from './composition/sole-owner.js';
 import { openServices, type Services } from './composition/services.js';
-import { distinctLinks, makeStoreLinks, type StoreLinks } from './composition/store-links.js';
-import { makeReportStore } from './composition/store-reports.js';
+import { distinctLinks, makeStoreLinks, type StoreLinks } from './composition/opening/store-links.js';
+import { makeReportStore } from './composition/opening/store-reports.js';
 import { makeServiceStatus } from './composition/status.js';
 import { systemClock, systemRandom } from './composition/system.js';
 import { openTerminal, type Tell } from './composition/terminal.js';
-import type { Config } from './config.js';
-import { startControlServer } from './control/control-server.js';
-import { makeOperationRunner } from './control/operation.js';
-import { controlSocketPath } from './control/protocol.js';
-import type { Task } from './event-sourcing/sharing/tasks.js';
-import { startHttpServer } from './http/server.js';
+import type { Config } from './config/config.js';
+import { startControlServer } from './operating/socket/control-server.js';
+import { makeOperationRunner } from './operating/socket/operation.js';
+import { controlSocketPath } from './operating/socket/protocol.js';
+import type { Task } from './event-sourcing/feeding/sharing/tasks.js';
+import { startHttpServer } from './http/server/server.js';
 import { type Log, makeLog } from './log.js';
 
 /** The longest shutdown, after `DRAIN_SECONDS`. Acknowledged data is durable even if the process is killed. */

@@ -1,11 +1,16 @@
-import type { AuditHistory, EventTerms, IndexedEvent, Moment } from '../../src/audit/history.js';
-import type { ProjectOf } from '../../src/audit/project-of.js';
+import type {
+  AuditHistory,
+  EventTerms,
+  IndexedEvent,
+  Moment,
+} from '../../src/areas/audit/history/history.js';
+import type { ProjectOf } from '../../src/areas/audit/history/project-of.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
 import { foldViews } from './fold-views.js';
 import type { AuditEventResource, AuditStreamResource } from './resource.js';
-import { wordsOf } from './words.js';
+import { wordsOf } from './words/words.js';
 
 /** A search as auditors ask for it. `from` and `to` are included. */
 export interface AuditSearch {

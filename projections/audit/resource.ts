@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant } from '../../src/domain/fields.js';
+import { instant } from '../../src/validation/fields.js';
 
 const json = z.record(z.string(), z.unknown());
 

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ControlReply } from '../control/protocol.js';
+import type { ControlReply } from '../operating/socket/protocol.js';
 
 /**
  * Asks at the terminal before a change that cannot be undone. Returns null where the answer is yes. Without a terminal it

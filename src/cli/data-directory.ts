@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, ConfigProblem } from '../config.js';
+import { type Config, ConfigProblem } from '../config/config.js';
 
 /**
  * Refuses a data directory without the embedded stores that the configuration names. Only `serve` makes a data

@@ -1,9 +1,9 @@
-import { ConfigProblem } from '../config.js';
+import { ConfigProblem } from '../config/config.js';
 import { StoreDamaged, StoreUnavailable } from '../event-sourcing/ports/errors.js';
-import { FolderProblem } from '../audit/checkpoint-folder.js';
-import { ExportProblem } from '../audit/export.js';
-import { ReplayProblem } from '../audit/log-until.js';
-import { KeyProblem } from '../keys/errors.js';
+import { FolderProblem } from '../areas/audit/signing/checkpoint-folder.js';
+import { ExportProblem } from '../areas/audit/history/export.js';
+import { ReplayProblem } from '../areas/audit/tree/log-until.js';
+import { KeyProblem } from '../keys/sealing/errors.js';
 
 /** Returns whether the message of the error is a sentence for the operator. */
 export function isExplained(error: unknown): error is Error {

@@ -1,5 +1,5 @@
-import { readConfig } from '../config.js';
-import type { ControlReply } from '../control/protocol.js';
+import { readConfig } from '../config/config.js';
+import type { ControlReply } from '../operating/socket/protocol.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 import { exitCodeOfError, exitCodeOfRefusal, exitCodes } from './exit-codes.js';
 import { type Ask, withOperator } from './operator.js';

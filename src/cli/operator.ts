@@ -1,7 +1,7 @@
-import { type Config, ConfigProblem } from '../config.js';
-import { callControl } from '../control/control-client.js';
-import { makeOperationRunner } from '../control/operation.js';
-import { type ControlReply, type ControlRequest, controlSocketPath } from '../control/protocol.js';
+import { type Config, ConfigProblem } from '../config/config.js';
+import { callControl } from '../operating/socket/control-client.js';
+import { makeOperationRunner } from '../operating/socket/operation.js';
+import { type ControlReply, type ControlRequest, controlSocketPath } from '../operating/socket/protocol.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { requireData } from './data-directory.js';
 
@@ -62,8 +62,8 @@ async function askService(
 async function openHere(config: Config): Promise<Opened> {
   // These modules load only here, because a command that a running service carries out needs none of them.
   const { openServices } = await import('../composition/services.js');
-  const { makeOperations } = await import('../control/operations/index.js');
-  const { makeStatusOperations } = await import('../control/operations/status-operations.js');
+  const { makeOperations } = await import('../operating/commands/index.js');
+  const { makeStatusOperations } = await import('../operating/commands/status-operations.js');
   const { sentenceOf } = await import('../composition/sentence-of.js');
   const { makeLog } = await import('../log.js');
   const services = await openServices(config, { log: makeLog(config.logLevel, 'stderr') });

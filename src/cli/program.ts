@@ -1,20 +1,20 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { readConfig } from '../config.js';
+import { readConfig } from '../config/config.js';
 import { version } from '../version.js';
-import { addAuditCommands } from './audit-commands.js';
-import { addCompletionCommand } from './completion-command.js';
-import { addBackupCommands } from './backup-commands.js';
-import { addNodeCommands } from './node-commands.js';
+import { addAuditCommands } from './commands/audit-commands.js';
+import { addCompletionCommand } from './commands/completion-command.js';
+import { addBackupCommands } from './commands/backup-commands.js';
+import { addNodeCommands } from './commands/node-commands.js';
 import { exitCodes } from './exit-codes.js';
 import { isExplained } from './explained.js';
-import { initKeys } from './init-keys.js';
+import { initKeys } from './commands/init-keys.js';
 import { operate, operateWith, printError, printJson, printResult } from './operate.js';
-import { rewrapAll } from './rewrap.js';
-import { addProjectionCommands } from './projection-commands.js';
-import { addPaymentCommands } from './payment-commands.js';
-import { addStatusCommand } from './status-command.js';
-import { addUserCommands } from './user-commands.js';
-import { addWebhookCommands } from './webhook-commands.js';
+import { rewrapAll } from './commands/rewrap.js';
+import { addProjectionCommands } from './commands/projection-commands.js';
+import { addPaymentCommands } from './commands/payment-commands.js';
+import { addStatusCommand } from './commands/status-command.js';
+import { addUserCommands } from './commands/user-commands.js';
+import { addWebhookCommands } from './commands/webhook-commands.js';
 
 /** The command line. It runs nothing before `parseAsync`; docs/operate.md#commands lists its commands. */
 export const program = new Command('stowage')

@@ -1,4 +1,4 @@
-import { ConfigProblem } from '../config.js';
+import { ConfigProblem } from '../config/config.js';
 
 /** The defect of an address by error code, and the remedy. */
 const advice = new Map([

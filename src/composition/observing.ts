@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client';
-import type { Config } from '../config.js';
-import { nodeStatus } from '../domain/node/status.js';
-import type { ProjectionRunner } from '../event-sourcing/views/projection-runner.js';
-import type { ReactionRunner } from '../event-sourcing/reacting/reaction-runner.js';
-import { type MetricsServer, startMetricsServer } from '../http/metrics-server.js';
+import type { Config } from '../config/config.js';
+import { nodeStatus } from '../areas/nodes/domain/node/status.js';
+import type { ProjectionRunner } from '../event-sourcing/feeding/projectors/projection-runner.js';
+import type { ReactionRunner } from '../event-sourcing/effects/reaction-runner.js';
+import { type MetricsServer, startMetricsServer } from '../http/metrics/metrics-server.js';
 import { registerAuditMetrics } from '../observing/audit-metrics.js';
 import { registerMetrics, registerPaymentMetrics } from '../observing/metrics.js';
 import type { Status } from '../observing/parts.js';

@@ -1,4 +1,4 @@
-import { framesOf } from '../http/error-frames.js';
+import { framesOf } from '../http/replies/error-frames.js';
 import {
   CommandRejected,
   DocumentTooLarge,
@@ -9,10 +9,10 @@ import {
   UndecodableEvent,
   WrongExpectedRevision,
 } from '../event-sourcing/ports/errors.js';
-import { Overloaded } from '../concurrency/overloaded.js';
-import { MailNotSent, MailRefused } from '../integrations/mail/errors.js';
-import { OutgoingError } from '../integrations/outgoing/outgoing-http.js';
-import { DoesNotOpen, KeyDestroyed, KeyMissing, KeyProblem } from '../keys/errors.js';
+import { Overloaded } from '../kit/overloaded.js';
+import { MailNotSent, MailRefused } from '../mail/errors.js';
+import { OutgoingError } from '../outgoing/outgoing-http.js';
+import { DoesNotOpen, KeyDestroyed, KeyMissing, KeyProblem } from '../keys/sealing/errors.js';
 
 /** Errors whose messages this service writes. They contain no secret and no personal data. */
 const ours = [

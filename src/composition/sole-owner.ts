@@ -1,8 +1,8 @@
-import type { Config } from '../config.js';
-import { isServed } from '../control/control-client.js';
-import { controlSocketPath } from '../control/protocol.js';
+import type { Config } from '../config/config.js';
+import { isServed } from '../operating/socket/control-client.js';
+import { controlSocketPath } from '../operating/socket/protocol.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
-import { inUse } from '../stores/embedded/directory-lock.js';
+import { inUse } from '../stores/embedded/files/directory-lock.js';
 
 /**
  * Refuses a data directory whose service answers on its control socket. The lock alone does not show a service whose

@@ -1,11 +1,11 @@
-import { viewPart } from '../event-sourcing/sharing/assignment.js';
+import { viewPart } from '../event-sourcing/feeding/sharing/assignment.js';
 import { viewVersion } from '../event-sourcing/views/projection.js';
 import type { Health } from '../observing/health.js';
 import { reportStatus, sharedParts, type Status, type StatusSources } from '../observing/parts.js';
-import type { StoreWatch } from '../observing/store-watch.js';
+import type { StoreWatch } from '../observing/stores/store-watch.js';
 import { version } from '../version.js';
 import type { Services } from './services.js';
-import { distinctLinks } from './store-links.js';
+import { distinctLinks } from './opening/store-links.js';
 
 /** The state of this process, from its first moment on: docs/design.md#health-and-metrics. */
 export interface ServiceStatus {

@@ -1,5 +1,5 @@
-import type { environmentSchema, SecretName } from '../config.js';
-import type { PaymentVariableName } from '../integrations/payments/payment-variables.js';
+import type { environmentSchema, SecretName } from './config.js';
+import type { PaymentVariableName } from '../areas/payments/platforms/settings/payment-variables.js';
 
 /** Every environment variable that the service reads. */
 export type VariableName = keyof typeof environmentSchema.shape | SecretName | PaymentVariableName;

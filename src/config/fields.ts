@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { isPlainAddress, parseMailbox } from '../integrations/mail/mailbox.js';
-import { parseProbeTarget, probeTargetForms } from '../prober/target.js';
-import { isProxyRange } from '../security/client-ip.js';
+import { isPlainAddress, parseMailbox } from '../mail/mailbox.js';
+import { parseProbeTarget, probeTargetForms } from '../areas/nodes/prober/target.js';
+import { isProxyRange } from '../security/rates/client-ip.js';
 
 export const port = z
   .string()

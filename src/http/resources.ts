@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { sessionResource } from '../../projections/sessions/resource.js';
-import { userResource } from '../../projections/users/resource.js';
-import { instant } from '../domain/fields.js';
+import { sessionResource } from '../../projections/accounts/sessions/resource.js';
+import { userResource } from '../../projections/accounts/users/resource.js';
+import { instant } from '../validation/fields.js';
 
 /** `tokens` (docs/design.md#accounts); times in seconds. */
 export const tokens = z

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { CommandContext } from '../event-sourcing/ports/command-context.js';
-import type { AccessKind, Grants, Policy } from './access.js';
-import type { ErrorCode } from './error-codes.js';
-import type { PathParams } from './gate.js';
-import type { HttpError } from './http-error.js';
-import type { RouteLimit } from './limits.js';
-import type { Reply, ReplySpecs } from './reply.js';
+import type { AccessKind, Grants, Policy } from './access/access.js';
+import type { ErrorCode } from './replies/error-codes.js';
+import type { PathParams } from './access/gate.js';
+import type { HttpError } from './replies/http-error.js';
+import type { RouteLimit } from './access/limits.js';
+import type { Reply, ReplySpecs } from './replies/reply.js';
 
 /** Schemas of routes without parameters in the path, without parameters in the query, or without a body. */
 export const noParams = z.object({});

@@ -1,13 +1,13 @@
 import type { RouterContext } from '@koa/router';
 import type { z } from 'zod';
-import { accessMatrix, type KindOf, type RouteName } from './access-matrix.js';
-import type { AccessKind, Policy } from './access.js';
-import type { ErrorCode } from './error-codes.js';
-import { makeExchange } from './exchange.js';
-import type { PathParams } from './gate.js';
-import type { ReplySpecs } from './reply.js';
+import { accessMatrix, type KindOf, type RouteName } from './access/access-matrix.js';
+import type { AccessKind, Policy } from './access/access.js';
+import type { ErrorCode } from './replies/error-codes.js';
+import { makeExchange } from './server/exchange.js';
+import type { PathParams } from './access/gate.js';
+import type { ReplySpecs } from './replies/reply.js';
 import type { RouteSpec } from './route-spec.js';
-import type { HttpState, Shell } from './shell.js';
+import type { HttpState, Shell } from './server/shell.js';
 
 /** A route without its type parameters: the data for the OpenAPI document, and the middleware that serves it. */
 export type Route = Omit<

@@ -1,9 +1,12 @@
-import { type Clock, steadyMsOf } from '../event-sourcing/ports/clock.js';
-import type { ProjectionRunner, ProjectionStatus } from '../event-sourcing/views/projection-runner.js';
-import type { StandingPart } from '../event-sourcing/sharing/standstill.js';
-import type { LogReads } from './log-reads.js';
+import { type Clock, steadyMsOf } from '../kit/clock.js';
+import type {
+  ProjectionRunner,
+  ProjectionStatus,
+} from '../event-sourcing/feeding/projectors/projection-runner.js';
+import type { StandingPart } from '../event-sourcing/feeding/sharing/standstill.js';
+import type { LogReads } from './stores/log-reads.js';
 import type { Readiness } from './readiness.js';
-import type { StoreWatch } from './store-watch.js';
+import type { StoreWatch } from './stores/store-watch.js';
 
 export interface Health extends Readiness {
   /** Returns the status of every projection of this process; empty before the start of the projections. */

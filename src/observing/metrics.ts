@@ -1,8 +1,11 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../event-sourcing/ports/clock.js';
-import type { ProjectionRunner, ProjectionStatus } from '../event-sourcing/views/projection-runner.js';
+import type { Clock } from '../kit/clock.js';
+import type {
+  ProjectionRunner,
+  ProjectionStatus,
+} from '../event-sourcing/feeding/projectors/projection-runner.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
-import type { ReactionStatus } from '../event-sourcing/reacting/reaction-runner.js';
+import type { ReactionStatus } from '../event-sourcing/effects/reaction-runner.js';
 import type { Page } from '../event-sourcing/views/views.js';
 
 /** Registers the metrics besides HTTP: the process, and the progress of each projection and each reaction. */

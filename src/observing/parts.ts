@@ -1,9 +1,9 @@
 import type { JsonObject } from '../event-sourcing/ports/domain-event.js';
-import type { Members } from '../event-sourcing/sharing/members.js';
-import type { PartProgress, Picture } from '../event-sourcing/sharing/picture.js';
-import type { StandingPart } from '../event-sourcing/sharing/standstill.js';
+import type { Members } from '../event-sourcing/feeding/sharing/members.js';
+import type { PartProgress, Picture } from '../event-sourcing/feeding/sharing/picture.js';
+import type { StandingPart } from '../event-sourcing/feeding/sharing/standstill.js';
 import type { Readiness } from './readiness.js';
-import type { StoreState } from './store-watch.js';
+import type { StoreState } from './stores/store-watch.js';
 
 /** A store, a view, a reaction or a task, as operators see it. */
 export interface Part extends JsonObject {

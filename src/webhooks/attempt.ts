@@ -1,11 +1,11 @@
 import Bottleneck from 'bottleneck';
-import { readStream } from '../event-sourcing/following/read-stream.js';
-import type { Clock } from '../event-sourcing/ports/clock.js';
+import { readStream } from '../event-sourcing/feeding/read-stream.js';
+import type { Clock } from '../kit/clock.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
-import { OutgoingError, type OutgoingHttp } from '../integrations/outgoing/outgoing-http.js';
+import { OutgoingError, type OutgoingHttp } from '../outgoing/outgoing-http.js';
 import type { WebhookEndpoint } from './endpoint.js';
-import { historyFor, makeMessage } from './make-message.js';
+import { historyFor, makeMessage } from './messages/make-message.js';
 import { signedRequest, webhookId } from './signed-request.js';
 
 /** The outcome of an attempt. `gone`: the receiver wants no more messages. `reason` holds no text of the receiver. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { StateRecord, StateStore } from '../event-sourcing/ports/state-store.js';
-import { changeRecord } from '../event-sourcing/shared-state/change-record.js';
+import { changeRecord } from '../event-sourcing/ports/change-record.js';
 import { type Waiting, waitingSchema } from './waiting.js';
 
 /** Storage format of `webhook/<endpoint>`: how far the endpoint is. */

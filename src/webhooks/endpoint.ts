@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type WebhookType, webhookTypes } from './message-types.js';
+import { type WebhookType, webhookTypes } from './messages/message-types.js';
 
 /** A receiver of messages: a line of `WEBHOOK_URLS`. It holds secrets, so no log and no reply shows it whole. */
 export interface WebhookEndpoint {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { fingerprintOf } from '../event-sourcing/following/checkpoints.js';
-import { backoff, type Clock, type Random } from '../event-sourcing/ports/clock.js';
+import { fingerprintOf } from '../event-sourcing/feeding/checkpoints.js';
+import { backoff, type Clock, type Random } from '../kit/clock.js';
 import type { LogEvent, StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import {
   endsProcess,
@@ -10,15 +10,15 @@ import {
   UndecodableEvent,
 } from '../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../event-sourcing/ports/event-store.js';
-import { type LowWaterMark, makeLowWaterMark } from '../event-sourcing/reacting/reaction-mark.js';
-import { makeKeyedMutex } from '../concurrency/keyed-mutex.js';
-import type { OutgoingHttp } from '../integrations/outgoing/outgoing-http.js';
+import { type LowWaterMark, makeLowWaterMark } from '../event-sourcing/effects/reaction-mark.js';
+import { makeKeyedMutex } from '../kit/keyed-mutex.js';
+import type { OutgoingHttp } from '../outgoing/outgoing-http.js';
 import { makeBeginPosition, newEndpointRecord } from './begin-position.js';
 import { type AttemptOutcome, atOnce, makeAttemptDelivery } from './attempt.js';
 import { type DeliveryDeps, EndpointGone, makeDirectDelivery, storeRetry } from './deliver-directly.js';
 import type { DeliveryRecords, EndpointRecord, GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
-import { isSelected } from './make-message.js';
+import { isSelected } from './messages/make-message.js';
 import { makeWaitingRetries, type WaitingFigures } from './retry-waiting.js';
 import { makeSlots } from './slots.js';
 

@@ -1,4 +1,4 @@
-import { makeSemaphore } from '../concurrency/semaphore.js';
+import { makeSemaphore } from '../kit/semaphore.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import { StoreUnavailable, StreamDamaged } from '../event-sourcing/ports/errors.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
@@ -6,7 +6,7 @@ import { answerMs, atOnce } from './attempt.js';
 import type { DeliveryDeps } from './deliver-directly.js';
 import type { GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
-import { isSelected, messageTypeOf } from './make-message.js';
+import { isSelected, messageTypeOf } from './messages/make-message.js';
 import { afterRetry, isOver, type RetryResult, type Waiting } from './waiting.js';
 
 /** What waits for an endpoint, as the last look found it. */

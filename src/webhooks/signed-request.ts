@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { OutgoingRequest } from '../integrations/outgoing/outgoing-http.js';
+import type { OutgoingRequest } from '../outgoing/outgoing-http.js';
 import type { WebhookEndpoint } from './endpoint.js';
-import type { WebhookMessage } from './make-message.js';
+import type { WebhookMessage } from './messages/make-message.js';
 
 /**
  * Returns the id of a message, the same at each attempt and in each process: a digest of endpoint and event. Receivers

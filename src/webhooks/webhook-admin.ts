@@ -4,8 +4,8 @@ import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import { parseStreamName } from '../event-sourcing/ports/stream-name.js';
 import type { DeliveryRecords, EndpointRecord, GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
-import { sentCategories } from './make-message.js';
-import { isSelected } from './make-message.js';
+import { sentCategories } from './messages/make-message.js';
+import { isSelected } from './messages/make-message.js';
 import type { Waiting } from './waiting.js';
 
 /** An endpoint for operators. It shows no secret, and of the URL only the origin, because a path may hold a token. */

@@ -1,7 +1,7 @@
-import type { Members } from '../event-sourcing/sharing/members.js';
-import { endpointPart } from '../event-sourcing/sharing/assignment.js';
-import type { PartProgress } from '../event-sourcing/sharing/picture.js';
-import { makeTasks, type Task } from '../event-sourcing/sharing/tasks.js';
+import type { Members } from '../event-sourcing/feeding/sharing/members.js';
+import { endpointPart } from '../event-sourcing/feeding/sharing/assignment.js';
+import type { PartProgress } from '../event-sourcing/feeding/sharing/picture.js';
+import { makeTasks, type Task } from '../event-sourcing/feeding/sharing/tasks.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { feedEndpoint, type WebhookDeps, type WebhookEvents } from './feed-endpoint.js';

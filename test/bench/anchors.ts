@@ -4,10 +4,10 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { Registry } from 'prom-client';
 import type { Services } from '../../src/composition/services.js';
-import { makeHttpMetrics } from '../../src/http/metrics.js';
-import { makeAdmit, makeObserve } from '../../src/http/observe.js';
-import type { HttpState } from '../../src/http/shell.js';
-import { makeClientIp } from '../../src/security/client-ip.js';
+import { makeHttpMetrics } from '../../src/http/metrics/metrics.js';
+import { makeAdmit, makeObserve } from '../../src/http/server/observe.js';
+import type { HttpState } from '../../src/http/server/shell.js';
+import { makeClientIp } from '../../src/security/rates/client-ip.js';
 
 /** Makes Koa with @koa/router and the request-id and log middleware of the service. `/<size>` sets the reply size. */
 export function makeAnchor({ log, digests }: Pick<Services, 'log' | 'digests'>): Koa<HttpState> {

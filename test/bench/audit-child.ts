@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { exportLog } from '../../src/audit/export.js';
-import { parseTilePath } from '../../src/audit/tile-paths.js';
+import { exportLog } from '../../src/areas/audit/history/export.js';
+import { parseTilePath } from '../../src/areas/audit/tree/tile-paths.js';
 import { openServices, type Services } from '../../src/composition/services.js';
 import { systemClock } from '../../src/composition/system.js';
-import { readConfig } from '../../src/config.js';
-import { startProjections } from '../../src/event-sourcing/views/projection-runner.js';
+import { readConfig } from '../../src/config/config.js';
+import { startProjections } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import { makeEvent } from './events.js';
 import { fillMixedLog } from '../support/given/mixed-log.js';
 

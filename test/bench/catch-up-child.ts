@@ -2,13 +2,16 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { allViews } from '../../projections/index.js';
-import { projectsProjection } from '../../projections/projects/projection.js';
-import { catchUpInThreads } from '../../src/composition/catch-up.js';
+import { projectsProjection } from '../../projections/projects/projects/projection.js';
+import { catchUpInThreads } from '../../src/composition/tasks/catch-up.js';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
-import { makeSoleMember } from '../../src/event-sourcing/sharing/members.js';
+import { makeSoleMember } from '../../src/event-sourcing/feeding/sharing/members.js';
 import type { AnyView } from '../../src/event-sourcing/views/projection.js';
-import { type Generations, makeGenerations } from '../../src/event-sourcing/views/generations.js';
-import { type ProjectionRunner, startProjections } from '../../src/event-sourcing/views/projection-runner.js';
+import { type Generations, makeGenerations } from '../../src/event-sourcing/views/generations/generations.js';
+import {
+  type ProjectionRunner,
+  startProjections,
+} from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import { openEmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
 
 // Runs one catch-up in a separate process, so that its memory can be measured:

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
-import { projectCodec, type ProjectEvent } from '../../src/domain/project/events.js';
+import { projectCodec, type ProjectEvent } from '../../src/areas/projects/domain/project/events.js';
 
 /** Makes an event of a few hundred bytes, which is the usual size. */
 export function makeEvent(event: ProjectEvent): NewEvent {

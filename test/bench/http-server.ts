@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 } from 'uuid';
-import { projectAggregate } from '../../src/domain/project/project.js';
+import { projectAggregate } from '../../src/areas/projects/domain/project/project.js';
 import { makeHealth } from '../../src/observing/health.js';
 import { makeHttp } from '../../src/composition/http.js';
 import { openServices, type Services } from '../../src/composition/services.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
-import { startProjections } from '../../src/event-sourcing/views/projection-runner.js';
-import { startHttpServer } from '../../src/http/server.js';
+import { startProjections } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
+import { startHttpServer } from '../../src/http/server/server.js';
 import { appendEvents } from '../support/given/append-events.js';
 import { listen, makeAnchor, makeBare } from './anchors.js';
 

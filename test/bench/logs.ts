@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
-import { readOrMakeKeyFile } from '../../src/keys/key-file.js';
+import { readOrMakeKeyFile } from '../../src/keys/rings/key-file.js';
 import { openEmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { fillLog } from './events.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { v4 } from 'uuid';
-import { defaultLimits } from '../../src/security/limits.js';
+import { defaultLimits } from '../../src/security/rates/limits.js';
 import { makeServiceClient, signedIn, textOf } from '../support/clients/service-client.js';
 import { appendAssets } from '../support/given/append-assets.js';
 import { viewsAtHead } from '../support/given/backups.js';

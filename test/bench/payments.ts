@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type autocannon from 'autocannon';
-import { paymentProvider, type PaymentProviderName } from '../../src/domain/payment.js';
+import { paymentProvider, type PaymentProviderName } from '../../src/areas/payments/domain/payment.js';
 import type { SentCallback } from '../support/clients/sign-callbacks.js';
 import { load, loadCounted } from './load.js';
 import { compare, type Comparison } from './measure.js';

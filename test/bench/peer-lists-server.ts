@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { makeHttp } from '../../src/composition/http.js';
 import { openServices } from '../../src/composition/services.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
-import { startProjections } from '../../src/event-sourcing/views/projection-runner.js';
-import { startHttpServer } from '../../src/http/server.js';
+import { startProjections } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
+import { startHttpServer } from '../../src/http/server/server.js';
 import { makeHealth } from '../../src/observing/health.js';
 import { listen, makeAnchor } from './anchors.js';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { bucketAddress } from '../../src/domain/storage/bucket-address.js';
-import { storageProvider, type StorageProvider } from '../../src/domain/storage/provider.js';
-import { makeStorageUrls, type StorageUrls } from '../../src/integrations/object-storage/media-urls.js';
+import { bucketAddress } from '../../src/areas/storages/domain/bucket/bucket-address.js';
+import { storageProvider, type StorageProvider } from '../../src/areas/storages/domain/bucket/provider.js';
+import { makeStorageUrls, type StorageUrls } from '../../src/areas/storages/bucket/signing/media-urls.js';
 import { compare, type Comparison } from './measure.js';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { checkConnections } from '../../src/composition/connections.js';
-import { distinctLinks, makeStoreLinks } from '../../src/composition/store-links.js';
-import { ConfigProblem, readConfig } from '../../src/config.js';
+import { checkConnections } from '../../src/composition/opening/connections.js';
+import { distinctLinks, makeStoreLinks } from '../../src/composition/opening/store-links.js';
+import { ConfigProblem, readConfig } from '../../src/config/config.js';
 import { realClock } from '../support/fakes/clock.js';
 
 const check = (environment: Readonly<Record<string, string>>): readonly string[] =>

@@ -1,6 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeHealth } from '../../src/observing/health.js';
-import type { ProjectionRunner, ProjectionStatus } from '../../src/event-sourcing/views/projection-runner.js';
+import type {
+  ProjectionRunner,
+  ProjectionStatus,
+} from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 import { countersProjection } from '../support/examples/counter-views.js';
 

@@ -2,9 +2,9 @@ import test from 'ava';
 import { z } from 'zod';
 import { sentenceOf } from '../../src/composition/sentence-of.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { MailNotSent } from '../../src/integrations/mail/errors.js';
-import { OutgoingError } from '../../src/integrations/outgoing/outgoing-http.js';
-import { KeyMissing } from '../../src/keys/errors.js';
+import { MailNotSent } from '../../src/mail/errors.js';
+import { OutgoingError } from '../../src/outgoing/outgoing-http.js';
+import { KeyMissing } from '../../src/keys/sealing/errors.js';
 
 const secret = 'canary-secret';
 

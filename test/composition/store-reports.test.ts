@@ -1,11 +1,11 @@
-import { steadyMsOf } from '../../src/event-sourcing/ports/clock.js';
+import { steadyMsOf } from '../../src/kit/clock.js';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { levelOf, makeReportStore } from '../../src/composition/store-reports.js';
-import { makeAvailability } from '../../src/concurrency/availability.js';
+import { levelOf, makeReportStore } from '../../src/composition/opening/store-reports.js';
+import { makeAvailability } from '../../src/observing/stores/availability.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { openEventStoreDb } from '../../src/stores/eventstoredb/event-store.js';
 import { makeSeededRandom, makeTestClock, realClock } from '../support/fakes/clock.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { steadyMsOf } from '../../src/event-sourcing/ports/clock.js';
-import { watchStore } from '../../src/composition/watched-stores.js';
-import { makeAvailability } from '../../src/concurrency/availability.js';
+import { steadyMsOf } from '../../src/kit/clock.js';
+import { watchStore } from '../../src/composition/opening/watched-stores.js';
+import { makeAvailability } from '../../src/observing/stores/availability.js';
 import {
   OutcomeUnknown,
   StoreUnavailable,

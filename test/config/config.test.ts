@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { ConfigProblem, readConfig } from '../../src/config.js';
+import { ConfigProblem, readConfig } from '../../src/config/config.js';
 
 test('An empty environment gives the defaults of one machine', (t) => {
   const config = readConfig({});

@@ -3,8 +3,8 @@ import test from 'ava';
 import {
   paymentSecretNames,
   paymentVariableNames,
-} from '../../src/integrations/payments/payment-variables.js';
-import { paymentProvider } from '../../src/domain/payment.js';
+} from '../../src/areas/payments/platforms/settings/payment-variables.js';
+import { paymentProvider } from '../../src/areas/payments/domain/payment.js';
 
 const clone = new URL('../../../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, clone), 'utf8');

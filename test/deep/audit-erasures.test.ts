@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { packageFile } from '../../src/package-files.js';
 import { openServices } from '../../src/composition/services.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
-import { erased } from '../../src/keys/sealer.js';
-import { defaultLimits } from '../../src/security/limits.js';
+import { erased } from '../../src/keys/sealing/sealer.js';
+import { defaultLimits } from '../../src/security/rates/limits.js';
 import { readWholeLog } from '../support/audit/audit-scene.js';
 import { readAuditorPages } from '../support/audit/auditor-pages.js';
 import {

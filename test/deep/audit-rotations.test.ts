@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { packageFile } from '../../src/package-files.js';
-import type { RingOverview } from '../../src/keys/key-rotation.js';
+import type { RingOverview } from '../../src/keys/rings/key-rotation.js';
 import { isSignedWith, startPollingAuditor } from '../support/audit/polling-auditor.js';
 import {
   asObject,

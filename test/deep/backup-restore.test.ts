@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { verifyBackup } from '../../src/composition/backup-folder.js';
+import { verifyBackup } from '../../src/operating/backup/backup-folder.js';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import {

@@ -11,15 +11,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { readManifest, verifyBackup } from '../../src/composition/backup-folder.js';
-import { compareStores } from '../../src/composition/check-restored.js';
-import { ConfigProblem, readConfig } from '../../src/config.js';
+import { readManifest, verifyBackup } from '../../src/operating/backup/backup-folder.js';
+import { compareStores } from '../../src/operating/backup/check-restored.js';
+import { ConfigProblem, readConfig } from '../../src/config/config.js';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
-import { backUp } from '../../src/composition/backup.js';
-import { restoreBackup } from '../../src/composition/restore.js';
-import { KeyProblem } from '../../src/keys/errors.js';
-import { canaryRecord } from '../../src/keys/key-canaries.js';
-import { lockDirectory } from '../../src/stores/embedded/directory-lock.js';
+import { backUp } from '../../src/operating/backup/backup.js';
+import { restoreBackup } from '../../src/operating/backup/restore.js';
+import { KeyProblem } from '../../src/keys/sealing/errors.js';
+import { canaryRecord } from '../../src/keys/rings/key-canaries.js';
+import { lockDirectory } from '../../src/stores/embedded/files/directory-lock.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import {
   countsOf,

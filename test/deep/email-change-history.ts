@@ -1,8 +1,8 @@
 import type { StoredEvent, DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { streamName } from '../../src/event-sourcing/ports/stream-name.js';
 import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
-import { emailAggregate, type EmailState } from '../../src/domain/email/email.js';
-import { hasAddress, userAggregate, type UserState } from '../../src/domain/user/user.js';
+import { emailAggregate, type EmailState } from '../../src/areas/accounts/domain/email/email.js';
+import { hasAddress, userAggregate, type UserState } from '../../src/areas/accounts/domain/user/user.js';
 
 /** Checks the owners of the addresses at every moment of the log. Returns the problem, or null. */
 export function judgeAddresses(log: readonly StoredEvent[], userIds: readonly string[]): string | null {

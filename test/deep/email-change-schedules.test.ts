@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
-import { emailAggregate } from '../../src/domain/email/email.js';
+import { emailAggregate } from '../../src/areas/accounts/domain/email/email.js';
 import { runEmailChangeSchedule } from './email-change-schedules.js';
 
 // `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the message of a failure) repeat one schedule with its trace.

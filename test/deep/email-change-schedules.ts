@@ -3,26 +3,26 @@ import type { CommandContext } from '../../src/event-sourcing/ports/command-cont
 import type { DocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../src/concurrency/overloaded.js';
+import { Overloaded } from '../../src/kit/overloaded.js';
 import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
 import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeAddressReservations } from '../../src/commands/accounts/address-reservations.js';
-import { makeConfirmEmailChange } from '../../src/commands/accounts/confirm-email-change.js';
-import { makeFinishEmailChange } from '../../src/commands/accounts/finish-email-change.js';
-import { makeRegister } from '../../src/commands/accounts/register.js';
-import { makeRevertEmailChange } from '../../src/commands/accounts/revert-email-change.js';
-import { TooManyAttempts } from '../../src/commands/shared/rejections.js';
-import { makeRequestEmailChange } from '../../src/commands/accounts/request-email-change.js';
-import { makeStartSession } from '../../src/commands/accounts/start-session.js';
-import { revertibleMs } from '../../src/domain/user/former-addresses.js';
-import { userAggregate } from '../../src/domain/user/user.js';
+import { makeAddressReservations } from '../../src/areas/accounts/commands/registering/address-reservations.js';
+import { makeConfirmEmailChange } from '../../src/areas/accounts/commands/address/confirm-email-change.js';
+import { makeFinishEmailChange } from '../../src/areas/accounts/commands/address/finish-email-change.js';
+import { makeRegister } from '../../src/areas/accounts/commands/registering/register.js';
+import { makeRevertEmailChange } from '../../src/areas/accounts/commands/address/revert-email-change.js';
+import { TooManyAttempts } from '../../src/areas/shared/rejections.js';
+import { makeRequestEmailChange } from '../../src/areas/accounts/commands/address/request-email-change.js';
+import { makeStartSession } from '../../src/areas/accounts/commands/sessions/start-session.js';
+import { revertibleMs } from '../../src/areas/accounts/domain/user/former-addresses.js';
+import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import {
   makeFinishEmailChanges,
   makeReleaseFormerAddresses,
-} from '../../src/reactions/finish-email-change.js';
-import { eventFor, contextFor, type AnyReaction } from '../../src/event-sourcing/reacting/reaction.js';
+} from '../../src/areas/accounts/commands/address/finish-email-change-reaction.js';
+import { eventFor, contextFor, type AnyReaction } from '../../src/event-sourcing/effects/reaction.js';
 import { projections } from '../../projections/index.js';
-import { makeUserReader } from '../../projections/users/reader.js';
+import { makeUserReader } from '../../projections/accounts/users/reader.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { digest as someDigest } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
@@ -38,10 +38,10 @@ import {
   type Weather,
 } from './register-simulation.js';
 import { partial } from '../support/fakes/partial.js';
-import type { Sealer } from '../../src/keys/sealer.js';
+import type { Sealer } from '../../src/keys/sealing/sealer.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
-import type { Digests } from '../../src/keys/digests.js';
-import type { MailedCodes } from '../../src/keys/login-codes.js';
+import type { Digests } from '../../src/keys/sealing/digests.js';
+import type { MailedCodes } from '../../src/keys/codes/login-codes.js';
 import { everyNetworkKnown } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();

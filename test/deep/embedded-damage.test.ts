@@ -1,14 +1,14 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { makeEventReader } from '../../src/stores/embedded/event-reader.js';
-import { encodeContent } from '../../src/stores/embedded/event-rows.js';
-import { makeEventWriter } from '../../src/stores/embedded/event-writer.js';
-import { failureOf } from '../../src/stores/embedded/failures.js';
-import { eventsFormat } from '../../src/stores/embedded/formats.js';
-import { openHighWaterMark } from '../../src/stores/embedded/high-water-mark.js';
-import { openWriter } from '../../src/stores/embedded/prepare-file.js';
-import { makeTransactions } from '../../src/stores/embedded/transactions.js';
+import { makeEventReader } from '../../src/stores/embedded/log/event-reader.js';
+import { encodeContent } from '../../src/stores/embedded/log/event-rows.js';
+import { makeEventWriter } from '../../src/stores/embedded/log/event-writer.js';
+import { failureOf } from '../../src/stores/embedded/files/failures.js';
+import { eventsFormat } from '../../src/stores/embedded/files/formats.js';
+import { openHighWaterMark } from '../../src/stores/embedded/files/high-water-mark.js';
+import { openWriter } from '../../src/stores/embedded/files/prepare-file.js';
+import { makeTransactions } from '../../src/stores/embedded/writing/transactions.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { makeDirectory } from '../support/servers/embedded-directory.js';
 

@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import type { EmbeddedContext } from '../../src/stores/embedded/context.js';
-import { makeEmbeddedEventStore, openEventLog } from '../../src/stores/embedded/event-store.js';
-import type { Fault } from '../../src/stores/embedded/faults.js';
-import { openReadModelStore } from '../../src/stores/embedded/read-model-store.js';
-import { openStateStore } from '../../src/stores/embedded/state-store.js';
+import type { EmbeddedContext } from '../../src/stores/embedded/files/context.js';
+import { makeEmbeddedEventStore, openEventLog } from '../../src/stores/embedded/log/event-store.js';
+import type { Fault } from '../../src/stores/embedded/writing/faults.js';
+import { openReadModelStore } from '../../src/stores/embedded/documents/read-model-store.js';
+import { openStateStore } from '../../src/stores/embedded/writing/state-store.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { wholeFold } from '../support/clients/document-writes.js';
 import { makeContext, makeDirectory } from '../support/servers/embedded-directory.js';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type { LogEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
-import { makeEmbeddedEventStore, openEventLog } from '../../src/stores/embedded/event-store.js';
+import { makeEmbeddedEventStore, openEventLog } from '../../src/stores/embedded/log/event-store.js';
 import { readLog } from '../contracts/event-store-fixtures.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { makeContext, makeDirectory } from '../support/servers/embedded-directory.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makeSemaphore } from '../../src/concurrency/semaphore.js';
+import { makeSemaphore } from '../../src/kit/semaphore.js';
 import { exchangeLog, exchanges, moments, strikes, strikeStream } from '../support/servers/exchanged-logs.js';
 
 /* The log of a service with embedded read models is exchanged, or loses events. `test/servers` does so with MongoDB. */

@@ -2,7 +2,7 @@ import test from 'ava';
 import {
   makeCheckCapacityGrants,
   makeFulfilOrders,
-} from '../../src/commands/orders/fulfil-order-reaction.js';
+} from '../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
 import { exploreInterleavings } from '../support/simulation/model/explore-interleavings.js';
 import { fulfilmentModel, fulfilmentStories } from '../support/simulation/model/fulfilment-model.js';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { defaultLimits } from '../../src/security/limits.js';
+import { defaultLimits } from '../../src/security/rates/limits.js';
 import type { Answer } from '../support/clients/http-app.js';
 import { countingReads } from '../support/clients/counting-reads.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';

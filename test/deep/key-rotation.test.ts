@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { makeOperations } from '../../src/control/operations/index.js';
+import { makeOperations } from '../../src/operating/commands/index.js';
 import type { Services } from '../../src/composition/services.js';
-import { makeOperationRunner } from '../../src/control/operation.js';
-import { loginCodeAggregate } from '../../src/domain/login-code/login-code.js';
-import { userAggregate } from '../../src/domain/user/user.js';
+import { makeOperationRunner } from '../../src/operating/socket/operation.js';
+import { loginCodeAggregate } from '../../src/areas/accounts/domain/login-code/login-code.js';
+import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { type RingName, ringNames } from '../../src/keys/key-file-format.js';
+import { type RingName, ringNames } from '../../src/keys/rings/key-file-format.js';
 import {
   asObject,
   makeServiceClient,

@@ -1,9 +1,9 @@
 import { cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { KeyProblem } from '../../src/keys/errors.js';
-import { canaryRecord } from '../../src/keys/key-canaries.js';
-import { openConnection } from '../../src/stores/embedded/database.js';
+import { KeyProblem } from '../../src/keys/sealing/errors.js';
+import { canaryRecord } from '../../src/keys/rings/key-canaries.js';
+import { openConnection } from '../../src/stores/embedded/files/database.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { dumpDirectory } from '../support/servers/embedded-dump.js';

@@ -3,9 +3,9 @@ import test from 'ava';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
-import { KeyDestroyed } from '../../src/keys/errors.js';
-import { makeKeyring, type Keyring } from '../../src/keys/keyring.js';
-import { type LastingScope, type Sealer, erased, makeSealer } from '../../src/keys/sealer.js';
+import { KeyDestroyed } from '../../src/keys/sealing/errors.js';
+import { makeKeyring, type Keyring } from '../../src/keys/rings/keyring.js';
+import { type LastingScope, type Sealer, erased, makeSealer } from '../../src/keys/sealing/sealer.js';
 import { makeSeededRandom, makeTestClock } from '../support/fakes/clock.js';
 import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 

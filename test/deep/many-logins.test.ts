@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makeHashPool, type MeasuredHashPool } from '../../src/security/hash-pool.js';
+import { makeHashPool, type MeasuredHashPool } from '../../src/security/passwords/hash-pool.js';
 import { makeServiceClient, type ServiceReply } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';

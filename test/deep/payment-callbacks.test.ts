@@ -1,7 +1,11 @@
 import test from 'ava';
-import { paymentProvider } from '../../src/domain/payment.js';
-import { everyByteChanged, makeJudge, makeMutants } from '../integrations/payments/callback-mutants.js';
-import { givenProvider, readVectors } from '../integrations/payments/vectors.js';
+import { paymentProvider } from '../../src/areas/payments/domain/payment.js';
+import {
+  everyByteChanged,
+  makeJudge,
+  makeMutants,
+} from '../areas/payments/platforms/messages/callback-mutants.js';
+import { givenProvider, readVectors } from '../areas/payments/platforms/vectors/vectors.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { takeMutants } from '../support/examples/refused-callbacks.js';
 

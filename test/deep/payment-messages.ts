@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { merchant } from '../integrations/payments/messages.js';
+import { merchant } from '../areas/payments/platforms/messages/messages.js';
 
 /** A payment at its platform. */
 export interface Payment {

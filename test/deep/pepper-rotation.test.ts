@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeOperations } from '../../src/control/operations/index.js';
-import { makeOperationRunner } from '../../src/control/operation.js';
+import { makeOperations } from '../../src/operating/commands/index.js';
+import { makeOperationRunner } from '../../src/operating/socket/operation.js';
 import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given/given-share.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
-import { requestRebuild } from '../../src/event-sourcing/views/rebuild.js';
+import { requestRebuild } from '../../src/event-sourcing/views/generations/rebuild.js';
 import type { CounterCommand } from '../support/examples/counter-aggregate.js';
 import { counterLabelsProjection, countersProjection } from '../support/examples/counter-views.js';
 import { foldOfLog, storedDocuments } from '../support/simulation/kernel/expected-documents.js';

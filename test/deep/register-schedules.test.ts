@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
-import { emailAggregate } from '../../src/domain/email/email.js';
+import { emailAggregate } from '../../src/areas/accounts/domain/email/email.js';
 import { runSchedule } from './register-schedules.js';
 import type { Sabotage } from './register-simulation.js';
 

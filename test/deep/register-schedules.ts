@@ -1,18 +1,18 @@
 import type { DocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../src/concurrency/overloaded.js';
+import { Overloaded } from '../../src/kit/overloaded.js';
 import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
 import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
 import {
   makeAddressReservations,
   takeOverAfterMs,
-} from '../../src/commands/accounts/address-reservations.js';
-import { makeRegister } from '../../src/commands/accounts/register.js';
-import { isRejection } from '../../src/commands/shared/rejections.js';
-import { makeStartSession } from '../../src/commands/accounts/start-session.js';
+} from '../../src/areas/accounts/commands/registering/address-reservations.js';
+import { makeRegister } from '../../src/areas/accounts/commands/registering/register.js';
+import { isRejection } from '../../src/areas/shared/rejections.js';
+import { makeStartSession } from '../../src/areas/accounts/commands/sessions/start-session.js';
 import { projections } from '../../projections/index.js';
-import { makeUserReader } from '../../projections/users/reader.js';
+import { makeUserReader } from '../../projections/accounts/users/reader.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { digest } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
@@ -28,7 +28,7 @@ import {
   type Weather,
 } from './register-simulation.js';
 import { partial } from '../support/fakes/partial.js';
-import type { Sealer } from '../../src/keys/sealer.js';
+import type { Sealer } from '../../src/keys/sealing/sealer.js';
 import { everyNetworkKnown } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();

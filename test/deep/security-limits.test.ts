@@ -3,12 +3,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { z } from 'zod';
-import { makeKeyring } from '../../src/keys/keyring.js';
-import { makeRefreshTokens } from '../../src/keys/refresh-tokens.js';
-import { makeAccessTokens } from '../../src/security/access-tokens.js';
-import { limitsFrom } from '../../src/security/limits.js';
-import { ipBuckets } from '../../src/security/client-ip.js';
-import { makeRateLimiter } from '../../src/security/rate-limit.js';
+import { makeKeyring } from '../../src/keys/rings/keyring.js';
+import { makeRefreshTokens } from '../../src/keys/codes/refresh-tokens.js';
+import { makeAccessTokens } from '../../src/security/tokens/access-tokens.js';
+import { limitsFrom } from '../../src/security/rates/limits.js';
+import { ipBuckets } from '../../src/security/rates/client-ip.js';
+import { makeRateLimiter } from '../../src/security/rates/rate-limit.js';
 import { makeSeededRandom, makeTestClock } from '../support/fakes/clock.js';
 import { makeTokenMutants } from '../support/examples/token-mutants.js';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { projectsProjection } from '../../projections/projects/projection.js';
+import { projectsProjection } from '../../projections/projects/projects/projection.js';
 import { collectionName } from '../../src/event-sourcing/views/projection.js';
 import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
-import { openStores } from '../../src/composition/open-stores.js';
-import { makeStoreLinks } from '../../src/composition/store-links.js';
-import { readConfig } from '../../src/config.js';
+import { openStores } from '../../src/composition/opening/open-stores.js';
+import { makeStoreLinks } from '../../src/composition/opening/store-links.js';
+import { readConfig } from '../../src/config/config.js';
 import { makeLog } from '../../src/log.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { loseAnswers } from '../support/fakes/lossy-event-store.js';

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
-import { refreshGraceMs, requestMsMax } from '../../src/domain/session/session.js';
+import { refreshGraceMs, requestMsMax } from '../../src/areas/accounts/domain/session/session.js';
 import { refreshTokens } from './session-world.js';
 import type { Tally } from './register-simulation.js';
 

@@ -1,8 +1,8 @@
 import test from 'ava';
 import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
 import type { DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
-import { sessionCategory } from '../../src/domain/session/events.js';
-import { userAggregate } from '../../src/domain/user/user.js';
+import { sessionCategory } from '../../src/areas/accounts/domain/session/events.js';
+import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import { userId } from '../support/examples/ids.js';
 import { withDecide } from '../support/given/with-decide.js';
 import { runSchedule } from './session-schedules.js';

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'ava';
 import { z } from 'zod';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';

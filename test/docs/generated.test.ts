@@ -1,6 +1,6 @@
 import test from 'ava';
-import { fieldProblemCodes } from '../../src/domain/field-problems.js';
-import { errorStatus } from '../../src/http/error-codes.js';
+import { fieldProblemCodes } from '../../src/validation/field-problems.js';
+import { errorStatus } from '../../src/http/replies/error-codes.js';
 import { guides, partsOf, read, regenerate } from './documents.js';
 import { generatedParts } from './tables.js';
 

@@ -199,16 +199,16 @@ function namedIn(file: string): readonly string[] {
 }
 
 test(names('0', 'It is the contract: its statuses, fields and rules hold.'), (t) => {
-  const files = readdirSync(join(clone, 'test', 'http')).filter((name) =>
-    /^contract-.*\.test\.ts$/.test(name),
+  const files = readdirSync(join(clone, 'test'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /(^|\/)contract-[^/]*\.test\.ts$/.test(name),
   );
   const named = new Set([
-    ...files.flatMap((name) => namedIn(`test/http/${name}`)),
+    ...files.flatMap((name) => namedIn(`test/${name}`)),
     ...namedIn('test/docs/sentences-of-the-contract.test.ts'),
     ...open.map(([section, sentence]) => `${section} ${sentence}`),
     ...atTheTop.map(({ text }) => `0 ${text}`),
   ]);
-  // test/http/contract-fields.test.ts declares a test for each row of these tables.
+  // test/http/document/contract-fields.test.ts declares a test for each row of these tables.
   const byRow: ReadonlySet<string> = new Set([...replyTables, requestTable]);
   const left = contract.filter(
     ({ section, text, isRow }) => !named.has(`${section} ${text}`) && !(isRow && byRow.has(section)),

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { program } from '../../src/cli/program.js';
-import { environmentSchema, secretNames } from '../../src/config.js';
+import { environmentSchema, secretNames } from '../../src/config/config.js';
 import {
   paymentVariables,
   serviceVariables,
   type VariableDescription,
 } from '../../src/config/descriptions.js';
-import { describeFailure, testFailureCodes } from '../../src/domain/storage/test-failure.js';
-import { webhookMessages, type WebhookType } from '../../src/webhooks/message-types.js';
-import { defaultLimits, limitDescriptions } from '../../src/security/limits.js';
+import { describeFailure, testFailureCodes } from '../../src/areas/storages/domain/storage/test-failure.js';
+import { webhookMessages, type WebhookType } from '../../src/webhooks/messages/message-types.js';
+import { defaultLimits, limitDescriptions } from '../../src/security/rates/limits.js';
 
 /** Makes the text of every generated part of a document, by the name between its markers: Markdown tables. */
 export const generatedParts: Readonly<Record<string, () => string>> = {

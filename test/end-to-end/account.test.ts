@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import type { Clock } from '../../src/event-sourcing/ports/clock.js';
-import { erased } from '../../src/keys/sealer.js';
+import type { Clock } from '../../src/kit/clock.js';
+import { erased } from '../../src/keys/sealing/sealer.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { eventually } from '../support/eventually.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';

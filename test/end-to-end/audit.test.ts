@@ -2,9 +2,9 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 
-import { entryOf } from '../../src/audit/leaf.js';
-import { leafHash, rootFromInclusion, rootOf } from '../../src/audit/merkle.js';
-import { parseCheckpointText, parseNote } from '../../src/audit/note.js';
+import { entryOf } from '../../src/areas/audit/tree/leaf.js';
+import { leafHash, rootFromInclusion, rootOf } from '../../src/areas/audit/tree/merkle.js';
+import { parseCheckpointText, parseNote } from '../../src/areas/audit/tree/note.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually as eventuallyAt } from '../support/eventually.js';

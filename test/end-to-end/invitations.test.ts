@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import type { Limits } from '../../src/config.js';
+import type { Limits } from '../../src/config/config.js';
 import {
   asObject,
   makeServiceClient,

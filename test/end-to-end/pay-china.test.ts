@@ -1,6 +1,6 @@
 import test from 'ava';
-import { browse } from '../integrations/payments/makers/given-makers.js';
-import { merchant, secrets } from '../integrations/payments/messages.js';
+import { browse } from '../areas/payments/platforms/makers/given-makers.js';
+import { merchant, secrets } from '../areas/payments/platforms/messages/messages.js';
 import { asObject, textOf } from '../support/clients/service-client.js';
 import { givenAlipayService, givenWechatPayService, isPhone } from '../support/platforms/china-services.js';
 import { givenFakeEpay } from '../support/platforms/fake-epay.js';

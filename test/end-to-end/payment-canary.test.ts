@@ -1,5 +1,5 @@
 import test from 'ava';
-import { userAggregate } from '../../src/domain/user/user.js';
+import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { appendEvents } from '../support/given/append-events.js';

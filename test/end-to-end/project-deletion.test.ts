@@ -1,6 +1,6 @@
 import test from 'ava';
-import { storageAggregate } from '../../src/domain/storage/storage.js';
-import { dataKeyRecord, type LastingScope } from '../../src/keys/key-scope.js';
+import { storageAggregate } from '../../src/areas/storages/domain/storage/storage.js';
+import { dataKeyRecord, type LastingScope } from '../../src/keys/sealing/key-scope.js';
 import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
-import { paymentCallbackResource } from '../../projections/payment-callbacks/resource.js';
-import { callbackIdOf } from '../../src/domain/payment-ids.js';
+import { paymentCallbackResource } from '../../projections/payments/payment-callbacks/resource.js';
+import { callbackIdOf } from '../../src/areas/payments/domain/payment-ids.js';
 import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';

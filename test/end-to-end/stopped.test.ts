@@ -2,7 +2,7 @@ import test from 'ava';
 import { pino } from 'pino';
 import { allViews, projections } from '../../projections/index.js';
 import type { JsonObject, NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
-import { setApartItems } from '../../src/event-sourcing/following/set-apart.js';
+import { setApartItems } from '../../src/event-sourcing/feeding/set-apart.js';
 import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';

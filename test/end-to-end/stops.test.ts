@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { isExplained } from '../../src/cli/explained.js';
-import { openConnection } from '../../src/stores/embedded/database.js';
+import { openConnection } from '../../src/stores/embedded/files/database.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { openLog } from '../support/servers/embedded-directory.js';
 import { startInProcess } from '../support/servers/service-in-process.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Lookup } from '../../src/integrations/outgoing/shared-lookup.js';
+import type { Lookup } from '../../src/outgoing/shared-lookup.js';
 import { givenFakeStorage, type FakeOperation, type Fault } from '../support/fakes/fake-storage.js';
 import { textOf } from '../support/clients/service-client.js';
 import { givenStorageProject, startStorageService } from '../support/given/storage-project.js';

@@ -1,5 +1,9 @@
 import test from 'ava';
-import { makePicture, type Member, type PartProgress } from '../../src/event-sourcing/sharing/picture.js';
+import {
+  makePicture,
+  type Member,
+  type PartProgress,
+} from '../../src/event-sourcing/feeding/sharing/picture.js';
 import { reportStatus, sharedParts } from '../../src/observing/parts.js';
 
 const other: Member = {

@@ -9,7 +9,7 @@ import {
 import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
-import { makeStoreMetrics } from '../../src/observing/store-metrics.js';
+import { makeStoreMetrics } from '../../src/observing/stores/store-metrics.js';
 import { partial } from '../support/fakes/partial.js';
 
 const event = partial<NewEvent>({ type: 'Happened' });

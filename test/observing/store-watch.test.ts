@@ -1,8 +1,8 @@
 import test from 'ava';
-import { steadyMsOf } from '../../src/event-sourcing/ports/clock.js';
-import { makeAvailability } from '../../src/concurrency/availability.js';
-import { makeLogReads } from '../../src/observing/log-reads.js';
-import { makeStoreWatch, type StoreReport } from '../../src/observing/store-watch.js';
+import { steadyMsOf } from '../../src/kit/clock.js';
+import { makeAvailability } from '../../src/observing/stores/availability.js';
+import { makeLogReads } from '../../src/observing/stores/log-reads.js';
+import { makeStoreWatch, type StoreReport } from '../../src/observing/stores/store-watch.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 

@@ -1,23 +1,23 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { ordersProjection, type OrderDocument } from '../../projections/orders/projection.js';
+import { ordersProjection, type OrderDocument } from '../../projections/payments/orders/projection.js';
 import {
   type PaymentCallbackDocument,
   paymentCallbacksProjection,
-} from '../../projections/payment-callbacks/projection.js';
-import { transactionsProjection } from '../../projections/transactions/projection.js';
-import type { DecisionEntry } from '../../projections/payment-decisions/entry.js';
-import type { PaymentCallbackEvent } from '../../src/domain/payment-callback/events.js';
-import type { OrderEvent } from '../../src/domain/order/events.js';
+} from '../../projections/payments/payment-callbacks/projection.js';
+import { transactionsProjection } from '../../projections/payments/transactions/projection.js';
+import type { DecisionEntry } from '../../projections/payments/payment-decisions/entry.js';
+import type { PaymentCallbackEvent } from '../../src/areas/payments/domain/payment-callback/events.js';
+import type { OrderEvent } from '../../src/areas/payments/domain/order/events.js';
 import {
   orderAggregate,
   type OrderCommand,
   orderStatus,
   refundedAmount,
   unusedPayments,
-} from '../../src/domain/order/order.js';
-import type { TransactionEvent } from '../../src/domain/transaction/events.js';
-import type { PaymentFact } from '../../src/domain/payment.js';
+} from '../../src/areas/payments/domain/order/order.js';
+import type { TransactionEvent } from '../../src/areas/payments/domain/transaction/events.js';
+import type { PaymentFact } from '../../src/areas/payments/domain/payment.js';
 import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { foldEvents } from '../../src/event-sourcing/views/fold-documents.js';
 import { digest, orderId, userId } from '../support/examples/ids.js';

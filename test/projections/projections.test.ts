@@ -1,15 +1,15 @@
 import test from 'ava';
 import { projections } from '../../projections/index.js';
-import { peerNodesProjection } from '../../projections/peer-nodes/projection.js';
-import { type ProjectDocument, projectsProjection } from '../../projections/projects/projection.js';
-import { sessionsProjection } from '../../projections/sessions/projection.js';
-import { sharesProjection } from '../../projections/shares/projection.js';
+import { peerNodesProjection } from '../../projections/nodes/peer-nodes/projection.js';
+import { type ProjectDocument, projectsProjection } from '../../projections/projects/projects/projection.js';
+import { sessionsProjection } from '../../projections/accounts/sessions/projection.js';
+import { sharesProjection } from '../../projections/shares/shares/projection.js';
 import {
   type StorageDocument,
   storageConfigsProjection,
-} from '../../projections/storage-configs/projection.js';
-import { describeFailure } from '../../src/domain/storage/test-failure.js';
-import { type UserDocument, usersProjection } from '../../projections/users/projection.js';
+} from '../../projections/storages/storage-configs/projection.js';
+import { describeFailure } from '../../src/areas/storages/domain/storage/test-failure.js';
+import { type UserDocument, usersProjection } from '../../projections/accounts/users/projection.js';
 import {
   digest,
   orderId,
@@ -43,7 +43,7 @@ import {
 } from '../support/examples/project.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { sessionRevoked, sessionStarted } from '../support/examples/session.js';
-import { termsOf } from '../../src/domain/share/status.js';
+import { termsOf } from '../../src/areas/shares/domain/share/status.js';
 import { freeTerms, shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
 import {
   activated,
@@ -71,10 +71,10 @@ import {
 } from '../support/examples/user.js';
 import { eventTime, firstEventAt, recordEvents } from '../support/given/given-events.js';
 import { accessId, shareId } from '../support/examples/ids.js';
-import { shareAccessAggregate } from '../../src/domain/share-access/share-access.js';
-import type { ShareAccessEvent } from '../../src/domain/share-access/events.js';
-import { shareDownloadsTally } from '../../projections/share-accesses/downloads-tally.js';
-import { shareViewsTally } from '../../projections/share-accesses/views-tally.js';
+import { shareAccessAggregate } from '../../src/areas/shares/domain/share-access/share-access.js';
+import type { ShareAccessEvent } from '../../src/areas/shares/domain/share-access/events.js';
+import { shareDownloadsTally } from '../../projections/shares/share-accesses/downloads-tally.js';
+import { shareViewsTally } from '../../projections/shares/share-accesses/views-tally.js';
 import { givenProjection } from '../support/given/given-projection.js';
 
 const created = { created_at: firstEventAt, updated_at: firstEventAt };

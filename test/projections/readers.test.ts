@@ -1,20 +1,20 @@
 import test from 'ava';
 import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
-import type { Clock } from '../../src/event-sourcing/ports/clock.js';
+import type { Clock } from '../../src/kit/clock.js';
 import type { DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { nodeAggregate } from '../../src/domain/node/node.js';
-import { projectAggregate } from '../../src/domain/project/project.js';
-import { sessionAggregate } from '../../src/domain/session/session.js';
-import { storageAggregate } from '../../src/domain/storage/storage.js';
-import { userAggregate } from '../../src/domain/user/user.js';
-import { makeAccessReader } from '../../projections/access/reader.js';
-import { makeNodeCheckReader } from '../../projections/peer-nodes/checks.js';
-import { makeNodeReader } from '../../projections/peer-nodes/reader.js';
-import { makeProjectReader } from '../../projections/projects/reader.js';
-import { makeStorageReader } from '../../projections/storage-configs/reader.js';
-import { makeUsageReader } from '../../projections/usage/reader.js';
-import { makeUserReader } from '../../projections/users/reader.js';
+import { nodeAggregate } from '../../src/areas/nodes/domain/node/node.js';
+import { projectAggregate } from '../../src/areas/projects/domain/project/project.js';
+import { sessionAggregate } from '../../src/areas/accounts/domain/session/session.js';
+import { storageAggregate } from '../../src/areas/storages/domain/storage/storage.js';
+import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
+import { makeAccessReader } from '../../projections/projects/access-reader.js';
+import { makeNodeCheckReader } from '../../projections/nodes/peer-nodes/checks.js';
+import { makeNodeReader } from '../../projections/nodes/peer-nodes/reader.js';
+import { makeProjectReader } from '../../projections/projects/projects/reader.js';
+import { makeStorageReader } from '../../projections/storages/storage-configs/reader.js';
+import { makeUsageReader } from '../../projections/projects/usage/reader.js';
+import { makeUserReader } from '../../projections/accounts/users/reader.js';
 import {
   digest,
   nodeId,

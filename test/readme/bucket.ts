@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { bucketAddress } from '../../src/domain/storage/bucket-address.js';
-import { makeS3Signer } from '../../src/integrations/object-storage/s3-signer.js';
-import type { StorageMethod } from '../../src/integrations/object-storage/signer.js';
+import { bucketAddress } from '../../src/areas/storages/domain/bucket/bucket-address.js';
+import { makeS3Signer } from '../../src/areas/storages/bucket/signing/s3-signer.js';
+import type { StorageMethod } from '../../src/areas/storages/bucket/signing/signer.js';
 
 /** A bucket for one document, and the variables by which its commands find it. */
 export interface ReaderBucket {

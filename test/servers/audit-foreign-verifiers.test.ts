@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { runVerifier } from '../../src/audit/verify/verify.js';
+import { runVerifier } from '../../src/areas/audit/verify.js';
 import { bytesOf, joinLines, linesOf, withFiles, withForgedAmount } from '../support/audit/altered-export.js';
 import {
   auditOrigin,

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { makeSemaphore } from '../../src/concurrency/semaphore.js';
-import type { Random } from '../../src/event-sourcing/ports/clock.js';
+import { makeSemaphore } from '../../src/kit/semaphore.js';
+import type { Random } from '../../src/kit/clock.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import {
   asObject,

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { KeyProblem } from '../../src/keys/errors.js';
+import { KeyProblem } from '../../src/keys/sealing/errors.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { changedKeys } from '../support/examples/changed-keys.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';

@@ -2,7 +2,7 @@
 import test from 'ava';
 
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { defaultMongoDbLimits } from '../../src/stores/mongodb/limits.js';
+import { defaultMongoDbLimits } from '../../src/stores/mongodb/calls/limits.js';
 import { realClock } from '../support/fakes/clock.js';
 import { wholeFold } from '../support/clients/document-writes.js';
 import { mongoDbUrl, openTestStores } from '../support/servers/mongodb-server.js';

@@ -5,19 +5,19 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'ava';
-import { makeAlipayClient } from '../../src/integrations/payments/alipay-client.js';
-import { makeAlipayMaker } from '../../src/integrations/payments/alipay-maker.js';
-import { chinaTime } from '../../src/integrations/payments/china.js';
-import { makeWechatPayClient } from '../../src/integrations/payments/wechatpay-client.js';
-import { makeWechatPayMaker } from '../../src/integrations/payments/wechatpay-maker.js';
+import { makeAlipayClient } from '../../src/areas/payments/platforms/alipay/alipay-client.js';
+import { makeAlipayMaker } from '../../src/areas/payments/platforms/alipay/alipay-maker.js';
+import { chinaTime } from '../../src/areas/payments/platforms/settings/china.js';
+import { makeWechatPayClient } from '../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
+import { makeWechatPayMaker } from '../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
 import {
   failureOf,
   makeTestCall,
   merchantKeys,
   merchantSerial,
   paymentRequest,
-} from '../integrations/payments/makers/given-makers.js';
-import { arrivesAt, merchant } from '../integrations/payments/messages.js';
+} from '../areas/payments/platforms/makers/given-makers.js';
+import { arrivesAt, merchant } from '../areas/payments/platforms/messages/messages.js';
 import type { ReceivedRequest } from '../support/platforms/platform-server.js';
 import { givenRecorder, partsRead, refundRequest as refund } from '../support/platforms/recorder.js';
 

@@ -1,6 +1,6 @@
 /* Judges every state of the page that opens shares by its screenshot, by axe, and by its size on small and large screens. */
 import test, { type ExecutionContext } from 'ava';
-import type { CreateShareInput } from '../../src/commands/shares/create-share.js';
+import type { CreateShareInput } from '../../src/areas/shares/commands/create-share.js';
 import {
   behaveAs,
   brokenRules,

@@ -1,7 +1,7 @@
 /* Tests the page that opens shares in a real browser: Chromium, controlled by WebDriver. */
 import test, { type ExecutionContext } from 'ava';
-import type { AssetDescription } from '../../src/domain/asset/events.js';
-import type { CreateShareInput } from '../../src/commands/shares/create-share.js';
+import type { AssetDescription } from '../../src/areas/assets/domain/asset/events.js';
+import type { CreateShareInput } from '../../src/areas/shares/commands/create-share.js';
 import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';

@@ -3,9 +3,9 @@
  * servers on this machine that verify each request with the provider's SDK in SDK_FOLDER.
  */
 import test from 'ava';
-import { makeAllowedAddress } from '../../src/integrations/outgoing/allowed-address.js';
-import { makeOutgoingHttp } from '../../src/integrations/outgoing/outgoing-http.js';
-import type { Lookup } from '../../src/integrations/outgoing/shared-lookup.js';
+import { makeAllowedAddress } from '../../src/outgoing/allowed-address.js';
+import { makeOutgoingHttp } from '../../src/outgoing/outgoing-http.js';
+import type { Lookup } from '../../src/outgoing/shared-lookup.js';
 import { textOf } from '../support/clients/service-client.js';
 import { cdnAuthority, providerAuthority } from '../support/examples/cdn-certificates.js';
 import { cdnHost } from '../support/fakes/fake-cdn.js';

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import test from 'ava';
-import { rejectedBy } from '../../src/concurrency/rejected-by.js';
-import type { OutgoingHttp } from '../../src/integrations/outgoing/outgoing-http.js';
+import { rejectedBy } from '../../src/kit/rejected-by.js';
+import type { OutgoingHttp } from '../../src/outgoing/outgoing-http.js';
 import { makeAttemptDelivery } from '../../src/webhooks/attempt.js';
 import { givenWebhooks } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';

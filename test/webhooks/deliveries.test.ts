@@ -1,6 +1,6 @@
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
-import { OutgoingError } from '../../src/integrations/outgoing/outgoing-http.js';
+import { OutgoingError } from '../../src/outgoing/outgoing-http.js';
 import { eventually } from '../support/eventually.js';
 import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
 import { dayMs, givenWebhooks, shortAnswerMs, webhookSecret } from '../support/given/given-webhooks.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { parseEndpoints } from '../../src/webhooks/endpoint.js';
-import { webhookTypes } from '../../src/webhooks/message-types.js';
+import { webhookTypes } from '../../src/webhooks/messages/message-types.js';
 import { webhookSecret as secret } from '../support/given/given-webhooks.js';
 
 const url = 'https://shop.example.org/hook?token=canary-token';

@@ -4,8 +4,12 @@ import { Webhook } from 'standardwebhooks';
 import type { JsonObject, StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import { parseEndpoints } from '../../src/webhooks/endpoint.js';
-import { makeMessage, messageTypeOf, sentCategories } from '../../src/webhooks/make-message.js';
-import { type WebhookType, webhookMessages, webhookTypes } from '../../src/webhooks/message-types.js';
+import { makeMessage, messageTypeOf, sentCategories } from '../../src/webhooks/messages/make-message.js';
+import {
+  type WebhookType,
+  webhookMessages,
+  webhookTypes,
+} from '../../src/webhooks/messages/message-types.js';
 import { signedRequest, webhookId } from '../../src/webhooks/signed-request.js';
 import { findCanaries } from '../support/examples/canaries.js';
 import { everyEvent } from '../support/examples/every-event.js';

@@ -1,10 +1,10 @@
 import test from 'ava';
-import { makeOutgoingHttp, type OutgoingHttp } from '../../src/integrations/outgoing/outgoing-http.js';
-import { rejectedBy } from '../../src/concurrency/rejected-by.js';
+import { makeOutgoingHttp, type OutgoingHttp } from '../../src/outgoing/outgoing-http.js';
+import { rejectedBy } from '../../src/kit/rejected-by.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
-import { makePicture } from '../../src/event-sourcing/sharing/picture.js';
-import { makeSoleMember, type Members } from '../../src/event-sourcing/sharing/members.js';
+import { makePicture } from '../../src/event-sourcing/feeding/sharing/picture.js';
+import { makeSoleMember, type Members } from '../../src/event-sourcing/feeding/sharing/members.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.js';

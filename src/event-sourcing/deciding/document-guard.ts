@@ -1,4 +1,4 @@
-import { makeLru } from '../views/lru.js';
+import { makeLru } from '../../kit/lru.js';
 import { assertDocumentFits, maxDocumentBytes } from '../ports/document-size.js';
 import { maxEventBytes } from '../ports/event-store.js';
 import type { StoredDocument } from '../ports/read-model-store.js';

@@ -4,9 +4,9 @@ import type { DocumentWriter } from '../views/document-writer.js';
 import type { DomainEvent, NewEvent, StoredEvent } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import { evolveDecoded, evolveDocument } from '../views/fold-documents.js';
-import { makeLru } from '../views/lru.js';
+import { makeLru } from '../../kit/lru.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
-import { readStream } from '../following/read-stream.js';
+import { readStream } from '../feeding/read-stream.js';
 
 /** A stream folded up to a revision: its aggregate's state and its views' documents. */
 export interface Folded<State> {

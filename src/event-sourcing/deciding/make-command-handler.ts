@@ -1,5 +1,5 @@
 import { appendDurably, defaultAppendLimits } from './append-durably.js';
-import { backoff, type Clock, type Random } from '../ports/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/clock.js';
 import type { CommandHandler, Handled, HandleOptions } from './command-handler.js';
 import type { CommandContext } from '../ports/command-context.js';
 import { streamName } from '../ports/stream-name.js';
@@ -11,12 +11,12 @@ import {
   TargetNotFound,
   WrongExpectedRevision,
 } from '../ports/errors.js';
-import { Overloaded } from '../../concurrency/overloaded.js';
+import { Overloaded } from '../../kit/overloaded.js';
 import type { EventStore } from '../ports/event-store.js';
 import { type Encoded, type Folded, makeFoldedStreams, type Target } from './folded-streams.js';
 import { makeDocumentGuard } from './document-guard.js';
 import { eventId } from './ids.js';
-import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
+import { makeKeyedMutex } from '../../kit/keyed-mutex.js';
 import { retryRead } from './retry-pauses.js';
 
 const attemptsMax = 20;

@@ -1,7 +1,7 @@
-import { withTimeLimit } from '../../concurrency/time-limit.js';
-import type { Clock } from '../ports/clock.js';
+import { withTimeLimit } from '../../kit/time-limit.js';
+import type { Clock } from '../../kit/clock.js';
 import { StoreUnavailable } from '../ports/errors.js';
-import type { Generations } from './generations.js';
+import type { Generations } from './generations/generations.js';
 import { type AnyProjection, isTally } from './projection.js';
 import type { ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 

@@ -1,8 +1,8 @@
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
 import type { LogEvent } from '../ports/domain-event.js';
-import { type EventGroups, groupsOf } from '../following/page-groups.js';
-import type { SetApart } from '../following/set-apart.js';
+import { type EventGroups, groupsOf } from '../feeding/page-groups.js';
+import type { SetApart } from '../feeding/set-apart.js';
 import { foldEvents, foldOnwards, foldWholeStream } from './fold-documents.js';
 import type { AnyProjection } from './projection.js';
 

@@ -1,6 +1,6 @@
-import { groupsOf } from '../following/page-groups.js';
-import { readStream } from '../following/read-stream.js';
-import type { SetApart } from '../following/set-apart.js';
+import { groupsOf } from '../feeding/page-groups.js';
+import { readStream } from '../feeding/read-stream.js';
+import type { SetApart } from '../feeding/set-apart.js';
 import type { DomainEvent, LogEvent, Recorded } from '../ports/domain-event.js';
 import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
 import type { EventStore } from '../ports/event-store.js';

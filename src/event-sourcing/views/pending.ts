@@ -1,4 +1,4 @@
-import { makeSetApart, type SetApart, type SetApartItem } from '../following/set-apart.js';
+import { makeSetApart, type SetApart, type SetApartItem } from '../feeding/set-apart.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import { makePendingDocuments, type PendingDocuments } from './pending-documents.js';

@@ -1,7 +1,7 @@
-import { makeKeyedMutex } from '../../concurrency/keyed-mutex.js';
-import { Overloaded } from '../../concurrency/overloaded.js';
+import { makeKeyedMutex } from '../../kit/keyed-mutex.js';
+import { Overloaded } from '../../kit/overloaded.js';
 import type { IdQuery, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
-import type { Generations } from './generations.js';
+import type { Generations } from './generations/generations.js';
 import { nextWrite } from './pending-totals.js';
 import type { AnyProjection, AnyTally } from './projection.js';
 import { type PendingEntry, type Total, totalOf } from './total.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../../package-files.js';
-import { contentTag } from '../etag.js';
-import type { PreparedBody } from '../reply.js';
+import { contentTag } from '../replies/etag.js';
+import type { PreparedBody } from '../replies/reply.js';
 
 /**
  * Prepares a page of one script and one style sheet, which its policy names by digest. By default it calls its own origin only.

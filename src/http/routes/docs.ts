@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { HttpError } from '../http-error.js';
+import { HttpError } from '../replies/http-error.js';
 import { makeDocsPage } from '../pages/docs/docs-page.js';
 import { openReaderFiles } from '../pages/docs/reader-files.js';
-import type { PreparedBody } from '../reply.js';
+import type { PreparedBody } from '../replies/reply.js';
 import { ignoredQuery, noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 

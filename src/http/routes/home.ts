@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { pageItemsMax } from '../../../projections/paging.js';
-import type { RateLimit } from '../../security/rate-limit.js';
-import { publicAccess } from '../access.js';
-import { contentTag } from '../etag.js';
-import { homePageContentSecurityPolicy, renderHomePage } from '../home-page.js';
-import { idempotencyKeyMs } from '../idempotency.js';
-import { bodyBytesMax } from '../json-body.js';
-import { tagDescriptions } from '../openapi-texts.js';
+import type { RateLimit } from '../../security/rates/rate-limit.js';
+import { publicAccess } from '../access/access.js';
+import { contentTag } from '../replies/etag.js';
+import { homePageContentSecurityPolicy, renderHomePage } from './home-page.js';
+import { idempotencyKeyMs } from '../access/idempotency.js';
+import { bodyBytesMax } from '../body/json-body.js';
+import { tagDescriptions } from '../document/openapi-texts.js';
 import { ignoredQuery, noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 

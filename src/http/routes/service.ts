@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { jwksCacheSeconds } from '../../security/access-tokens.js';
-import { HttpError } from '../http-error.js';
-import { makeOpenApi } from '../openapi.js';
+import { jwksCacheSeconds } from '../../security/tokens/access-tokens.js';
+import { HttpError } from '../replies/http-error.js';
+import { makeOpenApi } from '../document/openapi.js';
 import type { Readiness } from '../../observing/readiness.js';
-import { prepareText } from '../content-encoding.js';
-import type { PreparedBody } from '../reply.js';
+import { prepareText } from '../body/content-encoding.js';
+import type { PreparedBody } from '../replies/reply.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { makeDocsRoutes } from './docs.js';

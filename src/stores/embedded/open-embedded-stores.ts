@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
+import type { Clock, Random } from '../../kit/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import type { EmbeddedContext } from './context.js';
-import { openConnection } from './database.js';
-import { lockDirectory, replayMark, unfinishedRestore, watchLock } from './directory-lock.js';
-import { makeEmbeddedEventStore, openEventLog } from './event-store.js';
-import type { Fault } from './faults.js';
-import { openReadModelStore } from './read-model-store.js';
-import { openStateStore } from './state-store.js';
+import type { EmbeddedContext } from './files/context.js';
+import { openConnection } from './files/database.js';
+import { lockDirectory, replayMark, unfinishedRestore, watchLock } from './files/directory-lock.js';
+import { makeEmbeddedEventStore, openEventLog } from './log/event-store.js';
+import type { Fault } from './writing/faults.js';
+import { openReadModelStore } from './documents/read-model-store.js';
+import { openStateStore } from './writing/state-store.js';
 
 export interface EmbeddedStoresOptions {
   /** The data directory. It is created with access for this user only when it does not exist. */

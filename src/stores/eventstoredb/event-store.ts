@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { AllStreamRecordedEvent } from '@eventstore/db-client';
-import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
+import type { Clock, Random } from '../../kit/clock.js';
 import type { LogEvent, Position, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../../event-sourcing/ports/event-store.js';
-import { makeLogFollower } from '../../event-sourcing/following/log-follower.js';
-import { makeAppend } from './appends.js';
-import { makeCallGate, makeLimitedCalls } from './calls.js';
+import { makeLogFollower } from '../../event-sourcing/feeding/log-follower.js';
+import { makeAppend } from './calls/appends.js';
+import { makeCallGate, makeLimitedCalls } from './calls/calls.js';
 import { makeClient } from './client.js';
 import { parseConnectionString, type ConnectionPolicy } from './connection-string.js';
-import { appendFailure, readFailure, unsentFailure } from './failures.js';
-import { eventStoreDbLimits, type EventStoreDbLimits } from './limits.js';
-import { makeLogGuard } from './log-guard.js';
-import { identified, logIdIn, logIdStream, makeLogId } from './log-id.js';
-import { formatPosition, parsePosition } from './positions.js';
-import { makeReads, type Found } from './reads.js';
-import { makeSameLog } from './same-log.js';
-import { makeSeenWhole } from './seen-whole.js';
-import { checkSizes } from './sizes.js';
-import { toStoredEvent } from './stored-events.js';
+import { appendFailure, readFailure, unsentFailure } from './calls/failures.js';
+import { eventStoreDbLimits, type EventStoreDbLimits } from './calls/limits.js';
+import { makeLogGuard } from './same-log/log-guard.js';
+import { identified, logIdIn, logIdStream, makeLogId } from './same-log/log-id.js';
+import { formatPosition, parsePosition } from './same-log/positions.js';
+import { makeReads, type Found } from './calls/reads.js';
+import { makeSameLog } from './same-log/same-log.js';
+import { makeSeenWhole } from './same-log/seen-whole.js';
+import { checkSizes } from './calls/sizes.js';
+import { toStoredEvent } from './calls/stored-events.js';
 import { makeLiveSubscription } from './live-subscription.js';
-import { CallAbandoned, CallTimedOut, withinLimit } from './time-limit.js';
-import { makeVerifiedCalls } from './verified-calls.js';
-import { damageIn, makeWholeStreams } from './whole-streams.js';
+import { CallAbandoned, CallTimedOut, withinLimit } from './calls/time-limit.js';
+import { makeVerifiedCalls } from './calls/verified-calls.js';
+import { damageIn, makeWholeStreams } from './same-log/whole-streams.js';
 
 export interface EventStoreDbOptions {
   /** `esdb://…` or `esdb+discover://…`. */

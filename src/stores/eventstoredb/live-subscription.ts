@@ -5,10 +5,10 @@ import {
   type AllStreamSubscription,
   type Credentials,
 } from '@eventstore/db-client';
-import { backoff, type Clock, type Random } from '../../event-sourcing/ports/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/clock.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { Client } from './client.js';
-import { parsePosition } from './positions.js';
+import { parsePosition } from './same-log/positions.js';
 
 /** The live subscription of a process. It opens after the position that the reader of the log has passed. */
 export interface LiveSubscription {

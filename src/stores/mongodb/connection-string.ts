@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 
-import { connectionWaitMs, placeWaitMs, type MongoDbLimits } from './limits.js';
+import { connectionWaitMs, placeWaitMs, type MongoDbLimits } from './calls/limits.js';
 
 /** The part of the connection that follows the URL. A limit of the URL may shorten a limit of this service. */
 export interface ConnectionLimits {

@@ -3,18 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient, MongoError, MongoServerError, type Document } from 'mongodb';
 import { z } from 'zod';
 
-import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
+import type { Clock, Random } from '../../kit/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import { makeAttempts, type Attempt } from './attempts.js';
-import { makeCalls } from './calls.js';
-import { makeDatabaseCommands, type DatabaseCommands } from './commands.js';
+import { makeAttempts, type Attempt } from './calls/attempts.js';
+import { makeCalls } from './calls/calls.js';
+import { makeDatabaseCommands, type DatabaseCommands } from './calls/commands.js';
 import { connectionLimits, type ConnectionLimits, driverWaits, withReplyLimit } from './connection-string.js';
-import { classify } from './failures.js';
-import { defaultMongoDbLimits, type MongoDbLimits } from './limits.js';
-import { makePrimaryCheck } from './primary-check.js';
-import { makeMongoDbReadModelStore } from './read-model-store.js';
+import { classify } from './calls/failures.js';
+import { defaultMongoDbLimits, type MongoDbLimits } from './calls/limits.js';
+import { makePrimaryCheck } from './calls/primary-check.js';
+import { makeMongoDbReadModelStore } from './documents/read-model-store.js';
 import { ensureExpiry, makeMongoDbStateStore, stateCollection } from './state-store.js';
 
 export interface MongoDbStores {

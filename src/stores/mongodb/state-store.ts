@@ -1,7 +1,7 @@
-import type { Clock, Random } from '../../event-sourcing/ports/clock.js';
+import type { Clock, Random } from '../../kit/clock.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import { upkeep, type Calls } from './calls.js';
-import type { DatabaseCommands } from './commands.js';
+import { upkeep, type Calls } from './calls/calls.js';
+import type { DatabaseCommands } from './calls/commands.js';
 import { makeVersionedRecords } from './versioned-records.js';
 
 export const stateCollection = 'state';

@@ -1,13 +1,13 @@
 import type { Document } from 'mongodb';
 import { z } from 'zod';
 
-import type { Random } from '../../event-sourcing/ports/clock.js';
+import type { Random } from '../../kit/clock.js';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
-import type { Attempt } from './attempts.js';
-import { upkeep, type Calls, type GuardedWrite, type ReadOptions, type Settled } from './calls.js';
-import type { DatabaseCommands } from './commands.js';
-import { parseStored } from './parse-stored.js';
-import { makeToken } from './token.js';
+import type { Attempt } from './calls/attempts.js';
+import { upkeep, type Calls, type GuardedWrite, type ReadOptions, type Settled } from './calls/calls.js';
+import type { DatabaseCommands } from './calls/commands.js';
+import { parseStored } from './documents/parse-stored.js';
+import { makeToken } from './documents/token.js';
 
 /**
  * The value is JSON text, because no query reads into it and text keeps it exactly; null is a removed record.

@@ -1,17 +1,22 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { entryOf } from '../../../src/audit/leaf.js';
-import { leafHash, rootOf } from '../../../src/audit/merkle.js';
-import { checkpointText, makeNoteSigner, noteOf, type NoteSigner } from '../../../src/audit/note.js';
-import { tilePath, tileWidth } from '../../../src/audit/tile-paths.js';
+import { entryOf } from '../../../src/areas/audit/tree/leaf.js';
+import { leafHash, rootOf } from '../../../src/areas/audit/tree/merkle.js';
+import {
+  checkpointText,
+  makeNoteSigner,
+  noteOf,
+  type NoteSigner,
+} from '../../../src/areas/audit/tree/note.js';
+import { tilePath, tileWidth } from '../../../src/areas/audit/tree/tile-paths.js';
 import {
   readSigned,
   readVkeys,
   type VerifierRead,
   verifyLog,
   WrongLog,
-} from '../../../src/audit/verify/verify.js';
+} from '../../../src/areas/audit/verify.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 
 /** An event as a line of an export has it. */

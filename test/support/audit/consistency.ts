@@ -1,4 +1,4 @@
-import { type Hash, nodeHash } from '../../../src/audit/merkle.js';
+import { type Hash, nodeHash } from '../../../src/areas/audit/tree/merkle.js';
 
 /** A tree of so many leaves. */
 export interface TreeHead {

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import type { AuditEventResource } from '../../../projections/audit/resource.js';
-import type { AuditStatus } from '../../../src/audit/audit-log.js';
+import type { AuditStatus } from '../../../src/areas/audit/signing/audit-log.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Answer } from '../clients/http-app.js';
 import { asObject, textOf } from '../clients/service-client.js';

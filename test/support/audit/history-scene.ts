@@ -1,8 +1,8 @@
 import type { ExecutionContext } from 'ava';
-import { type AuditHistory, makeAuditHistory } from '../../../src/audit/history.js';
-import { makeLogResources } from '../../../src/audit/log-resources.js';
-import { makeProjectOf, type ProjectOf } from '../../../src/audit/project-of.js';
-import { makeTileStore } from '../../../src/audit/tile-store.js';
+import { type AuditHistory, makeAuditHistory } from '../../../src/areas/audit/history/history.js';
+import { makeLogResources } from '../../../src/areas/audit/history/log-resources.js';
+import { makeProjectOf, type ProjectOf } from '../../../src/areas/audit/history/project-of.js';
+import { makeTileStore } from '../../../src/areas/audit/tree/tile-store.js';
 import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { eventually } from '../eventually.js';
 import { makeSeededRandom } from '../fakes/clock.js';

@@ -1,4 +1,4 @@
-import { isSignedBy, parseCheckpointText, parseNote, parseVkey } from '../../../src/audit/note.js';
+import { isSignedBy, parseCheckpointText, parseNote, parseVkey } from '../../../src/areas/audit/tree/note.js';
 
 /** What an auditor who polls has seen. */
 export interface Polled {

@@ -1,5 +1,5 @@
-import { parseCheckpointText, parseNote } from '../../../src/audit/note.js';
-import { auditCollection } from '../../../src/audit/tile-store.js';
+import { parseCheckpointText, parseNote } from '../../../src/areas/audit/tree/note.js';
+import { auditCollection } from '../../../src/areas/audit/tree/tile-store.js';
 import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';

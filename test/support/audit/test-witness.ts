@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { foldNodes, type Hash } from '../../../src/audit/merkle.js';
-import { isSignedBy, parseCheckpointText, parseNote, parseVkey } from '../../../src/audit/note.js';
+import { foldNodes, type Hash } from '../../../src/areas/audit/tree/merkle.js';
+import { isSignedBy, parseCheckpointText, parseNote, parseVkey } from '../../../src/areas/audit/tree/note.js';
 import { givenWitness } from './audit-export.js';
 import { isConsistent, type TreeHead } from './consistency.js';
 

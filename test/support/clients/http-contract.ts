@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { OpenApiDocument, OpenApiOperation } from '../../../src/http/openapi.js';
-import type { Json } from '../../../src/http/openapi-json.js';
+import type { OpenApiDocument, OpenApiOperation } from '../../../src/http/document/openapi.js';
+import type { Json } from '../../../src/http/document/openapi-json.js';
 import { libraryWording, readError } from './error-bodies.js';
-import { mapSchema } from '../../../src/http/openapi-schemas.js';
+import { mapSchema } from '../../../src/http/document/openapi-schemas.js';
 
 /** A reply that a test received. */
 export interface ReceivedReply {

@@ -1,15 +1,15 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { PaymentProviderName } from '../../../src/domain/payment.js';
+import type { PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import { makeAlipay } from '../../../src/integrations/payments/alipay.js';
-import { makeEpay } from '../../../src/integrations/payments/epay.js';
-import type { PaymentProvider } from '../../../src/integrations/payments/payment-provider.js';
-import type { FoundCertificates } from '../../../src/integrations/payments/paypal-certificates.js';
-import { makePayPal } from '../../../src/integrations/payments/paypal.js';
-import { makeStandard, parseStandardSecret } from '../../../src/integrations/payments/standard.js';
-import { makeStripe } from '../../../src/integrations/payments/stripe.js';
-import { makeWechatPay } from '../../../src/integrations/payments/wechatpay.js';
-import { merchant } from '../../integrations/payments/messages.js';
+import { makeAlipay } from '../../../src/areas/payments/platforms/alipay/alipay.js';
+import { makeEpay } from '../../../src/areas/payments/platforms/epay/epay.js';
+import type { PaymentProvider } from '../../../src/areas/payments/platforms/payment-provider.js';
+import type { FoundCertificates } from '../../../src/areas/payments/platforms/paypal/paypal-certificates.js';
+import { makePayPal } from '../../../src/areas/payments/platforms/paypal/paypal.js';
+import { makeStandard, parseStandardSecret } from '../../../src/areas/payments/platforms/standard.js';
+import { makeStripe } from '../../../src/areas/payments/platforms/stripe/stripe.js';
+import { makeWechatPay } from '../../../src/areas/payments/platforms/wechatpay/wechatpay.js';
+import { merchant } from '../../areas/payments/platforms/messages/messages.js';
 import {
   type SentCallback,
   signAlipay,

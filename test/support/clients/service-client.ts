@@ -1,5 +1,5 @@
-import { callControl } from '../../../src/control/control-client.js';
-import { controlSocketPath } from '../../../src/control/protocol.js';
+import { callControl } from '../../../src/operating/socket/control-client.js';
+import { controlSocketPath } from '../../../src/operating/socket/protocol.js';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
 import { errorBreaches } from './http-contract.js';
 

@@ -1,4 +1,4 @@
-import type { AssetDescription } from '../../../src/domain/asset/events.js';
+import type { AssetDescription } from '../../../src/areas/assets/domain/asset/events.js';
 import { projectId, storageId } from './ids.js';
 
 export const assetFacts: Omit<AssetDescription, 'project_id' | 'storage_id'> = {

@@ -1,20 +1,20 @@
-import type { AssetEvent } from '../../../src/domain/asset/events.js';
-import type { AuditLogEvent } from '../../../src/domain/audit-log/events.js';
-import type { CheckoutEvent } from '../../../src/domain/checkout/events.js';
-import type { EmailEvent } from '../../../src/domain/email/events.js';
-import type { LoginCodeEvent } from '../../../src/domain/login-code/events.js';
-import type { NodeEvent } from '../../../src/domain/node/events.js';
-import type { OrderEvent } from '../../../src/domain/order/events.js';
-import type { PaymentCallbackEvent } from '../../../src/domain/payment-callback/events.js';
-import type { ProjectEvent } from '../../../src/domain/project/events.js';
-import type { SecurityNoticeEvent } from '../../../src/domain/security-notice/events.js';
-import type { SessionEvent } from '../../../src/domain/session/events.js';
-import type { ShareAccessEvent } from '../../../src/domain/share-access/events.js';
-import type { ShareMailEvent } from '../../../src/domain/share-mail/events.js';
-import type { ShareEvent } from '../../../src/domain/share/events.js';
-import type { StorageEvent } from '../../../src/domain/storage/events.js';
-import type { TransactionEvent } from '../../../src/domain/transaction/events.js';
-import type { UserEvent } from '../../../src/domain/user/events.js';
+import type { AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
+import type { AuditLogEvent } from '../../../src/areas/audit/domain/audit-log/events.js';
+import type { CheckoutEvent } from '../../../src/areas/payments/domain/checkout/events.js';
+import type { EmailEvent } from '../../../src/areas/accounts/domain/email/events.js';
+import type { LoginCodeEvent } from '../../../src/areas/accounts/domain/login-code/events.js';
+import type { NodeEvent } from '../../../src/areas/nodes/domain/node/events.js';
+import type { OrderEvent } from '../../../src/areas/payments/domain/order/events.js';
+import type { PaymentCallbackEvent } from '../../../src/areas/payments/domain/payment-callback/events.js';
+import type { ProjectEvent } from '../../../src/areas/projects/domain/project/events.js';
+import type { SecurityNoticeEvent } from '../../../src/areas/accounts/domain/security-notice/events.js';
+import type { SessionEvent } from '../../../src/areas/accounts/domain/session/events.js';
+import type { ShareAccessEvent } from '../../../src/areas/shares/domain/share-access/events.js';
+import type { ShareMailEvent } from '../../../src/areas/shares/domain/share-mail/events.js';
+import type { ShareEvent } from '../../../src/areas/shares/domain/share/events.js';
+import type { StorageEvent } from '../../../src/areas/storages/domain/storage/events.js';
+import type { TransactionEvent } from '../../../src/areas/payments/domain/transaction/events.js';
+import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
 import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import {
   accessId,

@@ -1,6 +1,9 @@
-import type { Requester } from '../../../src/domain/fields.js';
-import type { LoginCodeEvent } from '../../../src/domain/login-code/events.js';
-import type { LoginCodeIssue, LoginCodeState } from '../../../src/domain/login-code/login-code.js';
+import type { Requester } from '../../../src/validation/fields.js';
+import type { LoginCodeEvent } from '../../../src/areas/accounts/domain/login-code/events.js';
+import type {
+  LoginCodeIssue,
+  LoginCodeState,
+} from '../../../src/areas/accounts/domain/login-code/login-code.js';
 import { userId } from './ids.js';
 import { sealedExample } from './sealed.js';
 

@@ -1,4 +1,4 @@
-import type { NodeDescription, NodeEvent } from '../../../src/domain/node/events.js';
+import type { NodeDescription, NodeEvent } from '../../../src/areas/nodes/domain/node/events.js';
 
 export const description: NodeDescription = {
   name: 'edge-1',

@@ -1,6 +1,6 @@
-import type { Role } from '../../../src/domain/role.js';
-import type { ProjectEvent } from '../../../src/domain/project/events.js';
-import type { ProjectCommand } from '../../../src/domain/project/project.js';
+import type { Role } from '../../../src/areas/projects/domain/role.js';
+import type { ProjectEvent } from '../../../src/areas/projects/domain/project/events.js';
+import type { ProjectCommand } from '../../../src/areas/projects/domain/project/project.js';
 import { digest, orderId, otherDigest, otherUserId, storageId, userId } from './ids.js';
 import { sealedExample } from './sealed.js';
 

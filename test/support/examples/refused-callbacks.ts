@@ -1,8 +1,8 @@
-import { paymentProvider, type PaymentProviderName } from '../../../src/domain/payment.js';
+import { paymentProvider, type PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
 import type { ExecutionContext } from 'ava';
-import { makeMutants } from '../../integrations/payments/callback-mutants.js';
-import { arrivesAt } from '../../integrations/payments/messages.js';
-import { asCallback, givenProvider, readVectors } from '../../integrations/payments/vectors.js';
+import { makeMutants } from '../../areas/payments/platforms/messages/callback-mutants.js';
+import { arrivesAt } from '../../areas/payments/platforms/messages/messages.js';
+import { asCallback, givenProvider, readVectors } from '../../areas/payments/platforms/vectors/vectors.js';
 import { makeSeededRandom } from '../fakes/clock.js';
 import { givenCommands } from '../given/given-commands.js';
 import { givenContext, givenStores } from '../given/given-stores.js';

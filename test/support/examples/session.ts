@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../../../src/domain/session/events.js';
+import type { SessionEvent } from '../../../src/areas/accounts/domain/session/events.js';
 import { digest, otherDigest, userId } from './ids.js';
 
 export const sessionStarted = {

@@ -1,6 +1,6 @@
-import type { ShareEvent } from '../../../src/domain/share/events.js';
-import type { ShareCommand } from '../../../src/domain/share/share.js';
-import type { StoredTerms } from '../../../src/domain/share/status.js';
+import type { ShareEvent } from '../../../src/areas/shares/domain/share/events.js';
+import type { ShareCommand } from '../../../src/areas/shares/domain/share/share.js';
+import type { StoredTerms } from '../../../src/areas/shares/domain/share/status.js';
 import { accessId, assetId, digest, projectId, userId } from './ids.js';
 import { sealedExample } from './sealed.js';
 

@@ -1,5 +1,5 @@
-import type { StorageConfiguration } from '../../../src/domain/storage/configuration.js';
-import type { StorageEvent } from '../../../src/domain/storage/events.js';
+import type { StorageConfiguration } from '../../../src/areas/storages/domain/storage/configuration.js';
+import type { StorageEvent } from '../../../src/areas/storages/domain/storage/events.js';
 import { otherTestId, projectId, testId } from './ids.js';
 import { sealedExample } from './sealed.js';
 

@@ -1,5 +1,5 @@
-import type { UserEvent } from '../../../src/domain/user/events.js';
-import type { UserCommand } from '../../../src/domain/user/user.js';
+import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
+import type { UserCommand } from '../../../src/areas/accounts/domain/user/user.js';
 import { changeId, digest, otherDigest } from './ids.js';
 import { sealedExample } from './sealed.js';
 

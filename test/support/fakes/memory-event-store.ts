@@ -1,5 +1,5 @@
 import type { LogEvent, NewEvent, StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { Clock, Random } from '../../../src/event-sourcing/ports/clock.js';
+import type { Clock, Random } from '../../../src/kit/clock.js';
 import {
   EventTooLarge,
   StoreDamaged,
@@ -13,8 +13,8 @@ import {
   maxAppendBytes,
   maxEventBytes,
 } from '../../../src/event-sourcing/ports/event-store.js';
-import { eventBytes } from '../../../src/event-sourcing/following/event-bytes.js';
-import { makeLogFollower } from '../../../src/event-sourcing/following/log-follower.js';
+import { eventBytes } from '../../../src/event-sourcing/feeding/event-bytes.js';
+import { makeLogFollower } from '../../../src/event-sourcing/feeding/log-follower.js';
 
 /**
  * An EventStore in memory, for simulations. It keeps the contract without durability. `appendForeign` makes events of

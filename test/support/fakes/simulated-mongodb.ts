@@ -1,8 +1,12 @@
 import { BSON, MongoNetworkError, MongoServerError, type Document } from 'mongodb';
 
-import type { Random } from '../../../src/event-sourcing/ports/clock.js';
-import type { DatabaseCommands, UpdateStatement, Written } from '../../../src/stores/mongodb/commands.js';
-import { NoVerdict } from '../../../src/stores/mongodb/failures.js';
+import type { Random } from '../../../src/kit/clock.js';
+import type {
+  DatabaseCommands,
+  UpdateStatement,
+  Written,
+} from '../../../src/stores/mongodb/calls/commands.js';
+import { NoVerdict } from '../../../src/stores/mongodb/calls/failures.js';
 
 /** One write that took effect; the list has the order of the effects. */
 export interface Effect {

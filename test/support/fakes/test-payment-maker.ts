@@ -1,10 +1,10 @@
-import type { PlatformError } from '../../../src/integrations/payments/payment-maker.js';
+import type { PlatformError } from '../../../src/areas/payments/platforms/payment-maker.js';
 import {
   type MadePayment,
   type PaymentMaker,
   type PaymentRequest,
   type RefundRequest,
-} from '../../../src/integrations/payments/payment-maker.js';
+} from '../../../src/areas/payments/platforms/payment-maker.js';
 
 /** A maker without a network. It makes one payment for each idempotency key. */
 export interface TestPaymentMaker extends PaymentMaker {

@@ -1,8 +1,12 @@
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { type PaymentFact, paymentFact, paymentProvider } from '../../../src/domain/payment.js';
-import type { PaymentProvider } from '../../../src/integrations/payments/payment-provider.js';
-import type { PaymentProviders } from '../../../src/integrations/payments/payment-providers.js';
+import {
+  type PaymentFact,
+  paymentFact,
+  paymentProvider,
+} from '../../../src/areas/payments/domain/payment.js';
+import type { PaymentProvider } from '../../../src/areas/payments/platforms/payment-provider.js';
+import type { PaymentProviders } from '../../../src/areas/payments/platforms/settings/payment-providers.js';
 
 /** One message of a test's payment platform. */
 export interface TestMessage {

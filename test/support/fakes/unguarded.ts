@@ -1,5 +1,5 @@
-import type { AccountTries } from '../../../src/commands/accounts/account-tries.js';
-import type { KnownNetworks } from '../../../src/security/known-networks.js';
+import type { AccountTries } from '../../../src/areas/accounts/commands/signing-in/account-tries.js';
+import type { KnownNetworks } from '../../../src/security/guessing/known-networks.js';
 
 /** Remembers nothing: every client is a known one. For worlds without a state store. */
 export const everyNetworkKnown: KnownNetworks = {

@@ -1,4 +1,4 @@
-import { notificationName, reportName } from '../../../src/domain/payment-ids.js';
+import { notificationName, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 
 /** Returns the ids of the reports of a callback: one, or one for each notification that its inbox passed on. */

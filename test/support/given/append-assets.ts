@@ -1,5 +1,5 @@
 import { v5 } from 'uuid';
-import { assetCodec } from '../../../src/domain/asset/events.js';
+import { assetCodec } from '../../../src/areas/assets/domain/asset/events.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { assetDescription } from '../examples/asset.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { backUp } from '../../../src/composition/backup.js';
-import { restoreBackup } from '../../../src/composition/restore.js';
-import { readConfig } from '../../../src/config.js';
+import { backUp } from '../../../src/operating/backup/backup.js';
+import { restoreBackup } from '../../../src/operating/backup/restore.js';
+import { readConfig } from '../../../src/config/config.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { collectionName } from '../../../src/event-sourcing/views/projection.js';
 import { makeServiceClient, textOf } from '../clients/service-client.js';

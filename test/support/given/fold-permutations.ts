@@ -8,8 +8,8 @@ import {
   refundedAmount,
   type ReportedFact,
   unusedPayments,
-} from '../../../src/domain/order/order.js';
-import { evolve } from '../../../src/domain/order/state.js';
+} from '../../../src/areas/payments/domain/order/order.js';
+import { evolve } from '../../../src/areas/payments/domain/order/state.js';
 import { ledgerOf } from '../simulation/reactions/payment-ledger.js';
 import { drawScene, receivedAt } from '../simulation/reactions/payment-scene.js';
 import { userId } from '../examples/ids.js';

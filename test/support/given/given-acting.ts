@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
-import { userAggregate } from '../../../src/domain/user/user.js';
+import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import { register } from '../examples/user.js';
 import { givenContext, type GivenStores } from './given-stores.js';
 

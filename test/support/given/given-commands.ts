@@ -1,34 +1,38 @@
-import type { Deps } from '../../../src/commands/deps.js';
+import type { Deps } from '../../../src/areas/shared/deps.js';
 import { randomBytes } from 'node:crypto';
-import { makeBackground } from '../../../src/concurrency/background.js';
-import { makeFindAccount } from '../../../src/commands/shared/find-account.js';
-import type { SessionIds } from '../../../projections/access/reader.js';
+import { makeBackground } from '../../../src/kit/background.js';
+import { makeFindAccount } from '../../../src/areas/accounts/commands/signing-in/find-account.js';
+import type { SessionIds } from '../../../projections/projects/access-reader.js';
 import { makeReaders, type Readers } from '../../../projections/readers.js';
-import { makeCommands } from '../../../src/commands/index.js';
-import { makeOrderCommands } from '../../../src/commands/orders/index.js';
-import { builtInPlans } from '../../../src/domain/order/plans.js';
-import { makeStorageUrls } from '../../../src/integrations/object-storage/media-urls.js';
-import type { Limits } from '../../../src/config.js';
-import { limitsFrom } from '../../../src/security/limits.js';
-import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
-import { makeKeyring } from '../../../src/keys/keyring.js';
+import { makeCommands } from '../../../src/areas/commands.js';
+import { makeOrderCommands } from '../../../src/areas/payments/commands/index.js';
+import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js';
+import { makeStorageUrls } from '../../../src/areas/storages/bucket/signing/media-urls.js';
+import type { Limits } from '../../../src/config/config.js';
+import { limitsFrom } from '../../../src/security/rates/limits.js';
+import type { Clock } from '../../../src/kit/clock.js';
+import { makeKeyring } from '../../../src/keys/rings/keyring.js';
 import {
   makeAddressChangeCodes,
   makeLoginCodes,
   makeVerificationCodes,
-} from '../../../src/keys/login-codes.js';
-import { makePasskeyChallenges } from '../../../src/keys/passkey-challenges.js';
-import { makeAddressRevertCodes } from '../../../src/keys/revert-codes.js';
-import { makeRefreshTokens } from '../../../src/keys/refresh-tokens.js';
-import { makePlaylistTokens } from '../../../src/keys/playlist-tokens.js';
-import { makeShareSessions } from '../../../src/keys/share-sessions.js';
-import { makeAccessTokens } from '../../../src/security/access-tokens.js';
-import { makePasswords } from '../../../src/security/passwords.js';
-import { type ExtraCheck, makeCheckPassword } from '../../../src/security/password-rules.js';
-import { makeSharePasswords } from '../../../src/security/share-passwords.js';
-import { nativeScrypt, type ScryptInput, type ScryptParameters } from '../../../src/security/scrypt.js';
-import type { PaymentMakers } from '../../../src/integrations/payments/payment-makers.js';
-import type { PaymentProviders } from '../../../src/integrations/payments/payment-providers.js';
+} from '../../../src/keys/codes/login-codes.js';
+import { makePasskeyChallenges } from '../../../src/keys/codes/passkey-challenges.js';
+import { makeAddressRevertCodes } from '../../../src/keys/codes/revert-codes.js';
+import { makeRefreshTokens } from '../../../src/keys/codes/refresh-tokens.js';
+import { makePlaylistTokens } from '../../../src/keys/codes/playlist-tokens.js';
+import { makeShareSessions } from '../../../src/keys/codes/share-sessions.js';
+import { makeAccessTokens } from '../../../src/security/tokens/access-tokens.js';
+import { makePasswords } from '../../../src/security/passwords/passwords.js';
+import { type ExtraCheck, makeCheckPassword } from '../../../src/security/passwords/password-rules.js';
+import { makeSharePasswords } from '../../../src/security/passwords/share-passwords.js';
+import {
+  nativeScrypt,
+  type ScryptInput,
+  type ScryptParameters,
+} from '../../../src/security/passwords/scrypt.js';
+import type { PaymentMakers } from '../../../src/areas/payments/platforms/settings/payment-makers.js';
+import type { PaymentProviders } from '../../../src/areas/payments/platforms/settings/payment-providers.js';
 import type { GivenStores } from './given-stores.js';
 import { allTestPaymentProviders } from '../fakes/test-payment-provider.js';
 

@@ -3,11 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import type { CountPasswords } from '../../../src/commands/accounts/count-passwords.js';
-import type { RingName } from '../../../src/keys/key-file-format.js';
-import { type KeySettings, ensureKeyFile, loadKeys, makeKeyRings } from '../../../src/keys/key-rings.js';
-import { makeKeyRotation } from '../../../src/keys/key-rotation.js';
-import { makeSealer } from '../../../src/keys/sealer.js';
+import type { CountPasswords } from '../../../src/areas/accounts/commands/registering/count-passwords.js';
+import type { RingName } from '../../../src/keys/rings/key-file-format.js';
+import {
+  type KeySettings,
+  ensureKeyFile,
+  loadKeys,
+  makeKeyRings,
+} from '../../../src/keys/rings/key-rings.js';
+import { makeKeyRotation } from '../../../src/keys/rings/key-rotation.js';
+import { makeSealer } from '../../../src/keys/sealing/sealer.js';
 import { makeTestClock } from '../fakes/clock.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 

@@ -1,14 +1,23 @@
-import { callbackIdOf, notificationName, reportName } from '../../../src/domain/payment-ids.js';
-import type { RecordRequest } from '../../../src/commands/orders/record-request.js';
-import type { ResolvePaymentInput } from '../../../src/commands/orders/resolve-payment.js';
-import { orderNumber } from '../../../src/domain/order/number.js';
-import { isDue, orderAggregate, orderStatus, refundedAmount } from '../../../src/domain/order/order.js';
-import { whyWaiting } from '../../../src/domain/transaction/status.js';
-import { transactionAggregate } from '../../../src/domain/transaction/transaction.js';
-import type { PaymentFact } from '../../../src/domain/payment.js';
+import {
+  callbackIdOf,
+  notificationName,
+  reportName,
+} from '../../../src/areas/payments/domain/payment-ids.js';
+import type { RecordRequest } from '../../../src/areas/payments/commands/reviews/record-request.js';
+import type { ResolvePaymentInput } from '../../../src/areas/payments/commands/reviews/resolve-payment.js';
+import { orderNumber } from '../../../src/areas/payments/domain/order/number.js';
+import {
+  isDue,
+  orderAggregate,
+  orderStatus,
+  refundedAmount,
+} from '../../../src/areas/payments/domain/order/order.js';
+import { whyWaiting } from '../../../src/areas/payments/domain/transaction/status.js';
+import { transactionAggregate } from '../../../src/areas/payments/domain/transaction/transaction.js';
+import type { PaymentFact } from '../../../src/areas/payments/domain/payment.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/reacting/reaction.js';
-import { makeSettlePayments } from '../../../src/reactions/settle-payments.js';
+import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
+import { makeSettlePayments } from '../../../src/areas/payments/commands/callbacks/settle-payment-reaction.js';
 import { userId } from '../examples/ids.js';
 import { givenCommands } from './given-commands.js';
 import { givenContext, givenStores, type GivenStores } from './given-stores.js';

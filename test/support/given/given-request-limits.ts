@@ -1,4 +1,4 @@
-import { makeRequestLimits, trackRequest } from '../../../src/http/request-limits.js';
+import { makeRequestLimits, trackRequest } from '../../../src/http/access/request-limits.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { realClock } from '../fakes/clock.js';
 

@@ -1,12 +1,15 @@
-import { assetAggregate, existingAsset } from '../../../src/domain/asset/asset.js';
-import type { AssetFacts } from '../../../src/domain/asset/description.js';
-import type { CreateStorage, CreateStorageInput } from '../../../src/commands/storages/create-storage.js';
-import type { CreateShare, CreateShareInput } from '../../../src/commands/shares/create-share.js';
-import { projectAggregate } from '../../../src/domain/project/project.js';
-import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import { assetAggregate, existingAsset } from '../../../src/areas/assets/domain/asset/asset.js';
+import type { AssetFacts } from '../../../src/areas/assets/domain/asset/description.js';
+import type {
+  CreateStorage,
+  CreateStorageInput,
+} from '../../../src/areas/storages/commands/create-storage.js';
+import type { CreateShare, CreateShareInput } from '../../../src/areas/shares/commands/create-share.js';
+import { projectAggregate } from '../../../src/areas/projects/domain/project/project.js';
+import type { Clock } from '../../../src/kit/clock.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
-import type { ShareResource } from '../../../projections/shares/reader.js';
+import type { ShareResource } from '../../../projections/shares/shares/reader.js';
 import { appendEvents } from './append-events.js';
 import { userId } from '../examples/ids.js';
 import { givenContext } from './given-stores.js';

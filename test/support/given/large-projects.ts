@@ -1,11 +1,15 @@
 import type { ExecutionContext } from 'ava';
-import { projectsProjection } from '../../../projections/projects/projection.js';
-import { projectCategory, projectCodec, type ProjectEvent } from '../../../src/domain/project/events.js';
+import { projectsProjection } from '../../../projections/projects/projects/projection.js';
+import {
+  projectCategory,
+  projectCodec,
+  type ProjectEvent,
+} from '../../../src/areas/projects/domain/project/events.js';
 import { streamName } from '../../../src/event-sourcing/ports/stream-name.js';
 import { documentBytes } from '../../../src/event-sourcing/ports/document-size.js';
 import type { EventStore, ExpectedRevision } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
-import { runProjector } from '../../../src/event-sourcing/views/projector.js';
+import { runProjector } from '../../../src/event-sourcing/feeding/projectors/projector.js';
 import { userId } from '../examples/ids.js';
 import { apiKeyIssued, memberAdded, memberId } from '../examples/project.js';
 import { makeSeededRandom, realClock } from '../fakes/clock.js';

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { OutgoingHttp } from '../../../src/integrations/outgoing/outgoing-http.js';
+import type { OutgoingHttp } from '../../../src/outgoing/outgoing-http.js';
 import { mediaLinksReply, uploadUrlReply } from '../clients/read-replies.js';
 import { textOf } from '../clients/service-client.js';
 import { eventually } from '../eventually.js';

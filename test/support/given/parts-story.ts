@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { mediaLinksReply, uploadPartsReply, type UploadPartsReply } from '../clients/read-replies.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { OutgoingHttp, OutgoingOptions } from '../../../src/integrations/outgoing/outgoing-http.js';
+import type { OutgoingHttp, OutgoingOptions } from '../../../src/outgoing/outgoing-http.js';
 import { textOf } from '../clients/service-client.js';
 import type { StorageProject } from './storage-project.js';
 

@@ -1,8 +1,12 @@
-import { platformOf } from '../../../src/domain/order/events.js';
-import { type FactOutcome, orderAggregate, outcomeIn } from '../../../src/domain/order/order.js';
-import { factName } from '../../../src/domain/payment-ids.js';
-import type { Disposition } from '../../../src/domain/payment.js';
-import { transactionAggregate } from '../../../src/domain/transaction/transaction.js';
+import { platformOf } from '../../../src/areas/payments/domain/order/events.js';
+import {
+  type FactOutcome,
+  orderAggregate,
+  outcomeIn,
+} from '../../../src/areas/payments/domain/order/order.js';
+import { factName } from '../../../src/areas/payments/domain/payment-ids.js';
+import type { Disposition } from '../../../src/areas/payments/domain/payment.js';
+import { transactionAggregate } from '../../../src/areas/payments/domain/transaction/transaction.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 
 /** What has become of a report. `disposition`: null while it waits, or while its order has not learned it. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import type { Clock } from '../../../src/kit/clock.js';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { OutgoingOptions } from '../../../src/integrations/outgoing/outgoing-http.js';
+import type { OutgoingOptions } from '../../../src/outgoing/outgoing-http.js';
 import { eventually } from '../eventually.js';
 import { makeDirectory } from '../servers/embedded-directory.js';
 import { makeServiceClient, type ServiceReply, textOf } from '../clients/service-client.js';

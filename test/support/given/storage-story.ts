@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { openedShareReply } from '../clients/read-replies.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { OutgoingHttp } from '../../../src/integrations/outgoing/outgoing-http.js';
+import type { OutgoingHttp } from '../../../src/outgoing/outgoing-http.js';
 import { textOf } from '../clients/service-client.js';
 import type { StorageProject } from './storage-project.js';
 

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { merchantSerial } from '../../integrations/payments/makers/given-makers.js';
-import { merchant, secrets } from '../../integrations/payments/messages.js';
-import { givenKeyDirectory } from '../../integrations/payments/vectors.js';
+import { merchantSerial } from '../../areas/payments/platforms/makers/given-makers.js';
+import { merchant, secrets } from '../../areas/payments/platforms/messages/messages.js';
+import { givenKeyDirectory } from '../../areas/payments/platforms/vectors/vectors.js';
 import { givenFakeAlipay } from './fake-alipay.js';
 import { givenFakeWechatPay } from './fake-wechatpay.js';
 import { givenPayingService } from './paying-service.js';

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import type { PaymentProviderName } from '../../../src/domain/payment.js';
+import type { PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { asObject, makeServiceClient, textOf } from '../clients/service-client.js';
 import type { SentCallback } from '../clients/sign-callbacks.js';

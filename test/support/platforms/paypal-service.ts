@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { givenKeyDirectory } from '../../integrations/payments/vectors.js';
+import { givenKeyDirectory } from '../../areas/payments/platforms/vectors/vectors.js';
 import { paypalCertificate } from '../examples/paypal-certificate.js';
 import { givenPayPal, paypalApp, paypalWebhookId } from './fake-paypal.js';
 import { givenPayingService } from './paying-service.js';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
-import type { Lookup } from '../../../src/integrations/outgoing/shared-lookup.js';
+import type { Lookup } from '../../../src/outgoing/shared-lookup.js';
 import { platformAuthority, platformCertificate, platformKey } from '../examples/platform-certificates.js';
 
 /** A request as the server received it. */

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { paymentRequest } from '../../integrations/payments/makers/given-makers.js';
+import { paymentRequest } from '../../areas/payments/platforms/makers/given-makers.js';
 import { givenPlatformServer, type ReceivedRequest } from './platform-server.js';
 
 /** A refund of 19 of 69 yuan. */

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { userAggregate } from '../../../src/domain/user/user.js';
+import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { asObject, textOf } from '../clients/service-client.js';
 import { totpCode } from '../fakes/authenticator-app.js';

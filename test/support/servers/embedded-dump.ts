@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openReader } from '../../../src/stores/embedded/database.js';
+import { openReader } from '../../../src/stores/embedded/files/database.js';
 
 /** Returns the rows of all databases of a directory that no process uses, and the text of its other files. */
 export function dumpDirectory(directory: string): Readonly<Record<string, unknown>> {

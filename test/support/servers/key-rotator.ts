@@ -1,9 +1,9 @@
 import { openServices } from '../../../src/composition/services.js';
-import { makeOperations } from '../../../src/control/operations/index.js';
-import { readConfig } from '../../../src/config.js';
-import { makeOperationRunner } from '../../../src/control/operation.js';
+import { makeOperations } from '../../../src/operating/commands/index.js';
+import { readConfig } from '../../../src/config/config.js';
+import { makeOperationRunner } from '../../../src/operating/socket/operation.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import { ringNames } from '../../../src/keys/key-file-format.js';
+import { ringNames } from '../../../src/keys/rings/key-file-format.js';
 import { settableClock } from '../fakes/settable-clock.js';
 import { asObject, textOf } from '../clients/service-client.js';
 

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
-import { bringUpReactions } from '../../../src/composition/reactions.js';
+import { bringUpReactions } from '../../../src/composition/tasks/reactions.js';
 import { openServices } from '../../../src/composition/services.js';
-import { readConfig } from '../../../src/config.js';
-import { loginCodeAggregate } from '../../../src/domain/login-code/login-code.js';
-import { userAggregate } from '../../../src/domain/user/user.js';
-import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import { readConfig } from '../../../src/config/config.js';
+import { loginCodeAggregate } from '../../../src/areas/accounts/domain/login-code/login-code.js';
+import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
+import type { Clock } from '../../../src/kit/clock.js';
 import { derivedId, stepContext } from '../../../src/event-sourcing/deciding/ids.js';
 import { realClock } from '../fakes/clock.js';
 

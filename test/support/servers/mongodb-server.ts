@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { MongoClient, MongoServerError } from 'mongodb';
 
-import type { Clock, Random } from '../../../src/event-sourcing/ports/clock.js';
-import type { MongoDbLimits } from '../../../src/stores/mongodb/limits.js';
+import type { Clock, Random } from '../../../src/kit/clock.js';
+import type { MongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
 import { openMongoDbStores, type MongoDbStores } from '../../../src/stores/mongodb/open-mongodb-stores.js';
 import { makeTcpProxy, type TcpProxy } from './tcp-proxy.js';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { bucketAddress } from '../../../src/domain/storage/bucket-address.js';
-import { makeS3Signer } from '../../../src/integrations/object-storage/s3-signer.js';
-import type { StorageMethod } from '../../../src/integrations/object-storage/signer.js';
+import { bucketAddress } from '../../../src/areas/storages/domain/bucket/bucket-address.js';
+import { makeS3Signer } from '../../../src/areas/storages/bucket/signing/s3-signer.js';
+import type { StorageMethod } from '../../../src/areas/storages/bucket/signing/signer.js';
 
 /** An S3 server of another vendor, and a key pair that may create buckets on it. */
 export interface S3Server {

@@ -2,7 +2,7 @@ import { projections } from '../../../projections/index.js';
 import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
-import { makeGenerations } from '../../../src/event-sourcing/views/generations.js';
+import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
 import { realClock } from '../fakes/clock.js';
 import { openStores } from './embedded-directory.js';
 import { findLogProblems, findViewProblems, readLog } from './service-log.js';

@@ -1,23 +1,23 @@
 import { registerServiceMetrics } from '../../../src/composition/observing.js';
 import { makeHttp } from '../../../src/composition/http.js';
-import { bringUpReactions } from '../../../src/composition/reactions.js';
-import { bringUpWebhooks } from '../../../src/composition/webhooks.js';
-import type { PaymentOptions } from '../../../src/composition/open-payments.js';
-import type { Stores } from '../../../src/composition/open-stores.js';
+import { bringUpReactions } from '../../../src/composition/tasks/reactions.js';
+import { bringUpWebhooks } from '../../../src/composition/tasks/webhooks.js';
+import type { PaymentOptions } from '../../../src/composition/opening/open-payments.js';
+import type { Stores } from '../../../src/composition/opening/open-stores.js';
 import { openServices, type Services } from '../../../src/composition/services.js';
-import { type Limits, readConfig } from '../../../src/config.js';
-import type { Clock } from '../../../src/event-sourcing/ports/clock.js';
+import { type Limits, readConfig } from '../../../src/config/config.js';
+import type { Clock } from '../../../src/kit/clock.js';
 import {
   type ProjectionRunner,
   startProjections,
-} from '../../../src/event-sourcing/views/projection-runner.js';
-import { defaultLimits } from '../../../src/security/limits.js';
+} from '../../../src/event-sourcing/feeding/projectors/projection-runner.js';
+import { defaultLimits } from '../../../src/security/rates/limits.js';
 import type { Route } from '../../../src/http/route.js';
-import { startHttpServer, type ServerLimits } from '../../../src/http/server.js';
-import type { OutgoingOptions } from '../../../src/integrations/outgoing/outgoing-http.js';
+import { startHttpServer, type ServerLimits } from '../../../src/http/server/server.js';
+import type { OutgoingOptions } from '../../../src/outgoing/outgoing-http.js';
 import type { Log } from '../../../src/log.js';
-import type { MeasuredHashPool } from '../../../src/security/hash-pool.js';
-import type { ScryptParameters } from '../../../src/security/scrypt.js';
+import type { MeasuredHashPool } from '../../../src/security/passwords/hash-pool.js';
+import type { ScryptParameters } from '../../../src/security/passwords/scrypt.js';
 import { patientLimits } from '../clients/http-app.js';
 
 /** The whole service in the test's process, with cheap password hashes and limits that no test reaches. */

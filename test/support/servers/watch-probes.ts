@@ -30,7 +30,7 @@ export async function addNodes(directory: string, { nodes }: ProbeExtent): Promi
 
 /**
  * Watches that each node is probed about once in 10 s, over 50 connections at most. Then stops the processes.
- * The times depend on the load of the machine, so the test logs them; test/prober has the interval on a simulated clock.
+ * The times depend on the load of the machine, so the test logs them; test/areas/nodes/prober has the interval on a simulated clock.
  */
 export async function watchProbes(
   t: ExecutionContext,

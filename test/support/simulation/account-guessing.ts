@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
-import { loginCodeAggregate } from '../../../src/domain/login-code/login-code.js';
-import { userAggregate } from '../../../src/domain/user/user.js';
-import { makeKnownNetworks } from '../../../src/security/known-networks.js';
+import { loginCodeAggregate } from '../../../src/areas/accounts/domain/login-code/login-code.js';
+import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
+import { makeKnownNetworks } from '../../../src/security/guessing/known-networks.js';
 import { totpCode } from '../fakes/authenticator-app.js';
 import { makeTestClock } from '../fakes/clock.js';
 import { givenCommands } from '../given/given-commands.js';

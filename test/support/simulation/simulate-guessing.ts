@@ -1,9 +1,9 @@
 import type { ExecutionContext } from 'ava';
-import { makeShareCommands } from '../../../src/commands/shares/index.js';
-import { TooManyAttempts } from '../../../src/commands/shared/rejections.js';
+import { makeShareCommands } from '../../../src/areas/shares/commands/index.js';
+import { TooManyAttempts } from '../../../src/areas/shared/rejections.js';
 import { CommandRejected } from '../../../src/event-sourcing/ports/errors.js';
-import { makeKeyring } from '../../../src/keys/keyring.js';
-import { makeShareSessions } from '../../../src/keys/share-sessions.js';
+import { makeKeyring } from '../../../src/keys/rings/keyring.js';
+import { makeShareSessions } from '../../../src/keys/codes/share-sessions.js';
 import { makeSeededRandom } from '../fakes/clock.js';
 import { givenCommands } from '../given/given-commands.js';
 import { givenAsset, givenShare, nextContext, sharePassword } from '../given/given-share.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { contentTag } from '../../etag.js';
-import type { PreparedBody } from '../../reply.js';
+import { contentTag } from '../../replies/etag.js';
+import type { PreparedBody } from '../../replies/reply.js';
 import type { ReaderFiles } from './reader-files.js';
 
 /** A long title in the bar of narrow screens would make the page scroll sideways. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { packageFile } from '../../../package-files.js';
-import { weakTag } from '../../etag.js';
-import type { PreparedBody } from '../../reply.js';
+import { weakTag } from '../../replies/etag.js';
+import type { PreparedBody } from '../../replies/reply.js';
 
 const manifestSchema = z.strictObject({
   version: z.string(),

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import type { EventStoreDbLimits } from '../../../../src/stores/eventstoredb/limits.js';
+import type { EventStoreDbLimits } from '../../../../src/stores/eventstoredb/calls/limits.js';
 import { makeTcpProxy } from '../tcp-proxy.js';
 import { openTestStore } from './open-test-store.js';
 import { makeProposed } from './proposed.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { documentedErrors } from '../../../../src/http/documented-errors.js';
-import type { ReplySpec } from '../../../../src/http/reply.js';
+import { documentedErrors } from '../../../../src/http/document/documented-errors.js';
+import type { ReplySpec } from '../../../../src/http/replies/reply.js';
 import type { Route } from '../../../../src/http/route.js';
 import type { RawReply } from '../../clients/http-replies.js';
 import type { FuzzRequest } from './requests.js';

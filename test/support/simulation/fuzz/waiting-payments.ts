@@ -4,9 +4,9 @@ import {
   notificationName,
   reportName,
   transactionStreamId,
-} from '../../../../src/domain/payment-ids.js';
-import { orderNumber } from '../../../../src/domain/order/number.js';
-import { orderAggregate } from '../../../../src/domain/order/order.js';
+} from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
+import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
 import { digest } from '../../examples/ids.js';

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../../../src/event-sourcing/ports/clock.js';
+import type { Clock, Random } from '../../../../src/kit/clock.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 
 /**

@@ -1,6 +1,6 @@
-import type { Random } from '../../../../src/event-sourcing/ports/clock.js';
+import type { Random } from '../../../../src/kit/clock.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { makeLogFollower } from '../../../../src/event-sourcing/following/log-follower.js';
+import { makeLogFollower } from '../../../../src/event-sourcing/feeding/log-follower.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
 import { makeFaultyCall } from './faults.js';

@@ -1,17 +1,20 @@
-import type { Clock, Random } from '../../../../src/event-sourcing/ports/clock.js';
+import type { Clock, Random } from '../../../../src/kit/clock.js';
 import type { CommandHandler, Handled } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { makeDocumentWriter } from '../../../../src/event-sourcing/views/document-writer.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { type Generations, makeGenerations } from '../../../../src/event-sourcing/views/generations.js';
+import {
+  type Generations,
+  makeGenerations,
+} from '../../../../src/event-sourcing/views/generations/generations.js';
 import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeSoleMember, type Members } from '../../../../src/event-sourcing/sharing/members.js';
+import { makeSoleMember, type Members } from '../../../../src/event-sourcing/feeding/sharing/members.js';
 import { makeViews } from '../../../../src/event-sourcing/views/make-views.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
 import {
   type ProjectionRunner,
   startProjections,
-} from '../../../../src/event-sourcing/views/projection-runner.js';
+} from '../../../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import type { Views } from '../../../../src/event-sourcing/views/views.js';
 import {

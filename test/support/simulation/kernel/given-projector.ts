@@ -1,7 +1,10 @@
 import type { ExecutionContext } from 'ava';
 import type { DocumentWriter } from '../../../../src/event-sourcing/views/document-writer.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { type ProjectorProgress, runProjector } from '../../../../src/event-sourcing/views/projector.js';
+import {
+  type ProjectorProgress,
+  runProjector,
+} from '../../../../src/event-sourcing/feeding/projectors/projector.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { countersProjection } from '../../examples/counter-views.js';
 import type { MemoryEventStore } from '../../fakes/memory-event-store.js';

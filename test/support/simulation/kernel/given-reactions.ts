@@ -1,11 +1,11 @@
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
-import type { AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   type ReactionRunner,
   startReactions,
-} from '../../../../src/event-sourcing/reacting/reaction-runner.js';
-import type { ReactionDeps } from '../../../../src/event-sourcing/reacting/run-reaction.js';
-import { makeSoleMember } from '../../../../src/event-sourcing/sharing/members.js';
+} from '../../../../src/event-sourcing/effects/reaction-runner.js';
+import type { ReactionDeps } from '../../../../src/event-sourcing/effects/run-reaction.js';
+import { makeSoleMember } from '../../../../src/event-sourcing/feeding/sharing/members.js';
 import { contextOf } from './given-process.js';
 import { parcelAggregate, type ParcelAsked, makeSendParcels } from './parcels.js';
 import { givenWorld, handlerWithoutViews, type World } from '../../given/given-world.js';

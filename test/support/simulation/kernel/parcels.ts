@@ -6,7 +6,7 @@ import type {
   AnyReaction,
   Reaction,
   ReactionEvent,
-} from '../../../../src/event-sourcing/reacting/reaction.js';
+} from '../../../../src/event-sourcing/effects/reaction.js';
 import { counterAggregate } from '../../examples/counter-aggregate.js';
 
 /**

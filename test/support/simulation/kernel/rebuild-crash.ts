@@ -1,5 +1,5 @@
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
-import { requestRebuild } from '../../../../src/event-sourcing/views/rebuild.js';
+import { requestRebuild } from '../../../../src/event-sourcing/views/generations/rebuild.js';
 import { countersProjection } from '../../examples/counter-views.js';
 import { foldOfLog, storedDocuments } from './expected-documents.js';
 import type { Fate } from './faults.js';

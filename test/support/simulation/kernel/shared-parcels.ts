@@ -1,4 +1,4 @@
-import type { AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import { counterAggregate } from '../../examples/counter-aggregate.js';
 import { contextOf, sendToCounter } from './given-process.js';
 import { makeCountParcels, makeSendParcels, parcelAggregate } from './parcels.js';

@@ -1,4 +1,4 @@
-import type { Random } from '../../../../src/event-sourcing/ports/clock.js';
+import type { Random } from '../../../../src/kit/clock.js';
 import type { CommandHandler, Load } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import {
@@ -8,7 +8,7 @@ import {
   StoreUnavailable,
   WrongExpectedRevision,
 } from '../../../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../../../src/concurrency/overloaded.js';
+import { Overloaded } from '../../../../src/kit/overloaded.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { counterAggregate, type CounterCommand } from '../../examples/counter-aggregate.js';
 import { type FaultPlan, randomFaults } from './faults.js';

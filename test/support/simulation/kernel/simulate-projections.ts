@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Random } from '../../../../src/event-sourcing/ports/clock.js';
-import type { GenerationRecord } from '../../../../src/event-sourcing/views/generations.js';
+import type { Random } from '../../../../src/kit/clock.js';
+import type { GenerationRecord } from '../../../../src/event-sourcing/views/generations/generations.js';
 import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../../../src/concurrency/overloaded.js';
+import { Overloaded } from '../../../../src/kit/overloaded.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { type AnyProjection, collectionName } from '../../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
-import { requestRebuild } from '../../../../src/event-sourcing/views/rebuild.js';
+import { requestRebuild } from '../../../../src/event-sourcing/views/generations/rebuild.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { givenWorld } from '../../given/given-world.js';
 import { counterAggregate, type CounterCommand } from '../../examples/counter-aggregate.js';

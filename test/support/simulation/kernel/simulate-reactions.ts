@@ -1,8 +1,8 @@
-import type { Clock, Random } from '../../../../src/event-sourcing/ports/clock.js';
+import type { Clock, Random } from '../../../../src/kit/clock.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
-import { type ReactionStatus } from '../../../../src/event-sourcing/reacting/reaction-runner.js';
-import { aheadMax, markName } from '../../../../src/event-sourcing/reacting/run-reaction.js';
+import { type ReactionStatus } from '../../../../src/event-sourcing/effects/reaction-runner.js';
+import { aheadMax, markName } from '../../../../src/event-sourcing/effects/run-reaction.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { counterAggregate } from '../../examples/counter-aggregate.js';
 import { type FaultPlan, noFaults, randomFaults } from './faults.js';

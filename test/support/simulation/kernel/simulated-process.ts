@@ -1,15 +1,15 @@
-import type { Clock } from '../../../../src/event-sourcing/ports/clock.js';
+import type { Clock } from '../../../../src/kit/clock.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import type { AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   type ReactionRunner,
   type ReactionStatus,
   startReactions,
-} from '../../../../src/event-sourcing/reacting/reaction-runner.js';
+} from '../../../../src/event-sourcing/effects/reaction-runner.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
-import type { ProjectionRunner } from '../../../../src/event-sourcing/views/projection-runner.js';
-import { makeMembers } from '../../../../src/event-sourcing/sharing/members.js';
+import type { ProjectionRunner } from '../../../../src/event-sourcing/feeding/projectors/projection-runner.js';
+import { makeMembers } from '../../../../src/event-sourcing/feeding/sharing/members.js';
 import type { FaultPlan } from './faults.js';
 import { faultyEventStore, faultyReadModelStore, faultyStateStore } from './faulty-stores.js';
 import { type GivenProcess, givenProcess } from './given-process.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import type { GenerationRecord } from '../../../../src/event-sourcing/views/generations.js';
+import type { GenerationRecord } from '../../../../src/event-sourcing/views/generations/generations.js';
 import { type AnyProjection, collectionName } from '../../../../src/event-sourcing/views/projection.js';
 import type {
   ReadModelStore,

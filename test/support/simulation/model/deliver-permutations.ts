@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseOrderNumber } from '../../../../src/domain/order/number.js';
+import { parseOrderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import {
   isDue,
   orderAggregate,
@@ -9,23 +9,23 @@ import {
   type PlacedOrder,
   type ReportedFact,
   refundedAmount,
-} from '../../../../src/domain/order/order.js';
-import { evolve } from '../../../../src/domain/order/state.js';
+} from '../../../../src/areas/payments/domain/order/order.js';
+import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
 import {
   factName,
   notificationName,
   ownStreamId,
   transactionStreamId,
-} from '../../../../src/domain/payment-ids.js';
-import type { PaymentNotification } from '../../../../src/domain/payment.js';
-import type { PaymentReport } from '../../../../src/domain/transaction/events.js';
+} from '../../../../src/areas/payments/domain/payment-ids.js';
+import type { PaymentNotification } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentReport } from '../../../../src/areas/payments/domain/transaction/events.js';
 import {
   dueAt,
   evolveTransaction,
   noReports,
   type TransactionState,
-} from '../../../../src/domain/transaction/status.js';
-import { transactionAggregate } from '../../../../src/domain/transaction/transaction.js';
+} from '../../../../src/areas/payments/domain/transaction/status.js';
+import { transactionAggregate } from '../../../../src/areas/payments/domain/transaction/transaction.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { digest, userId } from '../../examples/ids.js';
 import { callbackOf, type ExpectedOrder, expectedOf } from '../reactions/payment-expectation.js';

@@ -1,14 +1,14 @@
-import { nextFulfilmentStep } from '../../../../src/commands/orders/fulfil-order.js';
-import type { OrderEvent } from '../../../../src/domain/order/events.js';
+import { nextFulfilmentStep } from '../../../../src/areas/payments/commands/orders/fulfil-order.js';
+import type { OrderEvent } from '../../../../src/areas/payments/domain/order/events.js';
 import {
   isDue,
   orderAggregate,
   type OrderCommand,
   type OrderState,
   type PlacedOrder,
-} from '../../../../src/domain/order/order.js';
-import { evolve } from '../../../../src/domain/order/state.js';
-import type { PaymentFact } from '../../../../src/domain/payment.js';
+} from '../../../../src/areas/payments/domain/order/order.js';
+import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
 import { digest, userId } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';
 import type { Model } from './explore-interleavings.js';

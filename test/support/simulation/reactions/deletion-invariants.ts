@@ -1,14 +1,14 @@
-import { assetAggregate } from '../../../../src/domain/asset/asset.js';
-import { projectAggregate } from '../../../../src/domain/project/project.js';
-import { shareAggregate } from '../../../../src/domain/share/share.js';
-import { chosenAssets } from '../../../../src/domain/share/status.js';
-import { shareCodec } from '../../../../src/domain/share/events.js';
-import { storageAggregate } from '../../../../src/domain/storage/storage.js';
-import { storageCodec } from '../../../../src/domain/storage/events.js';
+import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
+import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
+import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
+import { chosenAssets } from '../../../../src/areas/shares/domain/share/status.js';
+import { shareCodec } from '../../../../src/areas/shares/domain/share/events.js';
+import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
+import { storageCodec } from '../../../../src/areas/storages/domain/storage/events.js';
 import { parseStreamName } from '../../../../src/event-sourcing/ports/stream-name.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import type { Sealed } from '../../../../src/event-sourcing/ports/sealed.js';
-import { erased, type KeyScope } from '../../../../src/keys/sealer.js';
+import { erased, type KeyScope } from '../../../../src/keys/sealing/sealer.js';
 import type { GivenStores } from '../../given/given-stores.js';
 
 /**

@@ -1,9 +1,9 @@
-import type { VerifiedHolder } from '../../../../src/commands/projects/verified-holder.js';
-import { projectCodec, projectCategory } from '../../../../src/domain/project/events.js';
-import { userCodec, userCategory } from '../../../../src/domain/user/events.js';
+import type { VerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
+import { projectCodec, projectCategory } from '../../../../src/areas/projects/domain/project/events.js';
+import { userCodec, userCategory } from '../../../../src/areas/accounts/domain/user/events.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import type { Sealed } from '../../../../src/event-sourcing/ports/sealed.js';
-import { erased, type Sealer } from '../../../../src/keys/sealer.js';
+import { erased, type Sealer } from '../../../../src/keys/sealing/sealer.js';
 
 interface Invited {
   readonly projectId: string;

@@ -1,17 +1,17 @@
 import type { ExecutionContext } from 'ava';
-import { userAggregate } from '../../../../src/domain/user/user.js';
-import type { Clock } from '../../../../src/event-sourcing/ports/clock.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import type { Clock } from '../../../../src/kit/clock.js';
 import type { StoredEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
-import type { AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   type ReactionRunner,
   startReactions,
-} from '../../../../src/event-sourcing/reacting/reaction-runner.js';
-import { makeSoleMember } from '../../../../src/event-sourcing/sharing/members.js';
-import { makeMailer } from '../../../../src/integrations/mail/mailer.js';
-import { parseSmtpUrl } from '../../../../src/integrations/mail/smtp-url.js';
-import type { MailDeps } from '../../../../src/commands/shared/mail-reaction.js';
+} from '../../../../src/event-sourcing/effects/reaction-runner.js';
+import { makeSoleMember } from '../../../../src/event-sourcing/feeding/sharing/members.js';
+import { makeMailer } from '../../../../src/mail/mailer.js';
+import { parseSmtpUrl } from '../../../../src/mail/smtp-url.js';
+import type { MailDeps } from '../../../../src/areas/shared/mail-reaction.js';
 import { makeSeededRandom, realClock } from '../../fakes/clock.js';
 import { type GivenStores, givenContext, givenStores } from '../../given/given-stores.js';
 import { makeMemoryReadModelStore } from '../../fakes/memory-read-model-store.js';

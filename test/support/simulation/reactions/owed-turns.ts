@@ -5,7 +5,7 @@ import {
   contextFor,
   eventFor,
   type ReactionEvent,
-} from '../../../../src/event-sourcing/reacting/reaction.js';
+} from '../../../../src/event-sourcing/effects/reaction.js';
 
 interface Owed {
   readonly reaction: AnyReaction;

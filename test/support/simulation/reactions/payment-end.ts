@@ -1,10 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { notificationName, reportName, transactionStreamId } from '../../../../src/domain/payment-ids.js';
-import { orderAggregate, orderStatus, refundedAmount } from '../../../../src/domain/order/order.js';
-import { whyWaiting } from '../../../../src/domain/transaction/status.js';
-import { transactionAggregate } from '../../../../src/domain/transaction/transaction.js';
-import { holds, projectAggregate } from '../../../../src/domain/project/project.js';
-import { userAggregate } from '../../../../src/domain/user/user.js';
+import {
+  notificationName,
+  reportName,
+  transactionStreamId,
+} from '../../../../src/areas/payments/domain/payment-ids.js';
+import {
+  orderAggregate,
+  orderStatus,
+  refundedAmount,
+} from '../../../../src/areas/payments/domain/order/order.js';
+import { whyWaiting } from '../../../../src/areas/payments/domain/transaction/status.js';
+import { transactionAggregate } from '../../../../src/areas/payments/domain/transaction/transaction.js';
+import { holds, projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';

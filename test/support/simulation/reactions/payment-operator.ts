@@ -1,8 +1,8 @@
-import { notificationName, reportName } from '../../../../src/domain/payment-ids.js';
-import { isRejection, type Rejection } from '../../../../src/commands/shared/rejections.js';
-import type { ResolvePaymentInput } from '../../../../src/commands/orders/resolve-payment.js';
+import { notificationName, reportName } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { isRejection, type Rejection } from '../../../../src/areas/shared/rejections.js';
+import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/reviews/resolve-payment.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
-import type { Random } from '../../../../src/event-sourcing/ports/clock.js';
+import type { Random } from '../../../../src/kit/clock.js';
 import { callbackOf } from './payment-expectation.js';
 import { textAt } from './payment-invariants.js';
 import type { PaymentProcess, PaymentProcesses } from './payment-processes.js';

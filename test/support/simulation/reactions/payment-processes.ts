@@ -1,23 +1,23 @@
-import { makeFulfilOrder } from '../../../../src/commands/orders/fulfil-order.js';
-import { makePassOnCallback } from '../../../../src/commands/orders/pass-on-callback.js';
-import { makeAcceptCallback } from '../../../../src/commands/orders/accept-callback.js';
-import { makeReceivePaymentCallback } from '../../../../src/commands/orders/receive-payment-callback.js';
-import { makeResolvePayment } from '../../../../src/commands/orders/resolve-payment.js';
-import { makeSettlePayment } from '../../../../src/commands/orders/settle-payment.js';
-import type { Clock, Random } from '../../../../src/event-sourcing/ports/clock.js';
+import { makeFulfilOrder } from '../../../../src/areas/payments/commands/orders/fulfil-order.js';
+import { makePassOnCallback } from '../../../../src/areas/payments/commands/callbacks/pass-on-callback.js';
+import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks/accept-callback.js';
+import { makeReceivePaymentCallback } from '../../../../src/areas/payments/commands/callbacks/receive-payment-callback.js';
+import { makeResolvePayment } from '../../../../src/areas/payments/commands/reviews/resolve-payment.js';
+import { makeSettlePayment } from '../../../../src/areas/payments/commands/callbacks/settle-payment.js';
+import type { Clock, Random } from '../../../../src/kit/clock.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../../../src/concurrency/overloaded.js';
+import { Overloaded } from '../../../../src/kit/overloaded.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/reacting/reaction.js';
-import { makeExpireOrders } from '../../../../src/commands/orders/expire-order-reaction.js';
+import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import { makeExpireOrders } from '../../../../src/areas/payments/commands/orders/expire-order-reaction.js';
 import {
   makeCheckCapacityGrants,
   makeCheckEntitlementGrants,
   makeFulfilOrders,
-} from '../../../../src/commands/orders/fulfil-order-reaction.js';
-import { makeSettlePayments } from '../../../../src/reactions/settle-payments.js';
+} from '../../../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
+import { makeSettlePayments } from '../../../../src/areas/payments/commands/callbacks/settle-payment-reaction.js';
 import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
 import { digest } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';

@@ -1,23 +1,23 @@
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import type { LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
-import { userAggregate } from '../../../../src/domain/user/user.js';
-import { rejectProject } from '../../../../src/domain/project/rejections.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { rejectProject } from '../../../../src/areas/projects/domain/project/rejections.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { type AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
-import { makeDeleteOrphanedStorages } from '../../../../src/commands/storages/delete-orphaned-storages.js';
-import { makeRevokeOrphanedShares } from '../../../../src/commands/shares/revoke-orphaned-shares.js';
+import { type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
+import { makeDeleteOrphanedStorages } from '../../../../src/areas/storages/commands/delete-orphaned-storages.js';
+import { makeRevokeOrphanedShares } from '../../../../src/areas/shares/commands/revoke-orphaned-shares.js';
 import {
   makeDeleteLateStorages,
   makeDeleteProjectStorages,
-} from '../../../../src/commands/storages/delete-orphaned-storages-reaction.js';
-import { makeEraseShareKeys } from '../../../../src/commands/shares/destroy-share-key-reaction.js';
-import { makeEraseStorageCredentials } from '../../../../src/reactions/erase-storage-credentials.js';
+} from '../../../../src/areas/storages/commands/delete-orphaned-storages-reaction.js';
+import { makeEraseShareKeys } from '../../../../src/areas/shares/commands/destroy-share-key-reaction.js';
+import { makeEraseStorageCredentials } from '../../../../src/areas/storages/commands/erase-storage-credentials-reaction.js';
 import {
   makeRevokeAssetShares,
   makeRevokeLateShares,
   makeRevokeProjectShares,
-} from '../../../../src/commands/shares/revoke-orphaned-shares-reaction.js';
+} from '../../../../src/areas/shares/commands/revoke-orphaned-shares-reaction.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { userId } from '../../examples/ids.js';
 import { capacityGranted, userRegistered } from '../../examples/user.js';

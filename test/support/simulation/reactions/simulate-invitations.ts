@@ -1,20 +1,20 @@
-import { makeAcceptInvitation } from '../../../../src/commands/projects/accept-invitation.js';
-import { makeAddMember } from '../../../../src/commands/projects/add-member.js';
-import { makeForgetInvitations } from '../../../../src/commands/projects/forget-invitations.js';
-import { makeRemoveMember } from '../../../../src/commands/projects/remove-member.js';
-import { makeVerifiedHolder } from '../../../../src/commands/projects/verified-holder.js';
-import { projectAggregate } from '../../../../src/domain/project/project.js';
-import { userAggregate } from '../../../../src/domain/user/user.js';
+import { makeAcceptInvitation } from '../../../../src/areas/projects/commands/invitations/accept-invitation.js';
+import { makeAddMember } from '../../../../src/areas/projects/commands/members/add-member.js';
+import { makeForgetInvitations } from '../../../../src/areas/projects/commands/invitations/forget-invitations.js';
+import { makeRemoveMember } from '../../../../src/areas/projects/commands/members/remove-member.js';
+import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
+import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
-import { type AnyReaction } from '../../../../src/event-sourcing/reacting/reaction.js';
+import { type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
-} from '../../../../src/commands/projects/accept-invitation-reactions.js';
-import { makeForgetInvitationsReaction } from '../../../../src/commands/projects/forget-invitations-reaction.js';
+} from '../../../../src/areas/projects/commands/invitations/accept-invitation-reactions.js';
+import { makeForgetInvitationsReaction } from '../../../../src/areas/projects/commands/invitations/forget-invitations-reaction.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { givenCommands } from '../../given/given-commands.js';
 import { sessionOf } from '../../given/given-acting.js';

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
-import type { CallbackOutcome } from '../../../../src/commands/orders/receive-payment-callback.js';
-import { isRejection } from '../../../../src/commands/shared/rejections.js';
-import { orderAggregate } from '../../../../src/domain/order/order.js';
-import { projectAggregate } from '../../../../src/domain/project/project.js';
-import { userAggregate } from '../../../../src/domain/user/user.js';
+import type { CallbackOutcome } from '../../../../src/areas/payments/commands/callbacks/receive-payment-callback.js';
+import { isRejection } from '../../../../src/areas/shared/rejections.js';
+import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
+import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { appendEvents } from '../../given/append-events.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { projectId, userId } from '../../examples/ids.js';

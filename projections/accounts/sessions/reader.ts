@@ -1,0 +1,145 @@
+import type { AuthenticationMethod } from '../../../src/areas/accounts/domain/session/events.js';
+import { type SessionEpoch, sessionHolds } from '../../../src/areas/accounts/domain/session-epoch.js';
+import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
+import { type SessionDocument, sessionsProjection } from './projection.js';
+import type { SessionResource } from './resource.js';
+
+export type { SessionResource } from './resource.js';
+
+/** The fields of a session that authentication reads on every request. */
+export interface SessionAccess {
+  readonly userId: string;
+  /** The user's session epoch at the start. */
+  readonly epoch: number;
+  readonly methods: readonly AuthenticationMethod[];
+  /** When the user last signed in or authenticated again. */
+  readonly authenticatedAt: Date;
+  /** When the user last proved a mailed code in this session; null: never. */
+  readonly emailCodeAt: Date | null;
+  /** When it last passed a second factor; null if it never did. */
+  readonly strengthenedAt: Date | null;
+  /** The latest end of the session. */
+  readonly expiresAt: Date;
+}
+
+/** @throws StoreUnavailable */
+export interface SessionReader {
+  /** Lists the sessions of a user that have not ended, newest first. */
+  list(
+    user: SessionEpoch & { readonly id: string },
+    page: Page,
+    now: Date,
+  ): Promise<readonly SessionResource[]>;
+  /** Lists the ids of a user's sessions that are not revoked, newest first, including expired ones. */
+  ids(userId: string, page: Page): Promise<readonly string[]>;
+  /**
+   * Returns the ids of the sessions that are too many: those that have expired, then those used least recently. At most
+   * 200 of an account from before there was a limit.
+   * @param options.not the session that stays in any case
+   */
+  leastUsed(
+    userId: string,
+    options: { readonly keep: number; readonly not: string; readonly now: Date },
+  ): Promise<readonly string[]>;
+}
+
+const readAtOnce = 200;
+
+export function makeSessionReader({
+  views,
+  sealer,
+}: {
+  readonly views: Views;
+  readonly sealer: Pick<Sealer, 'open'>;
+}): SessionReader {
+  const sessions = views.of(sessionsProjection);
+  return {
+    ids: async (userId, page) => {
+      const where = { field: 'user_id', equals: userId };
+      return (await sessions.find({ where, descending: true, ...page })).map(({ id }) => id);
+    },
+    leastUsed: async (userId, { keep, not, now }) => {
+      const where = { field: 'user_id', equals: userId };
+      const found = await sessions.find({ where, limit: keep + readAtOnce });
+      const lives = (body: SessionDocument): number => (isLive(body, now) ? 1 : 0);
+      const others = found
+        .filter(({ id }) => id !== not)
+        .sort(
+          (one, other) =>
+            lives(one.body) - lives(other.body) ||
+            one.body.last_used_at.localeCompare(other.body.last_used_at) ||
+            one.id.localeCompare(other.id),
+        );
+      return others.slice(0, Math.max(0, others.length + 1 - keep)).map(({ id }) => id);
+    },
+    list: async (user, page, now) => Promise.all((await findLive(user, page, now)).map(present)),
+  };
+
+  /** Reads past ended sessions, whose documents stay, until the page is full. */
+  async function findLive(
+    user: SessionEpoch & { readonly id: string },
+    { after, limit }: Page,
+    now: Date,
+  ): Promise<readonly ViewDocument<SessionDocument>[]> {
+    const where = { field: 'user_id', equals: user.id };
+    const live: ViewDocument<SessionDocument>[] = [];
+    let cursor = after;
+    for (;;) {
+      const read = { where, descending: true, limit: readAtOnce };
+      const found = await sessions.find(cursor === undefined ? read : { ...read, after: cursor });
+      live.push(...found.filter(({ id, body }) => isLive(body, now) && sessionHolds(user, { id, ...body })));
+      const oldest = found.at(-1);
+      // All sessions have the same longest life, so the sessions before an ended one have ended too.
+      const allSeen =
+        oldest === undefined || found.length < readAtOnce || hasEnded(oldest.body.expires_at, now);
+      if (live.length >= limit || allSeen) return live.slice(0, limit);
+      cursor = oldest.id;
+    }
+  }
+
+  async function present({ id, body }: ViewDocument<SessionDocument>): Promise<SessionResource> {
+    const { user_id: userId, amr, auth_time, created_at, last_used_at, strengthened_at, user_agent } = body;
+    const opened =
+      user_agent === null ? null : await sealer.open({ kind: 'person', userId }, 'user_agent', user_agent);
+    return {
+      id,
+      methods: [...amr],
+      created_at,
+      last_used_at,
+      authenticated_at: auth_time,
+      strengthened_at,
+      expires_at: body.idle_expires_at < body.expires_at ? body.idle_expires_at : body.expires_at,
+      user_agent: opened === erased ? null : opened,
+    };
+  }
+}
+
+export function sessionAccessOf({ body }: ViewDocument<SessionDocument>): SessionAccess {
+  const {
+    user_id: userId,
+    epoch,
+    amr: methods,
+    auth_time,
+    email_code_at,
+    strengthened_at,
+    expires_at,
+  } = body;
+  return {
+    userId,
+    epoch,
+    methods,
+    authenticatedAt: new Date(auth_time),
+    emailCodeAt: email_code_at === null ? null : new Date(email_code_at),
+    strengthenedAt: strengthened_at === null ? null : new Date(strengthened_at),
+    expiresAt: new Date(expires_at),
+  };
+}
+
+function isLive({ idle_expires_at, expires_at }: SessionDocument, now: Date): boolean {
+  return !hasEnded(idle_expires_at, now) && !hasEnded(expires_at, now);
+}
+
+function hasEnded(end: string, now: Date): boolean {
+  return Date.parse(end) <= now.getTime();
+}

@@ -1,0 +1,154 @@
+import type { SessionEpoch } from '../../../src/areas/accounts/domain/session-epoch.js';
+import type { Clock } from '../../../src/kit/clock.js';
+import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
+import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { capacityOf, makeUsageReader } from '../../projects/usage/reader.js';
+import { type UserDocument, usersProjection } from './projection.js';
+import { resourceOf } from '../../resource-of.js';
+import {
+  accountResource,
+  type AccountResource,
+  type MeResource,
+  passkeyResource,
+  type PasskeyResource,
+  userResource,
+  type UserResource,
+} from './resource.js';
+
+export type { AccountResource, MeResource, PasskeyResource, UserResource } from './resource.js';
+
+/** The fields of a user that authentication reads on every request, and the document that they are from. */
+export interface UserAccess extends SessionEpoch {
+  readonly twoFactorEnabled: boolean;
+  readonly hasPasskey: boolean;
+  readonly platformRoles: readonly string[];
+  /** No session of a banned account is valid. */
+  readonly banned: boolean;
+  readonly document: ViewDocument<UserDocument>;
+}
+
+export interface OperatedAccount {
+  readonly resource: AccountResource & Pick<UserResource, 'capacity_bytes' | 'used_bytes'>;
+  readonly epoch: SessionEpoch;
+}
+
+/** @throws StoreUnavailable; errors of `Sealer.open` where personal data is opened */
+export interface UserReader {
+  find(userId: string): Promise<Versioned<UserResource> | null>;
+  /** Lists all accounts for operators, oldest first. */
+  accounts(page: Page): Promise<readonly AccountResource[]>;
+  /** Returns an account for operators, with its sums and its session epoch; null if it does not exist. */
+  account(userId: string): Promise<OperatedAccount | null>;
+  /** Returns the user of a document that was just read. */
+  present(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>>;
+  /** Returns the fields that other users may see, by user id; without users that do not exist. */
+  people(userIds: readonly string[]): Promise<ReadonlyMap<string, Pick<UserResource, 'email' | 'nickname'>>>;
+  /** Returns the user after the registration, without any project yet. */
+  registered(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
+  /** Returns the user's passkeys, in order of registration. */
+  passkeys(document: ViewDocument<UserDocument>): Promise<readonly PasskeyResource[]>;
+  /** Returns a passkey after a command on its user; null where the user has it no more. */
+  passkeyAfter(documents: DocumentsAfter, passkeyId: string): Promise<PasskeyResource | null>;
+  /** Returns the user after a command. */
+  after(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
+}
+
+export function makeUserReader({
+  views,
+  sealer,
+  clock,
+}: {
+  readonly views: Views;
+  readonly clock: Clock;
+  readonly sealer: Pick<Sealer, 'open'>;
+}): UserReader {
+  const users = views.of(usersProjection);
+  const usage = makeUsageReader({ views, clock });
+  return {
+    find: async (userId) => {
+      const [document, usedBytes] = await Promise.all([users.get(userId), usage.usedBytes(userId)]);
+      return document === null ? null : present(document, usedBytes);
+    },
+    accounts: async (page) => Promise.all((await users.find(page)).map(presentAccount)),
+    account: async (userId) => {
+      const [document, used_bytes] = await Promise.all([users.get(userId), usage.usedBytes(userId)]);
+      if (document === null) return null;
+      const { epoch, kept_session_id } = document.body;
+      const sums = { capacity_bytes: capacityOf(document.body), used_bytes };
+      const resource = { ...(await presentAccount(document)), ...sums };
+      return { resource, epoch: { epoch, kept_session_id } };
+    },
+    present: presentNow,
+    people: async (userIds) => {
+      const documents = await users.getMany(userIds);
+      return new Map(
+        await Promise.all(
+          documents.map(async (document) => [document.id, await openPerson(document)] as const),
+        ),
+      );
+    },
+    registered: (documents) => present(documentAfter(usersProjection, documents), 0),
+    passkeys: (document) => presentPasskeys(document),
+    passkeyAfter: async (documents, passkeyId) => {
+      const passkeys = await presentPasskeys(documentAfter(usersProjection, documents));
+      return passkeys.find(({ id }) => id === passkeyId) ?? null;
+    },
+    after: (documents) => presentNow(documentAfter(usersProjection, documents)),
+  };
+
+  async function presentNow(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>> {
+    return present(document, await usage.usedBytes(document.id));
+  }
+
+  async function presentAccount(document: ViewDocument<UserDocument>): Promise<AccountResource> {
+    const { id, body } = document;
+    const platform_roles = [...body.platform_roles];
+    return resourceOf(accountResource, { id, ...body, ...(await openPerson(document)), platform_roles });
+  }
+
+  function presentPasskeys({ id: userId, body }: ViewDocument<UserDocument>): Promise<PasskeyResource[]> {
+    return Promise.all(
+      body.passkeys.map(async (entry) => {
+        const name = await sealer.open({ kind: 'person', userId }, 'passkey_name', entry.name);
+        return resourceOf(passkeyResource, { ...entry, name: name === erased ? 'erased' : name });
+      }),
+    );
+  }
+
+  /** Opens the personal data. After the erasure each text is `erased`. */
+  async function openPerson({
+    id,
+    body,
+  }: ViewDocument<UserDocument>): Promise<Pick<UserResource, 'email' | 'nickname'>> {
+    const open = async (field: string, sealed: Sealed): Promise<string> => {
+      const text = await sealer.open({ kind: 'person', userId: id }, field, sealed);
+      return text === erased ? 'erased' : text;
+    };
+    const [email, nickname] = await Promise.all([open('email', body.email), open('nickname', body.nickname)]);
+    return { email, nickname };
+  }
+
+  async function present(
+    document: ViewDocument<UserDocument>,
+    usedBytes: number,
+  ): Promise<Versioned<UserResource>> {
+    const { id, revision, body } = document;
+    const fields = { ...body, ...(await openPerson(document)), capacity_bytes: capacityOf(body) };
+    return { revision, resource: resourceOf(userResource, { id, ...fields, used_bytes: usedBytes }) };
+  }
+}
+
+export function userAccessOf(document: ViewDocument<UserDocument>): UserAccess {
+  const { epoch, kept_session_id, two_factor_enabled, platform_roles, banned } = document.body;
+  const twoFactorEnabled = two_factor_enabled;
+  const hasPasskey = document.body.passkeys.length > 0;
+  const platformRoles = platform_roles;
+  return { epoch, kept_session_id, twoFactorEnabled, hasPasskey, platformRoles, banned, document };
+}
+
+/** Returns the user with the platform roles that authentication has read. */
+export function meOf(user: UserResource, { document }: Pick<UserAccess, 'document'>): MeResource {
+  return { ...user, platform_roles: [...document.body.platform_roles] };
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { entityId, instant } from '../../../src/validation/fields.js';
+import { platformRole } from '../../../src/areas/accounts/domain/user/events.js';
+
+/** A user as they see themselves (docs/design.md#accounts). */
+export const userResource = z
+  .strictObject({
+    id: entityId,
+    email: z.string(),
+    nickname: z.string(),
+    email_verified: z.boolean(),
+    two_factor_enabled: z.boolean(),
+    capacity_bytes: z.int(),
+    used_bytes: z.int(),
+    created_at: instant,
+  })
+  .meta({ id: 'User' });
+/** The user of the caller's session, with the roles over the whole installation. */
+export const meResource = userResource.extend({ platform_roles: z.array(platformRole) }).meta({ id: 'Me' });
+
+/** An account as operators see it (docs/design.md#operators). */
+export const accountResource = z
+  .strictObject({
+    id: entityId,
+    email: z.string(),
+    nickname: z.string(),
+    email_verified: z.boolean(),
+    two_factor_enabled: z.boolean(),
+    banned: z.boolean(),
+    platform_roles: z.array(platformRole),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Account' });
+export type AccountResource = z.infer<typeof accountResource>;
+
+export type MeResource = z.infer<typeof meResource>;
+export type UserResource = z.infer<typeof userResource>;
+
+/** A passkey as its user sees it (docs/design.md#passkeys). */
+export const passkeyResource = z
+  .strictObject({
+    id: entityId,
+    name: z.string(),
+    created_at: instant,
+    last_used_at: instant.nullable(),
+    synced: z.boolean().meta({ description: 'Whether it may be copied to other devices.' }),
+    backed_up: z.boolean().meta({ description: 'Whether a copy existed at its last use.' }),
+    transports: z.array(z.string()).readonly(),
+    aaguid: z.string().meta({ description: 'The model of the authenticator; zeros where it does not say.' }),
+  })
+  .meta({ id: 'Passkey' });
+export type PasskeyResource = z.infer<typeof passkeyResource>;

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { entityId, instant } from '../../../src/validation/fields.js';
+
+/** The orders of a list of assets. */
+export const assetSorts = ['-created_at', 'created_at', 'name', '-name', 'size', '-size'] as const;
+export type AssetSort = (typeof assetSorts)[number];
+
+/** An asset as members see it (docs/design.md#assets). */
+export const assetResource = z
+  .strictObject({
+    id: entityId,
+    project_id: entityId,
+    storage_id: entityId,
+    name: z.string(),
+    object_key: z.string(),
+    media_type: z.string(),
+    size: z.int(),
+    renditions: z.array(
+      z.strictObject({
+        kind: z.string(),
+        object_key: z.string(),
+        media_type: z.string(),
+        size: z.int().nullable().meta({ description: 'Null for one from before renditions had a size.' }),
+        language: z.string().nullable().meta({ description: 'Of subtitles, as BCP 47 writes it.' }),
+      }),
+    ),
+    tags: z.array(z.string()),
+    upload: z.enum(['pending', 'complete', 'mismatched']).meta({
+      description:
+        'Whether the bucket holds the own file as it is described here. Shares open only for `complete`.',
+    }),
+    object: z
+      .strictObject({
+        size: z.int(),
+        entity_tag: z.string(),
+        media_type: z.string().nullable(),
+        sha256: z.string().nullable(),
+      })
+      .meta({ id: 'AssetObject' })
+      .nullable()
+      .meta({ description: 'The own file as the bucket last reported it. Null where the service saw none.' }),
+    differs: z
+      .array(z.enum(['size', 'media_type', 'sha256']))
+      .readonly()
+      .meta({ description: 'The fields in which a `mismatched` object differs.' }),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Asset' });
+export type AssetResource = z.infer<typeof assetResource>;
+
+/** The objects of a removed asset that its bucket still holds (docs/design.md#deleting-objects). */
+export const undeletedResource = z
+  .strictObject({
+    asset_id: entityId.meta({ description: 'The removed asset.' }),
+    objects: z.array(
+      z.strictObject({
+        object_key: z.string(),
+        cause: z.string().meta({
+          description:
+            '`not_tried_yet`; `object_in_use`: another asset has the object, so it stays; `storage_changed`, `storage_disabled`; or a code of storage tests, such as `delete_denied`.',
+        }),
+        provider_code: z
+          .string()
+          .nullable()
+          .meta({
+            description: 'The error code that the provider wrote.',
+            examples: ['AccessDenied'],
+          }),
+      }),
+    ),
+    next_attempt_at: instant.nullable().meta({
+      description: 'Null before the first attempt, and after the last one: the objects then stay.',
+    }),
+    removed_at: instant,
+  })
+  .meta({ id: 'UndeletedObjects' });
+export type UndeletedResource = z.infer<typeof undeletedResource>;

@@ -1,0 +1,115 @@
+import {
+  type NodeCheck,
+  nodeCheck,
+  nodeCheckKey,
+  nodeCheckPrefix,
+} from '../../../src/areas/nodes/domain/node/status.js';
+import type { Clock } from '../../../src/kit/clock.js';
+import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+import { makeElapsed } from '../../../src/kit/elapsed.js';
+
+/** The counters of all nodes. */
+export interface NodeChecks {
+  readonly byNode: ReadonlyMap<string, NodeCheck>;
+  /** Rises when a counter changes. */
+  readonly version: number;
+}
+
+/** Reads the counters of checks (docs/design.md#node-checks). @throws StoreUnavailable */
+export interface NodeCheckReader {
+  /** Returns the counters of all nodes, at most 1 s old, or as old as a read that takes longer. */
+  all(): Promise<NodeChecks>;
+  /** Returns the counters of one node as they are now; null before its first check. */
+  one(nodeId: string): Promise<NodeCheck | null>;
+  /** Notes what this process has written, so that it shows its own writes at once. */
+  note(nodeId: string, check: NodeCheck): void;
+}
+
+const pageSize = 1_000;
+const maxAgeMs = 1_000;
+
+interface Reading {
+  readonly startedMs: number;
+  /** The nodes that this process has checked since the start. The read may have missed their first check. */
+  readonly noted: Set<string>;
+  done: Promise<void>;
+  isOver: boolean;
+}
+
+export function makeNodeCheckReader({
+  stateStore,
+  clock,
+}: {
+  readonly stateStore: Pick<StateStore, 'get' | 'list'>;
+  readonly clock: Pick<Clock, 'now'>;
+}): NodeCheckReader {
+  const elapsedMs = makeElapsed(clock);
+  let byNode = new Map<string, NodeCheck>();
+  let version = 0;
+  let reading: Reading | null = null;
+
+  return {
+    all: async () => {
+      const nowMs = elapsedMs();
+      // A slow read is waited for: under steady traffic a read that took longer than its age would always have a successor.
+      if (reading === null || (reading.isOver && nowMs - reading.startedMs >= maxAgeMs))
+        reading = start(nowMs);
+      await reading.done;
+      return { byNode, version };
+    },
+    one: async (nodeId) => {
+      const record = await stateStore.get(nodeCheckKey(nodeId));
+      return record === null ? null : nodeCheck.parse(record.value);
+    },
+    note: (nodeId, check) => {
+      reading?.noted.add(nodeId);
+      if (!isNewer(check, byNode.get(nodeId))) return;
+      byNode.set(nodeId, check);
+      version += 1;
+    },
+  };
+
+  function start(startedMs: number): Reading {
+    const started: Reading = { startedMs, noted: new Set(), done: Promise.resolve(), isOver: false };
+    started.done = readAll().then(
+      (found) => {
+        started.isOver = true;
+        merge(found, started.noted);
+      },
+      (error: unknown) => {
+        // The callers get the error. The next one reads again.
+        reading = null;
+        throw error;
+      },
+    );
+    return started;
+  }
+
+  async function readAll(): Promise<Map<string, NodeCheck>> {
+    const found = new Map<string, NodeCheck>();
+    for (let after: string | undefined; ;) {
+      const page = await stateStore.list(nodeCheckPrefix, {
+        limit: pageSize,
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const { key, value } of page) found.set(key.slice(nodeCheckPrefix.length), nodeCheck.parse(value));
+      if (page.length < pageSize) return found;
+      after = page.at(-1)?.key;
+    }
+  }
+
+  function merge(found: Map<string, NodeCheck>, noted: ReadonlySet<string>): void {
+    let isChanged = false;
+    for (const [nodeId, known] of byNode) {
+      const stored = found.get(nodeId);
+      if (stored === undefined ? noted.has(nodeId) : !isNewer(stored, known)) found.set(nodeId, known);
+      else isChanged = true;
+    }
+    if (isChanged || found.size !== byNode.size) version += 1;
+    byNode = found;
+  }
+}
+
+function isNewer(check: NodeCheck, known: NodeCheck | undefined): boolean {
+  return known === undefined || check.sequence > known.sequence;
+}

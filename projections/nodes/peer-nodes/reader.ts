@@ -1,0 +1,170 @@
+import { type NodeCheck, statusShown } from '../../../src/areas/nodes/domain/node/status.js';
+import type { Clock } from '../../../src/kit/clock.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { type FilteredPage, matchesOf, matchingPage, type OrderedList } from '../../filtered-page.js';
+import { resourceOf } from '../../resource-of.js';
+import { nodesByName } from './by-name.js';
+import type { NodeCheckReader, NodeChecks } from './checks.js';
+import { type NodeDocument, peerNodesProjection } from './projection.js';
+import {
+  nodeResource,
+  type NodeResource,
+  type NodeSort,
+  operatedNode,
+  type OperatedNode,
+} from './resource.js';
+
+export type { NodeResource, OperatedNode } from './resource.js';
+
+/** The node that asks for its peers: by its id, or by its address in canonical spelling. */
+export type PeerOf = { readonly nodeId: string } | { readonly address: string };
+
+/** All nodes in order of id. The array is the same until a node changes. */
+export type ListedNodes = readonly ViewDocument<NodeDocument>[];
+
+/** What a list of nodes selects. */
+export interface NodeFilter {
+  readonly status?: OperatedNode['status'] | undefined;
+  readonly node_type?: OperatedNode['node_type'] | undefined;
+}
+
+/** @throws StoreUnavailable */
+export interface NodeReader {
+  find(nodeId: string): Promise<Versioned<OperatedNode> | null>;
+  /** Returns the node after a command. */
+  after(documents: DocumentsAfter): Promise<Versioned<OperatedNode>>;
+  /**
+   * Reads all nodes, without their counters.
+   * @param clock permits a list of the same second where the store does not detect changes
+   */
+  listed(clock?: Pick<Clock, 'now'>): Promise<ListedNodes>;
+  /** Returns the counters of all nodes, at most 1 s old. */
+  checks(): Promise<NodeChecks>;
+  /** Lists all nodes in order of id. */
+  list(clock?: Pick<Clock, 'now'>): Promise<readonly OperatedNode[]>;
+  /** Returns a page of the nodes. */
+  page(page: Page & { readonly sort: NodeSort }, filter: NodeFilter): Promise<FilteredPage<OperatedNode>>;
+  /** Lists all nodes except the asking one. An unknown one leaves none out. */
+  peers(of: PeerOf): Promise<readonly NodeResource[]>;
+}
+
+const pageSize = 200;
+
+export function makeNodeReader({
+  views,
+  nodeChecks,
+}: {
+  readonly views: Views;
+  readonly nodeChecks: Pick<NodeCheckReader, 'all' | 'one'>;
+}): NodeReader {
+  const nodes = views.of(peerNodesProjection);
+  let cached: { readonly token: string; readonly items: Promise<ListedNodes> } | null = null;
+  let newest: ListedNodes = [];
+
+  return {
+    find: async (nodeId) => {
+      const [document, check] = await Promise.all([nodes.get(nodeId), nodeChecks.one(nodeId)]);
+      return document === null ? null : versioned(document, check);
+    },
+    after: async (documents) => {
+      const document = documentAfter(peerNodesProjection, documents);
+      return versioned(document, await nodeChecks.one(document.id));
+    },
+    listed,
+    checks: () => nodeChecks.all(),
+    list: async (clock) => {
+      const [documents, { byNode }] = await Promise.all([listed(clock), nodeChecks.all()]);
+      return documents.map((document) => operated(document, byNode.get(document.id)));
+    },
+    page: async ({ sort, ...page }, filter) => {
+      const matches = matchesOf(filter);
+      const shown = ({ body }: ViewDocument<NodeDocument>) => ({ ...body, status: statusShown(body) });
+      const descending = sort.startsWith('-');
+      const list = sort.endsWith('name') ? nodesByName(await listed(), descending) : byCreation(descending);
+      const [{ items, next }, { byNode }] = await Promise.all([
+        matchingPage<ViewDocument<NodeDocument>>(page, {
+          ...list,
+          matches: matches && ((document) => matches(shown(document))),
+        }),
+        nodeChecks.all(),
+      ]);
+      return { items: items.map((document) => operated(document, byNode.get(document.id))), next };
+    },
+    peers: async (of) => {
+      const [documents, { byNode }] = await Promise.all([listed(), nodeChecks.all()]);
+      return documents
+        .filter(({ id, body }) => ('nodeId' in of ? id !== of.nodeId : body.ip_address !== of.address))
+        .map((document) => presentPeer(document, byNode.get(document.id)));
+    },
+  };
+
+  function byCreation(
+    descending: boolean,
+  ): Pick<OrderedList<ViewDocument<NodeDocument>>, 'read' | 'placeOf'> {
+    return { read: (page) => nodes.find({ descending, ...page }), placeOf: ({ id }) => id };
+  }
+
+  /** All callers that ask while one reads wait for the same read. */
+  function listed(clock?: Pick<Clock, 'now'>): Promise<ListedNodes> {
+    // The token is read before the items: a change in between makes the token stale, never the items.
+    const token = nodes.changeToken() ?? secondOf(clock);
+    if (token !== null && cached?.token === token) return cached.items;
+    const items = readAll().catch((error: unknown) => {
+      if (cached?.items === items) cached = null;
+      throw error;
+    });
+    if (token !== null) cached = { token, items };
+    return items;
+  }
+
+  async function readAll(): Promise<ListedNodes> {
+    const items: ViewDocument<NodeDocument>[] = [];
+    for (;;) {
+      const last = items.at(-1);
+      const page = await nodes.find({ limit: pageSize, ...(last === undefined ? {} : { after: last.id }) });
+      items.push(...page);
+      if (page.length < pageSize) break;
+    }
+    if (!areSame(items, newest)) newest = items;
+    return newest;
+  }
+}
+
+function areSame(nodes: ListedNodes, others: ListedNodes): boolean {
+  return (
+    nodes.length === others.length &&
+    nodes.every(({ id, revision }, place) => {
+      const other = others[place];
+      return other?.id === id && other.revision === revision;
+    })
+  );
+}
+
+/** A token that changes each second. */
+function secondOf(clock: Pick<Clock, 'now'> | undefined): string | null {
+  return clock === undefined ? null : `second ${Math.floor(clock.now().getTime() / 1_000)}`;
+}
+
+function versioned(document: ViewDocument<NodeDocument>, check: NodeCheck | null): Versioned<OperatedNode> {
+  return { revision: document.revision, resource: operated(document, check ?? undefined) };
+}
+
+function operated(document: ViewDocument<NodeDocument>, check: NodeCheck | undefined): OperatedNode {
+  return resourceOf(operatedNode, { ...presentPeer(document, check), ...document.body });
+}
+
+/** Makes the resource of a node. Without a check, the counters are 0. */
+export function presentPeer(
+  { id, body }: ViewDocument<NodeDocument>,
+  check: NodeCheck | undefined,
+): NodeResource {
+  return resourceOf(nodeResource, {
+    id,
+    ...body,
+    status: statusShown(body),
+    consecutive_failures: check?.failures ?? 0,
+    consecutive_successes: check?.successes ?? 0,
+    last_checked_at: check?.last_checked_at ?? null,
+  });
+}

@@ -1,0 +1,147 @@
+import { orderNumber, parseOrderNumber } from '../../../src/areas/payments/domain/order/number.js';
+import type { OrderStatus } from '../../../src/areas/payments/domain/order/status.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import type { Sealer } from '../../../src/keys/sealing/sealer.js';
+import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { paymentCallbacksProjection } from '../payment-callbacks/projection.js';
+import { transactionsProjection } from '../transactions/projection.js';
+import { openDecisions } from '../payment-decisions/reader.js';
+import {
+  type CreationPage,
+  filteredPage,
+  type FilteredPage,
+  firstIdOf,
+  matchesOf,
+} from '../../filtered-page.js';
+import { resourceOf } from '../../resource-of.js';
+import { type OrderDocument, ordersProjection } from './projection.js';
+import {
+  type OrderForOperator,
+  orderResource,
+  type OrderResource,
+  reviewReason,
+  type ReviewResource,
+} from './resource.js';
+import { reviewPlace, reviewsOf } from './reviews.js';
+
+export type { OrderResource } from './resource.js';
+export { reviewPlace } from './reviews.js';
+
+/** @throws StoreUnavailable */
+export interface OrderReader {
+  /** Returns null if the user does not have the order. */
+  find(userId: string, orderId: string): Promise<Versioned<OrderResource> | null>;
+  /** Returns null if the order was not placed for the project. */
+  findOfProject(projectId: string, orderId: string): Promise<Versioned<OrderResource> | null>;
+  /** Returns an order of any user with the decisions on its payments; null if it does not exist. */
+  forOperator(idOrNumber: string): Promise<OrderForOperator | null>;
+  /** Returns a page of the orders of a user or of a project. */
+  page(
+    of: { readonly userId: string } | { readonly projectId: string },
+    page: CreationPage,
+    filter: { readonly status?: OrderStatus | undefined },
+  ): Promise<FilteredPage<OrderResource>>;
+  /** Lists the mismatches and the unused payments that wait for an operator, oldest order first. @param page `after`: see `reviewPlace` */
+  inReview(page: Page): Promise<readonly ReviewResource[]>;
+  /** Counts the first `limit` of them by reason; 0 for a reason without one. */
+  reviewReasons(limit: number): Promise<ReadonlyMap<string, number>>;
+  /** Lists the ids of at most `limit` orders of the user. */
+  ids(userId: string, limit: number): Promise<readonly string[]>;
+  /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
+  openIds(userId: string, limit: number): Promise<readonly string[]>;
+  /** Lists the orders of all users that were placed in a period, oldest first. */
+  placedIn(period: { readonly from: Date; readonly to: Date }, page: Page): Promise<readonly OrderResource[]>;
+  /** Returns the order after a command. */
+  after(documents: DocumentsAfter): Versioned<OrderResource>;
+}
+
+const appliedMax = 100;
+
+export function makeOrderReader({
+  views,
+  sealer,
+}: {
+  readonly views: Views;
+  readonly sealer: Pick<Sealer, 'open'>;
+}): OrderReader {
+  const orders = views.of(ordersProjection);
+  const callbacks = views.of(paymentCallbacksProjection);
+  const transactions = views.of(transactionsProjection);
+  const inReview = async ({ after, limit }: Page): Promise<readonly ReviewResource[]> => {
+    const where = { field: 'in_review', equals: 'yes' };
+    const [orderId] = after?.split('/') ?? [];
+    if (after === undefined || orderId === undefined) {
+      return (await orders.find({ where, limit })).flatMap(reviewsOf).slice(0, limit);
+    }
+    const [first, others] = await Promise.all([
+      orders.get(orderId),
+      orders.find({ where, after: orderId, limit }),
+    ]);
+    const rest = (first === null ? [] : reviewsOf(first)).filter((item) => reviewPlace(item) > after);
+    return [...rest, ...others.flatMap(reviewsOf)].slice(0, limit);
+  };
+  return {
+    find: async (userId, orderId) => {
+      const document = await orders.get(orderId);
+      return document?.body.user_id === userId ? present(document) : null;
+    },
+    findOfProject: async (projectId, orderId) => {
+      const document = await orders.get(orderId);
+      return document?.body.project_id === projectId ? present(document) : null;
+    },
+    forOperator: async (idOrNumber) => {
+      const orderId = parseOrderNumber(idOrNumber) ?? idOrNumber;
+      const where = { field: 'applied_to', equals: orderId };
+      const [found, settled, told] = await Promise.all([
+        orders.get(orderId),
+        callbacks.find({ where, limit: appliedMax }),
+        transactions.find({ where, limit: appliedMax }),
+      ]);
+      if (found === null) return null;
+      const applied = [
+        ...settled.flatMap(({ body }) => (body.decision === null ? [] : [body.decision])),
+        ...told.flatMap(({ body }) => body.decisions.filter(({ order_id }) => order_id === orderId)),
+      ];
+      const decisions = await openDecisions(sealer, [...found.body.decisions, ...applied]);
+      return { ...present(found).resource, decisions };
+    },
+    page: async (of, page, filter) => {
+      const where =
+        'userId' in of
+          ? { field: 'user_id', equals: of.userId }
+          : { field: 'project_id', equals: of.projectId };
+      const matches = matchesOf(filter);
+      const { items, next } = await filteredPage(
+        orders,
+        { where, ...page },
+        matches && ((document) => matches(present(document).resource)),
+      );
+      return { items: items.map((document) => present(document).resource), next };
+    },
+    inReview,
+    reviewReasons: async (limit) => {
+      const counts = new Map<string, number>(reviewReason.options.map((reason) => [reason, 0]));
+      for (const { reason } of await inReview({ limit })) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+      return counts;
+    },
+    ids: (userId, limit) => orders.ids({ where: { field: 'user_id', equals: userId }, limit }),
+    openIds: async (userId, limit) => {
+      const documents = await orders.find({ where: { field: 'open_for', equals: userId }, limit });
+      return documents.map(({ id }) => id);
+    },
+    placedIn: async ({ from, to }, { after = firstIdOf(from), limit }) => {
+      const documents = await orders.find({ after, limit });
+      const end = firstIdOf(to);
+      return documents.filter(({ id }) => id < end).map((document) => present(document).resource);
+    },
+    after: (documents) => present(documentAfter(ordersProjection, documents)),
+  };
+}
+
+function present({ id, revision, body }: ViewDocument<OrderDocument>): Versioned<OrderResource> {
+  const payments = [...body.payments];
+  return {
+    revision,
+    resource: resourceOf(orderResource, { id, number: orderNumber(id), ...body, payments }),
+  };
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { mismatchReason } from '../../../src/areas/payments/domain/order/events.js';
+import { unusedReason } from '../../../src/areas/payments/domain/order/unused.js';
+import { orderStatusSchema } from '../../../src/areas/payments/domain/order/status.js';
+import {
+  currencyCode,
+  minorAmount,
+  paymentId,
+  paymentProvider,
+} from '../../../src/areas/payments/domain/payment.js';
+import { entityId, instant } from '../../../src/validation/fields.js';
+import { paymentDecision } from '../payment-decisions/resource.js';
+
+const orderFields = {
+  id: entityId,
+  number: z
+    .string()
+    .length(26)
+    .meta({ description: 'What the payment platform is given to name the order.' }),
+  user_id: entityId,
+  project_id: entityId.nullable(),
+  plan_id: z.string(),
+  amount: minorAmount.meta({ description: 'Minor units.' }),
+  currency: currencyCode,
+  provider: paymentProvider,
+  status: orderStatusSchema,
+  refunded_amount: minorAmount,
+  paid_at: instant.nullable(),
+  expires_at: instant,
+  created_at: instant,
+  updated_at: instant,
+};
+
+/** An order as it is listed (docs/design.md#plans-and-orders). */
+export const listedOrder = z.strictObject(orderFields).meta({ id: 'Order' });
+
+const paymentKind = z
+  .enum([
+    'pending',
+    'paid',
+    'failed',
+    'expired',
+    'canceled',
+    'refund',
+    'disputed',
+    'won',
+    'lost',
+    'mismatch',
+    'applied',
+    'dismissed',
+  ])
+  .meta({ id: 'PaymentKind' });
+
+/** A report of a platform about an order, or a decision of an operator. Money is null where the report names none. */
+export const paymentEntry = z
+  .strictObject({
+    provider: paymentProvider,
+    transaction_id: z.string().nullable(),
+    kind: paymentKind.meta({
+      description:
+        '`mismatch`: something genuine that is not what was ordered; `applied` or `dismissed`: what an operator made of it.',
+    }),
+    amount: minorAmount.nullable(),
+    currency: currencyCode.nullable(),
+    at: instant.meta({ description: 'By the platform’s clock; of what an operator decided by ours.' }),
+  })
+  .meta({ id: 'Payment' });
+export type PaymentEntry = z.infer<typeof paymentEntry>;
+
+/** An order with the payments that platforms have reported. */
+export const orderResource = z
+  .strictObject({ ...orderFields, payments: z.array(paymentEntry) })
+  .meta({ id: 'OrderWithPayments' });
+export type OrderResource = z.infer<typeof orderResource>;
+
+/** An order for operators. `decisions`: the last 100 on mismatches, and at most 100 that applied a callback to it. */
+export const orderForOperator = z
+  .strictObject({ ...orderFields, payments: z.array(paymentEntry), decisions: z.array(paymentDecision) })
+  .meta({ id: 'OrderForOperator' });
+export type OrderForOperator = z.infer<typeof orderForOperator>;
+
+/** Why a payment waits for an operator: it differs from its order, or it bought nothing. */
+export const reviewReason = z
+  .enum([...mismatchReason.options, ...unusedReason.options])
+  .meta({ id: 'PaymentReviewReason' });
+export type ReviewReason = z.infer<typeof reviewReason>;
+
+/** A report about an order that differs from the order, or a payment that bought nothing. */
+export const reviewResource = z
+  .strictObject({
+    id: paymentId,
+    order_id: entityId,
+    order_number: z.string(),
+    provider: paymentProvider,
+    reason: reviewReason,
+    kind: paymentKind.meta({ description: 'Only what is `paid` and bought something can be applied.' }),
+    transaction_id: z.string().nullable(),
+    amount: minorAmount.nullable().meta({ description: 'What was reported; minor units.' }),
+    currency: currencyCode.nullable(),
+    expected_amount: minorAmount.meta({ description: 'The order’s; minor units.' }),
+    expected_currency: currencyCode,
+    at: instant.meta({ description: 'By the platform’s clock.' }),
+  })
+  .meta({ id: 'PaymentReview' });
+export type ReviewResource = z.infer<typeof reviewResource>;

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { entityId, instant } from '../../../src/validation/fields.js';
+import { paymentAction, paymentId } from '../../../src/areas/payments/domain/payment.js';
+
+/** A decision of an operator on a payment. */
+export const paymentDecision = z
+  .strictObject({
+    payment_id: paymentId,
+    action: paymentAction,
+    order_id: entityId.nullable().meta({ description: 'The order that it concerns.' }),
+    note: z.string().nullable().meta({ description: 'Why; null once it is gone with the buyer’s account.' }),
+    decided_by: z.string().meta({ description: '`user:<id>`, or `operator` at the command line.' }),
+    decided_at: instant,
+  })
+  .meta({ id: 'PaymentDecision' });
+export type DecisionResource = z.infer<typeof paymentDecision>;
+
+/** An operator's record of a payment that the platform did not report. */
+export const paymentRecorded = z
+  .strictObject({
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why; null once it is gone with the buyer’s account.' }),
+    evidence: z.string().nullable().meta({ description: 'How the operator knew; null once it is gone.' }),
+    recorded_by: z.string().meta({ description: '`user:<id>`, or `operator` at the command line.' }),
+    recorded_at: instant,
+  })
+  .meta({ id: 'PaymentRecorded' });
+export type RecordedResource = z.infer<typeof paymentRecorded>;

@@ -1,0 +1,38 @@
+import type { Page } from '../../../src/event-sourcing/views/views.js';
+import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { pageOfEntries } from '../../page-of-entries.js';
+import { projectsProjection } from '../projects/projection.js';
+import type { ProjectAccess } from '../projects/reader.js';
+import { resourceOf } from '../../resource-of.js';
+import { apiKeyResource, type ApiKeyResource } from './resource.js';
+
+export type { ApiKeyResource } from './resource.js';
+
+/** Reads keys in the documents of their projects. */
+export interface ApiKeyReader {
+  /** Lists the project's keys that are not revoked, newest first. @param filter.expired by `now`; all keys when left out */
+  list(
+    project: Pick<ProjectAccess, 'document'>,
+    page: Page,
+    filter: { readonly expired?: boolean | undefined; readonly now: Date },
+  ): readonly ApiKeyResource[];
+  /** Returns the key after a command; null if it does not exist. */
+  after(documents: DocumentsAfter, keyId: string): ApiKeyResource | null;
+}
+
+export function makeApiKeyReader(): ApiKeyReader {
+  return {
+    list: ({ document: { body } }, page, { expired, now }) => {
+      const isExpired = ({ expires_at }: { readonly expires_at: string }): boolean =>
+        Date.parse(expires_at) <= now.getTime();
+      const keys =
+        expired === undefined ? body.api_keys : body.api_keys.filter((key) => isExpired(key) === expired);
+      return pageOfEntries(keys, page).map((entry) => resourceOf(apiKeyResource, entry));
+    },
+    after: (documents, keyId) => {
+      const { body } = documentAfter(projectsProjection, documents);
+      const entry = body.api_keys.find(({ id }) => id === keyId);
+      return entry === undefined ? null : resourceOf(apiKeyResource, entry);
+    },
+  };
+}

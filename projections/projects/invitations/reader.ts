@@ -1,0 +1,123 @@
+import { invitationExpiry, openAt } from '../../../src/areas/projects/domain/project/open-offers.js';
+import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import { type ProjectDocument, projectsProjection } from '../projects/projection.js';
+import type { UserReader } from '../../accounts/users/reader.js';
+import type { InvitationResource } from './resource.js';
+
+export type { InvitationResource } from './resource.js';
+
+/** Whom invitations and offers are addressed to. */
+export interface Addressee {
+  readonly id: string;
+  /** Of the proved address; null where the user has proved none. */
+  readonly emailDigest: string | null;
+}
+
+export interface FoundInvitation {
+  readonly projectId: string;
+  readonly kind: InvitationResource['kind'];
+  readonly role: InvitationResource['role'];
+}
+
+/** Reads the open invitations and offers of a user. A project has at most one. @throws StoreUnavailable */
+export interface InvitationReader {
+  /** Lists them by project, the newest project first. `Page.after` is the id of a project. */
+  list(user: Addressee, page: Page, now: Date): Promise<readonly InvitationResource[]>;
+  find(user: Addressee, invitationId: string, now: Date): Promise<FoundInvitation | null>;
+}
+
+interface Entry extends Omit<InvitationResource, 'invited_by'> {
+  /** The user id of the member who invites or offers. */
+  readonly invitedBy: string;
+}
+
+const readAtOnce = 200;
+
+export function makeInvitationReader({
+  views,
+  users,
+}: {
+  readonly views: Views;
+  readonly users: Pick<UserReader, 'people'>;
+}): InvitationReader {
+  const projects = views.of(projectsProjection);
+  return {
+    list: async (user, page, now) => present(await entries(user, page, now)),
+    find: async (user, invitationId, now) => {
+      for (let after: string | undefined; ;) {
+        const page = { limit: readAtOnce, ...(after === undefined ? {} : { after }) };
+        const found = await entries(user, page, now);
+        const entry = found.find(({ id }) => id === invitationId);
+        if (entry !== undefined) return { ...entry, projectId: entry.project.id };
+        after = found.at(-1)?.project.id;
+        if (after === undefined) return null;
+      }
+    },
+  };
+
+  async function entries(user: Addressee, page: Page, now: Date): Promise<readonly Entry[]> {
+    const { id, emailDigest } = user;
+    const entryOf = (document: ViewDocument<ProjectDocument>) => addressedTo(document, user, now);
+    const [offered, invited] = await Promise.all([
+      read({ field: 'offers.user_id', equals: id }, page, entryOf),
+      emailDigest === null
+        ? []
+        : read({ field: 'invitations.email_digest', equals: emailDigest }, page, entryOf),
+    ]);
+    // One project may be found by both.
+    const byProject = new Map([...invited, ...offered].map((entry) => [entry.project.id, entry]));
+    return [...byProject.values()]
+      .sort((a, b) => (a.project.id < b.project.id ? 1 : -1))
+      .slice(0, page.limit);
+  }
+
+  /** Reads past expired ones, which stay stored, until the page is full. */
+  async function read(
+    where: { readonly field: string; readonly equals: string },
+    { after, limit }: Page,
+    entryOf: (document: ViewDocument<ProjectDocument>) => Entry | null,
+  ): Promise<readonly Entry[]> {
+    const found: Entry[] = [];
+    for (let last = after; ;) {
+      const page = { limit: readAtOnce, ...(last === undefined ? {} : { after: last }) };
+      const documents = await projects.find({ where, descending: true, ...page });
+      found.push(...documents.map(entryOf).filter((entry) => entry !== null));
+      last = documents.at(-1)?.id;
+      if (last === undefined || documents.length < readAtOnce || found.length >= limit) return found;
+    }
+  }
+
+  async function present(found: readonly Entry[]): Promise<readonly InvitationResource[]> {
+    const people = await users.people([...new Set(found.map(({ invitedBy }) => invitedBy))]);
+    return found.map(({ invitedBy, ...entry }) => {
+      return { ...entry, invited_by: people.get(invitedBy)?.nickname ?? null };
+    });
+  }
+}
+
+function addressedTo(
+  { id: projectId, body }: ViewDocument<ProjectDocument>,
+  { id: userId, emailDigest }: Addressee,
+  now: Date,
+): Entry | null {
+  const { name, offers, invitations } = openAt(body, now);
+  const project = { id: projectId, name };
+  const offer = offers.find(({ user_id }) => user_id === userId);
+  if (offer !== undefined) {
+    const { id, kind, offered_by: invitedBy, offered_at: created_at, expires_at } = offer;
+    return {
+      id,
+      kind,
+      project,
+      role: kind === 'ownership' ? 'owner' : null,
+      invitedBy,
+      created_at,
+      expires_at,
+    };
+  }
+  const invitation = invitations.find(({ email_digest }) => email_digest === emailDigest);
+  if (invitation === undefined) return null;
+  const { id, role, invited_by: invitedBy, invited_at: created_at } = invitation;
+  const expires_at = invitationExpiry(invitation)?.toISOString() ?? null;
+  return { id, kind: 'membership', project, role, invitedBy, created_at, expires_at };
+}

@@ -1,0 +1,176 @@
+import type { Page, Views } from '../../../src/event-sourcing/views/views.js';
+import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
+import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { matchesOf } from '../../filtered-page.js';
+import { pageOfEntries } from '../../page-of-entries.js';
+import {
+  invitationExpiry,
+  openAt,
+  ownershipOfferTo,
+} from '../../../src/areas/projects/domain/project/open-offers.js';
+import type {
+  InvitationEntry,
+  MemberEntry,
+  OfferEntry,
+  ProjectFields,
+} from '../../../src/areas/projects/domain/project/status.js';
+import { projectsProjection } from '../projects/projection.js';
+import type { ProjectAccess } from '../projects/reader.js';
+import type { UserReader, UserResource } from '../../accounts/users/reader.js';
+import type { MemberResource } from './resource.js';
+
+export type { MemberResource } from './resource.js';
+
+export interface MemberView {
+  /** Whether the caller may see addresses: only admins and owners may. */
+  readonly withAddresses: boolean;
+  /** Omits offers and invitations that have expired by now. */
+  readonly now: Date;
+}
+
+/** What a list of members selects. */
+export interface MemberFilter {
+  readonly role?: MemberResource['role'] | undefined;
+  readonly status?: MemberResource['status'] | undefined;
+}
+
+export interface OpenInvitation {
+  readonly projectId: string;
+  readonly invitationId: string;
+}
+
+/** Reads the members of projects with data of their accounts. @throws StoreUnavailable; errors of `Sealer.open` */
+export interface MemberReader {
+  /** Lists the members and invitations that the view selects, newest id first. */
+  list(
+    project: Pick<ProjectAccess, 'document'>,
+    page: Page,
+    view: MemberView & { readonly filter?: MemberFilter },
+  ): Promise<readonly MemberResource[]>;
+  /** Returns a member or an invitation after a command, with the address; null if it does not exist. */
+  after(documents: DocumentsAfter, memberId: string, now: Date): Promise<MemberResource | null>;
+  /** Lists the open invitations of an address in all projects. The view may be stale. */
+  invitationsTo(emailDigest: string): Promise<readonly OpenInvitation[]>;
+}
+
+const pageSize = 200;
+
+type Entry = MemberEntry | InvitationEntry;
+
+export function makeMemberReader({
+  views,
+  sealer,
+  users,
+}: {
+  readonly views: Views;
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly users: Pick<UserReader, 'people'>;
+}): MemberReader {
+  const projects = views.of(projectsProjection);
+  return {
+    list: async ({ document: { id, body } }, page, view) => {
+      const { members, invitations, offers } = openAt(body, view.now);
+      const matches = matchesOf(view.filter ?? {});
+      const entries = [...members, ...invitations]
+        .filter((entry) => matches?.({ role: entry.role, status: statusOf(entry, { offers }) }) ?? true)
+        .map((entry) => ({ id: idOf(entry), entry }));
+      return present(
+        { id, offers },
+        pageOfEntries(entries, page).map(({ entry }) => entry),
+        view,
+      );
+    },
+    after: async (documents, memberId, now) => {
+      const { id, body } = documentAfter(projectsProjection, documents);
+      const { members, invitations, offers } = openAt(body, now);
+      const entry = [...members, ...invitations].find((one) => idOf(one) === memberId);
+      if (entry === undefined) return null;
+      const [member = null] = await present({ id, offers }, [entry], { withAddresses: true, now });
+      return member;
+    },
+    invitationsTo: async (emailDigest) => {
+      const where = { field: 'invitations.email_digest', equals: emailDigest };
+      const found: OpenInvitation[] = [];
+      for (let after: string | undefined; ;) {
+        const page = await projects.find({
+          where,
+          limit: pageSize,
+          ...(after === undefined ? {} : { after }),
+        });
+        for (const { id: projectId, body } of page) {
+          const open = body.invitations.filter((invitation) => invitation.email_digest === emailDigest);
+          found.push(...open.map(({ id: invitationId }) => ({ projectId, invitationId })));
+        }
+        after = page.at(-1)?.id;
+        if (after === undefined || page.length < pageSize) return found;
+      }
+    },
+  };
+
+  /** Reads the accounts of all members at once. */
+  async function present(
+    { id: projectId, offers }: Pick<ProjectFields, 'offers'> & { readonly id: string },
+    entries: readonly Entry[],
+    view: MemberView,
+  ): Promise<readonly MemberResource[]> {
+    const people = await users.people(
+      entries.flatMap((entry) => ('user_id' in entry ? [entry.user_id] : [])),
+    );
+    return Promise.all(
+      entries.map(async (entry) =>
+        'user_id' in entry
+          ? presentMember(entry, people.get(entry.user_id), ownershipOfferTo({ offers }, entry.user_id), view)
+          : presentInvitation(projectId, entry, view),
+      ),
+    );
+  }
+
+  async function presentInvitation(
+    projectId: string,
+    entry: InvitationEntry,
+    { withAddresses }: MemberView,
+  ): Promise<MemberResource> {
+    const { id, email, role, invited_at } = entry;
+    const expiry = invitationExpiry(entry);
+    const scope = { kind: 'invitation', projectId, invitationId: id } as const;
+    const address = withAddresses ? await sealer.open(scope, 'email', email) : erased;
+    return {
+      id,
+      email: address === erased ? null : address,
+      nickname: null,
+      role,
+      status: statusOf(entry, { offers: [] }),
+      joined_at: null,
+      invited_at,
+      offer: expiry === null ? null : { id, role, expires_at: expiry.toISOString() },
+    };
+  }
+}
+
+/** @param account undefined between its erasure and the end of its memberships */
+function presentMember(
+  { user_id, role, joined_at }: MemberEntry,
+  account: Pick<UserResource, 'email' | 'nickname'> | undefined,
+  offer: OfferEntry | null,
+  { withAddresses }: MemberView,
+): MemberResource {
+  return {
+    id: user_id,
+    email: withAddresses ? (account?.email ?? null) : null,
+    nickname: account?.nickname ?? null,
+    role,
+    status: offer === null ? 'active' : 'offered',
+    joined_at,
+    invited_at: null,
+    offer: offer === null ? null : { id: offer.id, role: 'owner', expires_at: offer.expires_at },
+  };
+}
+
+function statusOf(entry: Entry, project: Pick<ProjectFields, 'offers'>): MemberResource['status'] {
+  if (!('user_id' in entry)) return invitationExpiry(entry) === null ? 'invited' : 'offered';
+  return ownershipOfferTo(project, entry.user_id) === null ? 'active' : 'offered';
+}
+
+function idOf(entry: Entry): string {
+  return 'user_id' in entry ? entry.user_id : entry.id;
+}

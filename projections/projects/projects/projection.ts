@@ -1,0 +1,46 @@
+import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
+import type { Projection } from '../../../src/event-sourcing/views/projection.js';
+import {
+  projectCodec,
+  type ProjectEvent,
+  projectCategory,
+} from '../../../src/areas/projects/domain/project/events.js';
+import {
+  applyEvent,
+  newProject,
+  ownersOf,
+  type ProjectFields,
+} from '../../../src/areas/projects/domain/project/status.js';
+
+export type ProjectDocument = ProjectFields & {
+  /** The payer and the owners: the project counts for each of them (docs/design.md#places). */
+  readonly owner_ids: readonly string[];
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+function evolve(document: ProjectDocument | null, event: Recorded<ProjectEvent>): ProjectDocument | null {
+  if (event.type === 'ProjectCreated') {
+    const fields = newProject(event);
+    return { ...fields, owner_ids: ownersOf(fields), created_at: event.time, updated_at: event.time };
+  }
+  if (document === null || event.type === 'ProjectDeleted') return null;
+  const fields = { ...document, ...applyEvent(document, event) };
+  return { ...fields, owner_ids: ownersOf(fields), updated_at: event.time };
+}
+
+export const projectsProjection: Projection<ProjectDocument, ProjectEvent> = {
+  name: 'projects',
+  version: 5,
+  category: projectCategory,
+  codec: projectCodec,
+  indexes: [
+    'members.user_id',
+    'billed_to',
+    'owner_ids',
+    'invitations.email_digest',
+    'offers.user_id',
+    'api_keys.digest',
+  ],
+  evolve,
+};

@@ -1,0 +1,140 @@
+import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import type { Role } from '../../../src/areas/projects/domain/role.js';
+import { billingOffer } from '../../../src/areas/projects/domain/project/open-offers.js';
+import { roleIn } from '../../../src/areas/projects/domain/project/status.js';
+import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import type { UsageReader } from '../usage/reader.js';
+import { type ProjectDocument, projectsProjection } from './projection.js';
+import { hasWords, searchedWords } from '../../assets/assets/words.js';
+import { type CreationPage, filteredPage, type FilteredPage } from '../../filtered-page.js';
+import { resourceOf } from '../../resource-of.js';
+import { projectResource, type ProjectResource } from './resource.js';
+
+export type { ProjectResource } from './resource.js';
+
+/** The fields that decide whether a request may use a project. */
+export interface ProjectAccess {
+  readonly id: string;
+  readonly requireTwoFactor: boolean;
+  readonly entitlements: { readonly allow_s3: boolean };
+  readonly defaultStorageId: string | null;
+  /** Returns null if the user is not a member. */
+  roleOf(userId: string): Role | null;
+  /** The document that the other fields are from. */
+  readonly document: ViewDocument<ProjectDocument>;
+}
+
+/** What a list of projects selects. */
+export interface ProjectFilter {
+  /** The role of the user. */
+  readonly role?: Role | undefined;
+  /** Words, each of which begins a word of the name. */
+  readonly q?: string | undefined;
+}
+
+/** @throws StoreUnavailable */
+export interface ProjectReader {
+  /**
+   * Returns the project as a user sees it; null if the user is not a member.
+   * @param options.asAuditor treats users who are not members as viewers
+   */
+  present(
+    project: Pick<ProjectAccess, 'document'>,
+    userId: string,
+    options?: { readonly asAuditor: boolean },
+  ): Promise<Versioned<ProjectResource> | null>;
+  /** Lists the user's projects, newest first. */
+  list(userId: string, page: Page): Promise<readonly Versioned<ProjectResource>[]>;
+  /** Returns a page of the user's projects. */
+  page(userId: string, page: CreationPage, filter: ProjectFilter): Promise<FilteredPage<ProjectResource>>;
+  /** Returns the project after a command; null if the user is not a member. */
+  after(documents: DocumentsAfter, userId: string): Promise<Versioned<ProjectResource> | null>;
+  /** Returns the ids of the projects that count as owned by a user, in order; at most `limit`. */
+  ownedIds(userId: string, limit: number): Promise<readonly string[]>;
+  access(projectId: string): Promise<ProjectAccess | null>;
+}
+
+export function makeProjectReader({
+  views,
+  usage,
+}: {
+  readonly views: Views;
+  readonly usage: Pick<UsageReader, 'ofProjects'>;
+}): ProjectReader {
+  const projects = views.of(projectsProjection);
+  return {
+    present: ({ document }, userId, { asAuditor } = { asAuditor: false }) =>
+      presentOne(document, userId, asAuditor ? 'viewer' : null),
+    list: async (userId, page) => {
+      const where = { field: 'members.user_id', equals: userId };
+      return presentEach(await projects.find({ where, descending: true, ...page }), userId);
+    },
+    page: async (userId, page, { role, q }) => {
+      const words = q === undefined ? [] : searchedWords(q);
+      const matches = ({ body }: ViewDocument<ProjectDocument>): boolean =>
+        (role === undefined || roleIn(body, userId) === role) &&
+        // A search without letters and digits finds nothing: it has no words.
+        (q === undefined || (words.length > 0 && hasWords(body.name, words)));
+      const where = { field: 'members.user_id', equals: userId };
+      const isFiltered = role !== undefined || q !== undefined;
+      const { items, next } = await filteredPage(projects, { where, ...page }, isFiltered ? matches : null);
+      return { items: (await presentEach(items, userId)).map(({ resource }) => resource), next };
+    },
+    after: (documents, userId) => presentOne(documentAfter(projectsProjection, documents), userId),
+    ownedIds: (userId, limit) => projects.ids({ where: { field: 'owner_ids', equals: userId }, limit }),
+    access: async (projectId) => {
+      const document = await projects.get(projectId);
+      return document === null ? null : projectAccessOf(document);
+    },
+  };
+
+  async function presentOne(
+    document: ViewDocument<ProjectDocument>,
+    userId: string,
+    roleOfStrangers: Role | null = null,
+  ): Promise<Versioned<ProjectResource> | null> {
+    return (await presentEach([document], userId, roleOfStrangers))[0] ?? null;
+  }
+
+  /** Leaves out the projects of which the user is not a member, unless `roleOfStrangers` has a role for them. */
+  async function presentEach(
+    documents: readonly ViewDocument<ProjectDocument>[],
+    userId: string,
+    roleOfStrangers: Role | null = null,
+  ): Promise<readonly Versioned<ProjectResource>[]> {
+    const usedBy = await usage.ofProjects(documents.map(({ id }) => id));
+    return documents.flatMap(({ id, revision, body }) => {
+      const role = roleIn(body, userId) ?? roleOfStrangers;
+      if (role === null) return [];
+      const computed = {
+        used_bytes: usedBy(id),
+        entitlements: entitlementsOf(body),
+        ...billingOfferOf(body),
+      };
+      return [{ revision, resource: resourceOf(projectResource, { id, ...body, role, ...computed }) }];
+    });
+  }
+}
+
+export function projectAccessOf(document: ViewDocument<ProjectDocument>): ProjectAccess {
+  const { id, body } = document;
+  return {
+    id,
+    document,
+    requireTwoFactor: body.require_2fa,
+    entitlements: entitlementsOf(body),
+    defaultStorageId: body.default_storage_id,
+    roleOf: (userId) => roleIn(body, userId),
+  };
+}
+
+function billingOfferOf(project: ProjectDocument): Pick<ProjectResource, 'billing_offer'> {
+  const offer = billingOffer(project);
+  if (offer === null) return { billing_offer: null };
+  const { id, user_id, offered_by, expires_at } = offer;
+  return { billing_offer: { id, user_id, offered_by, expires_at } };
+}
+
+function entitlementsOf({ entitlements }: ProjectDocument): { readonly allow_s3: boolean } {
+  return { allow_s3: entitlements.some(({ entitlement }) => entitlement === 'allow_s3') };
+}

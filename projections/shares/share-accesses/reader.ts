@@ -1,0 +1,69 @@
+import type { ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import {
+  type CreationPage,
+  type FilteredPage,
+  firstIdOf,
+  lastIdOf,
+  matchingPage,
+  pageFrom,
+} from '../../filtered-page.js';
+import { type ShareAccessDocument, shareAccessesProjection } from './projection.js';
+import type { ShareAccessResource } from './resource.js';
+
+export type { ShareAccessResource } from './resource.js';
+
+/** What a list of accesses selects. */
+export interface ShareAccessFilter {
+  readonly opened_after?: string | undefined;
+  readonly opened_before?: string | undefined;
+  /** Whether the visitor saved an asset. */
+  readonly downloaded?: boolean | undefined;
+}
+
+/** @throws StoreUnavailable */
+export interface ShareAccessReader {
+  /** Returns a page of the accesses of a share of the project, revoked or not. */
+  page(
+    share: { readonly projectId: string; readonly shareId: string },
+    page: CreationPage,
+    filter: ShareAccessFilter,
+  ): Promise<FilteredPage<ShareAccessResource>>;
+}
+
+export function makeShareAccessReader({ views }: { readonly views: Views }): ShareAccessReader {
+  const accesses = views.of(shareAccessesProjection);
+  return {
+    page: async ({ projectId, shareId }, { descending, ...page }, { downloaded, ...period }) => {
+      const where = { field: 'share_id', equals: shareId };
+      const { start, isPast } = boundsOf(period, descending);
+      const { items, next } = await matchingPage<ViewDocument<ShareAccessDocument>>(page, {
+        read: ({ limit, after = start }) => accesses.find({ where, descending, ...pageFrom(after, limit) }),
+        placeOf: ({ id }) => id,
+        isPast: ({ id }) => isPast(id),
+        matches: downloaded === undefined ? null : ({ body: { downloads } }) => downloads > 0 === downloaded,
+      });
+      // All accesses of a share belong to one project, so the filter keeps all of them or none.
+      const shown = items
+        .filter(({ body }) => body.project_id === projectId)
+        .map(({ id, body: { at, client_ip_digest, downloads } }) => ({
+          id,
+          at,
+          client_ip_digest,
+          downloads,
+        }));
+      return { items: shown, next: shown.length === items.length ? next : null };
+    },
+  };
+}
+
+/** Returns the ids between which a period lies: an access has an id of its time. */
+function boundsOf(
+  { opened_after: from, opened_before: to }: Omit<ShareAccessFilter, 'downloaded'>,
+  descending: boolean,
+): { readonly start: string | undefined; readonly isPast: (id: string) => boolean } {
+  const first = from === undefined ? undefined : lastIdOf(new Date(from));
+  const end = to === undefined ? undefined : firstIdOf(new Date(to));
+  return descending
+    ? { start: end, isPast: (id) => first !== undefined && id <= first }
+    : { start: first, isPast: (id) => end !== undefined && id >= end };
+}

@@ -1,0 +1,183 @@
+import {
+  type Page,
+  toViewDocument,
+  type Versioned,
+  type ViewDocument,
+  type Views,
+} from '../../../src/event-sourcing/views/views.js';
+import { z } from 'zod';
+import { sameTag } from '../../../src/areas/assets/domain/asset/status.js';
+import { remainingUses } from '../../../src/areas/shares/domain/share/status.js';
+import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
+import type { Total } from '../../../src/event-sourcing/views/total.js';
+import { shareDownloadsTally } from '../share-accesses/downloads-tally.js';
+import { shareViewsTally } from '../share-accesses/views-tally.js';
+import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { assetsOf } from '../../assets/assets/view.js';
+import { type ShareDocument, sharesProjection } from './projection.js';
+import { type CreationPage, filteredPage, type FilteredPage } from '../../filtered-page.js';
+import { resourceOf } from '../../resource-of.js';
+import { shareResource, type ShareResource } from './resource.js';
+
+export type { ShareResource } from './resource.js';
+
+/** Whether a share opens: it has not expired, and its uses are not used up. */
+export const shareState = z.enum(['open', 'expired', 'used_up']);
+
+/** What a list of shares selects. */
+export interface ShareFilter {
+  /** Only shares of this asset, without those of a tag. */
+  readonly assetId?: string | undefined;
+  /** Only shares of this tag; capitals do not count. */
+  readonly tag?: string | undefined;
+  readonly state?: z.output<typeof shareState> | undefined;
+}
+
+function stateOf(share: ShareDocument, now: Date): z.output<typeof shareState> {
+  if (share.expires_at !== null && Date.parse(share.expires_at) <= now.getTime()) return 'expired';
+  return remainingUses(share) === 0 ? 'used_up' : 'open';
+}
+
+/** @throws StoreUnavailable; errors of `Sealer.open` */
+export interface ShareReader {
+  /** Returns null if the project does not have the share. */
+  find(projectId: string, shareId: string): Promise<Versioned<ShareResource> | null>;
+  /** Returns a page of the project's shares that are not revoked. */
+  page(
+    projectId: string,
+    page: CreationPage,
+    filter: ShareFilter & { readonly now: Date },
+  ): Promise<FilteredPage<ShareResource>>;
+  /** Returns the share after a command; null if it has been revoked meanwhile. */
+  after(documents: DocumentsAfter): Promise<Versioned<ShareResource> | null>;
+  /** Returns the remaining uses after a command; null if uses are not limited. */
+  remainingUses(documents: DocumentsAfter): number | null;
+  /** Lists the ids of the shares of a project or of an asset that are not revoked. */
+  ids(
+    of: { readonly projectId: string } | { readonly assetId: string },
+    page: Page,
+  ): Promise<readonly string[]>;
+  /** Returns the id of the share whose token has the digest. */
+  idByToken(tokenDigest: string): Promise<string | null>;
+}
+
+/** Facts of other streams about some shares. */
+interface Facts {
+  readonly problems: ReadonlyMap<string, NonNullable<ShareResource['problem']>>;
+  readonly views: ReadonlyMap<string, Total>;
+  readonly downloads: ReadonlyMap<string, Total>;
+}
+
+/** @param urlTemplate `SHARE_URL_TEMPLATE`, with `{token}` */
+export function makeShareReader({
+  views,
+  sealer,
+  urlTemplate,
+}: {
+  readonly views: Views;
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly urlTemplate: string;
+}): ShareReader {
+  const shares = views.of(sharesProjection);
+  const assets = assetsOf(views);
+  const openings = views.totalsOf(shareViewsTally);
+  const saves = views.totalsOf(shareDownloadsTally);
+  return {
+    find: async (projectId, shareId) => {
+      const document = await shares.get(shareId);
+      return document?.body.project_id === projectId ? presentOne(document) : null;
+    },
+    page: async (projectId, page, { assetId, tag, state, now }) => {
+      const where =
+        assetId === undefined
+          ? { field: 'project_id', equals: projectId }
+          : { field: 'asset_ids', equals: assetId };
+      let own = 0;
+      const matches = ({ body }: ViewDocument<ShareDocument>): boolean => {
+        if (body.project_id !== projectId) return false;
+        own += 1;
+        return (
+          (tag === undefined || (body.tag !== null && sameTag(body.tag) === sameTag(tag))) &&
+          (state === undefined || stateOf(body, now) === state)
+        );
+      };
+      const isFiltered = assetId !== undefined || tag !== undefined || state !== undefined;
+      const { items: documents, next } = await filteredPage(
+        shares,
+        { where, ...page },
+        isFiltered ? matches : null,
+      );
+      // An asset belongs to one project, and so do its shares. A cursor would tell the id of a share of another project.
+      if (isFiltered && own === 0) return { items: [], next: null };
+      const facts = await factsOf(documents);
+      const presented = await Promise.all(documents.map((document) => present(document, facts)));
+      const items = presented.flatMap((share) => (share === null ? [] : [share.resource]));
+      return { items, next };
+    },
+    after: async (documents) => {
+      const document = toViewDocument<ShareDocument>(documents.get(sharesProjection.name) ?? null);
+      return document === null ? null : presentOne(document);
+    },
+    remainingUses: (documents) => remainingUses(documentAfter(sharesProjection, documents).body),
+    ids: async (of, page) => {
+      const where =
+        'projectId' in of
+          ? { field: 'project_id', equals: of.projectId }
+          : { field: 'asset_ids', equals: of.assetId };
+      return (await shares.find({ where, ...page })).map(({ id }) => id);
+    },
+    idByToken: async (tokenDigest) => {
+      const where = { field: 'token_digest', equals: tokenDigest };
+      const [found] = await shares.find({ where, limit: 1 });
+      return found?.id ?? null;
+    },
+  };
+
+  async function presentOne(document: ViewDocument<ShareDocument>): Promise<Versioned<ShareResource> | null> {
+    return present(document, await factsOf([document]));
+  }
+
+  async function factsOf(documents: readonly ViewDocument<ShareDocument>[]): Promise<Facts> {
+    const ids = documents.map(({ id }) => id);
+    const [problems, opened, downloads] = await Promise.all([
+      problemsOf(documents),
+      openings.getMany(ids),
+      saves.getMany(ids),
+    ]);
+    return { problems, views: opened, downloads };
+  }
+
+  /** Returns the problem of each asset whose upload is not complete, by the asset's id. */
+  async function problemsOf(documents: readonly ViewDocument<ShareDocument>[]): Promise<Facts['problems']> {
+    const ids = [...new Set(documents.flatMap(({ body }) => body.asset_ids))];
+    const problems = new Map<string, NonNullable<ShareResource['problem']>>();
+    for (const { id, body } of await assets.getMany(ids)) {
+      if (body.upload !== 'complete') problems.set(id, `upload_${body.upload}`);
+    }
+    return problems;
+  }
+
+  /** Returns null if the share's key is destroyed: the share is revoked, and the view is stale. */
+  async function present(
+    { id, revision, body }: ViewDocument<ShareDocument>,
+    { problems, ...totals }: Facts,
+  ): Promise<Versioned<ShareResource> | null> {
+    const scope = { kind: 'share', projectId: body.project_id, shareId: id } as const;
+    const [token, title, note] = await Promise.all([
+      sealer.open(scope, 'token', body.token),
+      body.title === null ? null : sealer.open(scope, 'title', body.title),
+      body.note === null ? null : sealer.open(scope, 'note', body.note),
+    ]);
+    if (token === erased || title === erased || note === erased) return null;
+    const url = urlTemplate.replace('{token}', token);
+    const problem =
+      body.asset_ids.map((asset) => problems.get(asset)).find((found) => found !== undefined) ?? null;
+    const countOf = (counts: ReadonlyMap<string, Total>) => Number(counts.get(id)?.bytes ?? 0);
+    const shown = { problem, views: countOf(totals.views), downloads: countOf(totals.downloads) };
+    const computed = { asset_id: body.asset_ids[0] ?? null, ...shown, remaining_uses: remainingUses(body) };
+    const asset_ids = [...body.asset_ids];
+    const frame_ancestors = [...body.frame_ancestors];
+    const fields = { ...body, asset_ids, frame_ancestors, title, note, token, url, ...computed };
+    return { revision, resource: resourceOf(shareResource, { id, ...fields }) };
+  }
+}

@@ -1,0 +1,102 @@
+import type { Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import { describeWarning } from '../../../src/areas/storages/domain/storage/test-warning.js';
+import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { projectsProjection } from '../../projects/projects/projection.js';
+import type { ProjectAccess } from '../../projects/projects/reader.js';
+import { type StorageDocument, storageConfigsProjection } from './projection.js';
+import { type CreationPage, filteredPage, type FilteredPage, matchesOf } from '../../filtered-page.js';
+import { resourceOf } from '../../resource-of.js';
+import { type StorageDelivery, storageResource, type StorageResource } from './resource.js';
+
+export type { StorageResource } from './resource.js';
+
+/** What a list of storages selects. */
+export interface StorageFilter {
+  readonly status?: StorageResource['status'] | undefined;
+  readonly provider?: StorageResource['provider'] | undefined;
+}
+
+/** @throws StoreUnavailable */
+export interface StorageReader {
+  /**
+   * Returns null if the project does not have the storage.
+   * @param project as just read; if it is omitted, the reader reads it
+   */
+  find(
+    projectId: string,
+    storageId: string,
+    project?: Pick<ProjectAccess, 'defaultStorageId'>,
+  ): Promise<Versioned<StorageResource> | null>;
+  /** Returns a page of the project's storages. */
+  page(
+    project: Pick<ProjectAccess, 'id' | 'defaultStorageId'>,
+    page: CreationPage,
+    filter: StorageFilter,
+  ): Promise<FilteredPage<StorageResource>>;
+  /** Returns the storage after a command. */
+  after(documents: DocumentsAfter): Promise<Versioned<StorageResource>>;
+  /** Returns how media URLs use `cdn_domain`; null if the project does not have the storage. */
+  delivery(projectId: string, storageId: string): Promise<Versioned<StorageDelivery> | null>;
+  /** Lists the ids of at most `limit` storages of the project. */
+  ids(projectId: string, limit: number): Promise<readonly string[]>;
+  /** Lists the ids of at most `limit` storages of all projects whose bucket has the name. */
+  withBucket(bucket: string, limit: number): Promise<readonly string[]>;
+}
+
+export function makeStorageReader({ views }: { readonly views: Views }): StorageReader {
+  const storages = views.of(storageConfigsProjection);
+  const projects = views.of(projectsProjection);
+  return {
+    find: async (projectId, storageId, project) => {
+      const [document, defaultId] = await Promise.all([
+        storages.get(storageId),
+        project === undefined ? defaultStorageId(projectId) : project.defaultStorageId,
+      ]);
+      return document?.body.project_id === projectId ? presentStorage(document, defaultId) : null;
+    },
+    page: async ({ id, defaultStorageId: defaultId }, page, filter) => {
+      const matches = matchesOf(filter);
+      const { items, next } = await filteredPage(
+        storages,
+        { where: inProject(id), ...page },
+        matches && (({ body }) => matches(body)),
+      );
+      return { items: items.map((document) => presentStorage(document, defaultId).resource), next };
+    },
+    after: async (documents) => {
+      const document = documentAfter(storageConfigsProjection, documents);
+      return presentStorage(document, await defaultStorageId(document.body.project_id));
+    },
+    delivery: async (projectId, storageId) => {
+      const document = await storages.get(storageId);
+      if (document?.body.project_id !== projectId) return null;
+      const { delivery: mode, cdn_token: token } = document.body;
+      return { revision: document.revision, resource: token == null ? { mode } : { mode, token } };
+    },
+    ids: async (projectId, limit) => {
+      const documents = await storages.find({ where: inProject(projectId), limit });
+      return documents.map(({ id }) => id);
+    },
+    withBucket: (bucket, limit) => storages.ids({ where: { field: 'bucket', equals: bucket }, limit }),
+  };
+
+  async function defaultStorageId(projectId: string): Promise<string | null> {
+    return (await projects.get(projectId))?.body.default_storage_id ?? null;
+  }
+}
+
+function inProject(projectId: string): { readonly field: string; readonly equals: string } {
+  return { field: 'project_id', equals: projectId };
+}
+
+/** @param defaultId the default storage of the project; null if it has none */
+function presentStorage(
+  { id, revision, body }: ViewDocument<StorageDocument>,
+  defaultId: string | null,
+): Versioned<StorageResource> {
+  const warnings = body.warnings.map((warning) => describeWarning(warning, body.provider));
+  return {
+    revision,
+    resource: resourceOf(storageResource, { id, ...body, warnings, is_default: id === defaultId }),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import type { Page } from '../../../../event-sourcing/views/views.js';
+import { sessionAggregate } from '../../domain/session/session.js';
+import { userAggregate } from '../../domain/user/user.js';
+import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { AddressReservations } from '../registering/address-reservations.js';
+import { everyId } from '../../../shared/every-id.js';
+import type { RemoveErasedMember } from '../../../projects/commands/members/remove-erased-member.js';
+
+export interface FinishErasureInput {
+  readonly userId: string;
+}
+
+/**
+ * Completes an erasure after UserErased (docs/design.md#erasure): destroys the person's data key, revokes the sessions,
+ * ends the memberships and the API keys that the user issued, forgets the known networks, releases its addresses. Every
+ * step is idempotent. It does
+ * nothing while the user is not erased.
+ * @throws StoreUnavailable
+ */
+export type FinishErasure = (input: FinishErasureInput, context: CommandContext) => Promise<void>;
+
+export function makeFinishErasure({
+  handler,
+  sealer,
+  sessions,
+  projects,
+  removeErasedMember,
+  reservations,
+  networks,
+}: Pick<Deps, 'handler' | 'sealer' | 'sessions' | 'projects'> & {
+  readonly removeErasedMember: RemoveErasedMember;
+  readonly reservations: Pick<AddressReservations, 'release'>;
+  readonly networks: Pick<KnownNetworks, 'forget'>;
+}): FinishErasure {
+  return async ({ userId }, context) => {
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'erased') return;
+    await sealer.destroy({ kind: 'person', userId });
+    for await (const id of everyId((page) => sessions.ids(userId, page))) {
+      const target = { aggregate: sessionAggregate, id };
+      await handler.handle(target, { type: 'Revoke', reason: 'user_erased' }, context);
+    }
+    for await (const projectId of everyId((page) => projectIds(userId, page))) {
+      await removeErasedMember({ projectId, userId }, context);
+    }
+    for (const emailDigest of [user.emailDigest, ...user.formerDigests]) {
+      await networks.forget(emailDigest);
+      await reservations.release(emailDigest, userId, context);
+    }
+  };
+
+  async function projectIds(userId: string, page: Page): Promise<readonly string[]> {
+    return (await projects.list(userId, page)).map(({ resource }) => resource.id);
+  }
+}

@@ -1,0 +1,58 @@
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import type { AuthenticationResponse } from '../../../../security/tokens/webauthn.js';
+import type { Deps } from '../../../shared/deps.js';
+import { rejectUseCase } from '../../../shared/rejections.js';
+import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { SignedIn } from '../signing-in/login.js';
+import { refuseBanned } from '../registering/registered-user.js';
+import type { PassPasskey } from './pass-passkey.js';
+import { userIdOf } from './passkey-shared.js';
+import type { StartSession } from '../sessions/start-session.js';
+
+export interface PasskeyLoginInput {
+  readonly response: AuthenticationResponse;
+  /** In canonical spelling. */
+  readonly clientIp: string;
+  /** The client's `User-Agent`; null where it sends none. */
+  readonly userAgent: string | null;
+}
+
+/**
+ * Signs in by a passkey with user verification, which counts as both factors (docs/design.md#passkeys). All refusals
+ * have the same text.
+ * @throws CommandRejected passkeys_not_configured, credentials_refused, account_banned after a right response;
+ * StoreUnavailable; Overloaded
+ */
+export type LoginByPasskey = (input: PasskeyLoginInput, context: CommandContext) => Promise<SignedIn>;
+
+export function makeLoginByPasskey({
+  users,
+  startSession,
+  passPasskey,
+  networks,
+}: Pick<Deps, 'users'> & {
+  readonly networks: Pick<KnownNetworks, 'remember'>;
+  readonly startSession: StartSession;
+  readonly passPasskey: PassPasskey;
+}): LoginByPasskey {
+  return async ({ response, clientIp, userAgent }, context) => {
+    const userId = userIdOf(response.response.userHandle ?? '');
+    const use = { purpose: 'sign-in', sessionId: null } as const;
+    const passed = await passPasskey({ userId, use, response }, context);
+    if (passed === null) return refuse();
+    refuseBanned(passed.user);
+    const { epoch, email_digest: emailDigest } = passed.user;
+    const session = { userId: passed.userId, epoch, methods: ['passkey'], clientIp, userAgent } as const;
+    const tokens = await startSession(session, context);
+    await networks.remember({ emailDigest, clientIp });
+    const found = await users.find(passed.userId);
+    return found === null ? refuse() : { user: found.resource, tokens };
+  };
+}
+
+function refuse(): never {
+  return rejectUseCase(
+    'credentials_refused',
+    'the passkey is unknown or was refused, or its challenge was used or is over; ask for new options',
+  );
+}

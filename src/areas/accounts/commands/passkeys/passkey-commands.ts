@@ -1,0 +1,24 @@
+import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { Deps } from '../../../shared/deps.js';
+import { makeRemovePasskey, makeRenamePasskey } from './change-passkeys.js';
+import { makeLoginByPasskey } from './login-by-passkey.js';
+import type { PassPasskey } from './pass-passkey.js';
+import { makePasskeyOptions } from './passkey-options.js';
+import { makeRegisterPasskey } from './register-passkey.js';
+import type { StartSession } from '../sessions/start-session.js';
+
+export function makePasskeyCommands(
+  deps: Deps & {
+    readonly startSession: StartSession;
+    readonly passPasskey: PassPasskey;
+    readonly networks: Pick<KnownNetworks, 'remember'>;
+  },
+) {
+  return {
+    passkeyOptions: makePasskeyOptions(deps),
+    registerPasskey: makeRegisterPasskey(deps),
+    renamePasskey: makeRenamePasskey(deps),
+    removePasskey: makeRemovePasskey(deps),
+    loginByPasskey: makeLoginByPasskey(deps),
+  };
+}

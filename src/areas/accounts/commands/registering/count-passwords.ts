@@ -1,0 +1,97 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { LogEvent, Position } from '../../../../event-sourcing/ports/domain-event.js';
+import type { EventStore, LogPage } from '../../../../event-sourcing/ports/event-store.js';
+import { parseStreamName } from '../../../../event-sourcing/ports/stream-name.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import { shareAggregate } from '../../../shares/domain/share/share.js';
+import { shareCodec } from '../../../shares/domain/share/events.js';
+import { userAggregate } from '../../domain/user/user.js';
+import { userCodec } from '../../domain/user/events.js';
+import type { PepperedPasswords } from '../../../../keys/rings/needed-pepper.js';
+import { erased, type LastingScope } from '../../../../keys/sealing/sealer.js';
+import { parsePasswordHash } from '../../../../security/passwords/password-hash.js';
+
+/**
+ * Counts the users and shares whose current password is hashed with a pepper. No view contains the sealed hashes, so it
+ * reads the whole log: about a minute for some millions of events. The count does not depend on the views.
+ * @param pepper the key id of a pepper that makes no new hashes
+ * @throws StoreUnavailable; the errors of `Sealer.open`
+ */
+export type CountPasswords = (pepper: string) => Promise<PepperedPasswords>;
+
+const pageSize = 500;
+/** Hashes that it opens concurrently. */
+const opensAtOnce = 20;
+const someSharesMax = 5;
+
+type Scope = Extract<LastingScope, { kind: 'person' | 'share' }>;
+
+/** The current password of a user or a share. */
+interface CurrentPassword {
+  readonly scope: Scope;
+  readonly hash: Sealed;
+}
+
+export function makeCountPasswords({
+  eventStore,
+  handler,
+  sealer,
+}: Pick<Deps, 'handler' | 'sealer'> & {
+  readonly eventStore: Pick<EventStore, 'readAll'>;
+}): CountPasswords {
+  return async (pepper) => {
+    let users = 0;
+    const shares: PepperedPasswords['someShares'][number][] = [];
+    let after: Position | null = null;
+    for (let atHead = false; !atHead;) {
+      const page: LogPage = await eventStore.readAll({ after, limit: pageSize });
+      [after, atHead] = [page.cursor, page.atHead];
+      const events = page.events.filter(({ type }) => setsPassword.has(type));
+      for (let first = 0; first < events.length; first += opensAtOnce) {
+        await Promise.all(events.slice(first, first + opensAtOnce).map(count));
+      }
+    }
+    return { users, shares: shares.length, someShares: shares.slice(0, someSharesMax) };
+
+    async function count(event: LogEvent): Promise<void> {
+      const password = await currentPasswordOf(event);
+      if (password === null || (await pepperOf(password)) !== pepper) return;
+      const { scope } = password;
+      if (scope.kind === 'person') users += 1;
+      else shares.push({ shareId: scope.shareId, projectId: scope.projectId });
+    }
+  };
+
+  /** Returns the password that the event set; null where it is no longer the current one. */
+  async function currentPasswordOf(stored: LogEvent): Promise<CurrentPassword | null> {
+    const { category, id } = parseStreamName(stored.stream) ?? { category: '', id: '' };
+    if (category === userAggregate.category) {
+      const { data } = userCodec.decode(stored);
+      const { state } = await handler.load(userAggregate, id);
+      const isCurrent =
+        'password_hash' in data && state.status === 'registered' && state.passwordHash === data.password_hash;
+      return isCurrent ? { scope: { kind: 'person', userId: id }, hash: data.password_hash } : null;
+    }
+    const { data } = shareCodec.decode(stored);
+    const { state } = await handler.load(shareAggregate, id);
+    const isCurrent =
+      'password_hash' in data && state.status === 'open' && state.passwordHash === data.password_hash;
+    if (!isCurrent || state.passwordHash === null) return null;
+    return { scope: { kind: 'share', projectId: state.projectId, shareId: id }, hash: state.passwordHash };
+  }
+
+  /** Returns the key id of the pepper; null where the key of the hash is destroyed. */
+  async function pepperOf({ scope, hash }: CurrentPassword): Promise<string | null> {
+    const text = await sealer.open(scope, 'password_hash', hash);
+    return text === erased ? null : (parsePasswordHash(text)?.pepper ?? null);
+  }
+}
+
+/** The events that set a password. */
+const setsPassword: ReadonlySet<string> = new Set([
+  'UserRegistered',
+  'PasswordChanged',
+  'PasswordRehashed',
+  'ShareCreated',
+  'SharePasswordChanged',
+]);

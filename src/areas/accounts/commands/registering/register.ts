@@ -1,0 +1,143 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import { checkEach, invalid } from '../../../../validation/invalid-request.js';
+import { checkNickname, nicknameLengthMax } from '../../domain/user/nickname.js';
+import { userAggregate } from '../../domain/user/user.js';
+import type { EmailAddress } from '../../../../validation/email-address.js';
+import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { UserResource } from '../../../../../projections/accounts/users/reader.js';
+import { type AddressReservations, rejectTaken } from './address-reservations.js';
+import { checkAddress } from '../address/check-address.js';
+import type { EmailVerificationIssues } from '../address/email-verification-issues.js';
+import { sealForPerson } from '../account/person-data.js';
+import type { Places } from '../../../shared/places.js';
+import { isRejection } from '../../../shared/rejections.js';
+import type { TokenPair } from '../sessions/session-tokens.js';
+import type { StartSession } from '../sessions/start-session.js';
+
+export interface RegisterInput {
+  readonly email: string;
+  readonly password: string;
+  /** Default, also for a blank one: the local part of the address. */
+  readonly nickname?: string;
+  /** In canonical spelling; null where there is none. */
+  readonly clientIp: string | null;
+  /** The client's `User-Agent`; null where it sends none. */
+  readonly userAgent: string | null;
+}
+
+export interface Registered {
+  readonly user: UserResource;
+  readonly tokens: TokenPair;
+}
+
+/**
+ * Registers an account (docs/design.md#registration). Where mail is configured, a code to the address is requested with it.
+ * @throws CommandRejected invalid_request, email_taken
+ */
+export type Register = (input: RegisterInput, context: CommandContext) => Promise<Registered>;
+
+/** Checks what needs no store, and returns it parsed. @throws CommandRejected invalid_request */
+export type CheckRegistration = (input: Pick<RegisterInput, 'email' | 'password' | 'nickname'>) => {
+  readonly address: EmailAddress;
+  readonly nickname: string;
+};
+
+export function makeCheckRegistration({ checkPassword }: Pick<Deps, 'checkPassword'>): CheckRegistration {
+  return ({ email, password, nickname: given }) => {
+    const address = checkAddress(email);
+    const { nickname } = checkEach({
+      nickname: () => chooseNickname(given, address),
+      password: () => {
+        const problem = checkPassword(password, address.localPart);
+        if (problem !== null) invalid('password', problem.problem, problem.code);
+      },
+    });
+    return { address, nickname };
+  };
+}
+
+export function makeRegister({
+  handler,
+  reservations,
+  sealer,
+  digests,
+  passwords,
+  checkPassword,
+  users,
+  networks,
+  startSession,
+  verificationIssues,
+  projectPlaces,
+  defaultCapacityBytes,
+  mailConfigured,
+}: Pick<
+  Deps,
+  | 'handler'
+  | 'sealer'
+  | 'digests'
+  | 'passwords'
+  | 'checkPassword'
+  | 'users'
+  | 'defaultCapacityBytes'
+  | 'mailConfigured'
+> & {
+  readonly verificationIssues: EmailVerificationIssues;
+  readonly reservations: AddressReservations;
+  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
+  readonly startSession: StartSession;
+  readonly projectPlaces: Pick<Places, 'noteNew'>;
+}): Register {
+  const checkRegistration = makeCheckRegistration({ checkPassword });
+  return async (input, context) => {
+    const { address, nickname } = checkRegistration(input);
+    const userId = derivedId(context, 'user');
+    const emailDigest = digests.email(address.canonical);
+    // The password is hashed before the address is checked, so that a taken address takes as long as a free one.
+    const passwordHash = await passwords.hash(input.password);
+    await reservations.check(emailDigest, userId);
+    // The values are sealed before the reservation, so that only the append can fail between reservation and user.
+    const seal = (field: string, text: string): Promise<Sealed> =>
+      sealForPerson(sealer, { userId, field }, text).catch(refuseGone);
+    const sealed = {
+      email: await seal('email', address.address),
+      nickname: await seal('nickname', nickname),
+      passwordHash: await seal('password_hash', passwordHash),
+    };
+    // Beyond the limit of the address the account begins without a code, and its user asks for one later.
+    const isMailed = mailConfigured && (await verificationIssues.count(emailDigest)).allowed;
+    const verification = isMailed ? verificationIssues.issue(context) : undefined;
+    await reservations.reserve(emailDigest, { userId, changeId: null }, context);
+    const { documents } = await handler
+      .handle(
+        { aggregate: userAggregate, id: userId },
+        { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes, verification },
+        context,
+      )
+      .catch(refuseGone);
+    const { resource: user } = await users.registered(documents);
+    projectPlaces.noteNew(userId, new Date(user.created_at));
+    // The epoch of a new user.
+    const epoch = 0;
+    const { clientIp, userAgent } = input;
+    const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp, userAgent }, context);
+    // Also an earlier account with this address signed in from somewhere.
+    if (clientIp !== null) await networks.rememberOnly({ emailDigest, clientIp });
+    return { user, tokens };
+  };
+}
+
+/** Rejects a registration that another command abandoned, or whose account was erased since an earlier attempt. */
+function refuseGone(error: unknown): never {
+  if (isRejection(error, 'registration_abandoned') || isRejection(error, 'user_not_found')) rejectTaken();
+  throw error;
+}
+
+function chooseNickname(nickname: string | undefined, { localPart }: EmailAddress): string {
+  const isLeftOut =
+    nickname === undefined || (nickname.trim() === '' && nickname.length <= nicknameLengthMax);
+  if (!isLeftOut) return checkNickname(nickname);
+  return Array.from(localPart).slice(0, nicknameLengthMax).join('');
+}

@@ -1,0 +1,58 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { sessionAggregate } from '../../domain/session/session.js';
+import { rejectUser } from '../../domain/user/rejections.js';
+import { userAggregate } from '../../domain/user/user.js';
+import type { IssueRecoveryCodes } from './issue-recovery-codes.js';
+import { loadRegistered } from '../registering/registered-user.js';
+import type { SecondFactors } from './second-factors.js';
+
+export interface ConfirmTotpInput {
+  readonly userId: string;
+  /** The session of the request. It passes the second factor too. */
+  readonly sessionId: string;
+  readonly clientIp: string;
+  readonly code: string;
+}
+
+/**
+ * Turns the second factor on if the code belongs to the enrolment.
+ * @returns the recovery codes, which no other call returns
+ * @throws CommandRejected user_not_found, totp_already_on, totp_enrolment_superseded, second_factor_refused,
+ * session_over; TooManyAttempts
+ */
+export type ConfirmTotp = (input: ConfirmTotpInput, context: CommandContext) => Promise<readonly string[]>;
+
+export function makeConfirmTotp({
+  handler,
+  secondFactors,
+  issueRecoveryCodes,
+}: Pick<Deps, 'handler'> & {
+  readonly secondFactors: Pick<SecondFactors, 'firstStep'>;
+  readonly issueRecoveryCodes: IssueRecoveryCodes;
+}): ConfirmTotp {
+  return async ({ userId, sessionId, clientIp, code }, context) => {
+    const { totp } = await loadRegistered(handler, userId);
+    if (totp.status === 'on') {
+      return rejectUser('totp_already_on', 'two-factor authentication is on already; remove it first');
+    }
+    if (totp.status === 'off') {
+      return rejectUser('totp_enrolment_superseded', 'no enrolment has begun; begin one first');
+    }
+    const { enrolmentId, secret } = totp;
+    const step = await secondFactors.firstStep({ userId, clientIp, now: context.time }, secret, code);
+    const { codes, digests } = issueRecoveryCodes(userId);
+    await handler.handle(
+      { aggregate: userAggregate, id: userId },
+      { type: 'ConfirmTotp', enrolmentId, step, recoveryCodes: digests },
+      context,
+    );
+    // After a crash before this, the session passes the second factor like any other session.
+    await handler.handle(
+      { aggregate: sessionAggregate, id: sessionId },
+      { type: 'Strengthen', method: 'otp', refresh: null, now: context.time },
+      context,
+    );
+    return codes;
+  };
+}

@@ -1,0 +1,87 @@
+import type { Deps } from '../../../shared/deps.js';
+import { createHash } from 'node:crypto';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { Overloaded } from '../../../../kit/overloaded.js';
+import { rejectSession } from '../../domain/session/rejections.js';
+import { sessionAggregate } from '../../domain/session/session.js';
+import { userAggregate } from '../../domain/user/user.js';
+import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import { isRejection } from '../../../shared/rejections.js';
+import { loadRegistered } from '../registering/registered-user.js';
+import type { SecondFactors, TypedFactor } from './second-factors.js';
+import type { SessionTokens, TokenPair } from '../sessions/session-tokens.js';
+import { refreshIdleSeconds } from '../sessions/start-session.js';
+
+export interface PassSecondFactorInput {
+  readonly userId: string;
+  /** The session of the request, which it strengthens. */
+  readonly sessionId: string;
+  readonly clientIp: string;
+  readonly factor: TypedFactor;
+}
+
+/**
+ * Uses a second factor and strengthens the session. The returned tokens replace the session's tokens. For 10 s the
+ * replaced refresh token gets the same new one (docs/design.md#refresh-tokens).
+ * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused, session_over; TooManyAttempts; Overloaded
+ */
+export type PassSecondFactor = (input: PassSecondFactorInput, context: CommandContext) => Promise<TokenPair>;
+
+const triesMax = 20;
+
+export function makePassSecondFactor({
+  handler,
+  secondFactors,
+  refreshTokens,
+  sessionTokens,
+  networks,
+}: Pick<Deps, 'handler' | 'refreshTokens'> & {
+  readonly secondFactors: Pick<SecondFactors, 'pass'>;
+  readonly sessionTokens: SessionTokens;
+  readonly networks: Pick<KnownNetworks, 'remember'>;
+}): PassSecondFactor {
+  return async ({ userId, sessionId, clientIp, factor: typed }, context) => {
+    await secondFactors.pass({ userId, clientIp, now: context.time }, typed, (factor) =>
+      handler.handle({ aggregate: userAggregate, id: userId }, { type: 'PassSecondFactor', factor }, context),
+    );
+    const tokens = await strengthen(sessionId, context);
+    const { email_digest: emailDigest } = await loadRegistered(handler, userId);
+    await networks.remember({ emailDigest, clientIp });
+    return tokens;
+  };
+
+  async function strengthen(sessionId: string, context: CommandContext): Promise<TokenPair> {
+    const link = createHash('sha256').update(context.commandId).digest('base64url');
+    for (let attempt = 0; attempt < triesMax; attempt += 1) {
+      const { state: session } = await handler.load(sessionAggregate, sessionId);
+      if (session.status !== 'started') return rejectSession('session_over', 'the session has ended');
+      const { generation, keyId, link: current } = session.refresh;
+      if (current === link) {
+        const { token } = refreshTokens.issueLinked(sessionId, generation, link, keyId);
+        return sessionTokens({ sessionId, session, refreshToken: token }, context.time);
+      }
+      await append(sessionId, { generation: generation + 1, link }, context);
+    }
+    throw new Overloaded(`a session was refreshed ${triesMax} times while it was being strengthened`);
+  }
+
+  async function append(
+    sessionId: string,
+    { generation, link }: { readonly generation: number; readonly link: string },
+    context: CommandContext,
+  ): Promise<void> {
+    const { kid, digest } = refreshTokens.issueLinked(sessionId, generation, link);
+    const idleExpiresAt = new Date(context.time.getTime() + refreshIdleSeconds * 1_000);
+    const refresh = { generation, keyId: kid, digest, idleExpiresAt, link };
+    try {
+      await handler.handle(
+        { aggregate: sessionAggregate, id: sessionId },
+        { type: 'Strengthen', method: 'otp', refresh, now: context.time },
+        context,
+      );
+    } catch (error) {
+      // A refresh was faster: the next attempt takes the next generation.
+      if (!isRejection(error, 'refresh_token_superseded')) throw error;
+    }
+  }
+}

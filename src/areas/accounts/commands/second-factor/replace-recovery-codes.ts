@@ -1,0 +1,42 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { userAggregate } from '../../domain/user/user.js';
+import type { IssueRecoveryCodes } from './issue-recovery-codes.js';
+import type { SecondFactors, TypedFactor } from './second-factors.js';
+
+export interface ReplaceRecoveryCodesInput {
+  readonly userId: string;
+  readonly clientIp: string;
+  readonly factor: TypedFactor;
+}
+
+/**
+ * Replaces the recovery codes.
+ * @returns the new codes, which no other call returns
+ * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
+ */
+export type ReplaceRecoveryCodes = (
+  input: ReplaceRecoveryCodesInput,
+  context: CommandContext,
+) => Promise<readonly string[]>;
+
+export function makeReplaceRecoveryCodes({
+  handler,
+  secondFactors,
+  issueRecoveryCodes,
+}: Pick<Deps, 'handler'> & {
+  readonly secondFactors: Pick<SecondFactors, 'pass'>;
+  readonly issueRecoveryCodes: IssueRecoveryCodes;
+}): ReplaceRecoveryCodes {
+  return async ({ userId, clientIp, factor: typed }, context) => {
+    const { codes, digests } = issueRecoveryCodes(userId);
+    await secondFactors.pass({ userId, clientIp, now: context.time }, typed, (factor) =>
+      handler.handle(
+        { aggregate: userAggregate, id: userId },
+        { type: 'ReplaceRecoveryCodes', factor, recoveryCodes: digests },
+        context,
+      ),
+    );
+    return codes;
+  };
+}

@@ -1,0 +1,117 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import { rejectUser } from '../../domain/user/rejections.js';
+import type { SecondFactor } from '../../domain/factors/totp.js';
+import type { RegisteredUser } from '../../domain/user/user.js';
+import type { GuardedTries, TryOutcome } from '../../../../security/guessing/guarded-tries.js';
+import { parseRecoveryCode } from '../../../../security/tokens/recovery-codes.js';
+import { matchTotpStep } from '../../../../security/tokens/totp.js';
+import { TryPutOff } from '../../../../security/guessing/undecided.js';
+import { openForPerson } from '../account/person-data.js';
+import { loadRegistered } from '../registering/registered-user.js';
+import { TooManyAttempts } from '../../../shared/rejections.js';
+
+/** The text that proves a second factor. */
+export type TypedFactor = { readonly code: string } | { readonly recoveryCode: string };
+
+/** An attempt to prove it. */
+export interface FactorTry {
+  readonly userId: string;
+  /** In canonical spelling. Failures are throttled by user and client, those of codes by user too. */
+  readonly clientIp: string;
+  readonly now: Date;
+}
+
+/** Checks second factors. Each is good for one use (docs/design.md#second-factor). */
+export interface SecondFactors {
+  /**
+   * Finds the user's factor for the typed text and uses it.
+   * @param use appends the use; it rejects a factor that was used before, which counts as a failure
+   * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
+   */
+  pass<T>(of: FactorTry, typed: TypedFactor, use: (factor: SecondFactor) => Promise<T>): Promise<T>;
+  /**
+   * Returns the time step of the first code of a secret that is not confirmed yet.
+   * @throws CommandRejected user_not_found, second_factor_refused; TooManyAttempts
+   */
+  firstStep(of: FactorTry, secret: Sealed, code: string): Promise<number>;
+}
+
+type Check<T> = () => Promise<{ readonly value: T } | null>;
+type TotpOn = Extract<RegisteredUser['totp'], { status: 'on' }>;
+
+export function makeSecondFactors({
+  handler,
+  sealer,
+  digests,
+  tries,
+  accountTries,
+}: Pick<Deps, 'handler' | 'sealer' | 'digests'> & {
+  /** Counts by user and client. */
+  readonly tries: GuardedTries;
+  /** Counts codes by user alone. A stranger cannot lock a user out: this needs the user's password or mail. */
+  readonly accountTries: GuardedTries;
+}): SecondFactors {
+  return {
+    pass: async (of, typed, use) => {
+      // A user without a second factor is rejected before the attempt is counted.
+      requireOn(await loadRegistered(handler, of.userId));
+      const check = async () => {
+        const factor = await match(of, typed);
+        return factor === null ? null : { value: await use(factor) };
+      };
+      // A recovery code has 50 random bits, so it needs no second limit. It passes while another client guesses codes.
+      return guarded(of, 'code' in typed ? () => guardedByAccount(of, check) : check);
+    },
+    firstStep: (of, secret, code) =>
+      guarded(of, async () => {
+        const step = await matchStep(of, secret, code);
+        return step === null ? null : { value: step };
+      }),
+  };
+
+  async function guarded<T>({ userId, clientIp }: FactorTry, check: Check<T>): Promise<T> {
+    const tried = await tries
+      .run({ subject: userId, clientIp }, check)
+      .catch((error: unknown): TryOutcome<{ readonly value: T }> => {
+        if (!(error instanceof TryPutOff)) throw error;
+        return { outcome: 'throttled', retryAfterSeconds: error.retryAfterSeconds };
+      });
+    switch (tried.outcome) {
+      case 'passed':
+        return tried.value.value;
+      case 'failed':
+        return rejectUser('second_factor_refused', 'the code is wrong or was used already');
+      case 'throttled':
+        throw new TooManyAttempts(tried.retryAfterSeconds);
+    }
+  }
+
+  /** @throws TryPutOff, so that failures of other clients do not count for this one */
+  async function guardedByAccount<T>({ userId }: FactorTry, check: Check<T>): ReturnType<Check<T>> {
+    const tried = await accountTries.run({ subject: userId, clientIp: null }, check);
+    if (tried.outcome === 'throttled') throw new TryPutOff(tried.retryAfterSeconds);
+    return tried.outcome === 'passed' ? tried.value : null;
+  }
+
+  async function match(of: FactorTry, typed: TypedFactor): Promise<SecondFactor | null> {
+    const user = await loadRegistered(handler, of.userId);
+    const { secret, enrolmentId } = requireOn(user);
+    if ('code' in typed) {
+      const step = await matchStep(of, secret, typed.code);
+      return step === null ? null : { kind: 'totp', enrolmentId, step };
+    }
+    const code = parseRecoveryCode(typed.recoveryCode);
+    if (code === null) return null;
+    const digest = digests.recoveryCode(of.userId, code);
+    return user.recoveryCodes.has(digest) ? { kind: 'recovery-code', digest } : null;
+  }
+
+  async function matchStep({ userId, now }: FactorTry, secret: Sealed, code: string): Promise<number | null> {
+    return matchTotpStep(await openForPerson(sealer, { userId, field: 'totp_secret' }, secret), code, now);
+  }
+}
+
+function requireOn({ totp }: RegisteredUser): TotpOn {
+  return totp.status === 'on' ? totp : rejectUser('totp_not_on', 'two-factor authentication is not on');
+}

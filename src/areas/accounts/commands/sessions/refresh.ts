@@ -1,0 +1,118 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { rejectSession } from '../../domain/session/rejections.js';
+import {
+  type RefreshTokenState,
+  sessionAggregate,
+  type StartedSession,
+  successorOf,
+} from '../../domain/session/session.js';
+import { sessionHolds } from '../../domain/session-epoch.js';
+import { userAggregate } from '../../domain/user/user.js';
+import { makeSessionTokens, type TokenPair } from './session-tokens.js';
+import { refreshIdleSeconds } from './start-session.js';
+
+/**
+ * Exchanges a refresh token for its successor (docs/design.md#refresh-tokens). Concurrent uses, and uses in the next
+ * 10 s, get the same successor; a later use ends the session.
+ * @throws CommandRejected refresh_token_unknown, refresh_token_reused, session_over
+ */
+export type Refresh = (
+  input: { readonly refreshToken: string },
+  context: CommandContext,
+) => Promise<TokenPair>;
+
+export function makeRefresh({
+  handler,
+  refreshTokens,
+  accessTokens,
+}: Pick<Deps, 'handler' | 'refreshTokens' | 'accessTokens'>): Refresh {
+  const sessionTokens = makeSessionTokens({ accessTokens });
+
+  return async ({ refreshToken: token }, context) => {
+    const { time: now } = context;
+    const fields = refreshTokens.verify(token);
+    if (fields === null) return rejectSession('refresh_token_unknown', 'the refresh token is not valid');
+    const { sessionId, generation } = fields;
+    const presented = { generation, digest: refreshTokens.digest(token) };
+    const before = await load(sessionId, generation, context);
+    await requireUser(sessionId, before);
+
+    const successor = refreshTokens.derive(token);
+    const { events } = await handler.handle(
+      { aggregate: sessionAggregate, id: sessionId },
+      {
+        type: 'Refresh',
+        presented,
+        successor: {
+          generation: successor.generation,
+          keyId: successor.kid,
+          digest: successor.digest,
+          idleExpiresAt: idleEnd(before, now),
+        },
+        now,
+      },
+      context,
+    );
+    if (events.some(({ type }) => type === 'RefreshTokenReuseDetected'))
+      await rejectReused(sessionId, context);
+
+    // The log names the successor: another process may have been faster, or use another key.
+    const session = await load(sessionId, generation, context);
+    const refresh = successorOf(session, presented, now);
+    if (refresh === null) {
+      return rejectSession('refresh_token_superseded', 'the session has been refreshed many times since');
+    }
+    const refreshToken = recompute(token, sessionId, refresh);
+    return sessionTokens({ sessionId, session: { ...session, refresh }, refreshToken }, now);
+  };
+
+  async function load(
+    sessionId: string,
+    generation: number,
+    context: CommandContext,
+  ): Promise<StartedSession> {
+    const { state } = await handler.load(sessionAggregate, sessionId);
+    if (state.status === 'started') return state;
+    const reused =
+      state.status === 'revoked' && state.reason === 'refresh_token_reused' && generation < state.generation;
+    return reused ? rejectReused(sessionId, context) : rejectOver();
+  }
+
+  /** Rejects after the session's documents are written, so that the client can rely on the end of the session. */
+  async function rejectReused(sessionId: string, context: CommandContext): Promise<never> {
+    await handler.handle(
+      { aggregate: sessionAggregate, id: sessionId },
+      { type: 'Revoke', reason: 'refresh_token_reused' },
+      context,
+      { revokesAccess: true },
+    );
+    return rejectSession('refresh_token_reused', 'the refresh token has been used before; sign in again');
+  }
+
+  /** Rejects a session that the user's stream has ended. The next request's authentication finds a later end. */
+  async function requireUser(id: string, { userId, epoch }: StartedSession): Promise<void> {
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch })) rejectOver();
+  }
+
+  function recompute(
+    token: string,
+    sessionId: string,
+    { generation, link, keyId }: RefreshTokenState,
+  ): string {
+    const issued =
+      link === null
+        ? refreshTokens.derive(token, keyId)
+        : refreshTokens.issueLinked(sessionId, generation, link, keyId);
+    return issued.token;
+  }
+}
+
+function idleEnd({ expiresAt }: StartedSession, now: Date): Date {
+  return new Date(Math.min(now.getTime() + refreshIdleSeconds * 1_000, expiresAt.getTime()));
+}
+
+function rejectOver(): never {
+  return rejectSession('session_over', 'the session has ended');
+}

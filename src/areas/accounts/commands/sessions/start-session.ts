@@ -1,0 +1,78 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { AuthenticationMethod } from '../../domain/session/events.js';
+import { rejectSession } from '../../domain/session/rejections.js';
+import { sessionAggregate } from '../../domain/session/session.js';
+import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
+import { firstGeneration } from '../../../../keys/codes/refresh-tokens.js';
+import { makeSessionTokens, type TokenPair } from './session-tokens.js';
+
+/** Lifetimes of an unused refresh token and of a session, in seconds (docs/design.md#accounts). */
+export const refreshIdleSeconds = 14 * 86_400;
+export const sessionSeconds = 90 * 86_400;
+
+export interface SessionInput {
+  readonly userId: string;
+  /** The user's session epoch. */
+  readonly epoch: number;
+  readonly methods: readonly AuthenticationMethod[];
+  /** In canonical spelling; null where there is none, for example on the command line. */
+  readonly clientIp: string | null;
+  /** The client's `User-Agent`; null where it sends none. */
+  readonly userAgent: string | null;
+}
+
+/** Starts a session of an authenticated user. A repeated command returns tokens of the same session. */
+export type StartSession = (input: SessionInput, context: CommandContext) => Promise<TokenPair>;
+
+export function makeStartSession({
+  handler,
+  sealer,
+  digests,
+  refreshTokens,
+  accessTokens,
+}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'refreshTokens' | 'accessTokens'>): StartSession {
+  const sessionTokens = makeSessionTokens({ accessTokens });
+  return async ({ userId, epoch, methods, clientIp, userAgent }, context) => {
+    const sessionId = derivedId(context, 'session');
+    const issued = refreshTokens.issue(sessionId);
+    const start = {
+      user_id: userId,
+      epoch,
+      amr: [...methods],
+      auth_time: context.time.toISOString(),
+      refresh_generation: issued.generation,
+      refresh_key_id: issued.kid,
+      refresh_token_digest: issued.digest,
+      idle_expires_at: secondsAfter(context.time, refreshIdleSeconds),
+      expires_at: secondsAfter(context.time, sessionSeconds),
+      client_ip_digest: clientIp === null ? null : digests.ip(clientIp),
+      user_agent: userAgent === null ? null : await sealFor(userId, userAgent),
+    };
+    await handler.handle({ aggregate: sessionAggregate, id: sessionId }, { type: 'Start', start }, context);
+    // An earlier attempt may have used another key: the log names the key of the session's token.
+    const { state } = await handler.load(sessionAggregate, sessionId);
+    if (state.status !== 'started') return rejectSession('session_not_found', 'the session has been ended');
+    if (state.refresh.generation !== firstGeneration) {
+      rejectSession('refresh_token_superseded', 'the session has been refreshed since it began');
+    }
+    const refresh = refreshTokens.issue(sessionId, state.refresh.keyId);
+    return sessionTokens({ sessionId, session: state, refreshToken: refresh.token }, context.time);
+  };
+
+  async function sealFor(userId: string, userAgent: string): Promise<Sealed | null> {
+    try {
+      return await sealer.seal({ kind: 'person', userId }, 'user_agent', userAgent);
+    } catch (error) {
+      // The user is being erased: the next request of the session is refused.
+      if (error instanceof KeyDestroyed) return null;
+      throw error;
+    }
+  }
+}
+
+function secondsAfter(time: Date, seconds: number): string {
+  return new Date(time.getTime() + seconds * 1_000).toISOString();
+}

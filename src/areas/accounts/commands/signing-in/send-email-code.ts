@@ -1,0 +1,80 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { loginCodeAggregate, type LoginCodeCommand } from '../../domain/login-code/login-code.js';
+import { checkAddress } from '../address/check-address.js';
+import type { Account, FindAccount } from './find-account.js';
+import type { Requester } from '../../../../validation/fields.js';
+import { mailedCode } from '../../domain/mailed-code.js';
+import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+
+/** `data` of the reply, in seconds (docs/design.md#email-codes). It is the same for every address. */
+export type EmailCodeSent = { readonly expires_in: number; readonly resend_after: number };
+
+/**
+ * Sends a sign-in code. The reply leaves when the log has the code, so that no crash loses an acknowledged one. Neither
+ * the reply nor its time reveals an account: for every address the service makes the same store calls, and appends one
+ * event. The reply waits for the next step of time, which hides the few ms that a busy stream costs. A code is mailed
+ * after the append, and the append comes last, so the mail does not delay the reply. Clients of known networks have
+ * separate codes and limits, which no other client can use up.
+ * @throws CommandRejected invalid_request; StoreUnavailable and Overloaded, which do not depend on the account
+ */
+export type SendEmailCode = (
+  input: { readonly email: string; /** In canonical spelling. */ readonly clientIp: string },
+  context: CommandContext,
+) => Promise<EmailCodeSent>;
+
+/** The life of a code, and the time after which the client may request another (docs/design.md#email-codes). */
+export const loginCodeSeconds = mailedCode.lifeSeconds;
+const resendSeconds = 60;
+
+/** The least time from a request to its reply (docs/design.md#login-codes). */
+export const replyAfterMs = 300;
+/** A later reply leaves at a multiple of this time after the least time. */
+const replyStepMs = 100;
+
+export function makeSendEmailCode({
+  handler,
+  findAccount,
+  digests,
+  loginCodes,
+  networks,
+  clock,
+}: Pick<Deps, 'handler' | 'digests' | 'loginCodes' | 'clock'> & {
+  readonly findAccount: FindAccount;
+  readonly networks: Pick<KnownNetworks, 'requesterOf'>;
+}): SendEmailCode {
+  return async ({ email, clientIp }, context) => {
+    const emailDigest = digests.email(checkAddress(email).canonical);
+    const startedMs = clock.now().getTime();
+    const [account, { requester }] = await Promise.all([
+      findAccount(emailDigest),
+      networks.requesterOf({ emailDigest, clientIp }),
+      clock.sleep(replyAfterMs),
+    ]);
+    const asked = { requester, now: clock.now() };
+    const command: LoginCodeCommand =
+      account === null ? { type: 'Withhold', ...asked } : issueFor(account, context, asked);
+    await handler.handle({ aggregate: loginCodeAggregate, id: emailDigest }, command, context);
+    const lateMs = Math.max(0, clock.now().getTime() - startedMs - replyAfterMs);
+    await clock.sleep(Math.ceil(lateMs / replyStepMs) * replyStepMs - lateMs);
+    return { expires_in: loginCodeSeconds, resend_after: resendSeconds };
+  };
+
+  function issueFor(
+    { userId, user }: Account,
+    context: CommandContext,
+    asked: { readonly requester: Requester; readonly now: Date },
+  ): LoginCodeCommand {
+    return {
+      type: 'Issue',
+      ...asked,
+      issueId: derivedId(context, 'login-code'),
+      userId,
+      // The user's spelling, already sealed.
+      email: user.email,
+      codeKeyId: loginCodes.active(),
+      expiresAt: new Date(asked.now.getTime() + loginCodeSeconds * 1_000),
+    };
+  }
+}

@@ -1,0 +1,76 @@
+import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import { emailCodec, type EmailEvent, emailCategory } from './events.js';
+import { rejectEmail } from './rejections.js';
+
+/** The reservation of an address. The user's stream says whether it counts (docs/design.md#unique-address). */
+export type EmailState =
+  | { readonly status: 'free' }
+  | {
+      readonly status: 'reserved';
+      readonly userId: string;
+      /** The change of address that it was made for; null: a registration. */
+      readonly changeId: string | null;
+      /** The revision of EmailReserved: only this distinguishes two reservations of one user. */
+      readonly revision: bigint;
+      /** The store's recorded time. */
+      readonly reservedAt: Date;
+    };
+
+export type EmailCommand =
+  | {
+      readonly type: 'Reserve';
+      readonly userId: string;
+      readonly changeId: string | null;
+      /** The revision of the reservation that no longer counts; null: the address was free. */
+      readonly replaces: bigint | null;
+    }
+  /** Ends only the reservation of this revision. */
+  | { readonly type: 'Release'; readonly revision: bigint };
+
+const initialState: EmailState = { status: 'free' };
+
+function evolve(_state: EmailState, event: Evolving<EmailEvent>): EmailState {
+  switch (event.type) {
+    case 'EmailReserved':
+      return {
+        status: 'reserved',
+        userId: event.data.user_id,
+        changeId: event.data.change_id,
+        revision: event.revision,
+        reservedAt: event.recordedAt,
+      };
+    case 'EmailReleased':
+      return { status: 'free' };
+  }
+}
+
+function decide(command: EmailCommand, state: EmailState): readonly EmailEvent[] {
+  switch (command.type) {
+    case 'Reserve':
+      return reserve(command, state);
+    case 'Release':
+      if (state.status === 'free' || state.revision !== command.revision) return [];
+      return [{ type: 'EmailReleased', data: { user_id: state.userId } }];
+  }
+}
+
+function reserve(
+  { userId, changeId, replaces }: Extract<EmailCommand, { type: 'Reserve' }>,
+  state: EmailState,
+): readonly EmailEvent[] {
+  if (state.status === 'reserved') {
+    if (state.userId === userId && state.changeId === changeId) return [];
+    // This includes the user's reservation for another change: another process may have judged that it does not count,
+    // and would replace it while the user relies on it.
+    if (state.revision !== replaces) {
+      rejectEmail('address_reserved', 'another reservation of the address has been made meanwhile');
+    }
+  }
+  return [{ type: 'EmailReserved', data: { user_id: userId, change_id: changeId } }];
+}
+
+export const emailAggregate: Aggregate<EmailState, EmailCommand, EmailEvent> = {
+  category: emailCategory,
+  codec: emailCodec,
+  decider: { initialState, decide, evolve },
+};

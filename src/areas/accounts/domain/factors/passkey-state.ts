@@ -1,0 +1,43 @@
+import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { UserEvent } from '../user/events.js';
+import { voidsPasskeys } from '../user/status.js';
+
+/** A passkey as a user's state keeps it. */
+export interface Passkey {
+  readonly passkeyId: string;
+  readonly credentialDigest: string;
+  readonly credential: Sealed;
+  /** The highest signature counter that was accepted; 0 where the authenticator counts nothing. */
+  readonly counter: number;
+  readonly name: Sealed;
+  /** The store's recorded time. */
+  readonly registeredAt: Date;
+}
+
+/** Returns the passkeys after an event. */
+export function passkeysAfter(passkeys: readonly Passkey[], event: Evolving<UserEvent>): readonly Passkey[] {
+  if (voidsPasskeys(event)) return [];
+  if (event.type === 'PasskeyRegistered') {
+    const { passkey_id: passkeyId, credential_digest, credential, counter, name } = event.data;
+    const registeredAt = event.recordedAt;
+    return [
+      ...passkeys,
+      { passkeyId, credentialDigest: credential_digest, credential, counter, name, registeredAt },
+    ];
+  }
+  if (event.type === 'PasskeyUsed') {
+    return changed(passkeys, event.data.passkey_id, { counter: event.data.counter });
+  }
+  if (event.type === 'PasskeyRenamed') {
+    return changed(passkeys, event.data.passkey_id, { name: event.data.name });
+  }
+  if (event.type === 'PasskeyRemoved') {
+    return passkeys.filter(({ passkeyId }) => passkeyId !== event.data.passkey_id);
+  }
+  return passkeys;
+}
+
+function changed(passkeys: readonly Passkey[], id: string, change: Partial<Passkey>): readonly Passkey[] {
+  return passkeys.map((passkey) => (passkey.passkeyId === id ? { ...passkey, ...change } : passkey));
+}

@@ -1,0 +1,107 @@
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import { sessionHolds } from '../session-epoch.js';
+import { checkName } from '../../../../validation/text.js';
+import type { UserEvent } from '../user/events.js';
+import type { Passkey } from './passkey-state.js';
+import { rejectUser } from '../user/rejections.js';
+import type { RegisteredUser } from '../user/state.js';
+
+/** What a registration proved about a passkey. */
+export interface NewPasskey {
+  readonly passkeyId: string;
+  /** Keyed digest of the credential's id. */
+  readonly credentialDigest: string;
+  readonly credential: Sealed;
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly synced: boolean;
+  readonly backedUp: boolean;
+  readonly aaguid: string;
+  readonly name: Sealed;
+}
+
+export type PasskeyCommand =
+  | {
+      readonly type: 'RegisterPasskey';
+      readonly passkey: NewPasskey;
+      /** The caller's session: a passkey of a session that has ended meanwhile would outlive the end. */
+      readonly session: { readonly id: string; readonly epoch: number };
+    }
+  /** The caller has verified a signature of the passkey. */
+  | {
+      readonly type: 'UsePasskey';
+      readonly passkeyId: string;
+      readonly counter: number;
+      readonly backedUp: boolean;
+    }
+  | { readonly type: 'RenamePasskey'; readonly passkeyId: string; readonly name: Sealed }
+  | { readonly type: 'RemovePasskey'; readonly passkeyId: string };
+
+/** A user has at most this many passkeys. */
+export const passkeysMax = 20;
+
+/** Trims and checks the name of a passkey. @throws CommandRejected invalid_request */
+export function checkPasskeyName(text: string): string {
+  return checkName(text);
+}
+
+export function decidePasskey(command: PasskeyCommand, user: RegisteredUser): readonly UserEvent[] {
+  switch (command.type) {
+    case 'RegisterPasskey':
+      return register(command, user);
+    case 'UsePasskey': {
+      const { passkeyId, counter, backedUp } = command;
+      const data = { passkey_id: passkeyId, counter };
+      // WebAuthn Level 3, section 6.1.1: a counter that does not rise may be that of a copy.
+      const known = owned(user, passkeyId).counter;
+      const rises = counter > known || (counter === 0 && known === 0);
+      return rises
+        ? [{ type: 'PasskeyUsed', data: { ...data, backed_up: backedUp } }]
+        : [{ type: 'PasskeyCounterRegressed', data }];
+    }
+    case 'RenamePasskey': {
+      const { passkeyId, name } = command;
+      if (owned(user, passkeyId).name === name) return [];
+      return [{ type: 'PasskeyRenamed', data: { passkey_id: passkeyId, name } }];
+    }
+    case 'RemovePasskey':
+      owned(user, command.passkeyId);
+      return [{ type: 'PasskeyRemoved', data: { passkey_id: command.passkeyId } }];
+  }
+}
+
+function register(
+  { passkey, session }: Extract<PasskeyCommand, { type: 'RegisterPasskey' }>,
+  user: RegisteredUser,
+): readonly UserEvent[] {
+  if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
+  // A repetition, because the id derives from the command.
+  if (user.passkeys.some(({ passkeyId }) => passkeyId === passkey.passkeyId)) return [];
+  if (user.passkeys.some(({ credentialDigest }) => credentialDigest === passkey.credentialDigest)) {
+    rejectUser('passkey_registered_before', 'the account has this passkey already');
+  }
+  if (user.passkeys.length >= passkeysMax) {
+    rejectUser('passkey_limit_reached', `an account has at most ${passkeysMax} passkeys; remove one first`);
+  }
+  return [
+    {
+      type: 'PasskeyRegistered',
+      data: {
+        passkey_id: passkey.passkeyId,
+        credential_digest: passkey.credentialDigest,
+        credential: passkey.credential,
+        counter: passkey.counter,
+        transports: [...passkey.transports],
+        synced: passkey.synced,
+        backed_up: passkey.backedUp,
+        aaguid: passkey.aaguid,
+        name: passkey.name,
+      },
+    },
+  ];
+}
+
+function owned({ passkeys }: RegisteredUser, id: string): Passkey {
+  const found = passkeys.find(({ passkeyId }) => passkeyId === id);
+  return found ?? rejectUser('passkey_not_found', 'you have no such passkey');
+}

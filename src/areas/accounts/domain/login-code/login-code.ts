@@ -1,0 +1,206 @@
+import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { MailOutcome, Requester } from '../../../../validation/fields.js';
+import { mailedCode, mailedCodeLimits } from '../mailed-code.js';
+import { loginCodeCodec, type LoginCodeEvent, loginCodeCategory } from './events.js';
+import { rejectLoginCode } from './rejections.js';
+
+/** The codes of an address. Those of known and of unknown clients do not depend on each other. */
+export interface LoginCodeState {
+  readonly known: LoginCodes;
+  readonly unknown: LoginCodes;
+}
+
+/** The codes that one kind of requester asked for. */
+export interface LoginCodes {
+  /** The newest code; null before the first. */
+  readonly issue: LoginCodeIssue | null;
+  /** The store's recorded times of the last codes, issued or withheld, oldest first. */
+  readonly requestedAt: readonly Date[];
+}
+
+export interface LoginCodeIssue {
+  readonly issueId: string;
+  readonly requester: Requester;
+  readonly userId: string;
+  readonly codeKeyId: string;
+  readonly expiresAt: Date;
+  /** Failed attempts of each kind of requester, because strangers must not use up the owner's. */
+  readonly attemptsFailed: Readonly<Record<Requester, number>>;
+  readonly used: boolean;
+  /** Whether the mail server accepted or refused the mail. In both cases it is not sent again. */
+  readonly mailed: boolean;
+}
+
+export type LoginCodeCommand =
+  | {
+      readonly type: 'Issue';
+      readonly requester: Requester;
+      readonly issueId: string;
+      readonly userId: string;
+      readonly email: Sealed;
+      readonly codeKeyId: string;
+      readonly expiresAt: Date;
+      readonly now: Date;
+    }
+  /** The address has no account. */
+  | { readonly type: 'Withhold'; readonly requester: Requester; readonly now: Date }
+  | { readonly type: 'MarkMailed'; readonly issueId: string; readonly outcome: MailOutcome }
+  | {
+      readonly type: 'Use';
+      readonly requester: Requester;
+      /** The open codes, and whether the typed text is that code. The append that refuses a wrong one also counts it. */
+      readonly compared: readonly { readonly issueId: string; readonly matches: boolean }[];
+      readonly now: Date;
+    };
+
+const noCodes: LoginCodes = { issue: null, requestedAt: [] };
+const initialState: LoginCodeState = { known: noCodes, unknown: noCodes };
+
+function evolve(state: LoginCodeState, event: Evolving<LoginCodeEvent>): LoginCodeState {
+  switch (event.type) {
+    case 'LoginCodeIssued': {
+      const { issue_id: issueId, user_id: userId, code_key_id: codeKeyId } = event.data;
+      const { requester, expires_at } = event.data;
+      const issue = { issueId, requester, userId, codeKeyId, expiresAt: new Date(expires_at) };
+      const untried = { attemptsFailed: { known: 0, unknown: 0 }, used: false, mailed: false };
+      const codes = { ...state[requester], issue: { ...issue, ...untried } };
+      return requestedAfter({ ...state, [requester]: codes }, event);
+    }
+    case 'LoginCodeWithheld':
+      return requestedAfter(state, event);
+    case 'LoginCodeMailed':
+      return withIssue(state, event.data.issue_id, () => ({ mailed: true }));
+    case 'LoginCodeAttemptFailed': {
+      const { requester } = event.data;
+      return withIssue(state, event.data.issue_id, ({ attemptsFailed }) => ({
+        attemptsFailed: { ...attemptsFailed, [requester]: attemptsFailed[requester] + 1 },
+      }));
+    }
+    case 'LoginCodeUsed':
+      return withIssue(state, event.data.issue_id, () => ({ used: true }));
+  }
+}
+
+function requestedAfter(
+  state: LoginCodeState,
+  {
+    data: { requester },
+    recordedAt,
+  }: Extract<Evolving<LoginCodeEvent>, { type: 'LoginCodeIssued' | 'LoginCodeWithheld' }>,
+): LoginCodeState {
+  const codes = state[requester];
+  const requestedAt = [...codes.requestedAt, recordedAt].slice(-mailedCode.codesPerHour);
+  return { ...state, [requester]: { ...codes, requestedAt } };
+}
+
+/** Returns the newest code with this id; null when it was replaced. */
+export function findIssue(state: LoginCodeState, issueId: string): LoginCodeIssue | null {
+  const found = [state.known.issue, state.unknown.issue].find((issue) => issue?.issueId === issueId);
+  return found ?? null;
+}
+
+/** Changes one of the newest codes. An event of an older code changes nothing. */
+function withIssue(
+  state: LoginCodeState,
+  issueId: string,
+  change: (issue: LoginCodeIssue) => Partial<LoginCodeIssue>,
+): LoginCodeState {
+  const issue = findIssue(state, issueId);
+  if (issue === null) return state;
+  const codes = state[issue.requester];
+  return { ...state, [issue.requester]: { ...codes, issue: { ...issue, ...change(issue) } } };
+}
+
+function decide(command: LoginCodeCommand, state: LoginCodeState): readonly LoginCodeEvent[] {
+  switch (command.type) {
+    case 'Issue':
+      return issueCode(command, state);
+    case 'Withhold': {
+      const { requester, now } = command;
+      if (isOverLimit(state[requester], now)) return [];
+      return [{ type: 'LoginCodeWithheld', data: { requester } }];
+    }
+    case 'MarkMailed': {
+      const { issueId, outcome } = command;
+      if (findIssue(state, issueId)?.mailed !== false) return [];
+      return [{ type: 'LoginCodeMailed', data: { issue_id: issueId, outcome } }];
+    }
+    case 'Use':
+      return useCode(command, state);
+  }
+}
+
+function issueCode(
+  command: Extract<LoginCodeCommand, { type: 'Issue' }>,
+  state: LoginCodeState,
+): readonly LoginCodeEvent[] {
+  const { requester, issueId, now } = command;
+  // A repetition, because the issue's id derives from the command; or a request beyond the limits.
+  if (findIssue(state, issueId) !== null || isOverLimit(state[requester], now)) return [];
+  return [
+    {
+      type: 'LoginCodeIssued',
+      data: {
+        issue_id: issueId,
+        user_id: command.userId,
+        email: command.email,
+        code_key_id: command.codeKeyId,
+        expires_at: command.expiresAt.toISOString(),
+        requester,
+      },
+    },
+  ];
+}
+
+function isOverLimit({ requestedAt }: LoginCodes, now: Date): boolean {
+  return mailedCodeLimits.some(
+    ({ limit, withinMs }) =>
+      requestedAt.filter((time) => now.getTime() - time.getTime() < withinMs).length >= limit,
+  );
+}
+
+/** A wrong text counts against every open code that it was compared with, for this kind of requester only. */
+function useCode(
+  { requester, compared, now }: Extract<LoginCodeCommand, { type: 'Use' }>,
+  state: LoginCodeState,
+): readonly LoginCodeEvent[] {
+  const open = openIssues(state, requester, now);
+  const tried = compared.filter(({ issueId }) => open.some((issue) => issue.issueId === issueId));
+  if (tried.length === 0)
+    return rejectLoginCode('login_code_refused', 'the code is wrong or not valid any more');
+  const right = tried.find(({ matches }) => matches);
+  if (right !== undefined) return [{ type: 'LoginCodeUsed', data: { issue_id: right.issueId } }];
+  return tried.map(({ issueId }) => ({
+    type: 'LoginCodeAttemptFailed',
+    data: { issue_id: issueId, requester },
+  }));
+}
+
+/**
+ * Returns the codes that accept attempts of this kind of requester: the own one first. The other one is also tried,
+ * because people ask for a code on one network and type it on another.
+ */
+export function openIssues(
+  { known, unknown }: LoginCodeState,
+  requester: Requester,
+  now: Date,
+): readonly LoginCodeIssue[] {
+  const codes = requester === 'known' ? [known, unknown] : [unknown, known];
+  return codes.flatMap(({ issue }) => (issue !== null && isIssueOpen(issue, requester, now) ? [issue] : []));
+}
+
+/** Returns whether the code accepts further attempts of this kind of requester. */
+export function isIssueOpen(
+  { used, attemptsFailed, expiresAt }: LoginCodeIssue,
+  requester: Requester,
+  now: Date,
+): boolean {
+  return !used && attemptsFailed[requester] < mailedCode.attemptsMax && now < expiresAt;
+}
+
+export const loginCodeAggregate: Aggregate<LoginCodeState, LoginCodeCommand, LoginCodeEvent> = {
+  category: loginCodeCategory,
+  codec: loginCodeCodec,
+  decider: { initialState, decide, evolve },
+};

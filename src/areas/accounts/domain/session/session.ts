@@ -1,0 +1,146 @@
+import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import {
+  type AuthenticationMethod,
+  type RevocationReason,
+  sessionCodec,
+  type SessionEvent,
+  type SessionStart,
+  sessionCategory,
+} from './events.js';
+import { rejectSession } from './rejections.js';
+import { evolve, type SessionState, type StartedSession, successorOf } from './state.js';
+
+export { refreshGraceMs, requestMsMax, successorOf } from './state.js';
+export type { RefreshTokenState, SessionState, StartedSession } from './state.js';
+
+/** A refresh token as the session keeps it. */
+export interface RefreshTokenRecord {
+  readonly generation: number;
+  readonly keyId: string;
+  /** SHA-256. */
+  readonly digest: string;
+  readonly idleExpiresAt: Date;
+}
+
+export type SessionCommand =
+  | { readonly type: 'Start'; readonly start: SessionStart }
+  | {
+      readonly type: 'Refresh';
+      /** The caller has verified that the service made this token. */
+      readonly presented: { readonly generation: number; readonly digest: string };
+      readonly successor: RefreshTokenRecord;
+      readonly now: Date;
+    }
+  | {
+      readonly type: 'Strengthen';
+      readonly method: AuthenticationMethod;
+      /** A new refresh token, or null to issue none; see `SessionStrengthened`. */
+      readonly refresh: (RefreshTokenRecord & { readonly link: string }) | null;
+      readonly now: Date;
+    }
+  /** The caller has verified the user's credential. */
+  | { readonly type: 'Reauthenticate'; readonly method: AuthenticationMethod; readonly now: Date }
+  | { readonly type: 'Revoke'; readonly reason: RevocationReason };
+
+const initialState: SessionState = { status: 'absent' };
+
+function decide(command: SessionCommand, state: SessionState): readonly SessionEvent[] {
+  switch (command.type) {
+    case 'Start':
+      // The id derives from the command, so an earlier attempt made the existing session.
+      return state.status === 'absent' ? [{ type: 'SessionStarted', data: command.start }] : [];
+    case 'Refresh':
+      return refresh(command, state);
+    case 'Strengthen':
+      return strengthen(command, running(state, command.now));
+    case 'Reauthenticate':
+      return reauthenticate(command, running(state, command.now));
+    case 'Revoke':
+      return revoke(command.reason, state);
+  }
+}
+
+/**
+ * Replaces the current token. For a token that was replaced within the grace it appends nothing, and the caller answers
+ * with the same successor. Any other earlier token ends the session, with `RefreshTokenReuseDetected` among the events.
+ */
+function refresh(
+  { presented, successor, now }: Extract<SessionCommand, { type: 'Refresh' }>,
+  state: SessionState,
+): readonly SessionEvent[] {
+  const session = running(state, now);
+  const current = session.refresh;
+  if (presented.generation === current.generation) {
+    if (presented.digest !== current.digest) unknownToken();
+    if (successor.generation !== current.generation + 1) unknownToken();
+    return [{ type: 'RefreshTokenRotated', data: recordOf(successor) }];
+  }
+  if (presented.generation > current.generation) unknownToken();
+  if (successorOf(session, presented, now) !== null) return [];
+  return [
+    { type: 'RefreshTokenReuseDetected', data: { refresh_generation: presented.generation } },
+    { type: 'SessionRevoked', data: { reason: 'refresh_token_reused' } },
+  ];
+}
+
+function strengthen(
+  { method, refresh: issued }: Extract<SessionCommand, { type: 'Strengthen' }>,
+  session: StartedSession,
+): readonly SessionEvent[] {
+  if (issued === null) return [{ type: 'SessionStrengthened', data: { method, refresh: null } }];
+  // A repetition, because the link derives from the command.
+  if (session.refresh.link === issued.link) return [];
+  if (issued.generation !== session.refresh.generation + 1) {
+    rejectSession('refresh_token_superseded', 'the session has another refresh token by now');
+  }
+  const { link } = issued;
+  return [{ type: 'SessionStrengthened', data: { method, refresh: { ...recordOf(issued), link } } }];
+}
+
+function reauthenticate(
+  { method, now }: Extract<SessionCommand, { type: 'Reauthenticate' }>,
+  { methods, authenticatedAt }: StartedSession,
+): readonly SessionEvent[] {
+  // A repetition, or an attempt that a later one has overtaken.
+  if (authenticatedAt >= now && methods.includes(method)) return [];
+  return [{ type: 'SessionReauthenticated', data: { method, auth_time: now.toISOString() } }];
+}
+
+function revoke(reason: RevocationReason, state: SessionState): readonly SessionEvent[] {
+  switch (state.status) {
+    case 'absent':
+      return rejectSession('session_not_found', 'there is no such session');
+    case 'started':
+      return [{ type: 'SessionRevoked', data: { reason } }];
+    case 'revoked':
+      return [];
+  }
+}
+
+function running(state: SessionState, now: Date): StartedSession {
+  if (state.status === 'absent') return rejectSession('session_not_found', 'there is no such session');
+  if (state.status === 'revoked') return rejectSession('session_over', 'the session has ended');
+  if (state.expiresAt <= now || state.refresh.idleExpiresAt <= now) {
+    return rejectSession('session_over', 'the session has expired');
+  }
+  return state;
+}
+
+function recordOf({ generation, keyId, digest, idleExpiresAt }: RefreshTokenRecord) {
+  return {
+    refresh_generation: generation,
+    refresh_key_id: keyId,
+    refresh_token_digest: digest,
+    idle_expires_at: idleExpiresAt.toISOString(),
+  };
+}
+
+function unknownToken(): never {
+  return rejectSession('refresh_token_unknown', 'the refresh token is none of the session');
+}
+
+export const sessionAggregate: Aggregate<SessionState, SessionCommand, SessionEvent> = {
+  category: sessionCategory,
+  codec: sessionCodec,
+  decider: { initialState, decide, evolve },
+};

@@ -1,0 +1,119 @@
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { MailOutcome } from '../../../../validation/fields.js';
+import { mailedCode, nextMailedCodeAt } from '../mailed-code.js';
+import type { UserEvent } from './events.js';
+import { formerAddress, revertibleChangesMax, revertibleMs } from './former-addresses.js';
+import { rejectUser } from './rejections.js';
+import type { EmailChange, RegisteredUser } from './state.js';
+
+export type EmailChangeCommand =
+  | {
+      readonly type: 'RequestEmailChange';
+      readonly changeId: string;
+      readonly email: Sealed;
+      readonly emailDigest: string;
+      readonly codeKeyId: string;
+      readonly expiresAt: Date;
+      readonly now: Date;
+    }
+  | { readonly type: 'MarkEmailChangeMailed'; readonly changeId: string; readonly outcome: MailOutcome }
+  /** Counts an attempt before the mailed code is compared. */
+  | { readonly type: 'AttemptEmailChange'; readonly changeId: string; readonly now: Date }
+  /** The code was right, and the address is reserved for this change. */
+  | {
+      readonly type: 'CompleteEmailChange';
+      readonly changeId: string;
+      readonly emailDigest: string;
+      /** The key of the code that the present address gets, to put itself back. */
+      readonly codeKeyId: string;
+      readonly now: Date;
+    };
+
+/** Returns when the user may request another change of address; null: now. */
+export function nextEmailChangeAt(
+  { emailChangesAsked, formerAddresses }: RegisteredUser,
+  now: Date,
+): Date | null {
+  // The mails may reach strangers, so the limits are those of sign-in codes.
+  const next = nextMailedCodeAt(
+    emailChangesAsked.map(({ askedAt }) => askedAt),
+    now,
+  );
+  const revertible = formerAddresses.filter(({ until }) => until > now);
+  const oldest = revertible.at(-revertibleChangesMax);
+  const nextMs = Math.max(next?.getTime() ?? 0, oldest?.until.getTime() ?? 0);
+  return nextMs <= now.getTime() ? null : new Date(nextMs);
+}
+
+export function decideEmailChange(command: EmailChangeCommand, user: RegisteredUser): readonly UserEvent[] {
+  switch (command.type) {
+    case 'RequestEmailChange':
+      return request(command, user);
+    case 'MarkEmailChangeMailed':
+      if (user.emailChange?.changeId !== command.changeId || user.emailChange.mailed) return [];
+      return [{ type: 'EmailChangeMailed', data: { change_id: command.changeId, outcome: command.outcome } }];
+    case 'AttemptEmailChange': {
+      const change = pending(user, command.changeId);
+      if (change.expiresAt <= command.now) notPending();
+      if (change.attempts >= mailedCode.attemptsMax) {
+        rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
+      }
+      return [{ type: 'EmailChangeAttempted', data: { change_id: command.changeId } }];
+    }
+    case 'CompleteEmailChange': {
+      // Another process has completed the change. A revert to the same address has not: it has ended the change.
+      const isReverted = user.lastRevert?.emailDigest === command.emailDigest;
+      if (user.email_digest === command.emailDigest && !isReverted) return [];
+      const { changeId, email, emailDigest } = pending(user, command.changeId);
+      const until = new Date(command.now.getTime() + revertibleMs).toISOString();
+      // After a return to a former address, the address in between may be a thief's: it gets no code.
+      const returns = formerAddress(user, emailDigest) !== null;
+      return [
+        {
+          type: 'EmailChanged',
+          data: {
+            ...{ change_id: changeId, email, email_digest: emailDigest },
+            previous_email_digest: user.email_digest,
+            revert: returns ? null : { code_key_id: command.codeKeyId, until },
+          },
+        },
+      ];
+    }
+  }
+}
+
+function request(
+  command: Extract<EmailChangeCommand, { type: 'RequestEmailChange' }>,
+  user: RegisteredUser,
+): readonly UserEvent[] {
+  // A repetition, because the change's id derives from the command.
+  if (user.emailChange?.changeId === command.changeId) return [];
+  // A repetition must not restore a replaced change: see `holdsAddress`.
+  if (user.emailChangesAsked.some(({ changeId }) => changeId === command.changeId)) notPending();
+  if (user.email_digest === command.emailDigest) {
+    rejectUser('address_unchanged', 'email is the address of your account already');
+  }
+  if (nextEmailChangeAt(user, command.now) !== null) {
+    rejectUser('email_change_too_soon', 'a code was mailed a moment ago; wait before you ask for another');
+  }
+  return [
+    {
+      type: 'EmailChangeRequested',
+      data: {
+        change_id: command.changeId,
+        email: command.email,
+        email_digest: command.emailDigest,
+        code_key_id: command.codeKeyId,
+        expires_at: command.expiresAt.toISOString(),
+      },
+    },
+  ];
+}
+
+function pending({ emailChange }: RegisteredUser, changeId: string): EmailChange {
+  return emailChange?.changeId === changeId ? emailChange : notPending();
+}
+
+function notPending(): never {
+  return rejectUser('email_change_not_pending', 'no change of address is under way');
+}

@@ -1,0 +1,118 @@
+import type { MailOutcome } from '../../../../validation/fields.js';
+import { mailedCode, nextMailedCodeAt } from '../mailed-code.js';
+import { sessionHolds } from '../session-epoch.js';
+import type { UserEvent } from './events.js';
+import { rejectUser } from './rejections.js';
+import type { EmailVerification, RegisteredUser } from './state.js';
+
+/** A code that is mailed to the address of the account. */
+export interface VerificationIssue {
+  readonly verificationId: string;
+  readonly codeKeyId: string;
+  readonly expiresAt: Date;
+}
+
+export type EmailVerificationCommand =
+  | {
+      readonly type: 'RequestEmailVerification';
+      readonly emailDigest: string;
+      readonly issue: VerificationIssue;
+      readonly now: Date;
+    }
+  | {
+      readonly type: 'MarkEmailVerificationMailed';
+      readonly verificationId: string;
+      readonly outcome: MailOutcome;
+    }
+  /** Counts an attempt before the mailed code is compared. */
+  | { readonly type: 'AttemptEmailVerification'; readonly verificationId: string; readonly now: Date }
+  /** The code was right. It voids nothing, because a session of the account presented it. */
+  | {
+      readonly type: 'ProveEmailInSession';
+      readonly verificationId: string;
+      readonly session: { readonly id: string; readonly epoch: number };
+    };
+
+/**
+ * The life of the code. NIST SP 800-63A-4 lets a confirmation code that is mailed to an address live 24 h. A longer
+ * life costs no security: the attempts at a code and the codes of an address are bounded.
+ */
+export const emailVerificationSeconds = 86_400;
+
+/** Returns when the user may request another code; null: now. */
+export function nextEmailVerificationAt({ verificationsAskedAt }: RegisteredUser, now: Date): Date | null {
+  return nextMailedCodeAt(verificationsAskedAt, now);
+}
+
+export function decideEmailVerification(
+  command: EmailVerificationCommand,
+  user: RegisteredUser,
+): readonly UserEvent[] {
+  switch (command.type) {
+    case 'RequestEmailVerification':
+      return request(command, user);
+    case 'MarkEmailVerificationMailed': {
+      const { verificationId, outcome } = command;
+      if (user.verification?.verificationId !== verificationId || user.verification.mailed) return [];
+      return [{ type: 'EmailVerificationMailed', data: { verification_id: verificationId, outcome } }];
+    }
+    case 'AttemptEmailVerification': {
+      const verification = pending(user, command.verificationId);
+      if (verification.expiresAt <= command.now) notPending();
+      if (verification.attempts >= mailedCode.attemptsMax) {
+        rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
+      }
+      return [{ type: 'EmailVerificationAttempted', data: { verification_id: command.verificationId } }];
+    }
+    case 'ProveEmailInSession': {
+      // A mailed code that signed in meanwhile has ended this session, so the order of the checks matters.
+      if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
+      if (user.email_verified) return [];
+      const { emailDigest } = pending(user, command.verificationId);
+      return [{ type: 'EmailVerified', data: { email_digest: emailDigest } }];
+    }
+  }
+}
+
+/** Returns the event of a code that is mailed to the address. */
+export function verificationRequested(
+  emailDigest: string,
+  { verificationId, codeKeyId, expiresAt }: VerificationIssue,
+): UserEvent {
+  return {
+    type: 'EmailVerificationRequested',
+    data: {
+      verification_id: verificationId,
+      email_digest: emailDigest,
+      code_key_id: codeKeyId,
+      expires_at: expiresAt.toISOString(),
+    },
+  };
+}
+
+function request(
+  { emailDigest, issue, now }: Extract<EmailVerificationCommand, { type: 'RequestEmailVerification' }>,
+  user: RegisteredUser,
+): readonly UserEvent[] {
+  // A repetition, because the id derives from the command.
+  if (user.verification?.verificationId === issue.verificationId) return [];
+  if (user.email_digest !== emailDigest) rejectUser('address_changed', 'the user has another address now');
+  if (user.email_verified) rejectUser('address_proved', 'the address is verified already');
+  if (nextEmailVerificationAt(user, now) !== null) {
+    rejectUser(
+      'email_verification_too_soon',
+      'a code was mailed a moment ago; wait before you ask for another',
+    );
+  }
+  return [verificationRequested(emailDigest, issue)];
+}
+
+function pending({ verification, email_digest }: RegisteredUser, verificationId: string): EmailVerification {
+  const isPending =
+    verification?.verificationId === verificationId && verification.emailDigest === email_digest;
+  return isPending ? verification : notPending();
+}
+
+function notPending(): never {
+  return rejectUser('email_verification_not_pending', 'no code is valid for the address; ask for another');
+}

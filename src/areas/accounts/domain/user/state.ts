@@ -1,0 +1,248 @@
+import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import { type Passkey, passkeysAfter } from '../factors/passkey-state.js';
+import type { UserEvent, VoidedCredential } from './events.js';
+import { type AddressHistory, formerAfter } from './former-addresses.js';
+import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
+import { applyEvent, newUser, type UserFields } from './status.js';
+import { mailedCode } from '../mailed-code.js';
+
+export type UserState =
+  | { readonly status: 'absent' }
+  | { readonly status: 'abandoned' }
+  | RegisteredUser
+  | {
+      readonly status: 'erased';
+      readonly emailDigest: string;
+      /** Digests of the former addresses that were still reserved. */
+      readonly formerDigests: readonly string[];
+    };
+
+export interface RegisteredUser extends UserFields, AddressHistory {
+  readonly status: 'registered';
+  /** The last code that was mailed to prove the address; null before the first one. */
+  readonly verification: EmailVerification | null;
+  /** The store's recorded times of the last of these codes, oldest first. */
+  readonly verificationsAskedAt: readonly Date[];
+  readonly emailChange: EmailChange | null;
+  /** The last requested changes of address with the store's recorded times, oldest first. */
+  readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
+  /** Null: no password signs in; see `CredentialsVoided`. */
+  readonly passwordHash: Sealed | null;
+  /** The store's recorded time of the CredentialsVoided that ended the given access; null without one. */
+  readonly voidedAt: Date | null;
+  /** The store's recorded time of the registration or of the last PasswordChanged. */
+  readonly passwordSetAt: Date;
+  readonly totp: Totp;
+  /** Keyed digests of the unused codes. */
+  readonly recoveryCodes: ReadonlySet<string>;
+  /** In order of registration. */
+  readonly passkeys: readonly Passkey[];
+  /** The store's recorded time; null: none were issued. */
+  readonly recoveryCodesIssuedAt: Date | null;
+  readonly notices: SecurityNotices;
+  /** The store's recorded time of the last GuessingLimitReached. */
+  readonly guessedAt: Date | null;
+}
+
+export interface EmailVerification {
+  readonly verificationId: string;
+  readonly emailDigest: string;
+  readonly codeKeyId: string;
+  readonly expiresAt: Date;
+  readonly attempts: number;
+  readonly mailed: boolean;
+}
+
+export interface EmailChange {
+  readonly changeId: string;
+  readonly email: Sealed;
+  readonly emailDigest: string;
+  readonly codeKeyId: string;
+  readonly expiresAt: Date;
+  readonly attempts: number;
+  readonly mailed: boolean;
+}
+
+export type Totp =
+  | { readonly status: 'off' }
+  | { readonly status: 'enrolling'; readonly enrolmentId: string; readonly secret: Sealed }
+  | {
+      readonly status: 'on';
+      readonly enrolmentId: string;
+      readonly secret: Sealed;
+      /** Codes of this time step and of earlier ones are used up. */
+      readonly lastStep: number;
+      /** The store's recorded time. */
+      readonly confirmedAt: Date;
+    };
+
+export function evolve(state: UserState, event: Evolving<UserEvent>): UserState {
+  if (event.type === 'UserRegistered') {
+    return {
+      status: 'registered',
+      ...newUser(event.data),
+      verification: null,
+      verificationsAskedAt: [],
+      emailChange: null,
+      emailChangesAsked: [],
+      formerAddresses: [],
+      lastRevert: null,
+      passwordHash: event.data.password_hash,
+      voidedAt: null,
+      passwordSetAt: event.recordedAt,
+      totp: { status: 'off' },
+      recoveryCodes: new Set(),
+      passkeys: [],
+      recoveryCodesIssuedAt: null,
+      notices: noNotices,
+      guessedAt: null,
+    };
+  }
+  if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
+  if (state.status !== 'registered') return state;
+  if (event.type === 'UserErased') {
+    const formerDigests = state.formerAddresses.map(({ emailDigest }) => emailDigest);
+    return { status: 'erased', emailDigest: state.email_digest, formerDigests };
+  }
+  const notices = noticesAfter(state, event);
+  const passkeys = passkeysAfter(state.passkeys, event);
+  return { ...state, ...applyEvent(state, event), ...changeOf(state, event), passkeys, notices };
+}
+
+type Change = Exclude<UserEvent, { type: 'UserRegistered' | 'RegistrationAbandoned' | 'UserErased' }>;
+
+function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<RegisteredUser> {
+  switch (event.type) {
+    case 'CredentialsVoided':
+      // A pending change of address may lead to the stranger's mailbox.
+      return {
+        ...{ voidedAt: event.data.given_access === 'ends' ? event.recordedAt : state.voidedAt },
+        passwordHash: null,
+        ...{ totp: { status: 'off' }, recoveryCodes: new Set(), emailChange: null },
+      };
+    case 'EmailVerificationRequested': {
+      const { verification_id, email_digest, code_key_id, expires_at } = event.data;
+      return {
+        verification: {
+          verificationId: verification_id,
+          emailDigest: email_digest,
+          codeKeyId: code_key_id,
+          expiresAt: new Date(expires_at),
+          attempts: 0,
+          mailed: false,
+        },
+        verificationsAskedAt: [...state.verificationsAskedAt, event.recordedAt].slice(
+          -mailedCode.codesPerHour,
+        ),
+      };
+    }
+    case 'EmailVerificationMailed':
+      return withVerification(state, event.data.verification_id, () => ({ mailed: true }));
+    case 'EmailVerificationAttempted':
+      return withVerification(state, event.data.verification_id, ({ attempts }) => ({
+        attempts: attempts + 1,
+      }));
+    case 'EmailChangeRequested':
+      return {
+        emailChange: {
+          changeId: event.data.change_id,
+          email: event.data.email,
+          emailDigest: event.data.email_digest,
+          codeKeyId: event.data.code_key_id,
+          expiresAt: new Date(event.data.expires_at),
+          attempts: 0,
+          mailed: false,
+        },
+        emailChangesAsked: [
+          ...state.emailChangesAsked,
+          { changeId: event.data.change_id, askedAt: event.recordedAt },
+        ].slice(-mailedCode.codesPerHour),
+      };
+    case 'EmailChangeMailed':
+      return withEmailChange(state, event.data.change_id, () => ({ mailed: true }));
+    case 'EmailChangeAttempted':
+      return withEmailChange(state, event.data.change_id, ({ attempts }) => ({ attempts: attempts + 1 }));
+    case 'EmailChanged':
+      return { emailChange: null, ...formerAfter(state, event) };
+    case 'EmailChangeReverted':
+      return { emailChange: null, ...formerAfter(state, event), ...withoutVoided(event.data.voided) };
+    case 'FormerAddressLapsed':
+      return formerAfter(state, event);
+    case 'PasswordChanged':
+      return { passwordHash: event.data.password_hash, passwordSetAt: event.recordedAt };
+    case 'PasswordRehashed':
+      return { passwordHash: event.data.password_hash };
+    case 'TotpEnrolled': {
+      const { enrolment_id: enrolmentId, secret } = event.data;
+      return { totp: { status: 'enrolling', enrolmentId, secret } };
+    }
+    case 'TotpConfirmed':
+      return state.totp.status === 'off'
+        ? {}
+        : {
+            totp: {
+              ...state.totp,
+              status: 'on',
+              lastStep: event.data.step,
+              confirmedAt: event.recordedAt,
+            },
+          };
+    case 'TotpStepUsed':
+      return state.totp.status === 'on' ? { totp: { ...state.totp, lastStep: event.data.step } } : {};
+    case 'TotpRemoved':
+      return { totp: { status: 'off' }, recoveryCodes: new Set() };
+    case 'RecoveryCodesIssued':
+      return { recoveryCodes: new Set(event.data.digests), recoveryCodesIssuedAt: event.recordedAt };
+    case 'RecoveryCodeUsed': {
+      const recoveryCodes = new Set(state.recoveryCodes);
+      recoveryCodes.delete(event.data.digest);
+      return { recoveryCodes };
+    }
+    case 'GuessingLimitReached':
+      return { guessedAt: event.recordedAt };
+    case 'CapacityGranted':
+    case 'CapacityRevoked':
+    case 'PlatformRoleGranted':
+    case 'PlatformRoleRevoked':
+    case 'ProfileChanged':
+    case 'EmailVerified':
+    case 'SessionsRevoked':
+    case 'UserBanned':
+    case 'UserUnbanned':
+    case 'PasskeyRegistered':
+    case 'PasskeyUsed':
+    case 'PasskeyCounterRegressed':
+    case 'PasskeyRenamed':
+    case 'PasskeyRemoved':
+      return {};
+  }
+}
+
+/** Changes the last mailed code. An event of an older code changes nothing. */
+function withVerification(
+  { verification }: RegisteredUser,
+  verificationId: string,
+  change: (current: EmailVerification) => Partial<EmailVerification>,
+): Partial<RegisteredUser> {
+  if (verification?.verificationId !== verificationId) return {};
+  return { verification: { ...verification, ...change(verification) } };
+}
+
+function withoutVoided(voided: readonly VoidedCredential[]): Partial<RegisteredUser> {
+  return {
+    ...(voided.includes('password') && { passwordHash: null }),
+    ...(voided.includes('totp') && { totp: { status: 'off' } as const }),
+    ...(voided.includes('recovery_codes') && { recoveryCodes: new Set<string>() }),
+  };
+}
+
+/** Changes the last requested change. An event of an older change changes nothing. */
+function withEmailChange(
+  { emailChange }: RegisteredUser,
+  changeId: string,
+  change: (current: EmailChange) => Partial<EmailChange>,
+): Partial<RegisteredUser> {
+  if (emailChange?.changeId !== changeId) return {};
+  return { emailChange: { ...emailChange, ...change(emailChange) } };
+}

@@ -1,0 +1,103 @@
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { GrantSource } from '../../../../validation/fields.js';
+import type { SessionEpoch } from '../session-epoch.js';
+import type { PlatformRole, UserEvent } from './events.js';
+
+/** The fields that the aggregate and the view both fold, spelled as in the events. They contain no credentials. */
+export type UserFields = SessionEpoch & {
+  readonly email: Sealed;
+  readonly email_digest: string;
+  readonly email_verified: boolean;
+  readonly nickname: Sealed;
+  /** One entry per source. */
+  readonly capacity: readonly { readonly source: GrantSource; readonly bytes: number }[];
+  readonly platform_roles: readonly PlatformRole[];
+  /** Whether an operator has banned the account: no session of it is valid. */
+  readonly banned: boolean;
+};
+
+export function newUser({
+  email,
+  email_digest,
+  nickname,
+}: Pick<UserFields, 'email' | 'email_digest' | 'nickname'>): UserFields {
+  return {
+    ...{ email, email_digest, email_verified: false, nickname },
+    ...{ capacity: [], platform_roles: [], banned: false, epoch: 0, kept_session_id: null },
+  };
+}
+
+/** Returns the fields that the event changes. */
+export function applyEvent(
+  { email_digest, capacity, platform_roles, epoch }: UserFields,
+  event: UserEvent,
+): Partial<UserFields> {
+  switch (event.type) {
+    case 'CapacityGranted':
+      return { capacity: [...withoutSource(capacity, event.data.source), event.data] };
+    case 'CapacityRevoked':
+      return { capacity: withoutSource(capacity, event.data.source) };
+    case 'PlatformRoleGranted':
+      return { platform_roles: [...withoutRole(platform_roles, event.data.role), event.data.role] };
+    case 'PlatformRoleRevoked':
+      return { platform_roles: withoutRole(platform_roles, event.data.role) };
+    case 'ProfileChanged':
+      return { nickname: event.data.nickname };
+    case 'EmailVerified':
+      // A proof of an earlier address does not verify the present one.
+      return event.data.email_digest === email_digest ? { email_verified: true } : {};
+    case 'EmailChanged':
+      return { email: event.data.email, email_digest: event.data.email_digest, email_verified: true };
+    case 'EmailChangeReverted': {
+      const { email, email_digest: digest, email_verified } = event.data;
+      return { email, email_digest: digest, email_verified, epoch: epoch + 1, kept_session_id: null };
+    }
+    case 'PasswordChanged':
+      return { epoch: epoch + 1, kept_session_id: event.data.kept_session_id };
+    case 'CredentialsVoided':
+    case 'SessionsRevoked':
+      return { epoch: epoch + 1, kept_session_id: null };
+    case 'UserBanned':
+      return { banned: true, epoch: epoch + 1, kept_session_id: null };
+    case 'UserUnbanned':
+      return { banned: false };
+    case 'UserRegistered':
+    case 'RegistrationAbandoned':
+    case 'EmailVerificationRequested':
+    case 'EmailVerificationMailed':
+    case 'EmailVerificationAttempted':
+    case 'EmailChangeRequested':
+    case 'EmailChangeMailed':
+    case 'EmailChangeAttempted':
+    case 'FormerAddressLapsed':
+    case 'PasswordRehashed':
+    case 'TotpEnrolled':
+    case 'TotpConfirmed':
+    case 'TotpStepUsed':
+    case 'TotpRemoved':
+    case 'RecoveryCodesIssued':
+    case 'RecoveryCodeUsed':
+    case 'GuessingLimitReached':
+    case 'PasskeyRegistered':
+    case 'PasskeyUsed':
+    case 'PasskeyCounterRegressed':
+    case 'PasskeyRenamed':
+    case 'PasskeyRemoved':
+    case 'UserErased':
+      return {};
+  }
+}
+
+function withoutSource(capacity: UserFields['capacity'], source: GrantSource): UserFields['capacity'] {
+  return capacity.filter((grant) => grant.source !== source);
+}
+
+function withoutRole(roles: readonly PlatformRole[], role: PlatformRole): readonly PlatformRole[] {
+  return roles.filter((held) => held !== role);
+}
+
+/** Returns whether all passkeys of the user end with the event. The aggregate and the view both fold with it. */
+export function voidsPasskeys(event: UserEvent): boolean {
+  if (event.type === 'EmailChangeReverted') return event.data.voided.includes('passkeys');
+  return event.type === 'CredentialsVoided';
+}

@@ -1,0 +1,291 @@
+import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { GrantSource } from '../../../../validation/fields.js';
+import { sessionHolds } from '../session-epoch.js';
+import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
+import {
+  decideEmailVerification,
+  type EmailVerificationCommand,
+  type VerificationIssue,
+  verificationRequested,
+} from './email-verification.js';
+import { type GuessedSecret, type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
+import { decidePasskey, type PasskeyCommand } from '../factors/passkeys.js';
+import { rejectUser } from './rejections.js';
+import { formerAddress } from './former-addresses.js';
+import { decideRevert, type RevertCommand } from './revert.js';
+import { evolve, type RegisteredUser, type UserState } from './state.js';
+import { decideTotp, type TotpCommand } from '../factors/totp.js';
+
+export type { RegisteredUser, UserState } from './state.js';
+
+/** The decisions of operators on an account. */
+type OperatedCommand =
+  /** Turns the second factor off, because its owner has lost it. */
+  { readonly type: 'ResetSecondFactor' } | { readonly type: 'Ban' } | { readonly type: 'Unban' };
+
+type ErasureCommand =
+  | { readonly type: 'Erase' }
+  /** Erases an account whose address was never proved and that is not banned; does nothing to any other. */
+  | { readonly type: 'EraseUnproved' };
+
+export type UserCommand =
+  | {
+      readonly type: 'Register';
+      readonly email: Sealed;
+      readonly emailDigest: string;
+      readonly nickname: Sealed;
+      readonly passwordHash: Sealed;
+      readonly capacityBytes: number;
+      /** The code that is mailed to the address; undefined where none is. */
+      readonly verification?: VerificationIssue | undefined;
+    }
+  | { readonly type: 'AbandonRegistration' }
+  /** Each source has one grant, and the grants add up. */
+  | { readonly type: 'GrantCapacity'; readonly source: GrantSource; readonly bytes: number }
+  | { readonly type: 'RevokeCapacity'; readonly source: GrantSource }
+  | { readonly type: 'GrantPlatformRole'; readonly role: PlatformRole }
+  | { readonly type: 'RevokePlatformRole'; readonly role: PlatformRole }
+  | { readonly type: 'ChangeProfile'; /** Undefined: it stays. */ readonly nickname: Sealed | undefined }
+  /** An operator vouches for the address. */
+  | { readonly type: 'VerifyEmail'; readonly emailDigest: string }
+  /** A sign-in by a mailed code proves the address. The first proof voids all that the account held before. */
+  | { readonly type: 'ProveEmail'; readonly emailDigest: string }
+  | {
+      readonly type: 'ChangePassword';
+      readonly passwordHash: Sealed;
+      /** The hash that the caller checked the current password against; null if another proof replaces it. */
+      readonly checkedAgainst: Sealed | null;
+      /** The caller's session, the only one that stays. */
+      readonly session: { readonly id: string; readonly epoch: number };
+    }
+  | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
+  | { readonly type: 'RevokeSessions' }
+  /** Wrong attempts have reached their limit. */
+  | { readonly type: 'RecordGuessing'; readonly secret: GuessedSecret; readonly now: Date }
+  | OperatedCommand
+  | ErasureCommand
+  | EmailVerificationCommand
+  | EmailChangeCommand
+  | PasskeyCommand
+  | RevertCommand
+  | TotpCommand;
+
+const initialState: UserState = { status: 'absent' };
+/** At most one `GuessingLimitReached` is appended in this time, in ms: docs/design.md#what-is-not-an-event. */
+export const guessedEveryMs = 86_400_000;
+const registration: GrantSource = 'registration';
+
+function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
+  switch (command.type) {
+    case 'Register':
+      return register(command, state);
+    case 'AbandonRegistration':
+      return abandonRegistration(state);
+    case 'GrantCapacity': {
+      const { source, bytes } = command;
+      const granted = registered(state).capacity.find((grant) => grant.source === source);
+      if (granted?.bytes === bytes) return [];
+      return [{ type: 'CapacityGranted', data: { source, bytes } }];
+    }
+    case 'RevokeCapacity':
+      if (!hasCapacityFrom(registered(state), command.source)) return [];
+      return [{ type: 'CapacityRevoked', data: { source: command.source } }];
+    case 'GrantPlatformRole':
+      return grantPlatformRole(command.role, registered(state));
+    case 'RevokePlatformRole':
+      if (!registered(state).platform_roles.includes(command.role)) return [];
+      return [{ type: 'PlatformRoleRevoked', data: { role: command.role } }];
+    case 'ChangeProfile':
+      return changeProfile(command.nickname, registered(state));
+    case 'VerifyEmail':
+      return verifyEmail(command.emailDigest, registered(state));
+    case 'ProveEmail': {
+      const verified = verifyEmail(command.emailDigest, registered(state));
+      return verified.length === 0
+        ? []
+        : [...verified, { type: 'CredentialsVoided', data: { given_access: 'ends' } }];
+    }
+    case 'ChangePassword':
+      return changePassword(command, registered(state));
+    case 'RehashPassword':
+      // The hash of a changed password is new already.
+      if (registered(state).passwordHash !== command.checkedAgainst) return [];
+      return [{ type: 'PasswordRehashed', data: { password_hash: command.passwordHash } }];
+    case 'RevokeSessions':
+      registered(state);
+      return [{ type: 'SessionsRevoked', data: {} }];
+    case 'ResetSecondFactor':
+    case 'Ban':
+    case 'Unban':
+      return decideOperated(command, registered(state));
+    case 'RecordGuessing':
+      return recordGuessing(command, state);
+    case 'Erase':
+    case 'EraseUnproved':
+      return decideErasure(command, state);
+    case 'RequestEmailVerification':
+    case 'MarkEmailVerificationMailed':
+    case 'AttemptEmailVerification':
+    case 'ProveEmailInSession':
+      return decideEmailVerification(command, registered(state));
+    case 'RequestEmailChange':
+    case 'MarkEmailChangeMailed':
+    case 'AttemptEmailChange':
+    case 'CompleteEmailChange':
+      return decideEmailChange(command, registered(state));
+    case 'RevertEmailChange':
+    case 'LapseFormerAddress':
+      return decideRevert(command, registered(state));
+    case 'EnrolTotp':
+    case 'ConfirmTotp':
+    case 'PassSecondFactor':
+    case 'ReplaceRecoveryCodes':
+    case 'RemoveTotp':
+      return decideTotp(command, registered(state));
+    case 'RegisterPasskey':
+    case 'UsePasskey':
+    case 'RenamePasskey':
+    case 'RemovePasskey':
+      return decidePasskey(command, registered(state));
+  }
+}
+
+function decideOperated({ type }: OperatedCommand, { totp, banned }: RegisteredUser): readonly UserEvent[] {
+  switch (type) {
+    case 'ResetSecondFactor':
+      return totp.status === 'on' ? [{ type: 'TotpRemoved', data: {} }] : [];
+    case 'Ban':
+      return banned ? [] : [{ type: 'UserBanned', data: {} }];
+    case 'Unban':
+      return banned ? [{ type: 'UserUnbanned', data: {} }] : [];
+  }
+}
+
+function decideErasure({ type }: ErasureCommand, state: UserState): readonly UserEvent[] {
+  if (state.status === 'erased') return [];
+  if (type === 'Erase') {
+    registered(state);
+  } else if (state.status !== 'registered' || state.email_verified || state.banned) {
+    return [];
+  }
+  return [{ type: 'UserErased', data: {} }];
+}
+
+function recordGuessing(
+  { secret, now }: Extract<UserCommand, { type: 'RecordGuessing' }>,
+  state: UserState,
+): readonly UserEvent[] {
+  if (state.status !== 'registered') return [];
+  const { guessedAt } = state;
+  if (guessedAt !== null && now.getTime() - guessedAt.getTime() < guessedEveryMs) return [];
+  return [{ type: 'GuessingLimitReached', data: { secret } }];
+}
+
+/** Requires a verified address. Otherwise a stranger who registered the address first would get the role. */
+function grantPlatformRole(role: PlatformRole, user: RegisteredUser): readonly UserEvent[] {
+  if (user.platform_roles.includes(role)) return [];
+  if (!user.email_verified) {
+    return rejectUser(
+      'address_not_proved',
+      'nobody has proved this address; have its owner confirm the code that was mailed there, or run `stowage user verify <email>` first',
+    );
+  }
+  return [{ type: 'PlatformRoleGranted', data: { role } }];
+}
+
+function register(
+  command: Extract<UserCommand, { type: 'Register' }>,
+  state: UserState,
+): readonly UserEvent[] {
+  switch (state.status) {
+    case 'absent':
+      return [
+        {
+          type: 'UserRegistered',
+          data: {
+            email: command.email,
+            email_digest: command.emailDigest,
+            nickname: command.nickname,
+            password_hash: command.passwordHash,
+          },
+        },
+        { type: 'CapacityGranted', data: { source: registration, bytes: command.capacityBytes } },
+        ...(command.verification === undefined
+          ? []
+          : [verificationRequested(command.emailDigest, command.verification)]),
+      ];
+    case 'abandoned':
+      return rejectUser('registration_abandoned', 'the registration took too long and was given up');
+    case 'registered':
+      // The id derives from the registration, so an earlier attempt registered the user.
+      return [];
+    case 'erased':
+      return rejectUser('registration_abandoned', 'the user was erased');
+  }
+}
+
+function abandonRegistration(state: UserState): readonly UserEvent[] {
+  switch (state.status) {
+    case 'absent':
+      return [{ type: 'RegistrationAbandoned', data: {} }];
+    case 'abandoned':
+      return [];
+    case 'registered':
+    case 'erased':
+      return rejectUser('already_registered', 'the user has registered and cannot be given up');
+  }
+}
+
+function changeProfile(nickname: Sealed | undefined, user: RegisteredUser): readonly UserEvent[] {
+  return nickname === undefined || nickname === user.nickname
+    ? []
+    : [{ type: 'ProfileChanged', data: { nickname } }];
+}
+
+function verifyEmail(emailDigest: string, user: RegisteredUser): readonly UserEvent[] {
+  if (user.email_digest !== emailDigest) rejectUser('address_changed', 'the user has another address now');
+  return user.email_verified ? [] : [{ type: 'EmailVerified', data: { email_digest: emailDigest } }];
+}
+
+function changePassword(
+  { passwordHash, checkedAgainst, session }: Extract<UserCommand, { type: 'ChangePassword' }>,
+  user: RegisteredUser,
+): readonly UserEvent[] {
+  if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
+  if (checkedAgainst !== null && checkedAgainst !== user.passwordHash) {
+    rejectUser('password_changed', 'the password has been changed meanwhile');
+  }
+  return [{ type: 'PasswordChanged', data: { password_hash: passwordHash, kept_session_id: session.id } }];
+}
+
+function registered(state: UserState): RegisteredUser {
+  return state.status === 'registered' ? state : rejectUser('user_not_found', 'there is no such user');
+}
+
+export function hasCapacityFrom({ capacity }: RegisteredUser, source: GrantSource): boolean {
+  return capacity.some((grant) => grant.source === source);
+}
+
+/**
+ * Returns whether the user's reservation of this address counts (docs/design.md#unique-address). A former address counts
+ * until FormerAddressLapsed, or until a revert or a return to an older address drops it. A reservation for a replaced
+ * change never counts again, because that change is never requested again.
+ * @param changeId the change that the reservation was made for; null: the registration
+ */
+export function holdsAddress(state: UserState, emailDigest: string, changeId: string | null): boolean {
+  if (state.status !== 'registered') return false;
+  if (state.email_digest === emailDigest || formerAddress(state, emailDigest) !== null) return true;
+  return changeId !== null && state.emailChange?.changeId === changeId;
+}
+
+/** Returns whether the user signs in by this address. */
+export function hasAddress(state: UserState, emailDigest: string): state is RegisteredUser {
+  return state.status === 'registered' && state.email_digest === emailDigest;
+}
+
+export const userAggregate: Aggregate<UserState, UserCommand, UserEvent> = {
+  category: userCategory,
+  codec: userCodec,
+  decider: { initialState, decide, evolve },
+};

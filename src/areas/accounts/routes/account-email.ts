@@ -1,0 +1,84 @@
+import type { Commands } from '../../commands.js';
+import { z } from 'zod';
+import { emailChangeSeconds } from '../commands/address/request-email-change.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { wrap, wrapped } from '../../../http/resources.js';
+import { noParams, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { addressCodeSent, emailField, resendSeconds } from './auth-fields.js';
+
+const addressRevert = z
+  .strictObject({
+    email: emailField.meta({ description: 'The former address.' }),
+    code: z
+      .string()
+      .max(64)
+      .meta({ description: 'From the notice.', examples: ['7QK2M-9XW4T-0B3HC-V8Z5N'] }),
+  })
+  .meta({ id: 'AddressRevert' });
+
+/** Makes the routes that change an e-mail address (docs/design.md#address-change, docs/design.md#unique-address). */
+export function makeEmailChangeRoutes({
+  requestEmailChange,
+  confirmEmailChange,
+  revertEmailChange,
+}: Pick<Commands, 'requestEmailChange' | 'confirmEmailChange' | 'revertEmailChange'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email',
+      name: 'requestEmailChange',
+      tag: 'Accounts',
+      summary: 'Mail a code to a new address; nothing changes before it is confirmed',
+      request: {
+        params: noParams,
+        query: noQuery,
+        body: z.strictObject({ email: emailField }).meta({ id: 'EmailChange' }),
+      },
+      replies: { 200: { description: 'A code is on its way.', schema: wrapped(addressCodeSent) } },
+      errors: ['email_taken', 'mail_not_configured', 'too_many_attempts'],
+      // A taken address counts, as in a registration, so that a caller cannot test many addresses.
+      limit: { name: 'email_change', counts: [200, 409] },
+      handler: async ({ caller: { userId }, body: { email }, command }) => {
+        await requestEmailChange({ userId, email }, command);
+        return { status: 200, body: wrap({ expires_in: emailChangeSeconds, resend_after: resendSeconds }) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email/confirm',
+      name: 'confirmEmailChange',
+      tag: 'Accounts',
+      summary: 'Change to the new address by the code that was mailed there',
+      request: {
+        params: noParams,
+        query: noQuery,
+        body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailChangeConfirmation' }),
+      },
+      replies: { 204: { description: 'The address is changed, and verified.', schema: noContent } },
+      errors: ['invalid_credentials', 'too_many_attempts', 'email_taken'],
+      handler: async ({ caller: { userId }, body: { code }, command }) => {
+        await confirmEmailChange({ userId, code }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email/revert',
+      name: 'revertEmailChange',
+      tag: 'Accounts',
+      summary: 'Undo a change of address by the code that was mailed to the former address',
+      description:
+        'The notice of a change, which the former address gets, has the code. It is valid for 72 hours and works once. The account gets this address back; later changes are undone too. All sessions and the pending change end. The password, a second factor and recovery codes that a thief may have set or may know are void. Sign in by a mailed code then, and choose a new password.',
+      request: { params: noParams, query: noQuery, body: addressRevert },
+      replies: { 204: { description: 'The address is the former one.', schema: noContent } },
+      errors: ['invalid_credentials'],
+      limit: { name: 'email_revert', counts: 'all' },
+      cacheControl: 'no-store',
+      handler: async ({ body, client, command }) => {
+        await revertEmailChange({ ...body, clientIp: client }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}

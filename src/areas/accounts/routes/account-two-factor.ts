@@ -1,0 +1,155 @@
+import type { Commands } from '../../commands.js';
+import { z } from 'zod';
+import type { TypedFactor } from '../commands/second-factor/second-factors.js';
+import type { RouteLimit } from '../../../http/access/limits.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { tokens, wrap, wrapped } from '../../../http/resources.js';
+import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
+import { invalid } from '../../../validation/invalid-request.js';
+import { ruled } from '../../../validation/plain-words.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+
+const code = z
+  .string()
+  .max(64)
+  .meta({ description: 'Six digits from the authenticator app; good for one use.', examples: ['492039'] });
+const recoveryCode = z
+  .string()
+  .max(64)
+  .meta({ description: 'In place of `code`; good for one use.', examples: ['7QK2M-9XW4T'] });
+
+const typedCode = z.strictObject({ code }).meta({ id: 'TotpCode' });
+const typedFactor = z
+  .strictObject({ code: code.optional(), recovery_code: recoveryCode.optional() })
+  .check(
+    ruled(({ code: typed, recovery_code: recovery }) => {
+      if (typed === undefined && recovery === undefined) {
+        invalid('code', 'is missing: give it, or recovery_code', 'missing');
+      }
+      if (typed !== undefined && recovery !== undefined) {
+        invalid('recovery_code', 'takes the place of code: leave one of them out', 'not_allowed');
+      }
+    }),
+  )
+  .meta({ id: 'SecondFactor', description: 'Either `code` or `recovery_code`.' });
+
+const enrolment = z
+  .strictObject({
+    secret: z.string().meta({ description: 'Base32, for typing it into the app.' }),
+    otpauth_url: z.string().meta({ description: 'For a QR code.' }),
+  })
+  .meta({ id: 'TotpEnrolment' });
+const recoveryCodes = z
+  .strictObject({
+    recovery_codes: z.array(z.string()).meta({ description: 'Ten codes, shown this one time.' }),
+  })
+  .meta({ id: 'IssuedRecoveryCodes' });
+
+const tries: RouteLimit = { name: 'two_factor', counts: 'all' };
+const refusals = ['invalid_credentials', 'too_many_attempts', 'conflict'] as const;
+
+/** Makes the routes of the second factor, TOTP (docs/design.md#second-factor). */
+export function makeTwoFactorRoutes({
+  enrolTotp,
+  confirmTotp,
+  removeTotp,
+  replaceRecoveryCodes,
+  passSecondFactor,
+}: Pick<
+  Commands,
+  'enrolTotp' | 'confirmTotp' | 'removeTotp' | 'replaceRecoveryCodes' | 'passSecondFactor'
+>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/2fa/totp',
+      name: 'enrolTotp',
+      tag: 'Accounts',
+      summary: 'Make a secret for an authenticator app; confirming its first code turns two-factor on',
+      request: { params: noParams, query: noQuery, body: noFields },
+      replies: {
+        201: { description: 'The secret, shown this one time.', schema: wrapped(enrolment) },
+      },
+      errors: ['conflict'],
+      idempotent: true,
+      cacheControl: 'no-store',
+      handler: async ({ caller: { userId }, command }) => {
+        const { secret, url } = await enrolTotp({ userId }, command);
+        return { status: 201, body: wrap({ secret, otpauth_url: url }) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/2fa/totp/confirm',
+      name: 'confirmTotp',
+      tag: 'Accounts',
+      summary: 'Turn two-factor on with the first code; the session has passed it herewith',
+      request: { params: noParams, query: noQuery, body: typedCode },
+      replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
+      errors: refusals,
+      limit: tries,
+      cacheControl: 'no-store',
+      handler: async ({ caller: { userId, sessionId }, client, body, command }) => {
+        const codes = await confirmTotp({ userId, sessionId, clientIp: client, code: body.code }, command);
+        return { status: 200, body: wrap({ recovery_codes: [...codes] }) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/2fa/totp/remove',
+      name: 'removeTotp',
+      tag: 'Accounts',
+      summary: 'Turn two-factor off',
+      request: { params: noParams, query: noQuery, body: typedFactor },
+      replies: { 204: { description: 'Two-factor is off.', schema: noContent } },
+      errors: refusals,
+      limit: tries,
+      handler: async ({ caller: { userId }, client, body, command }) => {
+        await removeTotp({ userId, clientIp: client, factor: factorOf(body) }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/2fa/recovery-codes',
+      name: 'replaceRecoveryCodes',
+      tag: 'Accounts',
+      summary: 'Make new recovery codes in place of those before',
+      request: { params: noParams, query: noQuery, body: typedCode },
+      replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
+      errors: refusals,
+      limit: tries,
+      cacheControl: 'no-store',
+      handler: async ({ caller: { userId }, client, body, command }) => {
+        const codes = await replaceRecoveryCodes({ userId, clientIp: client, factor: body }, command);
+        return { status: 200, body: wrap({ recovery_codes: [...codes] }) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/2fa/verify',
+      name: 'passSecondFactor',
+      tag: 'Accounts',
+      summary: 'Pass the second factor; what needs it to be fresh is open for 15 minutes',
+      request: { params: noParams, query: noQuery, body: typedFactor },
+      replies: {
+        200: {
+          description: "The session's tokens from now on.",
+          schema: wrapped(z.strictObject({ tokens })),
+        },
+      },
+      errors: refusals,
+      limit: tries,
+      cacheControl: 'no-store',
+      handler: async ({ caller: { userId, sessionId }, client, body, command }) => {
+        const factor = factorOf(body);
+        const strengthened = await passSecondFactor({ userId, sessionId, clientIp: client, factor }, command);
+        return { status: 200, body: wrap({ tokens: strengthened }) };
+      },
+    }),
+  ];
+}
+
+function factorOf({ code: typed, recovery_code: recovery = '' }: z.output<typeof typedFactor>): TypedFactor {
+  return typed === undefined ? { recoveryCode: recovery } : { code: typed };
+}

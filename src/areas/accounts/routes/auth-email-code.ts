@@ -1,0 +1,82 @@
+import type { Commands } from '../../commands.js';
+import { z } from 'zod';
+import { HttpError } from '../../../http/replies/http-error.js';
+import { signedIn, wrap, wrapped } from '../../../http/resources.js';
+import { noParams, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { emailField } from './auth-fields.js';
+
+const codeRequest = z.strictObject({ email: emailField }).meta({ id: 'EmailCodeRequest' });
+
+const codeLogin = z
+  .strictObject({
+    email: emailField,
+    code: z
+      .string()
+      .regex(/^[0-9]{6}$/, 'must be six digits')
+      .meta({ examples: ['271828'] }),
+  })
+  .meta({ id: 'EmailCodeLogin' });
+
+/** Makes sign-in by a mailed code (docs/design.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend). */
+export function makeEmailCodeRoutes({
+  sendEmailCode,
+  loginByEmailCode,
+  mailConfigured,
+}: Pick<Commands, 'sendEmailCode' | 'loginByEmailCode'> & {
+  readonly mailConfigured: boolean;
+}): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email-code/send',
+      name: 'sendEmailCode',
+      tag: 'Accounts',
+      summary: 'Send a login code to an e-mail address',
+      description:
+        'The reply does not tell whether there is an account. An address gets one code a minute and six an hour; further requests are answered alike and send nothing.',
+      request: { params: noParams, query: noQuery, body: codeRequest },
+      replies: {
+        200: {
+          description: 'Seconds that a code lives, and after which another may be asked for.',
+          schema: wrapped(z.strictObject({ expires_in: z.int(), resend_after: z.int() })),
+        },
+      },
+      errors: ['mail_not_configured'],
+      lacks: () =>
+        mailConfigured ? null : new HttpError('mail_not_configured', 'the service cannot send mail'),
+      limit: [
+        { name: 'email_code', counts: [200] },
+        { name: 'email_code_day', counts: [200] },
+      ],
+      cacheControl: 'no-store',
+      handler: async ({ body: { email }, client, command }) => ({
+        status: 200,
+        body: wrap(await sendEmailCode({ email, clientIp: client }, command)),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/email-code/login',
+      name: 'loginByEmailCode',
+      tag: 'Accounts',
+      summary: 'Sign in by a mailed code',
+      description:
+        'A code works once, for 10 minutes, and may be tried five times. It verifies the address. As the first proof of it, it also voids the password, sessions and second factor of before, revokes the API keys that the account issued, withdraws its invitations and removes the members that it added: the person who set them up had not shown that the address is theirs. `POST /auth/email/verify` proves an address and voids nothing. A new password is then set by `POST /auth/password` without the current one.',
+      request: { params: noParams, query: noQuery, body: codeLogin },
+      replies: {
+        200: {
+          description: 'The user, and tokens of a new session.',
+          schema: wrapped(signedIn),
+        },
+      },
+      errors: ['invalid_credentials', 'account_banned', 'too_many_attempts'],
+      limit: { name: 'login', counts: 'all' },
+      cacheControl: 'no-store',
+      handler: async ({ body: { email, code }, client, userAgent, command }) => {
+        const signedIn = await loginByEmailCode({ email, code, clientIp: client, userAgent }, command);
+        return { status: 200, body: wrap(signedIn) };
+      },
+    }),
+  ];
+}

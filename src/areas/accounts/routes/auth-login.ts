@@ -1,0 +1,83 @@
+import type { Commands } from '../../commands.js';
+import { z } from 'zod';
+import { noContent } from '../../../http/replies/reply.js';
+import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
+import { noParams, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { emailField, knownPassword } from './auth-fields.js';
+
+const credentials = z
+  .strictObject({ email: emailField, password: knownPassword })
+  .meta({ id: 'Credentials' });
+
+const refreshRequest = z.strictObject({ refresh_token: z.string().min(1).max(512) });
+
+const logoutRequest = z.strictObject({
+  all: z.boolean().default(false).meta({ description: 'End all sessions of the user.' }),
+});
+
+/** Makes the routes that sign in by password, refresh tokens, and sign out (docs/design.md#accounts). */
+export function makeLoginRoutes({
+  login,
+  refresh,
+  logout,
+}: Pick<Commands, 'login' | 'refresh' | 'logout'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/login',
+      name: 'login',
+      tag: 'Accounts',
+      summary: 'Sign in by e-mail address and password',
+      description:
+        'After 5 failures for one account from one client further tries have to wait: 1 second, doubling to 15 minutes.',
+      request: { params: noParams, query: noQuery, body: credentials },
+      replies: {
+        200: {
+          description: 'The user, and tokens of a new session.',
+          schema: wrapped(signedIn),
+        },
+      },
+      errors: ['invalid_credentials', 'too_many_attempts', 'account_banned'],
+      limit: { name: 'login', counts: 'all' },
+      cacheControl: 'no-store',
+      handler: async ({ body: { email, password }, client, userAgent, command }) => {
+        const signedIn = await login({ email, password, clientIp: client, userAgent }, command);
+        return { status: 200, body: wrap(signedIn) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/refresh',
+      name: 'refresh',
+      tag: 'Accounts',
+      summary: 'Exchange a refresh token for new tokens',
+      description:
+        'A refresh token is replaced when it is used. Using it again within 10 seconds gives the same successor; a later use ends the session, for somebody else may have it.',
+      request: { params: noParams, query: noQuery, body: refreshRequest },
+      replies: {
+        200: { description: 'The new tokens of the session.', schema: wrapped(z.strictObject({ tokens })) },
+      },
+      errors: ['invalid_token', 'refresh_token_reused', 'conflict'],
+      limit: { name: 'refresh', counts: 'all' },
+      cacheControl: 'no-store',
+      handler: async ({ body, command }) => ({
+        status: 200,
+        body: wrap({ tokens: await refresh({ refreshToken: body.refresh_token }, command) }),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/logout',
+      name: 'logout',
+      tag: 'Accounts',
+      summary: 'Sign out, here or everywhere',
+      request: { params: noParams, query: noQuery, body: logoutRequest },
+      replies: { 204: { description: 'The session has ended.', schema: noContent } },
+      handler: async ({ body: { all }, caller: { userId, sessionId }, command }) => {
+        await logout({ userId, sessionId, all }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}

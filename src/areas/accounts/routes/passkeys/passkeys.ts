@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import type { Commands } from '../../../commands.js';
+import { checkNewPasskey } from '../../commands/passkeys/register-passkey.js';
+import type { Readers } from '../../../../../projections/readers.js';
+import { passkeyResource } from '../../../../../projections/accounts/users/resource.js';
+import { namePattern } from '../../../../validation/text.js';
+import { noContent } from '../../../../http/replies/reply.js';
+import { wrap, wrapped } from '../../../../http/resources.js';
+import { noBody, noFields, noParams, noQuery } from '../../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../../http/route.js';
+import { creationOptions, lacksPasskeys, registrationResponse } from './passkey-fields.js';
+
+const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
+
+const name = z
+  .string()
+  .max(256)
+  .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Laptop'] });
+
+const newPasskey = z
+  .strictObject({ credential: registrationResponse, name: name.default('Passkey') })
+  .meta({ id: 'NewPasskey' });
+
+const path = '/api/v1/auth/passkeys';
+
+/** Makes the routes of the caller's passkeys (docs/design.md#passkeys). */
+export function makePasskeyRoutes({
+  passkeyOptions,
+  registerPasskey,
+  renamePasskey,
+  removePasskey,
+  users,
+  passkeys,
+}: Pick<Commands, 'passkeyOptions' | 'registerPasskey' | 'renamePasskey' | 'removePasskey'> &
+  Pick<Readers, 'users'> & { readonly passkeys: object | null }): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/passkey-options',
+      name: 'getPasskeyOptions',
+      tag: 'Accounts',
+      summary: 'Ask for a challenge to register a passkey',
+      request: { params: noParams, query: noQuery, body: noFields },
+      replies: { 200: { description: 'Options for the browser.', schema: wrapped(creationOptions) } },
+      errors: ['passkeys_not_configured', 'conflict'],
+      lacks: lacksPasskeys(passkeys),
+      cacheControl: 'no-store',
+      handler: async ({ caller: { userId, sessionId }, command: { time } }) => {
+        const publicKey = await passkeyOptions.forRegistration({ userId, sessionId }, time);
+        return { status: 200, body: wrap({ publicKey }) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      name: 'registerPasskey',
+      tag: 'Accounts',
+      summary: 'Register a passkey; an account has at most 20',
+      request: { params: noParams, query: noQuery, body: newPasskey },
+      replies: { 201: { description: 'The passkey.', schema: wrapped(passkeyResource) } },
+      errors: ['passkeys_not_configured', 'invalid_credentials', 'conflict'],
+      lacks: lacksPasskeys(passkeys),
+      idempotent: true,
+      check: ({ body }) => {
+        checkNewPasskey(body);
+      },
+      limit: { name: 'two_factor', counts: 'all' },
+      cacheControl: 'no-store',
+      handler: async ({ body: { credential, name: given }, caller, command }) => {
+        const { userId, sessionId, sessionEpoch } = caller;
+        const session = { id: sessionId, epoch: sessionEpoch };
+        const input = { userId, session, response: credential, name: given };
+        return { status: 201, body: wrap(await registerPasskey(input, command)) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path,
+      name: 'listPasskeys',
+      tag: 'Accounts',
+      summary: "The caller's passkeys, in order of registration",
+      request: { params: noParams, query: noQuery, body: noBody },
+      replies: {
+        200: {
+          description: 'All of them: an account has at most 20.',
+          schema: wrapped(z.strictObject({ items: z.array(passkeyResource), next_cursor: z.null() })),
+        },
+      },
+      handler: async ({ caller }) => {
+        const items = [...(await users.passkeys(caller.user.document))];
+        return { status: 200, body: wrap({ items, next_cursor: null }) };
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${path}/:passkeyId`,
+      name: 'renamePasskey',
+      tag: 'Accounts',
+      summary: 'Name a passkey',
+      request: {
+        params: passkeyParams,
+        query: noQuery,
+        body: z.strictObject({ name }).meta({ id: 'PasskeyName' }),
+      },
+      replies: { 200: { description: 'The passkey.', schema: wrapped(passkeyResource) } },
+      handler: async ({ params: { passkeyId }, body, caller: { userId }, command }) => ({
+        status: 200,
+        body: wrap(await renamePasskey({ userId, passkeyId, name: body.name }, command)),
+      }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:passkeyId`,
+      name: 'removePasskey',
+      tag: 'Accounts',
+      summary: 'Remove a passkey; it signs in no more',
+      request: { params: passkeyParams, query: noQuery, body: noBody },
+      replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
+      handler: async ({ params: { passkeyId }, caller: { userId }, command }) => {
+        await removePasskey({ userId, passkeyId }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,109 @@
+import type { Deps } from '../../shared/deps.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import type { Versioned } from '../../../event-sourcing/views/views.js';
+import { assetAggregate } from '../domain/asset/asset.js';
+import { bytesOfAsset, keysOfAsset } from '../domain/asset/status.js';
+import { type AssetFacts, assetNameMax, checkAssetFacts } from '../domain/asset/description.js';
+import { checkMediaType, checkSize } from '../domain/asset/file-fields.js';
+import { checkKind } from '../domain/asset/renditions.js';
+import { checkTag } from '../domain/asset/tags.js';
+import { checkObjectKey } from '../../storages/domain/bucket/object-key-rules.js';
+import { checkName } from '../../../validation/text.js';
+import { rejectAsset } from '../domain/asset/rejections.js';
+import { projectAggregate } from '../../projects/domain/project/project.js';
+import { rejectProject } from '../../projects/domain/project/rejections.js';
+import { keyRuleOf, widestKeyRule } from '../../storages/domain/bucket/object-key.js';
+import { type ExistingStorage, storageAggregate } from '../../storages/domain/storage/storage.js';
+import type { Capacity } from './capacity.js';
+import type { ObjectKeys } from './object-keys.js';
+import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
+
+export interface AddAssetInput extends AssetFacts {
+  readonly projectId: string;
+  /** Undefined: the project's default storage. */
+  readonly storageId: string | undefined;
+}
+
+/**
+ * Adds an asset to a project: its files and their storage. It stores no object; see `IssueUploadUrl`. The files count
+ * toward the capacity of the project's payer from now on (docs/design.md#capacity).
+ * @throws CommandRejected project_not_found, no_default_storage, asset_storage_unusable, invalid_request,
+ * capacity_exceeded, object_key_taken
+ */
+export type AddAsset = (input: AddAssetInput, context: CommandContext) => Promise<Versioned<AssetResource>>;
+
+/** Checks what needs no store. The storage accepts fewer keys. @throws CommandRejected invalid_request */
+export function checkNewAsset(facts: AssetFacts): AssetFacts {
+  return checkAssetFacts(facts, widestKeyRule);
+}
+
+/** The rules of single fields, which name no field. @throws CommandRejected invalid_request */
+export const assetRules = {
+  name: (text: string) => checkName(text, '', assetNameMax),
+  objectKey: (key: string) => checkObjectKey(key, '', widestKeyRule),
+  mediaType: (text: string) => checkMediaType(text, ''),
+  size: (bytes: number) => checkSize(bytes, ''),
+  tag: (text: string) => checkTag(text, ''),
+  kind: (text: string) => checkKind(text, ''),
+} as const;
+
+export function makeAddAsset({
+  handler,
+  assets,
+  capacity,
+  objectKeys,
+}: Pick<Deps, 'handler' | 'assets'> & {
+  readonly capacity: Pick<Capacity, 'adding'>;
+  readonly objectKeys: ObjectKeys;
+}): AddAsset {
+  return async ({ projectId, storageId, ...facts }, context) => {
+    // Facts that no storage accepts are rejected before the storage is read.
+    checkNewAsset(facts);
+    const { payerId, storage_id, storage } = await findStorage(projectId, storageId);
+    const { provider, base_path: basePath } = storage.configuration;
+    const description = checkAssetFacts(facts, keyRuleOf(provider, basePath));
+    const assetId = derivedId(context, 'asset');
+    const add = () =>
+      handler.handle(
+        { aggregate: assetAggregate, id: assetId },
+        { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
+        context,
+      );
+    const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description) };
+    const objects = {
+      ...{ storageId: storage_id, assetId, keys: keysOfAsset(description) },
+      commandId: context.commandId,
+    };
+    const { documents } = await capacity.adding(asset, () => objectKeys.claiming(objects, add));
+    return assets.after(documents);
+  };
+
+  async function findStorage(
+    projectId: string,
+    named: string | undefined,
+  ): Promise<{ readonly payerId: string; readonly storage_id: string; readonly storage: ExistingStorage }> {
+    const { state: project } = await handler.load(projectAggregate, projectId);
+    if (project.status !== 'existing') {
+      return rejectProject('project_not_found', 'there is no such project');
+    }
+    const id = named ?? project.default_storage_id;
+    const storage = id === null ? null : await storageOf(projectId, id);
+    if (id === null || storage === null) {
+      return named === undefined
+        ? rejectAsset('no_default_storage', 'storage_id is missing, and the project has no default storage')
+        : rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
+    }
+    if (storage.status === 'disabled') {
+      rejectAsset('asset_storage_unusable', 'the storage is disabled; enable it first');
+    }
+    return { payerId: project.billed_to, storage_id: id, storage };
+  }
+
+  /** Returns null also for a deleted storage: a deleted default counts as none. */
+  async function storageOf(projectId: string, id: string): Promise<ExistingStorage | null> {
+    const { state } = await handler.load(storageAggregate, id);
+    if (state.status === 'absent' || state.status === 'deleted') return null;
+    return state.projectId === projectId ? state : null;
+  }
+}

@@ -1,0 +1,119 @@
+import type { DeletionAttempt, PendingDeletion, undeletedCauses } from '../domain/asset/deletion.js';
+import type { UndeletedObject } from '../domain/asset/events.js';
+import { wholeKey } from '../../storages/domain/bucket/object-key.js';
+import { storageAggregate } from '../../storages/domain/storage/storage.js';
+import type { DeleteAnswer } from '../../storages/bucket/objects/delete-object.js';
+import type { Deps } from '../../shared/deps.js';
+import type { ObjectKeys, ObjectPlace } from './object-keys.js';
+import type { OpenedStorage, OpenStorage } from '../../storages/commands/open-storage.js';
+
+/**
+ * Deletes the objects of a removed asset from its bucket (docs/design.md#deleting-objects). An object that another asset of
+ * any storage with this bucket has, or is getting, stays.
+ * @throws the errors of `OpenStorage.serving`, Overloaded, StoreUnavailable; the signal's reason
+ */
+export type DeleteObjects = (
+  assetId: string,
+  pending: PendingDeletion,
+  signal: AbortSignal,
+) => Promise<DeletionAttempt>;
+
+/** Storages with a bucket of this name. Where there are more, the service does not know them all, and deletes nothing. */
+const storagesMax = 100;
+
+/** A storage that leads to a bucket, as far as the name of the bucket says it. */
+interface Binding {
+  readonly storageId: string;
+  readonly basePath: string;
+}
+
+export function makeDeleteObjects({
+  handler,
+  storages,
+  deleteObject,
+  openStorage,
+  objectKeys,
+}: Pick<Deps, 'handler' | 'storages' | 'deleteObject'> & {
+  readonly openStorage: Pick<OpenStorage, 'serving'>;
+  readonly objectKeys: Pick<ObjectKeys, 'deleting'>;
+}): DeleteObjects {
+  return async (assetId, pending, signal) => {
+    const opened = await openStorage.serving(pending.storage_id);
+    const obstacle = obstacleOf(opened, pending);
+    if (opened === null || obstacle !== null) {
+      const cause = obstacle ?? 'storage_deleted';
+      return { left: pending.object_keys.map((key) => undeleted(key, cause, null)), kept: [] };
+    }
+    const bindings = await bindingsOf(pending);
+    if (bindings === null) return { left: [], kept: pending.object_keys };
+    const answers = await Promise.all(
+      pending.object_keys.map(async (key) => ({ key, answer: await deleteOne(key, opened, bindings) })),
+    );
+    return {
+      left: answers.flatMap(({ key, answer }) =>
+        answer === 'kept' || answer === 'deleted' ? [] : [undeleted(key, answer.cause, answer.providerCode)],
+      ),
+      kept: answers.flatMap(({ key, answer }) => (answer === 'kept' ? [key] : [])),
+    };
+
+    async function deleteOne(
+      objectKey: string,
+      { urls }: OpenedStorage,
+      bindings: readonly Binding[],
+    ): Promise<DeleteAnswer | 'kept'> {
+      const key = wholeKey(pending.base_path, objectKey);
+      const places = [
+        { storageId: pending.storage_id, key: objectKey },
+        ...bindings.flatMap((binding) => placeIn(binding, key)),
+      ];
+      const deleted = await objectKeys.deleting({ assetId, places }, async () => {
+        const answer = await deleteObject({ urls, key }, signal);
+        return { answer, isAnswered: answer === 'deleted' || answer.isAnswered };
+      });
+      return deleted === 'kept' ? 'kept' : deleted.answer;
+    }
+  };
+
+  /**
+   * Returns the other storages whose bucket has the same name; null where there are too many. Two names of one bucket
+   * cannot be told apart from two buckets, for example behind a domain, so the name alone decides.
+   */
+  async function bindingsOf({ bucket, storage_id }: PendingDeletion): Promise<readonly Binding[] | null> {
+    const ids = await storages.withBucket(bucket, storagesMax + 1);
+    if (ids.length > storagesMax) return null;
+    const bindings: Binding[] = [];
+    for (const storageId of ids) {
+      if (storageId === storage_id) continue;
+      const { state } = await handler.load(storageAggregate, storageId);
+      if (state.status === 'absent' || state.status === 'deleted') continue;
+      if (state.configuration.bucket !== bucket) continue;
+      bindings.push({ storageId, basePath: state.configuration.base_path });
+    }
+    return bindings;
+  }
+}
+
+/** Returns why the objects cannot be deleted now, or never, without a question to the bucket. */
+function obstacleOf(
+  opened: OpenedStorage | null,
+  { endpoint, bucket, region, base_path }: PendingDeletion,
+): (typeof undeletedCauses)[number] | null {
+  if (opened === null) return 'storage_deleted';
+  const { status, configuration } = opened.storage;
+  const isSame =
+    configuration.endpoint === endpoint &&
+    configuration.bucket === bucket &&
+    configuration.region === region &&
+    configuration.base_path === base_path;
+  if (!isSame) return 'storage_changed';
+  return status === 'disabled' ? 'storage_disabled' : null;
+}
+
+function placeIn({ storageId, basePath }: Binding, key: string): readonly ObjectPlace[] {
+  const folder = wholeKey(basePath, '');
+  return key.startsWith(folder) && key !== folder ? [{ storageId, key: key.slice(folder.length) }] : [];
+}
+
+function undeleted(object_key: string, cause: string, provider_code: string | null): UndeletedObject {
+  return { object_key, cause, provider_code };
+}

@@ -1,0 +1,62 @@
+import type { Deps } from '../../shared/deps.js';
+import { makeAbortAtBucket } from './uploads/abort-at-bucket.js';
+import { makeAddAsset } from './add-asset.js';
+import { makeAskBucket } from './ask-bucket.js';
+import { makeOpenAssetStorage } from './asset-storage.js';
+import { makeChangeAssetDescription, makeRemoveAsset } from './change-asset.js';
+import { makePutAssetRendition, makeRemoveAssetRendition } from './change-renditions.js';
+import { makeConfirmUpload } from './uploads/confirm-upload.js';
+import { makeDeleteObjects } from './delete-objects.js';
+import { makeAbortUpload, makeCompleteUpload } from './uploads/end-upload.js';
+import { makeImportAssets } from './import-assets.js';
+import { makeIssueMediaLinks } from './media/issue-media-links.js';
+import { makeIssueUploadUrl } from './uploads/issue-upload-url.js';
+import { makeRefuseBeyondCapacity } from './refuse-beyond-capacity.js';
+import { makePlaylistUrl } from './media/playlist-urls.js';
+import { makeServePlaylist } from './media/serve-playlist.js';
+import { makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';
+import { makeCapacity } from './capacity.js';
+import { makeObjectKeys } from './object-keys.js';
+import { makeFindSharedAssets } from './media/shared-asset.js';
+import { makePayerOf } from '../../projects/commands/payer-of.js';
+import { makeOpenStorage } from '../../storages/commands/open-storage.js';
+
+export function makeAssetCommands(deps: Deps) {
+  const openStorage = makeOpenStorage(deps);
+  const openAssetStorage = makeOpenAssetStorage({ openStorage });
+  const askBucket = makeAskBucket({ ...deps, openAssetStorage });
+  const refuseBeyondCapacity = makeRefuseBeyondCapacity(deps);
+  const common = {
+    ...deps,
+    capacity: makeCapacity(deps),
+    payerOf: makePayerOf(deps),
+    objectKeys: makeObjectKeys(deps),
+    openStorage,
+    playlistUrl: makePlaylistUrl(deps),
+    findSharedAssets: makeFindSharedAssets(deps),
+    openAssetStorage,
+    askBucket,
+    refuseBeyondCapacity,
+  };
+  const abortAtBucket = makeAbortAtBucket(common);
+  const confirmUpload = makeConfirmUpload(common);
+  return {
+    addAsset: makeAddAsset(common),
+    changeAssetDescription: makeChangeAssetDescription(common),
+    removeAsset: makeRemoveAsset(common),
+    putAssetRendition: makePutAssetRendition(common),
+    removeAssetRendition: makeRemoveAssetRendition(common),
+    deleteObjects: makeDeleteObjects(common),
+    importAssets: makeImportAssets(common),
+    askBucket,
+    abortAtBucket,
+    confirmUpload,
+    listUploadParts: makeListUploadParts(common),
+    startUpload: makeStartUpload(common),
+    completeUpload: makeCompleteUpload({ ...common, confirmUpload }),
+    abortUpload: makeAbortUpload({ ...deps, abortAtBucket }),
+    issueUploadUrl: makeIssueUploadUrl(common),
+    issueMediaLinks: makeIssueMediaLinks(common),
+    servePlaylist: makeServePlaylist(common),
+  };
+}

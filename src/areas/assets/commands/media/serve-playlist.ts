@@ -1,0 +1,163 @@
+import { setImmediate } from 'node:timers/promises';
+import mime from 'mime';
+import { makeKeyedSemaphore } from '../../../../kit/keyed-semaphore.js';
+import { makeSemaphore } from '../../../../kit/semaphore.js';
+import { assetAggregate } from '../../domain/asset/asset.js';
+import type { AssetDescription } from '../../domain/asset/events.js';
+import { type Playlist, playlistBytesMax, readPlaylist } from '../../domain/playlist.js';
+import { assetNotFound, rejectAsset } from '../../domain/asset/rejections.js';
+import { hlsKind } from '../../domain/asset/renditions.js';
+import { isExpired, shareAggregate } from '../../../shares/domain/share/share.js';
+import { shareNotFound } from '../../../shares/domain/share/rejections.js';
+import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
+import type { ReadAnswer } from '../../../storages/bucket/objects/read-object.js';
+import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
+import type { Deps } from '../../../shared/deps.js';
+import type { FindSharedAssets } from './shared-asset.js';
+import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
+import type { OpenAssetStorage } from '../asset-storage.js';
+import { lifeOf } from './media-links.js';
+import { folderOf, type PlaylistUrl } from './playlist-urls.js';
+
+export interface ServedPlaylist {
+  readonly text: string;
+  /** Seconds for which a player may keep it: it ends before its URLs. */
+  readonly maxAgeSeconds: number;
+}
+
+/**
+ * Reads a playlist from the bucket and signs the URLs in it (docs/design.md#playlists). A visitor gets it while the share is
+ * open. No URL outlives the end of the share.
+ * @throws CommandRejected share_not_found for a token that opens nothing, asset_not_found, asset_storage_unusable,
+ * playlist_not_served, bucket_refused, bucket_unavailable; Overloaded while 16 playlists of the storage are read
+ */
+export type ServePlaylist = (token: string) => Promise<ServedPlaylist>;
+
+/** Playlists that a process signs at once: each takes some megabytes. */
+const atOnce = 8;
+/** Reads from the bucket of one storage at once. A slow bucket holds up no other. */
+const readsAtOnce = 16;
+/** URLs that are signed before other work of the process gets its turn. */
+const signedAtOnce = 250;
+const maxAgeSeconds = 300;
+
+export function makeServePlaylist({
+  clock,
+  handler,
+  readObject,
+  playlistTokens,
+  playlistUrl,
+  findSharedAssets,
+  openAssetStorage,
+}: Pick<Deps, 'clock' | 'handler' | 'readObject' | 'playlistTokens'> & {
+  readonly playlistUrl: PlaylistUrl;
+  readonly findSharedAssets: FindSharedAssets;
+  readonly openAssetStorage: OpenAssetStorage;
+}): ServePlaylist {
+  const places = makeSemaphore(atOnce);
+  const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });
+
+  return async (token) => {
+    const now = clock.now();
+    const grant = playlistTokens.verify(token, now);
+    if (grant === null) return shareNotFound();
+    const { asset, until } = await findGranted(grant, now);
+    const root = asset.renditions.find(({ kind }) => kind === hlsKind);
+    if (root === undefined || !isWithin(grant.objectKey, root.object_key)) return assetNotFound();
+    const storage = await openAssetStorage(asset);
+    const bytes = await read(storage, asset.storage_id, grant);
+    return places.run(() => sign(storage, bytes, grant, { now, until }));
+  };
+
+  /** Returns the asset, and the end of the share. */
+  async function findGranted(
+    { assetId, share }: PlaylistGrant,
+    now: Date,
+  ): Promise<{ readonly asset: AssetDescription; readonly until: Date | null }> {
+    if (share === null) {
+      const { state } = await handler.load(assetAggregate, assetId);
+      return state.status === 'existing' ? { asset: state, until: null } : assetNotFound();
+    }
+    const { state } = await handler.load(shareAggregate, share.shareId);
+    const stands =
+      state.status === 'open' &&
+      state.password_generation === share.passwordGeneration &&
+      !isExpired(state, now);
+    if (!stands) return shareNotFound();
+    const shared = await findSharedAssets(state, assetId);
+    const found = shared?.served[0];
+    if (found === undefined) return shareNotFound();
+    return { asset: found.asset, until: state.expires_at === null ? null : new Date(state.expires_at) };
+  }
+
+  async function read(
+    { storage, urls }: OpenedStorage,
+    storageId: string,
+    { objectKey }: PlaylistGrant,
+  ): Promise<Buffer> {
+    const release = await reads.acquire(storageId);
+    try {
+      const key = wholeKey(storage.configuration.base_path, objectKey);
+      return bodyOf(await readObject({ urls, key, bytesMax: playlistBytesMax }));
+    } finally {
+      release();
+    }
+  }
+
+  async function sign(
+    { storage, urls }: OpenedStorage,
+    bytes: Buffer,
+    grant: PlaylistGrant,
+    { now, until }: { readonly now: Date; readonly until: Date | null },
+  ): Promise<ServedPlaylist> {
+    const playlist = readPlaylist(bytes, grant.objectKey);
+    const { signedAt, endsAt } = lifeOf(now, until);
+    const expiresInSeconds = (endsAt.getTime() - signedAt.getTime()) / 1_000;
+    const text = await written(playlist, ({ kind, key: objectKey }) => {
+      if (kind === 'playlist') return playlistUrl({ ...grant, objectKey });
+      const query = { 'response-content-type': typeOf(objectKey) };
+      const whole = wholeKey(storage.configuration.base_path, objectKey);
+      return urls.mediaUrl({ key: whole, query, signedAt, expiresInSeconds });
+    });
+    const leftSeconds = Math.floor((endsAt.getTime() - now.getTime()) / 1_000) - 60;
+    const wanted = playlist.isEnded ? maxAgeSeconds : 1;
+    return { text, maxAgeSeconds: Math.max(0, Math.min(wanted, leftSeconds)) };
+  }
+}
+
+function isWithin(objectKey: string, rootKey: string): boolean {
+  return objectKey === rootKey || objectKey.startsWith(folderOf(rootKey));
+}
+
+function bodyOf(answer: ReadAnswer): Buffer {
+  switch (answer) {
+    case 'missing':
+      return assetNotFound();
+    case 'too_large':
+      return rejectAsset('playlist_not_served', 'the playlist is larger than 1 MiB');
+    case 'refused':
+      return rejectAsset('bucket_refused', 'the bucket refused to read the playlist; test the storage');
+    case 'away':
+      return rejectAsset('bucket_unavailable', 'the bucket did not answer, or reported an error; try again');
+    default:
+      return answer.body;
+  }
+}
+
+async function written(
+  { parts }: Playlist,
+  urlOf: (reference: Exclude<Playlist['parts'][number], string>) => string,
+): Promise<string> {
+  const texts: string[] = [];
+  for (const [index, part] of parts.entries()) {
+    texts.push(typeof part === 'string' ? part : urlOf(part));
+    if (index % signedAtOnce === signedAtOnce - 1) await setImmediate();
+  }
+  return texts.join('');
+}
+
+/** A browser must not run what a playlist names, so only types of media have their name. */
+function typeOf(objectKey: string): string {
+  const type = mime.getType(objectKey) ?? '';
+  return /^(?:audio|video)\/|^text\/vtt$/.test(type) ? type : 'application/octet-stream';
+}

@@ -1,0 +1,18 @@
+import type { Deps } from '../../shared/deps.js';
+import { rejectAsset } from '../domain/asset/rejections.js';
+
+/**
+ * Refuses an upload while the assets of the project's payer exceed the payer's capacity (docs/design.md#capacity).
+ * @throws CommandRejected capacity_exceeded
+ */
+export type RefuseBeyondCapacity = (projectId: string) => Promise<void>;
+
+export function makeRefuseBeyondCapacity({ usage }: Pick<Deps, 'usage'>): RefuseBeyondCapacity {
+  return async (projectId) => {
+    if (await usage.hasRoom(projectId)) return;
+    rejectAsset(
+      'capacity_exceeded',
+      "the assets of the project's payer are larger than their capacity; remove some, or add capacity",
+    );
+  };
+}

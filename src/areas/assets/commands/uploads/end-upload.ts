@@ -1,0 +1,149 @@
+import type { Deps } from '../../../shared/deps.js';
+import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import type { Versioned } from '../../../../event-sourcing/views/views.js';
+import {
+  assetAggregate,
+  type ExistingAsset,
+  existingAsset,
+  openMultipart,
+} from '../../domain/asset/asset.js';
+import {
+  bytesOfPart,
+  type MultipartOutcome,
+  type OpenMultipart,
+  partCountOf,
+  uploadNotFound,
+} from '../../domain/asset/multipart.js';
+import { rejectAsset } from '../../domain/asset/rejections.js';
+import type { ListedPart } from '../../../storages/bucket/objects/multipart.js';
+import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
+import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
+import type { AbortAtBucket } from './abort-at-bucket.js';
+import type { AskBucket } from '../ask-bucket.js';
+import type { OpenAssetStorage } from '../asset-storage.js';
+import type { ConfirmUpload } from './confirm-upload.js';
+import type { UploadAddress } from './start-upload.js';
+import { rejectFailure, targetOf } from './upload-parts.js';
+
+/**
+ * Joins the parts of an upload, whose entity tags the bucket knows, and confirms the object. It returns the asset.
+ * @throws CommandRejected asset_not_found, asset_storage_unusable, upload_not_found, upload_incomplete,
+ * bucket_unavailable, bucket_refused
+ */
+export type CompleteUpload = (
+  input: UploadAddress,
+  context: CommandContext,
+) => Promise<Versioned<AssetResource>>;
+
+/** Parts of one listing. */
+const listedMax = 1_000;
+
+export function makeCompleteUpload({
+  clock,
+  handler,
+  multipart,
+  openAssetStorage,
+  askBucket,
+  confirmUpload,
+}: Pick<Deps, 'clock' | 'handler' | 'multipart'> & {
+  readonly openAssetStorage: OpenAssetStorage;
+  readonly askBucket: AskBucket;
+  readonly confirmUpload: ConfirmUpload;
+}): CompleteUpload {
+  return async ({ projectId, assetId, uploadId }, context) => {
+    const target = { aggregate: assetAggregate, id: assetId };
+    const { state } = await handler.load(assetAggregate, assetId);
+    const asset = existingAsset(state, projectId);
+    const open = openMultipart(state);
+    if (open?.upload_id !== uploadId) return uploadNotFound();
+    const opened = await openAssetStorage(asset);
+    const outcome = await join(opened, asset, open, async () => {
+      // A process that ends from here on, and a bucket that joins slowly, leave an object that a check finds.
+      const expect = { type: 'ExpectUpload', projectId, now: clock.now() } as const;
+      await handler.handle(target, expect, stepContext(context, 'expect'));
+    });
+    await handler.handle(target, { type: 'EndMultipart', uploadId, outcome }, stepContext(context, 'end'));
+    if (outcome === 'lost') return uploadNotFound();
+    return confirmUpload({ projectId, assetId, sha256: null }, context);
+  };
+
+  async function join(
+    opened: OpenedStorage,
+    asset: ExistingAsset,
+    open: OpenMultipart,
+    onReady: () => Promise<void>,
+  ): Promise<Extract<MultipartOutcome, 'completed' | 'lost'>> {
+    const listed = await listAll(opened, asset, open);
+    if (listed === null) return outcomeWithoutUpload(asset);
+    const parts = checkParts(asset, open, listed);
+    await onReady();
+    const joined = await multipart.complete({ ...targetOf(opened, open), parts });
+    if (joined === 'done') return 'completed';
+    return joined.failure === 'missing' ? outcomeWithoutUpload(asset) : rejectFailure(joined.failure);
+  }
+
+  /** An earlier attempt whose answer was lost may have joined the parts: the bucket then has the object. */
+  async function outcomeWithoutUpload(asset: ExistingAsset): Promise<'completed' | 'lost'> {
+    const answer = await askBucket(asset);
+    if (answer.kind === 'away' || answer.kind === 'refused') return rejectFailure(answer.kind);
+    return answer.kind === 'found' && answer.object.size === asset.size ? 'completed' : 'lost';
+  }
+
+  /** Returns null where the bucket knows no such upload. */
+  async function listAll(
+    opened: OpenedStorage,
+    { size }: ExistingAsset,
+    open: OpenMultipart,
+  ): Promise<readonly ListedPart[] | null> {
+    const count = partCountOf(size, open.part_size);
+    const all: ListedPart[] = [];
+    for (let after = 0; after < count; after += listedMax) {
+      const listed = await multipart.listParts({ ...targetOf(opened, open), after, limit: listedMax });
+      if ('failure' in listed) return listed.failure === 'missing' ? null : rejectFailure(listed.failure);
+      all.push(...listed.filter(({ part_number: number }) => number <= after + listedMax));
+    }
+    return all;
+  }
+}
+
+/** Returns the parts of the file. @throws CommandRejected upload_incomplete with the first missing numbers */
+function checkParts(
+  { size }: ExistingAsset,
+  { part_size: partSize }: OpenMultipart,
+  listed: readonly ListedPart[],
+): readonly ListedPart[] {
+  const byNumber = new Map(listed.map((part) => [part.part_number, part]));
+  const parts: ListedPart[] = [];
+  const missing: number[] = [];
+  for (let number = 1; number <= partCountOf(size, partSize); number += 1) {
+    const part = byNumber.get(number);
+    if (part?.size === bytesOfPart(size, partSize, number)) parts.push(part);
+    else missing.push(number);
+  }
+  if (missing.length === 0) return parts;
+  const shown = missing.slice(0, 10).join(', ');
+  return rejectAsset(
+    'upload_incomplete',
+    `the bucket does not have ${missing.length} parts in their size: ${shown}${missing.length > 10 ? ' …' : ''}`,
+  );
+}
+
+/** Aborts an upload, so that the bucket deletes its parts. @throws CommandRejected as `CompleteUpload` */
+export type AbortUpload = (input: UploadAddress, context: CommandContext) => Promise<void>;
+
+export function makeAbortUpload({
+  handler,
+  abortAtBucket,
+}: Pick<Deps, 'handler'> & { readonly abortAtBucket: AbortAtBucket }): AbortUpload {
+  return async ({ projectId, assetId, uploadId }, context) => {
+    const { state } = await handler.load(assetAggregate, assetId);
+    existingAsset(state, projectId);
+    const open = openMultipart(state);
+    if (open?.upload_id !== uploadId) return uploadNotFound();
+    const aborted = await abortAtBucket(open);
+    if (aborted !== 'aborted') return rejectFailure(aborted);
+    const target = { aggregate: assetAggregate, id: assetId };
+    await handler.handle(target, { type: 'EndMultipart', uploadId, outcome: 'aborted' }, context);
+  };
+}

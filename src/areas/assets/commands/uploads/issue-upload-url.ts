@@ -1,0 +1,102 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { assetAggregate, type ExistingAsset, existingAsset } from '../../domain/asset/asset.js';
+import { rejectAsset } from '../../domain/asset/rejections.js';
+import type { Rendition } from '../../domain/asset/events.js';
+import { checkLanguage, originalKind } from '../../domain/asset/renditions.js';
+import { invalid } from '../../../../validation/invalid-request.js';
+import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
+import type { AssetAddress } from '../change-asset.js';
+import type { OpenAssetStorage } from '../asset-storage.js';
+import type { RefuseBeyondCapacity } from '../refuse-beyond-capacity.js';
+
+/** A request that uploads one file of an asset. */
+export interface UploadUrl {
+  readonly url: string;
+  readonly method: 'PUT';
+  /** The client must send them unchanged, because they are signed. Names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** RFC 3339; the URL is refused from then on. */
+  readonly expires_at: string;
+}
+
+/**
+ * Signs an upload of the asset's own file, or of a rendition, with its type and size. It is refused while the assets of
+ * the project's payer, this one included, exceed the payer's capacity (docs/design.md#capacity). After a URL for the own
+ * file, the service asks the bucket whether the file arrived (docs/design.md#uploads).
+ * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, upload_too_large,
+ * rendition_without_size, capacity_exceeded
+ */
+export type IssueUploadUrl = (
+  input: AssetAddress & {
+    /** The kind of a rendition; undefined: the asset's own file. */
+    readonly rendition: string | undefined;
+    /** Of subtitles; undefined where the asset has only one rendition of the kind. */
+    readonly language?: string | undefined;
+  },
+  context: CommandContext,
+) => Promise<UploadUrl>;
+
+const lifeSeconds = 15 * 60;
+/** Bytes that S3, OSS and COS accept in one request: 5 GiB. */
+const uploadSizeMax = 5 * 2 ** 30;
+
+export function makeIssueUploadUrl({
+  clock,
+  handler,
+  openAssetStorage,
+  refuseBeyondCapacity,
+}: Pick<Deps, 'clock' | 'handler'> & {
+  readonly refuseBeyondCapacity: RefuseBeyondCapacity;
+  readonly openAssetStorage: OpenAssetStorage;
+}): IssueUploadUrl {
+  return async ({ projectId, assetId, rendition, language }, context) => {
+    const { state } = await handler.load(assetAggregate, assetId);
+    const asset = existingAsset(state, projectId);
+    const { object_key, headers } = uploadOf(asset, rendition ?? originalKind, language);
+    const { storage, urls } = await openAssetStorage(asset);
+    await refuseBeyondCapacity(projectId);
+    if ((rendition ?? originalKind) === originalKind) {
+      const expect = { type: 'ExpectUpload', projectId, now: clock.now() } as const;
+      await handler.handle({ aggregate: assetAggregate, id: assetId }, expect, context);
+    }
+    const signedAt = new Date(Math.floor(clock.now().getTime() / 1_000) * 1_000);
+    const key = wholeKey(storage.configuration.base_path, object_key);
+    return {
+      url: urls.uploadUrl({ key, headers, signedAt, expiresInSeconds: lifeSeconds }),
+      method: 'PUT',
+      headers,
+      expires_at: new Date(signedAt.getTime() + lifeSeconds * 1_000).toISOString(),
+    };
+  };
+}
+
+function uploadOf(
+  asset: ExistingAsset,
+  kind: string,
+  language: string | undefined,
+): { readonly object_key: string; readonly headers: Readonly<Record<string, string>> } {
+  const file = kind === originalKind ? asset : renditionOf(asset, kind, language);
+  const { object_key, media_type, size } = file;
+  if (size === null) {
+    return rejectAsset(
+      'rendition_without_size',
+      'the rendition is from before renditions had a size; add the asset again',
+    );
+  }
+  if (size > uploadSizeMax) {
+    rejectAsset('upload_too_large', 'one request stores 5 GiB at most; upload the file in parts (uploads)');
+  }
+  return { object_key, headers: { 'content-type': media_type, 'content-length': String(size) } };
+}
+
+function renditionOf({ renditions }: ExistingAsset, kind: string, language: string | undefined): Rendition {
+  const wanted = language === undefined ? undefined : checkLanguage(kind, language);
+  const [found, ...others] = renditions.filter(
+    (one) => one.kind === kind && (wanted === undefined || one.language === wanted),
+  );
+  if (found === undefined) return invalid('rendition', 'names no rendition of the asset', 'not_allowed');
+  return others.length === 0
+    ? found
+    : invalid('language', 'is missing: the asset has several such renditions', 'missing');
+}

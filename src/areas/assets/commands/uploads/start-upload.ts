@@ -1,0 +1,114 @@
+import type { Deps } from '../../../shared/deps.js';
+import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import {
+  assetAggregate,
+  type ExistingAsset,
+  existingAsset,
+  openMultipart,
+} from '../../domain/asset/asset.js';
+import {
+  abandonedAt,
+  type OpenMultipart,
+  partSizeFor,
+  uploadNotFound,
+} from '../../domain/asset/multipart.js';
+import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
+import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
+import type { OpenAssetStorage } from '../asset-storage.js';
+import type { AssetAddress } from '../change-asset.js';
+import type { RefuseBeyondCapacity } from '../refuse-beyond-capacity.js';
+import { makeUploadPage, type PartsPage, rejectFailure, targetOf, type UploadPage } from './upload-parts.js';
+
+export type UploadAddress = AssetAddress & { readonly uploadId: string };
+
+/**
+ * Returns a page of an open upload: a URL for each part that the bucket does not have.
+ * @throws CommandRejected asset_not_found, asset_storage_unusable, capacity_exceeded, bucket_unavailable,
+ * bucket_refused, upload_not_found
+ */
+export type ListUploadParts = (input: UploadAddress & PartsPage) => Promise<UploadPage>;
+
+type Parts = Pick<Deps, 'clock' | 'handler' | 'multipart'> & {
+  readonly openAssetStorage: OpenAssetStorage;
+  readonly refuseBeyondCapacity: RefuseBeyondCapacity;
+};
+
+export function makeListUploadParts(deps: Parts): ListUploadParts {
+  const { handler, openAssetStorage, refuseBeyondCapacity } = deps;
+  return async ({ projectId, assetId, uploadId, ...page }) => {
+    const { state } = await handler.load(assetAggregate, assetId);
+    const asset = existingAsset(state, projectId);
+    const open = openMultipart(state);
+    if (open?.upload_id !== uploadId) return uploadNotFound();
+    const opened = await openAssetStorage(asset);
+    await refuseBeyondCapacity(projectId);
+    return (await pageOfOpen(deps, opened, { asset, open, page })) ?? uploadNotFound();
+  };
+}
+
+/** Returns null where the bucket does not know the upload: buckets abort old uploads by their own rules. */
+async function pageOfOpen(
+  { clock, multipart }: Pick<Parts, 'clock' | 'multipart'>,
+  opened: OpenedStorage,
+  {
+    asset,
+    open,
+    page,
+  }: { readonly asset: ExistingAsset; readonly open: OpenMultipart; readonly page: PartsPage },
+): Promise<UploadPage | null> {
+  const listed = await multipart.listParts({ ...targetOf(opened, open), ...page });
+  if (!('failure' in listed))
+    return makeUploadPage(opened, { asset, open }, listed, { ...page, now: clock.now() });
+  return listed.failure === 'missing' ? null : rejectFailure(listed.failure);
+}
+
+/**
+ * Opens an upload of the asset's own file in parts, and returns a page of it. While one is open, it returns that one, so
+ * that a client goes on after an interruption.
+ * @throws CommandRejected asset_not_found, asset_storage_unusable, capacity_exceeded, bucket_unavailable,
+ * bucket_refused, upload_not_found
+ */
+export type StartUpload = (input: AssetAddress & PartsPage, context: CommandContext) => Promise<UploadPage>;
+
+export function makeStartUpload(deps: Parts): StartUpload {
+  const { clock, handler, multipart, openAssetStorage, refuseBeyondCapacity } = deps;
+  return async ({ projectId, assetId, ...page }, context) => {
+    const target = { aggregate: assetAggregate, id: assetId };
+    const { state } = await handler.load(assetAggregate, assetId);
+    const asset = existingAsset(state, projectId);
+    const opened = await openAssetStorage(asset);
+    await refuseBeyondCapacity(projectId);
+    const already = openMultipart(state);
+    if (already !== null) {
+      const found = await pageOfOpen(deps, opened, { asset, open: already, page });
+      if (found !== null) return found;
+      const end = { type: 'EndMultipart', uploadId: already.upload_id, outcome: 'lost' } as const;
+      await handler.handle(target, end, stepContext(context, 'lost'));
+    }
+    const upload = await openAtBucket(opened, asset, derivedId(context, 'upload'));
+    await handler.handle(target, { type: 'StartMultipart', upload }, context);
+    const open = openMultipart((await handler.load(assetAggregate, assetId)).state);
+    if (open !== null && open.bucket_upload_id === upload.bucket_upload_id) {
+      return makeUploadPage(opened, { asset, open }, [], { ...page, now: clock.now() });
+    }
+    // Another request was faster, or the asset is removed. The bucket keeps no part of this one, so a failure is harmless.
+    await multipart.abort(targetOf(opened, { ...upload, attempt: 1 }));
+    if (open === null) return uploadNotFound();
+    return (await pageOfOpen(deps, opened, { asset, open, page })) ?? uploadNotFound();
+  };
+
+  async function openAtBucket(
+    { urls, storage }: OpenedStorage,
+    { object_key, storage_id, media_type: mediaType, size }: ExistingAsset,
+    upload_id: string,
+  ): Promise<Omit<OpenMultipart, 'attempt'>> {
+    const key = wholeKey(storage.configuration.base_path, object_key);
+    const started = await multipart.start({ urls, key, mediaType });
+    if (typeof started !== 'string') return rejectFailure(started.failure);
+    return {
+      ...{ upload_id, bucket_upload_id: started, part_size: partSizeFor(size) },
+      ...{ storage_id, object_key, abort_at: abandonedAt(clock.now()) },
+    };
+  }
+}

@@ -1,0 +1,246 @@
+import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import {
+  assetCodec,
+  type AssetDescription,
+  type AssetEvent,
+  assetCategory,
+  type Rendition,
+} from './events.js';
+import { type AssetChanges, changeAsset, putRendition, removeRendition } from './changes.js';
+import {
+  applyChange,
+  applyUpload,
+  type AssetUploadEvent,
+  bytesOfAsset,
+  isDeletionEvent,
+  isMultipartEvent,
+  isUploadEvent,
+  keysOfAsset,
+  newUpload,
+  type SeenObject,
+  type UploadFields,
+} from './status.js';
+import { applyDeletion, type DeletionAttempt, type PendingDeletion, recordAttempt } from './deletion.js';
+import { assetNotFound } from './rejections.js';
+import { applyMultipart, decideMultipart, type MultipartCommand, type OpenMultipart } from './multipart.js';
+import { checkAfter, eventOfAnswer, type ExpectedUpload } from './upload.js';
+
+export type AssetState = { readonly status: 'absent' } | ExistingAsset | RemovedAsset;
+
+interface RemovedAsset {
+  readonly status: 'removed';
+  /** The upload in parts that the bucket still holds open. */
+  readonly multipart: OpenMultipart | null;
+  /** The objects that the service still has to delete; null where it has none to delete. */
+  readonly deletion: PendingDeletion | null;
+}
+
+export type ExistingAsset = {
+  readonly status: 'existing';
+  /** The check that the service owes; null where it owes none. */
+  readonly expected: ExpectedUpload | null;
+  /** The last commands that changed the description. They have ended: docs/design.md#capacity, docs/design.md#object-keys. */
+  readonly lastCommands: readonly string[];
+  /** The upload in parts that is open; null where none is. */
+  readonly multipart: OpenMultipart | null;
+} & AssetDescription &
+  UploadFields;
+
+/** `projectId` is the project of the caller. */
+export type AssetCommand =
+  | {
+      readonly type: 'Add';
+      readonly description: AssetDescription;
+      /** The object, where the bucket has listed it; null or left out: it comes later. */
+      readonly seen?: SeenObject | null;
+    }
+  | ChangeAsset
+  | { readonly type: 'PutRendition'; readonly projectId: string; readonly rendition: Rendition }
+  | {
+      readonly type: 'RemoveRendition';
+      readonly projectId: string;
+      readonly kind: string;
+      readonly language: string | null;
+    }
+  | {
+      readonly type: 'Remove';
+      readonly projectId: string;
+      /** Where the objects to delete are; null or left out: they stay. */
+      readonly deleteFrom?: DeletedFrom | null;
+    }
+  | (DeletionAttempt & { readonly type: 'RecordDeletion'; readonly attempt: number; readonly now: Date })
+  /** An upload URL is issued. */
+  | { readonly type: 'ExpectUpload'; readonly projectId: string; readonly now: Date }
+  | RecordAnswer
+  | MultipartCommand
+  /** A check that was due ended. A bucket that did not answer has no `answer`. */
+  | {
+      readonly type: 'EndCheck';
+      readonly attempt: number;
+      readonly answer: Pick<RecordAnswer, 'seen'> | null;
+      readonly now: Date;
+    };
+
+/** Fields that are left out stay as they are. */
+export interface ChangeAsset {
+  readonly type: 'Change';
+  readonly projectId: string;
+  readonly changes: AssetChanges;
+}
+
+/** The bucket answered. */
+interface RecordAnswer {
+  readonly type: 'RecordAnswer';
+  readonly projectId: string;
+  /** Null: it holds no object. */
+  readonly seen: SeenObject | null;
+  /** The digest that the client computed; null where it gave none. */
+  readonly sha256: string | null;
+}
+
+/** Where the configuration of a storage leads. */
+type DeletedFrom = Pick<PendingDeletion, 'endpoint' | 'bucket' | 'region' | 'base_path'>;
+
+const initialState: AssetState = { status: 'absent' };
+
+function evolve(state: AssetState, event: Evolving<AssetEvent>): AssetState {
+  if (event.type === 'AssetAdded') return addedAsset(event);
+  if (event.type === 'AssetRemoved') {
+    return { status: 'removed', multipart: openMultipart(state), deletion: null };
+  }
+  if (isDeletionEvent(event)) {
+    return state.status === 'removed' ? { ...state, deletion: applyDeletion(state.deletion, event) } : state;
+  }
+  if (isMultipartEvent(event)) {
+    return state.status === 'absent'
+      ? state
+      : { ...state, multipart: applyMultipart(state.multipart, event) };
+  }
+  if (state.status !== 'existing') return state;
+  if (isUploadEvent(event)) return evolveUpload(state, event);
+  const lastCommands = [...state.lastCommands, event.metadata.command_id].slice(-lastCommandsMax);
+  return { ...state, ...applyChange(state, event), lastCommands };
+}
+
+/** More than an asset gets in the minute for which a command may run. */
+const lastCommandsMax = 100;
+
+function evolveUpload(asset: ExistingAsset, event: AssetUploadEvent): ExistingAsset {
+  switch (event.type) {
+    case 'AssetUploadExpected':
+      return { ...asset, expected: event.data };
+    case 'AssetUploadMissing':
+      return { ...asset, ...applyUpload(asset, event) };
+    case 'AssetUploadChecksEnded':
+    case 'AssetUploadVerified':
+    case 'AssetUploadMismatched':
+      return { ...asset, ...applyUpload(asset, event), expected: null };
+  }
+}
+
+function addedAsset({
+  data: { upload, ...description },
+  metadata,
+}: Extract<Evolving<AssetEvent>, { type: 'AssetAdded' }>): ExistingAsset {
+  const fields = newUpload(upload === undefined ? {} : { upload });
+  return {
+    status: 'existing',
+    ...description,
+    ...fields,
+    expected: null,
+    lastCommands: [metadata.command_id],
+    multipart: null,
+  };
+}
+
+/** Returns the upload in parts that the bucket holds open for an asset, or for a removed one. */
+export function openMultipart(state: AssetState): OpenMultipart | null {
+  return state.status === 'absent' ? null : state.multipart;
+}
+
+function decide(command: AssetCommand, state: AssetState): readonly AssetEvent[] {
+  switch (command.type) {
+    case 'Add': {
+      // The id derives from the command, so an earlier attempt made the existing asset.
+      if (state.status !== 'absent') return [];
+      return addAsset(command.description, command.seen);
+    }
+    case 'Change':
+      return changeAsset(existingAsset(state, command.projectId), command.changes);
+    case 'PutRendition':
+      return putRendition(existingAsset(state, command.projectId), command.rendition);
+    case 'RemoveRendition':
+      return removeRendition(existingAsset(state, command.projectId), command);
+    case 'Remove':
+      return removeAsset(existingAsset(state, command.projectId), command.deleteFrom);
+    case 'RecordDeletion':
+      return state.status === 'removed' ? recordAttempt(state.deletion, command) : [];
+    case 'ExpectUpload':
+      return expectUpload(existingAsset(state, command.projectId), command.now);
+    case 'RecordAnswer': {
+      const event = eventOfAnswer(existingAsset(state, command.projectId), command.seen, command.sha256);
+      return event === null ? [] : [event];
+    }
+    case 'StartMultipart':
+      // A removed asset gets no upload; the use case then aborts it.
+      return state.status === 'existing' ? decideMultipart(command, state.multipart) : [];
+    case 'EndMultipart':
+    case 'PutOffAbort':
+      return decideMultipart(command, openMultipart(state));
+    case 'EndCheck':
+      return state.status === 'existing' ? endCheck(state, command) : [];
+  }
+}
+
+function addAsset(description: AssetDescription, seen: SeenObject | null = null): readonly AssetEvent[] {
+  const added = { type: 'AssetAdded', data: { ...description, upload: 'pending' } } as const;
+  const found =
+    seen === null ? null : eventOfAnswer({ ...description, ...newUpload(added.data) }, seen, null);
+  return found === null ? [added] : [added, found];
+}
+
+function removeAsset(asset: ExistingAsset, deleteFrom: DeletedFrom | null = null): readonly AssetEvent[] {
+  const { project_id, storage_id } = asset;
+  const removed = { type: 'AssetRemoved', data: { project_id, bytes: bytesOfAsset(asset) } } as const;
+  if (deleteFrom === null) return [removed];
+  const { endpoint, bucket, region, base_path } = deleteFrom;
+  const object_keys = [...new Set(keysOfAsset(asset))];
+  const data = { project_id, storage_id, endpoint, bucket, region, base_path, object_keys };
+  return [removed, { type: 'AssetDeletionRequested', data }];
+}
+
+/** A first check that is still ahead serves this URL too, so an asset gets one such event a minute at most. */
+function expectUpload({ expected }: ExistingAsset, now: Date): readonly AssetEvent[] {
+  if (expected?.attempt === 1 && new Date(expected.check_at) > now) return [];
+  const data = checkAfter(0, now);
+  return data === null ? [] : [{ type: 'AssetUploadExpected', data }];
+}
+
+/** Records the answer. Without a changed object, the service asks again later, until it asked often enough. */
+function endCheck(
+  asset: ExistingAsset,
+  { attempt, answer, now }: Extract<AssetCommand, { type: 'EndCheck' }>,
+): readonly AssetEvent[] {
+  // A newer URL, or the client's own request, made this check superfluous.
+  if (asset.expected?.attempt !== attempt) return [];
+  const event = answer === null ? null : eventOfAnswer(asset, answer.seen, null);
+  if (event !== null && event.type !== 'AssetUploadMissing') return [event];
+  const next = checkAfter(attempt, now);
+  return [
+    ...(event === null ? [] : [event]),
+    next === null
+      ? { type: 'AssetUploadChecksEnded', data: {} }
+      : { type: 'AssetUploadExpected', data: next },
+  ];
+}
+
+/** Returns the project's asset. @throws CommandRejected asset_not_found, also for an asset of another project */
+export function existingAsset(state: AssetState, projectId: string): ExistingAsset {
+  return state.status === 'existing' && state.project_id === projectId ? state : assetNotFound();
+}
+
+export const assetAggregate: Aggregate<AssetState, AssetCommand, AssetEvent> = {
+  category: assetCategory,
+  codec: assetCodec,
+  decider: { initialState, decide, evolve },
+};

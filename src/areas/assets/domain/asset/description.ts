@@ -1,0 +1,44 @@
+import { checkEach } from '../../../../validation/invalid-request.js';
+import { checkObjectKey, type KeyRule } from '../../../storages/domain/bucket/object-key-rules.js';
+import { checkName } from '../../../../validation/text.js';
+import type { AssetDescription } from './events.js';
+import { checkMediaType, checkSize } from './file-fields.js';
+import { checkRenditions, type GivenRendition } from './renditions.js';
+import { checkTags } from './tags.js';
+import type { AssetChanges } from './changes.js';
+
+/** The checked description of a new asset, without its project and storage. */
+type CheckedFacts = Omit<AssetDescription, 'project_id' | 'storage_id'>;
+
+/** The description of a new asset as a caller gives it. */
+export type AssetFacts = Omit<CheckedFacts, 'renditions' | 'tags'> & {
+  readonly renditions: readonly GivenRendition[];
+  readonly tags?: readonly string[] | undefined;
+};
+
+export const assetNameMax = 255;
+
+/**
+ * Checks a new asset (docs/design.md#assets). Trims its name, normalises media types, and leaves object keys unchanged.
+ * @throws CommandRejected invalid_request, naming the field
+ */
+export function checkAssetFacts(input: AssetFacts, keyRule: KeyRule): CheckedFacts {
+  return checkEach({
+    name: () => checkName(input.name, 'name', assetNameMax),
+    object_key: () => checkObjectKey(input.object_key, 'object_key', keyRule),
+    media_type: () => checkMediaType(input.media_type, 'media_type'),
+    size: () => checkSize(input.size, 'size'),
+    renditions: () => checkRenditions(input.renditions, keyRule),
+    tags: () => checkTags(input.tags ?? []),
+  });
+}
+
+/** Checks a change of an asset. @throws CommandRejected invalid_request, naming the field */
+export function checkAssetChanges({ name, tags, media_type, size }: AssetChanges): AssetChanges {
+  return checkEach({
+    ...(name === undefined ? {} : { name: () => checkName(name, 'name', assetNameMax) }),
+    ...(tags === undefined ? {} : { tags: () => checkTags(tags) }),
+    ...(media_type === undefined ? {} : { media_type: () => checkMediaType(media_type, 'media_type') }),
+    ...(size === undefined ? {} : { size: () => checkSize(size, 'size') }),
+  });
+}

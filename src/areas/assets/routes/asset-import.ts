@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { assetResource } from '../../../../projections/assets/assets/resource.js';
+import type { Commands } from '../../commands.js';
+import { noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { assetsPath } from './assets.js';
+import { projectParams } from '../../projects/routes/projects.js';
+
+const wholeKeyMax = 1_024;
+
+/** A cursor is the whole key before the page. */
+const cursor = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,1366}$/)
+  .transform((text, ctx) => {
+    const bytes = Buffer.from(text, 'base64url');
+    const key = bytes.toString('utf8');
+    if (bytes.length <= wholeKeyMax && Buffer.from(key).equals(bytes)) return key;
+    ctx.addIssue({ code: 'custom', message: 'is not the next_cursor of an import' });
+    return z.NEVER;
+  });
+
+const assetImport = z
+  .strictObject({
+    storage_id: z.uuid().toLowerCase(),
+    prefix: z
+      .string()
+      .max(wholeKeyMax)
+      .meta({
+        description: "The beginning of the keys below the storage's base_path; left out: all.",
+        examples: ['2026/'],
+      })
+      .optional(),
+    cursor: cursor.optional().meta({ description: '`next_cursor` of the page before.' }),
+    limit: z
+      .int()
+      .min(1)
+      .max(200)
+      .meta({ description: 'How many objects the page lists at most; left out: 100.' })
+      .optional(),
+  })
+  .meta({ id: 'AssetImport' });
+
+const importedAssets = z
+  .strictObject({
+    added: z.array(assetResource),
+    skipped: z.array(
+      z.strictObject({
+        object_key: z.string(),
+        reason: z
+          .enum(['already_an_asset', 'being_deleted', 'not_a_file', 'key_not_possible', 'name_not_possible'])
+          .meta({
+            description:
+              '`not_a_file`: the key ends with a slash. `being_deleted`: the object of a removed asset. `key_not_possible`: see `object_key` of an asset.',
+          }),
+      }),
+    ),
+    next_cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+  })
+  .meta({ id: 'ImportedAssets' });
+
+/** Makes the route that adds the objects of a bucket (docs/design.md#importing). */
+export function makeAssetImportRoutes({ importAssets }: Pick<Commands, 'importAssets'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${assetsPath}/import`,
+      name: 'importAssets',
+      tag: 'Assets',
+      summary: 'List a page of a bucket and add an asset for each object that has none',
+      description:
+        'The key of the storage needs the right to list. A page may end early, with a `next_cursor`. A repeated page adds nothing twice. When the capacity ends, the message of the 409 says how many objects were added.',
+      request: { params: projectParams, query: noQuery, body: assetImport },
+      replies: { 200: { description: 'What the page added and skipped.', schema: importedAssets } },
+      errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
+      handler: async ({ params: { projectId }, body, command }) => {
+        const { storage_id: storageId, prefix = '', cursor: after = null, limit = 100 } = body;
+        const page = await importAssets({ projectId, storageId, prefix, after, limit }, command);
+        return {
+          status: 200,
+          body: {
+            added: [...page.added],
+            skipped: [...page.skipped],
+            next_cursor: page.next === null ? null : Buffer.from(page.next).toString('base64url'),
+          },
+        };
+      },
+    }),
+  ];
+}

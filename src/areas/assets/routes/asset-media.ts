@@ -1,0 +1,118 @@
+import type { Commands } from '../../commands.js';
+import { z } from 'zod';
+import { assetResource } from '../../../../projections/assets/assets/resource.js';
+import { hexDigest } from '../../../validation/fields.js';
+import { mediaLink } from '../../../http/resources.js';
+import { noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { assetParams, assetsPath } from './assets.js';
+
+const uploadRequest = z
+  .strictObject({
+    rendition: z
+      .string()
+      .max(32)
+      .meta({ description: "The kind of a rendition; left out: the asset's own file." })
+      .optional(),
+    language: z
+      .string()
+      .max(35)
+      .meta({ description: 'Of subtitles, where the asset has them in several languages.' })
+      .optional(),
+  })
+  .meta({ id: 'UploadRequest' });
+
+const upload = z
+  .strictObject({
+    url: z.string(),
+    method: z.literal('PUT'),
+    headers: z.record(z.string(), z.string()).meta({
+      description: 'To be sent exactly so: they are signed. Browsers set content-length themselves.',
+    }),
+    expires_at: z.iso.datetime({ precision: 3 }),
+  })
+  .meta({ id: 'Upload' });
+
+const uploadConfirmation = z
+  .strictObject({
+    sha256: hexDigest
+      .meta({ description: 'SHA-256 of the file in hexadecimal, where the client computed it.' })
+      .optional(),
+  })
+  .meta({ id: 'UploadConfirmation' });
+
+const mediaRequest = z
+  .strictObject({
+    disposition: z
+      .enum(['inline', 'attachment'])
+      .meta({
+        description:
+          'Whether browsers are to show the files (the default) or to save them. What could run scripts is always saved.',
+      })
+      .optional(),
+  })
+  .meta({ id: 'MediaRequest' });
+
+/** Makes the routes of assets' signed URLs (docs/design.md#media-urls). */
+export function makeAssetMediaRoutes({
+  issueUploadUrl,
+  confirmUpload,
+  issueMediaLinks,
+}: Pick<Commands, 'issueUploadUrl' | 'confirmUpload' | 'issueMediaLinks'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${assetsPath}/:assetId/upload-url`,
+      name: 'issueUploadUrl',
+      tag: 'Assets',
+      summary: 'A URL to upload a file of an asset to, for 15 minutes',
+      description:
+        "Media type and size are signed. Refused while the assets of the project's payer are larger than their capacity.",
+      request: { params: assetParams, query: noQuery, body: uploadRequest },
+      replies: { 200: { description: 'The request to make.', schema: upload } },
+      errors: ['conflict', 'capacity_exceeded'],
+      cacheControl: 'no-store',
+      handler: async ({ params, body: { rendition, language }, command }) => ({
+        status: 200,
+        body: { ...(await issueUploadUrl({ ...params, rendition, language }, command)) },
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${assetsPath}/:assetId/uploaded`,
+      name: 'confirmUpload',
+      tag: 'Assets',
+      summary: 'Ask the bucket whether the own file has arrived',
+      description:
+        'Shares open only for an asset whose `upload` is `complete`. The service also asks some time after each `upload-url`.',
+      request: { params: assetParams, query: noQuery, body: uploadConfirmation },
+      replies: { 200: { description: 'The asset, with its new `upload`.', schema: assetResource } },
+      errors: ['conflict', 'bucket_unavailable'],
+      entityTag: true,
+      handler: async ({ params, body: { sha256 = null }, command }) => {
+        const { resource, revision } = await confirmUpload({ ...params, sha256 }, command);
+        return { status: 200, body: resource, revision };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${assetsPath}/:assetId/media`,
+      name: 'issueMediaLinks',
+      tag: 'Assets',
+      summary: 'URLs to fetch the files of an asset from, for 15 minutes at least',
+      request: { params: assetParams, query: noQuery, body: mediaRequest },
+      replies: {
+        200: {
+          description: 'A URL for the own file (`original`) and for each rendition.',
+          schema: z.strictObject({ media: z.array(mediaLink) }),
+        },
+      },
+      errors: ['conflict'],
+      cacheControl: 'no-store',
+      handler: async ({ params, body: { disposition = 'inline' } }) => ({
+        status: 200,
+        body: { media: await issueMediaLinks({ ...params, disposition }) },
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,124 @@
+import type { Commands } from '../../commands.js';
+import { z } from 'zod';
+import { assetResource } from '../../../../projections/assets/assets/resource.js';
+import { instant } from '../../../validation/fields.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { noBody, noFields, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { assetParams, assetsPath } from './assets.js';
+
+const uploadParams = assetParams.extend({ uploadId: z.uuid().toLowerCase() });
+const uploadsPath = `${assetsPath}/:assetId/uploads`;
+const uploadPath = `${uploadsPath}/:uploadId`;
+
+const partsQuery = z.object({
+  after: z.coerce.number().int().min(0).max(10_000).default(0).meta({
+    description: '`next_after` of the page before.',
+  }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(100)
+    .meta({ description: 'How many parts at most.' }),
+});
+
+const multipartUpload = z
+  .strictObject({
+    id: z.uuid(),
+    part_size: z.int().meta({ description: 'Bytes of each part; the last one may be smaller.' }),
+    part_count: z.int(),
+    aborts_at: instant.meta({ description: 'When the service aborts the upload: after 7 days.' }),
+    parts: z.array(
+      z.strictObject({
+        part_number: z.int(),
+        size: z.int().meta({ description: 'Signed: the part must have exactly this size.' }),
+        url: z.string().nullable().meta({ description: 'Where to PUT it. Null: the bucket has it.' }),
+      }),
+    ),
+    expires_at: instant.meta({ description: 'When the URLs end: in an hour.' }),
+    next_after: z.int().nullable().meta({ description: 'Null on the last page.' }),
+  })
+  .meta({ id: 'MultipartUpload' });
+
+/** Makes the routes of uploads in parts (docs/design.md#multipart-uploads). */
+export function makeAssetUploadRoutes({
+  startUpload,
+  listUploadParts,
+  completeUpload,
+  abortUpload,
+}: Pick<Commands, 'startUpload' | 'listUploadParts' | 'completeUpload' | 'abortUpload'>): readonly Route[] {
+  const page = { description: 'A page of the parts.', schema: multipartUpload };
+  return [
+    defineRoute({
+      method: 'POST',
+      path: uploadsPath,
+      name: 'startUpload',
+      tag: 'Assets',
+      summary: 'Upload the own file in parts, up to 5 TiB',
+      description: 'While an upload of the asset is open, the reply is that one.',
+      request: { params: assetParams, query: partsQuery, body: noFields },
+      replies: { 200: page },
+      errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
+      idempotent: true,
+      cacheControl: 'no-store',
+      handler: async ({ params, query, command }) => ({
+        status: 200,
+        body: presentUpload(await startUpload({ ...params, ...query }, command)),
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: uploadPath,
+      name: 'listUploadParts',
+      tag: 'Assets',
+      summary: 'The parts of an upload: which the bucket has, and URLs for the others',
+      request: { params: uploadParams, query: partsQuery, body: noBody },
+      replies: { 200: page },
+      errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
+      cacheControl: 'no-store',
+      handler: async ({ params, query }) => ({
+        status: 200,
+        body: presentUpload(await listUploadParts({ ...params, ...query })),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${uploadPath}/complete`,
+      name: 'completeUpload',
+      tag: 'Assets',
+      summary: 'Join the parts of an upload',
+      description:
+        'The service reads the entity tags of the parts from the bucket, and then asks for the object.',
+      request: { params: uploadParams, query: noQuery, body: noFields },
+      replies: { 200: { description: 'The asset, with its new `upload`.', schema: assetResource } },
+      errors: ['conflict', 'bucket_unavailable'],
+      entityTag: true,
+      handler: async ({ params, command }) => {
+        const { resource, revision } = await completeUpload(params, command);
+        return { status: 200, body: resource, revision };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: uploadPath,
+      name: 'abortUpload',
+      tag: 'Assets',
+      summary: 'Abort an upload; the bucket deletes its parts',
+      request: { params: uploadParams, query: noQuery, body: noBody },
+      replies: { 204: { description: 'It is aborted.', schema: noContent } },
+      errors: ['conflict', 'bucket_unavailable'],
+      handler: async ({ params, command }) => {
+        await abortUpload(params, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}
+
+function presentUpload(
+  upload: Awaited<ReturnType<Commands['startUpload']>>,
+): z.output<typeof multipartUpload> {
+  return { ...upload, parts: [...upload.parts] };
+}

@@ -1,0 +1,162 @@
+import type { Commands } from '../../commands.js';
+import { checkNewAsset } from '../commands/add-asset.js';
+import type { Readers } from '../../../../projections/readers.js';
+import { z } from 'zod';
+import { HttpError } from '../../../http/replies/http-error.js';
+import { pageOf, readOrderedPage } from '../../../../projections/paging.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { assetResource } from '../../../../projections/assets/assets/resource.js';
+import { noBody, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import {
+  assetName,
+  assetQuery,
+  assetTags,
+  fileSize,
+  mediaType,
+  objectKey,
+  renditionFields,
+} from './asset-fields.js';
+import { projectParams } from '../../projects/routes/projects.js';
+
+const assetCreation = z
+  .strictObject({
+    storage_id: z
+      .uuid()
+      .toLowerCase()
+      .meta({ description: "Left out: the project's default storage." })
+      .optional(),
+    name: assetName,
+    object_key: objectKey,
+    media_type: mediaType,
+    size: fileSize,
+    renditions: z
+      .array(renditionFields)
+      .max(20)
+      .meta({
+        description:
+          'Files made from it; each kind once, `subtitles` once in a language, and none is `original`.',
+      })
+      .optional(),
+    tags: assetTags.optional(),
+  })
+  .meta({ id: 'AssetCreation' });
+const assetChange = z
+  .strictObject({ name: assetName, tags: assetTags, media_type: mediaType, size: fileSize })
+  .partial()
+  .meta({ id: 'AssetChange' });
+
+const removalQuery = z.object({
+  object: z.literal('delete').optional().meta({ description: 'Deletes the objects from the bucket too.' }),
+});
+
+export const assetParams = projectParams.extend({ assetId: z.uuid().toLowerCase() });
+export const assetsPath = '/api/v1/projects/:projectId/assets';
+
+/** Makes the routes of assets (docs/design.md#assets). */
+export function makeAssetRoutes({
+  addAsset,
+  changeAssetDescription,
+  removeAsset,
+  assets,
+}: Pick<Commands, 'addAsset' | 'changeAssetDescription' | 'removeAsset'> &
+  Pick<Readers, 'assets'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: assetsPath,
+      name: 'addAsset',
+      tag: 'Assets',
+      summary: 'Add an asset to a project',
+      description:
+        "Says what is, or will be, stored where; the files are then uploaded by `upload-url`. They count toward the capacity of the project's payer.",
+      request: { params: projectParams, query: noQuery, body: assetCreation },
+      replies: { 201: { description: 'The asset.', schema: assetResource } },
+      errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],
+      idempotent: true,
+      check: ({ body }) => {
+        checkNewAsset(factsOf(body));
+      },
+      entityTag: true,
+      handler: async ({ params: { projectId }, body, command }) => {
+        const input = { ...factsOf(body), projectId, storageId: body.storage_id };
+        const { resource, revision } = await addAsset(input, command);
+        const location = `/api/v1/projects/${projectId}/assets/${resource.id}`;
+        return { status: 201, body: resource, revision, location };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: assetsPath,
+      name: 'listAssets',
+      tag: 'Assets',
+      summary: "A project's assets, newest first",
+      description:
+        'All filters together select. A search examines 2,000 assets for a page: a page may have fewer items than `limit`, even none, and still a `next_cursor`.',
+      request: { params: projectParams, query: assetQuery, body: noBody },
+      replies: { 200: { description: 'A page of assets.', schema: pageOf(assetResource) } },
+      handler: async ({ params: { projectId }, query: { limit, cursor, sort, ...filter } }) => {
+        const body = await readOrderedPage({ limit, cursor, sort }, (page) =>
+          assets.list(projectId, { filter, sort, ...page }),
+        );
+        return { status: 200, body };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${assetsPath}/:assetId`,
+      name: 'getAsset',
+      tag: 'Assets',
+      summary: 'One asset',
+      request: { params: assetParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The asset.', schema: assetResource } },
+      entityTag: true,
+      handler: async ({ params: { projectId, assetId } }) => {
+        const found = await assets.find(projectId, assetId);
+        if (found === null) throw new HttpError('not_found', 'the asset does not exist');
+        return { status: 200, body: found.resource, revision: found.revision };
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${assetsPath}/:assetId`,
+      name: 'changeAsset',
+      tag: 'Assets',
+      summary: 'Change name, tags, media type or size of an asset',
+      description:
+        'Fields that are left out stay. A media type or size that differs is compared with the object that the bucket reported last.',
+      request: { params: assetParams, query: noQuery, body: assetChange },
+      replies: { 200: { description: 'The asset.', schema: assetResource } },
+      errors: ['capacity_exceeded'],
+      entityTag: true,
+      ifMatch: true,
+      handler: async ({ params, body, command, expectedRevision }) => {
+        const input = { ...params, changes: body };
+        const { resource, revision } = await changeAssetDescription(input, command, { expectedRevision });
+        return { status: 200, body: resource, revision };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${assetsPath}/:assetId`,
+      name: 'deleteAsset',
+      tag: 'Assets',
+      summary: 'Remove an asset, and its objects with `?object=delete`',
+      description:
+        'Without `object`, the objects stay in the bucket. With it, the service deletes the objects of the asset and its renditions after the reply, unless another asset has them. `undeleted-objects` of the storage lists those that it could not delete.',
+      request: { params: assetParams, query: removalQuery, body: noBody },
+      replies: { 204: { description: 'It is removed.', schema: noContent } },
+      errors: ['conflict'],
+      ifMatch: true,
+      handler: async ({ params, query, command, expectedRevision }) => {
+        const deletesObjects = query.object === 'delete';
+        await removeAsset({ ...params, deletesObjects }, command, { expectedRevision });
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}
+
+function factsOf({ storage_id: _, renditions = [], ...facts }: z.output<typeof assetCreation>) {
+  return { ...facts, renditions };
+}

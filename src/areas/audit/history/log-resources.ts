@@ -1,0 +1,89 @@
+import type { LogEvent, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
+import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
+import { entryOf } from '../tree/leaf.js';
+import { type TilePath, tileWidth } from '../tree/tile-paths.js';
+import type { TreeReader } from '../tree/tree-reader.js';
+
+/** Serves the files of C2SP tlog-tiles, and our lines of events, from the tiles and the log. */
+export interface LogResources {
+  /**
+   * Returns the bytes of a resource; null when it is not within the signed size. The bytes of a path never change.
+   * @throws StoreUnavailable
+   */
+  read(path: TilePath, signedSize: number): Promise<Buffer | null>;
+  /** Returns events by their index: at most 256 of one tile. The range must be within the stored size. */
+  events(index: number, width: number): Promise<readonly LogEvent[]>;
+}
+
+/** Events that one read of the log asks for. */
+const pageSize = 500;
+
+export function makeLogResources({
+  eventStore,
+  tree,
+}: {
+  readonly eventStore: Pick<EventStore, 'readAll'>;
+  readonly tree: Pick<TreeReader, 'tiles'>;
+}): LogResources {
+  /** The events of the tile that was read last: its lines and its entries are mostly asked for together. */
+  let last: { readonly index: number; readonly events: readonly LogEvent[] } | null = null;
+
+  return {
+    read: async (path, signedSize) => {
+      const { kind, level, index, width } = path;
+      const nodes = Math.floor(signedSize / tileWidth ** level);
+      if (index * tileWidth + width > nodes) return null;
+      if (kind === 'tile') {
+        const [tile] = await tree.tiles([{ level, index }]);
+        return Buffer.concat((tile?.hashes ?? []).slice(0, width));
+      }
+      const found = await eventsOnce(index, width);
+      return kind === 'entries'
+        ? Buffer.concat(found.map((event) => bundled(entryOf(event))))
+        : Buffer.from(found.map((event, place) => lineOf(index * tileWidth + place, event)).join(''));
+    },
+    events,
+  };
+
+  async function eventsOnce(index: number, width: number): Promise<readonly LogEvent[]> {
+    if (last?.index !== index || last.events.length < width)
+      last = { index, events: await events(index, width) };
+    return last.events.slice(0, width);
+  }
+
+  async function events(index: number, width: number): Promise<readonly LogEvent[]> {
+    const [tile] = await tree.tiles([{ level: 0, index }]);
+    const found: LogEvent[] = [];
+    let cursor = tile?.place?.after ?? null;
+    while (found.length < width) {
+      const page = await eventStore.readAll({
+        after: cursor,
+        limit: Math.min(pageSize, width - found.length),
+      });
+      found.push(...page.events);
+      if (page.cursor === cursor || page.atHead) break;
+      cursor = page.cursor;
+    }
+    // A deposed leader of the log may answer from a shorter log for a moment.
+    if (found.length < width) throw new StoreUnavailable('the log ends before the events of a tile');
+    return found.slice(0, width);
+  }
+}
+
+/** Returns the line of an event in `events/<N>`, with its line end. */
+export function lineOf(
+  index: number,
+  { id, stream, revision, type, recordedAt, data, metadata }: StoredEvent,
+): string {
+  const event = { index, id, stream, revision: Number(revision), type, recorded_at: recordedAt };
+  return `${JSON.stringify({ ...event, data, metadata })}\n`;
+}
+
+/** An entry of a bundle: its length in two bytes, then its bytes (C2SP tlog-tiles, "Log entries"). */
+function bundled(entry: string): Buffer {
+  const bytes = Buffer.from(entry);
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}

@@ -1,0 +1,34 @@
+import type { StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
+import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
+import { makeLru } from '../../../kit/lru.js';
+
+/** Returns the id of the project that an event's stream belongs to; null for none. */
+export type ProjectOf = (
+  event: Pick<StoredEvent, 'stream' | 'revision' | 'data' | 'type'>,
+) => Promise<string | null>;
+
+/** Streams whose project a process keeps in memory. */
+const streamsMax = 20_000;
+
+/**
+ * Makes the function that finds projects of streams. A stream belongs to one project for ever, and its first event names
+ * it.
+ * @param deps.projectOfFirst reads the project from the first event of a stream
+ */
+export function makeProjectOf({
+  eventStore,
+  projectOfFirst,
+}: {
+  readonly eventStore: Pick<EventStore, 'read'>;
+  readonly projectOfFirst: (first: Pick<StoredEvent, 'stream' | 'data'>) => string | null;
+}): ProjectOf {
+  const known = makeLru<{ readonly project: string | null }>(streamsMax);
+  return async (event) => {
+    const found = known.get(event.stream);
+    if (found !== undefined) return found.project;
+    const first = event.revision === 0n ? event : (await eventStore.read(event.stream, { limit: 1 }))[0];
+    const project = first === undefined ? null : projectOfFirst(first);
+    known.set(event.stream, { project });
+    return project;
+  };
+}

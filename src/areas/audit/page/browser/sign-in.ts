@@ -1,0 +1,114 @@
+import { announce, byId } from '../../../../http/pages/browser/elements.js';
+import { fieldsOf } from './replies.js';
+import { sentenceOfCall, type ServiceClient } from './service-client.js';
+
+/** The forms of the sign-in: password or mailed code, then the second factor. */
+export interface SignIn {
+  /** Shows the first form, with a sentence that says why; empty at the first visit. */
+  readonly ask: (why: string) => void;
+  /** Shows the form of the second factor. */
+  readonly askSecondFactor: () => void;
+  readonly hide: () => void;
+}
+
+export function makeSignIn({
+  client,
+  onSignedIn,
+}: {
+  readonly client: ServiceClient;
+  readonly onSignedIn: (account: string) => void;
+}): SignIn {
+  const first = byId('sign-in', HTMLFormElement);
+  const second = byId('second-factor', HTMLFormElement);
+  const email = byId('email', HTMLInputElement);
+  const password = byId('password', HTMLInputElement);
+  const mailedCode = byId('mailed-code', HTMLInputElement);
+  const withCode = byId('with-code', HTMLElement);
+  const withPassword = byId('with-password', HTMLElement);
+  const factor = byId('factor', HTMLInputElement);
+  const firstNote = byId('sign-in-note', HTMLElement);
+  const secondNote = byId('second-factor-note', HTMLElement);
+
+  first.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const code = mailedCode.value.trim();
+    void attempt(first, firstNote, async () => {
+      const reply = withCode.hidden
+        ? await client.post('/api/v1/auth/login', { email: email.value, password: password.value })
+        : await client.post('/api/v1/auth/email-code/login', { email: email.value, code });
+      const data = fieldsOf(fieldsOf(reply)['data']);
+      const user = fieldsOf(data['user']);
+      client.useTokens(data['tokens']);
+      if (user['two_factor_enabled'] === true) signIn.askSecondFactor();
+      else onSignedIn(email.value);
+    });
+  });
+  byId('mail-code', HTMLButtonElement).addEventListener('click', () => {
+    void attempt(first, firstNote, async () => {
+      await client.post('/api/v1/auth/email-code/send', { email: email.value });
+      [withCode.hidden, withPassword.hidden] = [false, true];
+      announce(firstNote, 'If the address has an account, a code is on its way. It is good for 10 minutes.');
+      mailedCode.focus();
+    });
+  });
+  byId('use-password', HTMLButtonElement).addEventListener('click', () => {
+    [withCode.hidden, withPassword.hidden] = [true, false];
+    password.focus();
+  });
+  second.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const typed = factor.value.trim();
+    const body = /^\d{6}$/.test(typed) ? { code: typed } : { recovery_code: typed };
+    void attempt(second, secondNote, async () => {
+      const reply = await client.post('/api/v1/auth/2fa/verify', body);
+      client.useTokens(fieldsOf(fieldsOf(reply)['data'])['tokens']);
+      onSignedIn(email.value);
+    });
+  });
+  byId('start-again', HTMLButtonElement).addEventListener('click', () => {
+    void client.signOut().catch(() => undefined);
+    signIn.ask('');
+  });
+
+  const signIn: SignIn = {
+    ask: (why) => {
+      [first.hidden, second.hidden] = [false, true];
+      forget();
+      announce(firstNote, why);
+      email.focus();
+    },
+    askSecondFactor: () => {
+      [first.hidden, second.hidden] = [true, false];
+      forget();
+      announce(secondNote, '');
+      factor.focus();
+    },
+    hide: () => {
+      [first.hidden, second.hidden] = [true, true];
+      forget();
+    },
+  };
+  return signIn;
+
+  function forget(): void {
+    for (const input of [password, mailedCode, factor]) input.value = '';
+  }
+}
+
+/** Runs one attempt at a time, and announces why it failed. */
+async function attempt(form: HTMLFormElement, note: HTMLElement, work: () => Promise<void>): Promise<void> {
+  const buttons = [...form.querySelectorAll('button')];
+  if (buttons.some(({ disabled }) => disabled)) return;
+  for (const button of buttons) button.disabled = true;
+  announce(note, '');
+  try {
+    await work();
+  } catch (error) {
+    announce(note, sentenceOfCall(error));
+    const typed = [...form.querySelectorAll('input')].findLast(({ offsetParent }) => offsetParent !== null);
+    typed?.focus();
+    typed?.select();
+  } finally {
+    for (const button of buttons) button.disabled = false;
+  }
+}

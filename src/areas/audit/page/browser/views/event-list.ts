@@ -1,0 +1,166 @@
+import {
+  announce,
+  makeElement,
+  makeLink,
+  makeUnfolding,
+} from '../../../../../http/pages/browser/elements.js';
+import { fragmentOf } from '../fragment.js';
+import type { EventMark } from './marks.js';
+import { pageOfReply, type ShownItem } from '../replies.js';
+import { sentenceOfCall, type ServiceClient } from '../service-client.js';
+
+/** The list of events of one search, each with its mark. */
+export interface EventList {
+  /** Begins another search. @param query the filters, by the names of `GET /audit/events` */
+  readonly show: (query: Readonly<Record<string, string>>) => void;
+  readonly clear: () => void;
+}
+
+const pageLength = 50;
+/** A page of the service may be short or empty. So many pages are read before the page asks whether to go on. */
+const pagesMax = 10;
+const checksAtOnce = 4;
+
+export function makeEventList({
+  list,
+  more,
+  note,
+  client,
+  mark,
+  onContradictions,
+}: {
+  readonly list: HTMLElement;
+  readonly more: HTMLButtonElement;
+  readonly note: HTMLElement;
+  readonly client: Pick<ServiceClient, 'getJson'>;
+  readonly mark: (item: ShownItem) => Promise<EventMark>;
+  /** Receives the indexes of the shown events that contradict the checkpoint. */
+  readonly onContradictions: (indexes: readonly number[]) => void;
+}): EventList {
+  /** Replies for an earlier search are dropped. */
+  let search = 0;
+  let goOn: (() => void) | null = null;
+  let marks: { readonly index: number; readonly mark: EventMark }[] = [];
+
+  more.addEventListener('click', () => goOn?.());
+  const clear = (): void => {
+    search += 1;
+    [goOn, marks] = [null, []];
+    list.replaceChildren();
+    more.hidden = true;
+    announce(note, '');
+    onContradictions([]);
+  };
+  return {
+    clear,
+    show: (query) => {
+      clear();
+      void readOn(query, null, search);
+    },
+  };
+
+  async function readOn(
+    query: Readonly<Record<string, string>>,
+    from: string | null,
+    own: number,
+  ): Promise<void> {
+    [more.hidden, goOn] = [true, null];
+    announce(note, 'Searching …');
+    let cursor = from;
+    try {
+      for (let pages = 0, found = 0; pages < pagesMax && found < pageLength; pages += 1) {
+        const parameters = new URLSearchParams({ ...query, limit: String(pageLength - found) });
+        if (cursor !== null) parameters.set('cursor', cursor);
+        const page = pageOfReply(await client.getJson(`/audit/events?${parameters.toString()}`));
+        if (own !== search) return;
+        await showItems(page.items, own);
+        [found, cursor] = [found + page.items.length, page.nextCursor];
+        if (cursor === null) break;
+      }
+      if (own !== search) return;
+      offerMore(query, cursor, own);
+      announce(note, summaryOfMarks(marks, cursor !== null));
+    } catch (error) {
+      if (own !== search) return;
+      offerMore(query, cursor, own);
+      announce(note, sentenceOfCall(error));
+    }
+  }
+
+  function offerMore(query: Readonly<Record<string, string>>, cursor: string | null, own: number): void {
+    more.hidden = cursor === null;
+    goOn = cursor === null ? null : () => void readOn(query, cursor, own);
+  }
+
+  async function showItems(items: readonly ShownItem[], own: number): Promise<void> {
+    const waiting = items.map((item) => {
+      const label = makeElement('p', { class: 'mark', 'data-mark': 'pending' }, 'checking …');
+      list.append(rowOf(item, label));
+      return { item, label };
+    });
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined && own === search; next = waiting.shift()) {
+        const { item, label } = next;
+        const found = await mark(item);
+        if (own !== search) return;
+        label.textContent = sentenceOfMark(found);
+        label.dataset['mark'] = found.kind;
+        marks.push({ index: item.index, mark: found });
+      }
+    };
+    await Promise.all(Array.from({ length: checksAtOnce }, worker));
+    if (own !== search) return;
+    onContradictions(marks.filter((one) => one.mark.kind === 'not').map(({ index }) => index));
+  }
+}
+
+function rowOf({ index, words, projectId, event }: ShownItem, label: HTMLElement): HTMLLIElement {
+  const { stream, type, recorded_at, metadata } = event;
+  const actor = (metadata as Readonly<Record<string, unknown>>)['actor'];
+  const facts: (Node | string)[] = [
+    `event ${index}`,
+    makeElement('time', { datetime: recorded_at }, recorded_at),
+    makeLink(fragmentOf({ view: 'events', fields: { type } }), type),
+    makeLink(fragmentOf({ view: 'stream', fields: { stream, as_of: String(index) } }), stream),
+  ];
+  if (typeof actor === 'string')
+    facts.push(makeLink(fragmentOf({ view: 'events', fields: { actor } }), actor));
+  if (projectId !== null) {
+    const fields = { project: projectId };
+    facts.push(makeLink(fragmentOf({ view: 'events', fields }), `project ${projectId}`));
+  }
+  const spaced = facts.flatMap((fact, at) => (at === 0 ? [fact] : [' · ', fact]));
+  return makeElement(
+    'li',
+    { 'data-index': String(index) },
+    label,
+    makeElement('p', { class: 'words' }, words),
+    makeElement('p', { class: 'faint' }, ...spaced),
+    makeUnfolding('Raw event', () => JSON.stringify(event, null, 2)),
+  );
+}
+
+function sentenceOfMark(mark: EventMark): string {
+  switch (mark.kind) {
+    case 'under':
+      return '✓ under the checkpoint';
+    case 'unsigned':
+      return '… not signed yet';
+    case 'not':
+      return `✗ NOT under the checkpoint: ${mark.reason}`;
+    case 'unchecked':
+      return `? NOT CHECKED: ${mark.reason}`;
+  }
+}
+
+function summaryOfMarks(marks: readonly { readonly mark: EventMark }[], hasMore: boolean): string {
+  const count = (kind: EventMark['kind']): number => marks.filter(({ mark }) => mark.kind === kind).length;
+  const parts = [
+    `${marks.length} events are shown. ${count('under')} are under the checkpoint.`,
+    count('unsigned') > 0 ? `${count('unsigned')} are not signed yet.` : '',
+    count('not') > 0 ? `${count('not')} are NOT under the checkpoint.` : '',
+    count('unchecked') > 0 ? `${count('unchecked')} could not be checked.` : '',
+    hasMore ? 'There may be more.' : 'These are all.',
+  ];
+  return parts.filter((part) => part !== '').join(' ');
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { AuditLog } from '../signing/audit-log.js';
+import type { AuditReader } from '../../../../projections/audit/reader.js';
+import { auditEventResource, auditStreamResource } from '../../../../projections/audit/resource.js';
+import { pageOf } from '../../../../projections/paging.js';
+import { auditEventsQuery, momentQuery, pageOfEvents, searchOf } from './audit-query.js';
+import { HttpError } from '../../../http/replies/http-error.js';
+import { noBody, noParams } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { readSignedLog } from './audit-log.js';
+
+/** What the routes of the history need. */
+export interface AuditHistorySource {
+  readonly log: Pick<AuditLog, 'readSigned' | 'status'>;
+  readonly reader: AuditReader;
+}
+
+const tag = 'Audit log';
+
+/** Makes the routes by which auditors read the history (docs/design.md#history-for-auditors). */
+export function makeAuditEventRoutes({ log, reader }: AuditHistorySource): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/audit/events',
+      name: 'listAuditEvents',
+      tag,
+      summary: 'Who did what, newest first',
+      description:
+        'Each event under the signed checkpoint stands beside one sentence that tells it. A page may have fewer items than `limit`, even none, and still a `next_cursor`: the search has a bound, and continues there.',
+      request: {
+        params: noParams,
+        query: auditEventsQuery.extend({ project: z.uuid().toLowerCase().optional() }),
+        body: noBody,
+      },
+      replies: { 200: { description: 'A page of events.', schema: pageOf(auditEventResource) } },
+      errors: ['nothing_signed'],
+      handler: async ({ query: { project, ...query } }) => {
+        const search = searchOf(query);
+        const terms = { ...search.terms, ...(project === undefined ? {} : { project }) };
+        const size = await readShownSize(log);
+        return { status: 200, body: pageOfEvents(await reader.events({ ...search, terms }, size)) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/audit/streams/:stream',
+      name: 'getAuditStream',
+      tag,
+      summary: "A stream's documents as they stood at an event or a time",
+      description:
+        'The fold of the stream’s events up to then, for each view of the stream. Without `as_of`, the end of the signed log. A time counts the events that were recorded until then. 404 when the stream did not exist then, and for an index at or beyond the signed size.',
+      request: {
+        params: z.object({ stream: z.string() }),
+        query: z.object({ as_of: momentQuery.optional() }),
+        body: noBody,
+      },
+      replies: { 200: { description: 'The documents.', schema: auditStreamResource } },
+      errors: ['nothing_signed'],
+      handler: async ({ params: { stream }, query: { as_of: asOf } }) => {
+        const size = await readShownSize(log);
+        const at = asOf ?? { index: size - 1 };
+        if ('index' in at && at.index >= size) throw beyondSigned(size);
+        const body = await reader.streamAsOf(stream, at, size);
+        if (body === null) throw new HttpError('not_found', 'the stream did not exist then');
+        return { status: 200, body };
+      },
+    }),
+  ];
+}
+
+/**
+ * Returns the number of events that may be shown: the signed ones. While the log contradicts what was signed, it may be
+ * shorter; then those that it still has. @throws HttpError 503 while nothing is signed
+ */
+export async function readShownSize(log: AuditHistorySource['log']): Promise<number> {
+  const { size } = await readSignedLog(log);
+  const { contradiction, log: sequenced } = log.status();
+  return contradiction === null || sequenced === null ? size : Math.min(size, sequenced.size);
+}
+
+function beyondSigned(size: number): HttpError {
+  return new HttpError('not_found', `the index must be below ${size}`);
+}

@@ -1,0 +1,275 @@
+import { backoff, type Clock, type Random } from '../../../kit/clock.js';
+import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
+import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
+import { type Contradiction, type SignedRecord, signedRecord } from './audit-records.js';
+import { FolderProblem } from './checkpoint-folder.js';
+import type { Sequencer, StoredLog } from './sequencer.js';
+import type { SequencedElsewhere, SequencingRecord } from './sequencing-elsewhere.js';
+import type { Signer } from './signer.js';
+import type { Sweep } from './sweep.js';
+import type { Witnesses, WitnessStatus } from './witnesses.js';
+
+/** The state of the audit log, as this process knows it. */
+export interface AuditStatus {
+  readonly log: Pick<StoredLog, 'logId' | 'size' | 'restart'> | null;
+  readonly signed: SignedRecord | null;
+  /** Why the sequencing does not go on, in the process that sequences. */
+  readonly problem: string | null;
+  readonly contradiction: Contradiction | null;
+  readonly witnesses: readonly WitnessStatus[];
+}
+
+/** The audit log of one process. The one to which it falls sequences, signs and asks the witnesses. */
+export interface AuditLog {
+  /**
+   * Runs until the signal aborts.
+   * @param isHere whether this process sequences for all. It is asked once a second
+   */
+  readonly run: (signal: AbortSignal, isHere?: () => boolean) => Promise<void>;
+  readonly status: () => AuditStatus;
+  /**
+   * Call it when a read misses a tile: all tiles are then written again from the log. It does nothing while a contradiction
+   * stands, because the log is not the one that was signed.
+   */
+  readonly tileMissing: () => void;
+  /** Reads the signed checkpoint. @throws StoreUnavailable */
+  readonly readSigned: () => Promise<SignedRecord | null>;
+}
+
+export interface AuditEvents {
+  /** The stores do not answer; the next pass tries again. */
+  readonly onRetry: (error: Error, attempt: number) => void;
+  readonly onContradiction: (contradiction: Contradiction) => void;
+  readonly onResolved: (contradiction: Contradiction) => void;
+  readonly onDefect: (error: unknown) => void;
+}
+
+const passMs = 1_000;
+/** A process that does not sequence reads the state of the audit log this often. */
+const lookMs = 10_000;
+/** A witness that has not cosigned the last checkpoint is asked again after this time. */
+const askAgainMs = 20_000;
+
+export function makeAuditLog(
+  deps: {
+    readonly sequencer: Sequencer;
+    readonly signer: Signer;
+    readonly record: SequencingRecord;
+    readonly witnesses: Witnesses;
+    readonly sweep: Pick<Sweep, 'found' | 'forget'>;
+    readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
+    readonly clock: Clock;
+    readonly random: Random;
+  },
+  events: AuditEvents,
+): AuditLog {
+  const { sequencer, signer, record, witnesses, sweep, stateStore, clock, random } = deps;
+  let signed: SignedRecord | null = null;
+  let contradiction: Contradiction | null = null;
+  let elsewhere: Pick<SequencedElsewhere, 'log' | 'problem'> = { log: null, problem: null };
+  let lookedAtMs = -Infinity;
+  /** Whether the sequencing falls to this process. One that only writes tiles again publishes nothing. */
+  let isOwn = true;
+  /** The sequencing in this process; null while another one does it. */
+  let sequencing: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
+  /** Before the first pass of the signer this process does not know whether a contradiction stands. */
+  let isJudged = false;
+  /** The offer that runs now. Signing never waits for a witness. */
+  let offering: Promise<void> | null = null;
+  let askedAtMs = -Infinity;
+  /** Whether the witnesses were asked before the first signature of this process. */
+  let hasAsked = false;
+
+  return {
+    run: async (signal, isHere = () => true) => {
+      await Promise.all([shareEachSecond(signal, isHere), passEachSecond(signal)]);
+      await sequencing?.done;
+      await offering;
+    },
+    status: () => ({
+      ...{ signed, contradiction },
+      log: sequencer.stored() ?? elsewhere.log,
+      problem: sequencer.problem()?.reason ?? (sequencing === null ? elsewhere.problem : null),
+      witnesses: witnesses.statuses(),
+    }),
+    tileMissing: () => {
+      if (isJudged && contradiction === null) sequencer.startOver();
+    },
+    readSigned,
+  };
+
+  async function readSigned(): Promise<SignedRecord | null> {
+    const stored = await stateStore.get(signedRecord.key);
+    return stored === null ? null : signedRecord.schema.parse(stored.value);
+  }
+
+  async function shareEachSecond(signal: AbortSignal, isHere: () => boolean): Promise<void> {
+    while (!signal.aborted) {
+      share(signal, isHere());
+      // An abort ends the loop.
+      await clock.sleep(passMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** A read of any process that misses a tile makes that process write all tiles again, which then needs no message. */
+  function share(signal: AbortSignal, isHere: boolean): void {
+    isOwn = isHere;
+    if (!isHere && !sequencer.isStartingOver()) {
+      sequencing?.ending.abort();
+      return;
+    }
+    if (sequencing !== null) return;
+    const ending = new AbortController();
+    const done = sequencer.run(AbortSignal.any([signal, ending.signal])).finally(() => {
+      sequencing = null;
+      if (signal.aborted) return;
+      forget();
+    });
+    sequencing = { ending, done };
+  }
+
+  /** What this process knows becomes stale while another one sequences. It must not take back what that one finds. */
+  function forget(): void {
+    sequencer.forget();
+    sweep.forget();
+    witnesses.forget();
+    hasAsked = false;
+  }
+
+  async function passEachSecond(signal: AbortSignal): Promise<void> {
+    for (let attempt = 0; !signal.aborted;) {
+      let waitMs = passMs;
+      try {
+        await (sequencing === null ? look() : pass());
+        attempt = 0;
+      } catch (error) {
+        if (error instanceof StoreUnavailable || error instanceof FolderProblem)
+          events.onRetry(error, attempt);
+        else events.onDefect(error);
+        waitMs = passMs + backoff(attempt, random, { first: 250, cap: 10_000 });
+        attempt += 1;
+      }
+      // An abort ends the loop.
+      await clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+  }
+
+  async function pass(): Promise<void> {
+    const log = sequencer.stored();
+    // Away from the head the signer signs nothing.
+    if (log?.atHead === true && !(await witnessesAllow(log))) return;
+    const signing = await signer.pass(found());
+    await publish();
+    if (signing === null) return;
+    signed = signing.signed;
+    report(signing.contradiction);
+    if (signed !== null && signed.note !== '' && contradictionAllows() && isToOffer(signing.isNew)) {
+      askedAtMs = clock.now().getTime();
+      offering ??= offer(signed).finally(() => {
+        offering = null;
+      });
+    }
+  }
+
+  async function publish(): Promise<void> {
+    if (isOwn && isReading()) await record.publish(sequencer.problem()?.reason ?? null);
+  }
+
+  /** Reads what the process that sequences has found and signed. */
+  async function look(): Promise<void> {
+    const nowMs = clock.now().getTime();
+    if (Math.abs(nowMs - lookedAtMs) < lookMs) return;
+    const found = await record.read();
+    [elsewhere, signed, lookedAtMs] = [found, found.signed, nowMs];
+    report(found.contradiction);
+    try {
+      if (signed !== null) await signer.keep(signed);
+    } catch (error) {
+      if (error instanceof FolderProblem) elsewhere = { ...found, problem: found.problem ?? error.message };
+      throw error;
+    }
+  }
+
+  /**
+   * A log and a state that were restored together agree with each other. So the witnesses are asked about the last
+   * checkpoint before the first signature, and again while one of them holds a larger size. A state may lack the last
+   * checkpoint. Then their replies to the empty tree say whether they hold more events than the log.
+   */
+  async function witnessesAllow(log: StoredLog): Promise<boolean> {
+    const isAhead = (): boolean => witnesses.statuses().some((status) => status.isAhead);
+    if (witnesses.statuses().length === 0 || (hasAsked && !isAhead())) return true;
+    await offering;
+    const last = await readSigned();
+    if (last === null) await offer(signer.empty(log), log.size);
+    // A shorter log contradicts without a witness.
+    else if (last.note !== '' && last.size <= log.size) await offer(last);
+    hasAsked = true;
+    return !isAhead();
+  }
+
+  function found(): ReadonlyMap<string, string | null> {
+    const problem = sequencer.problem();
+    // Before this process has read the log, it takes back nothing that another one has found.
+    const all = new Map(isReading() ? sweep.found() : []);
+    for (const { name, contradiction: what, size } of witnesses.statuses()) {
+      // A witness that cosigns again takes its contradiction back.
+      if (what !== null || size > 0) all.set(`witness ${name}`, what);
+    }
+    if (isReading()) all.set('log', problem?.kind === 'replaced-log' ? problem.reason : null);
+    if (problem?.kind === 'tile-differs') all.set('tiles', problem.reason);
+    else if (sequencer.hasComparedAll()) all.set('tiles', null);
+    return all;
+  }
+
+  /** Returns whether this process has read the log, or knows why it cannot. */
+  function isReading(): boolean {
+    return sequencer.stored() !== null || sequencer.problem() !== null;
+  }
+
+  /** A witness is asked again while it alone contradicts, so that it can take that back. */
+  function contradictionAllows(): boolean {
+    return contradiction === null || contradiction.source.startsWith('witness ');
+  }
+
+  function isToOffer(isNew: boolean): boolean {
+    if (isNew) return true;
+    if (Math.abs(clock.now().getTime() - askedAtMs) < askAgainMs) return false;
+    return witnesses.statuses().some(({ name }) => signed?.cosignatures[name]?.size !== signed?.size);
+  }
+
+  function report(next: Contradiction | null): void {
+    if (next !== null && next.found_at !== contradiction?.found_at) events.onContradiction(next);
+    if (next === null && contradiction !== null) events.onResolved(contradiction);
+    contradiction = next;
+    isJudged = true;
+  }
+
+  async function offer(checkpoint: SignedRecord, sizeMax?: number): Promise<void> {
+    try {
+      const lines = await witnesses.offer(checkpoint, sizeMax);
+      if (lines.size === 0) return;
+      await changeRecord<SignedRecord, SignedRecord, null>(
+        stateStore,
+        {
+          key: signedRecord.key,
+          schema: { parse: (value) => signedRecord.schema.parse(value) },
+        },
+        (before) => {
+          if (before === null || before.value.origin !== checkpoint.origin) return { keep: null };
+          const cosignatures = { ...before.value.cosignatures };
+          for (const [name, line] of lines) {
+            if ((cosignatures[name]?.size ?? 0) <= checkpoint.size)
+              cosignatures[name] = { line, size: checkpoint.size };
+          }
+          const next = { ...before.value, cosignatures };
+          return { write: next, result: next };
+        },
+        { tries: 5, unknownOutcome: 'retry' },
+      );
+    } catch (error) {
+      if (error instanceof StoreUnavailable) events.onRetry(error, 0);
+      else events.onDefect(error);
+    }
+  }
+}

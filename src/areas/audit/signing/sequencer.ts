@@ -1,0 +1,289 @@
+import { makeLoadOwnCheckpoint } from '../../../event-sourcing/feeding/checkpoints.js';
+import { backoff, type Clock, type Random } from '../../../kit/clock.js';
+import type { LogEvent, Position } from '../../../event-sourcing/ports/domain-event.js';
+import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
+import { NotCanonical } from '../tree/canonical-json.js';
+import {
+  type LogAccumulator,
+  makeLogAccumulator,
+  type SequencedLog,
+  type StoredEnd,
+} from '../tree/log-accumulator.js';
+import { TileDiffers, TilesDamaged, type TileStore } from '../tree/tile-store.js';
+import type { ProjectOf } from '../history/project-of.js';
+import { tileWidth } from '../tree/tile-paths.js';
+import { edgeOf } from '../tree/tiles.js';
+
+/** The sequenced log whose tiles are stored. */
+export interface StoredLog extends SequencedLog {
+  readonly logId: string;
+  /** Whether no event followed when the tiles were written. */
+  readonly atHead: boolean;
+}
+
+/** Why the sequencing does not go on: a sentence with the place, without data of the event. */
+export interface SequencerProblem {
+  readonly reason: string;
+  readonly kind: 'unreadable-event' | 'replaced-log' | 'damaged-tiles' | 'tile-differs' | 'defect';
+}
+
+export interface Sequencer {
+  /** Follows the log until the signal aborts. It never fails: problems are in `problem`. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  /** Returns the stored log; null until the first tiles are written or read. */
+  readonly stored: () => StoredLog | null;
+  readonly problem: () => SequencerProblem | null;
+  /** Returns whether this process has compared all stored tiles with the log, from the first event to the head. */
+  readonly hasComparedAll: () => boolean;
+  /** Writes all tiles again from the first event. */
+  readonly startOver: () => void;
+  /** Returns whether all tiles are written again, or will be at the next run. */
+  readonly isStartingOver: () => boolean;
+  /** Forgets what the last run has found: another process sequences now. */
+  readonly forget: () => void;
+}
+
+/** An event without JSON: the type that the adapter of EventStoreDB gives it. */
+const unreadablePrefix = 'unreadable:';
+/** After so many leaves, other work of the process gets its turn. */
+const leavesPerTurn = 64;
+/** Full tiles that are written in one call while the sequencer catches up. */
+const tilesPerWrite = 64;
+/** A stored tile differs until an operator acts. Each attempt may read the whole log. */
+const differsMs = 10 * 60 * 1_000;
+/** Partial tiles are written at most this often. */
+const partialMs = 1_000;
+
+/**
+ * Makes the sequencer of one process. One process sequences for all. Two at once do no harm, because the guards of the
+ * documents make their writes one: docs/design.md#tiles.
+ */
+export function makeSequencer(deps: {
+  readonly eventStore: EventStore;
+  readonly tiles: TileStore;
+  readonly projectOf: ProjectOf;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onRetry: (error: Error, attempt: number) => void;
+  readonly onProblem: (problem: SequencerProblem) => void;
+}): Sequencer {
+  const { eventStore, tiles, projectOf, clock, random } = deps;
+  let stored: StoredLog | null = null;
+  let problem: SequencerProblem | null = null;
+  /** Ends the running subscription. */
+  let running: AbortController | null = null;
+  let fromStart = false;
+  let comparedAll = false;
+  let attempt = 0;
+
+  const loadOwnCheckpoint = makeLoadOwnCheckpoint(
+    {
+      eventStore,
+      clock,
+      readModelStore: {
+        loadCheckpoint: async () => (fromStart ? null : tiles.readHead()),
+      },
+    },
+    'audit',
+    'the audit log',
+  );
+
+  return {
+    run,
+    stored: () => stored,
+    problem: () => problem,
+    hasComparedAll: () => comparedAll,
+    startOver: () => {
+      // Reads miss tiles until the rebuild has written them. Each would begin it again.
+      if (fromStart) return;
+      fromStart = true;
+      running?.abort();
+    },
+    isStartingOver: () => fromStart,
+    forget: () => {
+      [stored, problem, comparedAll, attempt] = [null, null, false, 0];
+    },
+  };
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const ending = new AbortController();
+      running = ending;
+      const end = (): void => {
+        ending.abort();
+      };
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        await follow(ending.signal);
+      } catch (error) {
+        failed(error);
+      } finally {
+        signal.removeEventListener('abort', end);
+        end();
+      }
+      const waitMs =
+        problem?.kind === 'tile-differs' ? differsMs : backoff(attempt, random, { first: 250, cap: 10_000 });
+      // An abort ends the loop.
+      await clock.sleep(waitMs, signal).catch(() => undefined);
+      attempt += 1;
+    }
+  }
+
+  function failed(error: unknown): void {
+    if (error instanceof StoreUnavailable) {
+      deps.onRetry(error, attempt);
+      return;
+    }
+    // Only a comparison of all tiles takes the contradiction back.
+    if (error instanceof TileDiffers) [comparedAll, fromStart] = [false, true];
+    report(problemOf(error));
+  }
+
+  function report(found: SequencerProblem): void {
+    if (problem?.reason !== found.reason) deps.onProblem(found);
+    problem = found;
+  }
+
+  async function follow(signal: AbortSignal): Promise<void> {
+    const { logId, checkpoint } = await loadOwnCheckpoint();
+    await tiles.ensure();
+    const accumulator = makeLogAccumulator(logId, checkpoint === null ? null : await readEnd());
+    let atHead = false;
+    let isDirty = false;
+    if (accumulator.position() !== null) pass({ ...accumulator.log(), logId, atHead });
+    let writing: Promise<void> = Promise.resolve();
+    let isOver = false;
+    const flushing = flushEachSecond();
+    // A failure ends the loop below, which awaits this promise.
+    flushing.catch(() => running?.abort());
+    try {
+      for await (const page of eventStore.subscribe({ after: accumulator.position(), signal })) {
+        await takeAll(page.events);
+        if (isEnding()) return;
+        // The events could be read, also one that stopped an earlier attempt.
+        if (problem?.kind !== 'tile-differs') problem = null;
+        isDirty ||= atHead !== page.atHead;
+        atHead = page.atHead;
+        // While a batch is written, the sequencer folds on, up to a second batch.
+        if (accumulator.waiting() >= tilesPerWrite) await flush();
+        if (isEnding()) return;
+      }
+    } finally {
+      isOver = true;
+      running?.abort();
+      await flushing.catch(() => undefined);
+      // The tiles are valid, for any end of the subscription.
+      await flush();
+    }
+    await flushing;
+
+    async function takeAll(events: readonly LogEvent[]): Promise<void> {
+      for (const [place, event] of events.entries()) {
+        await take(accumulator, event);
+        isDirty = true;
+        if (place % leavesPerTurn === leavesPerTurn - 1) await new Promise(setImmediate);
+        if (isEnding()) return;
+      }
+    }
+
+    function isEnding(): boolean {
+      return signal.aborted;
+    }
+
+    async function flushEachSecond(): Promise<void> {
+      while (!isOver && !isEnding()) {
+        if (isDirty) await flush();
+        // An abort ends the loop.
+        await clock.sleep(partialMs, signal).catch(() => undefined);
+      }
+    }
+
+    /** Writes what has changed, after the write before. After a failure nothing is written: a head must not cover lost tiles. */
+    function flush(): Promise<void> {
+      writing = writing.then(writeOut);
+      return writing;
+    }
+
+    async function writeOut(): Promise<void> {
+      if (!isDirty) return;
+      isDirty = false;
+      const [log, head, isAtHead] = [accumulator.log(), accumulator.head(), atHead];
+      const changed = accumulator.takeTiles();
+      if (changed.length > 0) await tiles.writeTiles(changed);
+      if (changed.length > 0 && head !== null) await tiles.writeHead(head);
+      pass({ ...log, logId, atHead: isAtHead });
+      if (checkpoint === null && isAtHead) [comparedAll, fromStart, problem] = [true, false, null];
+      attempt = 0;
+    }
+  }
+
+  /** While all tiles are written again, the tree that was stored before still serves, or that of another process. */
+  function pass(log: StoredLog): void {
+    const isWhole = stored === null ? !fromStart || log.atHead : log.size >= stored.size;
+    if (isWhole) stored = log;
+  }
+
+  async function take(accumulator: LogAccumulator, event: LogEvent): Promise<void> {
+    if (event.type.startsWith(unreadablePrefix)) throw new UnreadableLeaf(event, 'is not JSON');
+    const project = await projectOf(event);
+    try {
+      accumulator.add(event, project);
+    } catch (error) {
+      if (error instanceof NotCanonical)
+        throw new UnreadableLeaf(event, `has no canonical form: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** Reads the end of the stored log, and the events of its partial tile. */
+  async function readEnd(): Promise<StoredEnd | null> {
+    const head = await tiles.readHead();
+    if (head === null) return null;
+    const wanted = edgeOf(head.size);
+    const found = await tiles.readTiles(wanted);
+    const edge = wanted.flatMap(({ level, index, width }) => {
+      const tile = found.find((candidate) => candidate.level === level && candidate.index === index);
+      return tile === undefined || tile.hashes.length < width
+        ? []
+        : [{ ...tile, hashes: tile.hashes.slice(0, width) }];
+    });
+    // Tiles that were deleted are written again from the first event.
+    if (edge.length < wanted.length) return null;
+    const after = edge.find(({ level }) => level === 0)?.place?.after ?? null;
+    const width = head.size % tileWidth;
+    const events = width === 0 ? [] : await readEvents(after, width);
+    return { head, edge, events };
+  }
+
+  async function readEvents(after: Position | null, count: number): Promise<StoredEnd['events']> {
+    const events: { readonly event: LogEvent; readonly project: string | null }[] = [];
+    let cursor = after;
+    while (events.length < count) {
+      const page = await eventStore.readAll({ after: cursor, limit: count - events.length });
+      for (const event of page.events) events.push({ event, project: await projectOf(event) });
+      if (page.atHead || page.cursor === cursor) break;
+      cursor = page.cursor;
+    }
+    return events.slice(0, count);
+  }
+}
+
+/** An event has no leaf. Its payload is not in the sentence. */
+class UnreadableLeaf extends Error {
+  override readonly name = 'UnreadableLeaf';
+  constructor({ stream, revision, position }: LogEvent, why: string) {
+    super(`the event at revision ${revision} of the stream ${stream} (position ${position}) ${why}`);
+  }
+}
+
+function problemOf(error: unknown): SequencerProblem {
+  if (error instanceof UnreadableLeaf) return { kind: 'unreadable-event', reason: error.message };
+  if (error instanceof TileDiffers) return { kind: 'tile-differs', reason: error.message };
+  if (error instanceof TilesDamaged) return { kind: 'damaged-tiles', reason: error.message };
+  if (error instanceof StoreDamaged) return { kind: 'replaced-log', reason: error.message };
+  return {
+    kind: 'defect',
+    reason: `the sequencing failed: ${error instanceof Error ? error.name : typeof error}`,
+  };
+}

@@ -1,0 +1,195 @@
+import type { Clock } from '../../../kit/clock.js';
+import type { SignedRecord } from './audit-records.js';
+import { isSignedBy, type NoteVerifier, parseNote, parseSignatureLine, parseVkey } from '../tree/note.js';
+import type { TreeReader } from '../tree/tree-reader.js';
+
+/** A witness of `AUDIT_WITNESSES`: it signs that it has seen one history only (C2SP tlog-witness). */
+export interface Witness {
+  readonly verifier: NoteVerifier;
+  /** The submission prefix: `add-checkpoint` follows it. */
+  readonly url: string;
+}
+
+/** Posts text and returns the reply. @throws Error without an answer in time */
+export type PostText = (
+  url: string,
+  body: string,
+) => Promise<{ readonly status: number; readonly body: string }>;
+
+/** The state of a witness, as this process knows it. */
+export interface WitnessStatus {
+  readonly name: string;
+  /** The size that it cosigned last; 0 before the first. */
+  readonly size: number;
+  /** Why the last attempt failed; null after a cosignature. */
+  readonly problem: string | null;
+  /** The contradiction that it has found; null for none. */
+  readonly contradiction: string | null;
+  /** Whether it holds more events than the service has shown it, and has not done so for long enough to contradict. */
+  readonly isAhead: boolean;
+}
+
+export interface Witnesses {
+  /**
+   * Offers a checkpoint to each witness, once.
+   * @param sizeMax a witness that holds more events than these contradicts; the size of the checkpoint unless given
+   * @returns the cosignatures that it got, by name
+   */
+  offer(signed: SignedRecord, sizeMax?: number): Promise<ReadonlyMap<string, string>>;
+  statuses(): readonly WitnessStatus[];
+  /** Forgets the replies: another process asks now, and gets later ones. */
+  forget(): void;
+}
+
+/**
+ * A process may offer an older checkpoint than another one. It is recorded before the other one offers it, so a larger size
+ * contradicts when the last record has been smaller for this time. A deposed primary of the state store may answer that long.
+ */
+const aheadMs = 5_000;
+
+/** @throws Error with a sentence that names the line, for a file of another form */
+export function parseWitnesses(text: string): readonly Witness[] {
+  const witnesses: Witness[] = [];
+  for (const [place, line] of text.split('\n').entries()) {
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) continue;
+    const [vkey = '', url = '', ...rest] = trimmed.split(/\s+/);
+    const verifier = parseVkey(vkey);
+    const isUrl = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    if (verifier?.isWitness !== true || !isUrl || rest.length > 0) {
+      throw new Error(`line ${place + 1} of AUDIT_WITNESSES is not "<vkey of a witness> <url>"`);
+    }
+    witnesses.push({ verifier, url: url.replace(/\/$/, '') });
+  }
+  if (new Set(witnesses.map(({ verifier }) => verifier.name)).size < witnesses.length) {
+    throw new Error('AUDIT_WITNESSES names a witness twice');
+  }
+  return witnesses;
+}
+
+export function makeWitnesses(deps: {
+  readonly witnesses: readonly Witness[];
+  readonly tree: Pick<TreeReader, 'consistency'>;
+  readonly post: PostText;
+  readonly clock: Pick<Clock, 'now'>;
+}): Witnesses {
+  const unasked = {
+    size: 0,
+    problem: null as string | null,
+    contradiction: null as string | null,
+    aheadSinceMs: null as number | null,
+  };
+  const states = deps.witnesses.map((witness) => ({ witness, ...unasked }));
+  type State = (typeof states)[number];
+
+  return {
+    statuses: () =>
+      states.map(({ witness, size, problem, contradiction, aheadSinceMs }) => ({
+        name: witness.verifier.name,
+        ...{ size, problem, contradiction },
+        isAhead: aheadSinceMs !== null && contradiction === null,
+      })),
+    forget: () => {
+      for (const state of states) Object.assign(state, unasked);
+    },
+    offer: async (signed, sizeMax = signed.size) => {
+      const lines = new Map<string, string>();
+      await Promise.all(
+        states.map(async (state) => {
+          const line = await offerTo(state, signed, sizeMax);
+          if (line !== null) lines.set(state.witness.verifier.name, line);
+        }),
+      );
+      return lines;
+    },
+  };
+
+  async function offerTo(state: State, signed: SignedRecord, sizeMax: number): Promise<string | null> {
+    const { name } = state.witness.verifier;
+    const known = signed.cosignatures[name]?.size ?? 0;
+    try {
+      const reply = await send(state, signed, Math.max(known, state.size));
+      const held = reply.status === 409 ? sizeOf(reply.body) : null;
+      const isBehind = held !== null && held <= signed.size && held !== reply.from;
+      return take(state, { signed, sizeMax }, isBehind ? await send(state, signed, held) : reply);
+    } catch (error) {
+      state.problem = error instanceof Error ? error.name : 'unknown error';
+      // A witness that is away must not keep the service from signing.
+      state.aheadSinceMs = null;
+      return null;
+    }
+  }
+
+  async function send({ witness }: State, signed: SignedRecord, old: number): Promise<Reply> {
+    const from = Math.min(old, signed.size);
+    const proof = await deps.tree.consistency(from, signed.size);
+    const lines = proof.map((hash) => `${hash.toString('base64')}\n`).join('');
+    const reply = await deps.post(`${witness.url}/add-checkpoint`, `old ${from}\n${lines}\n${signed.note}`);
+    return { ...reply, from };
+  }
+
+  function take(state: State, { signed, sizeMax }: Offered, reply: Reply): string | null {
+    if (reply.status !== 200) {
+      state.problem = `it answers ${reply.status}`;
+      state.contradiction = contradictionIn(state, { signed, sizeMax }, reply) ?? state.contradiction;
+      return null;
+    }
+    const text = parseNote(signed.note)?.text ?? '';
+    const line = reply.body.split('\n').find((candidate) => {
+      const signature = parseSignatureLine(candidate);
+      return signature !== null && isSignedBy(state.witness.verifier, text, signature);
+    });
+    if (line === undefined) {
+      state.problem = 'its reply holds no cosignature of its key';
+      return null;
+    }
+    Object.assign(state, { size: signed.size, problem: null, contradiction: null, aheadSinceMs: null });
+    return line;
+  }
+
+  function contradictionIn(
+    state: State,
+    { signed: { size }, sizeMax }: Offered,
+    { status, body, from }: Reply,
+  ): string | null {
+    const { name } = state.witness.verifier;
+    const held = status === 409 ? sizeOf(body) : null;
+    if (held !== null && held > sizeMax) {
+      const has = sizeMax === size ? 'the last checkpoint has' : 'the log has';
+      return isAheadForLong(state)
+        ? `the witness ${name} has cosigned ${held} events, and ${has} ${sizeMax}`
+        : null;
+    }
+    // A witness that answers with an error must not keep the service from signing.
+    state.aheadSinceMs = null;
+    if (status === 422) {
+      return `the witness ${name} has seen another history: it refuses the consistency proof to ${size} events`;
+    }
+    // The sizes are equal, so the roots differ. Some witnesses answer that without a size.
+    const isOther = status === 409 && size > 0 && from === size && (held ?? from) === from;
+    return isOther ? `the witness ${name} has cosigned another root of ${from} events` : null;
+  }
+
+  function isAheadForLong(state: State): boolean {
+    const nowMs = deps.clock.now().getTime();
+    state.aheadSinceMs ??= nowMs;
+    return nowMs - state.aheadSinceMs >= aheadMs;
+  }
+}
+
+interface Offered {
+  readonly signed: SignedRecord;
+  readonly sizeMax: number;
+}
+
+/** A reply, and the size that the request gave as the witness's own. */
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly from: number;
+}
+
+/** The size that a witness holds: the body of a 409, `text/x.tlog.size`. */
+function sizeOf(body: string): number | null {
+  return /^\d{1,15}\n?$/.test(body) ? Number(body) : null;
+}

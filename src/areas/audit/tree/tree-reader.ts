@@ -1,0 +1,77 @@
+import { makeLru } from '../../../kit/lru.js';
+import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import {
+  consistencyParts,
+  foldNodes,
+  type Hash,
+  inclusionParts,
+  rootNodes,
+  type TreeNode,
+} from './merkle.js';
+import { tileWidth } from './tile-paths.js';
+import { type StoredTile, tileId, type TileStore } from './tile-store.js';
+import { hashInTile, type TileName, tileOfNode } from './tiles.js';
+
+/** Reads the tree from its stored tiles. A size must not exceed that of the stored tree. */
+export interface TreeReader {
+  rootAt(size: number): Promise<Hash>;
+  /** Returns the hashes of an inclusion proof: RFC 9162, section 2.1.3. */
+  inclusion(index: number, size: number): Promise<readonly Hash[]>;
+  /** Returns the hashes of a consistency proof: RFC 9162, section 2.1.4. */
+  consistency(from: number, to: number): Promise<readonly Hash[]>;
+  /** Returns the tiles in the order of the names. @throws StoreUnavailable when a tile is missing: it is rebuilt soon */
+  tiles(names: readonly TileName[]): Promise<readonly StoredTile[]>;
+}
+
+/** Full tiles never change. 1,000 of them take 8 MiB. */
+const cachedMax = 1_000;
+
+/** @param onMissing runs when a tile of the tree is missing: the sequencer then writes all tiles again */
+export function makeTreeReader(store: Pick<TileStore, 'readTiles'>, onMissing: () => void): TreeReader {
+  const cached = makeLru<StoredTile>(cachedMax);
+  return {
+    rootAt: async (size) => foldNodes(await hashesOf(rootNodes(size))),
+    inclusion: (index, size) => proof(inclusionParts(index, size)),
+    consistency: (from, to) => proof(consistencyParts(from, to)),
+    tiles,
+  };
+
+  async function proof(parts: readonly (readonly TreeNode[])[]): Promise<readonly Hash[]> {
+    const hashes = await hashesOf(parts.flat());
+    let start = 0;
+    return parts.map(({ length }) => foldNodes(hashes.slice(start, (start += length))));
+  }
+
+  async function hashesOf(nodes: readonly TreeNode[]): Promise<readonly Hash[]> {
+    const found = await tiles(nodes.map(tileOfNode));
+    return nodes.map((node, place) => {
+      const hash = hashInTile(found[place]?.hashes ?? [], node);
+      if (hash === null) throw missing();
+      return hash;
+    });
+  }
+
+  async function tiles(names: readonly TileName[]): Promise<readonly StoredTile[]> {
+    const wanted = new Map(names.map((name) => [tileId(name), name]));
+    const found = new Map<string, StoredTile>();
+    for (const id of wanted.keys()) {
+      const tile = cached.get(id);
+      if (tile !== undefined) found.set(id, tile);
+    }
+    const others = [...wanted].filter(([id]) => !found.has(id)).map(([, name]) => name);
+    for (const tile of await store.readTiles(others)) {
+      found.set(tileId(tile), tile);
+      if (tile.hashes.length === tileWidth) cached.set(tileId(tile), tile);
+    }
+    return names.map((name) => found.get(tileId(name)) ?? fail());
+  }
+
+  function fail(): never {
+    throw missing();
+  }
+
+  function missing(): StoreUnavailable {
+    onMissing();
+    return new StoreUnavailable('a tile of the audit log is missing and is written again from the log');
+  }
+}

@@ -1,0 +1,70 @@
+import type { Deps } from '../../shared/deps.js';
+import { makeKeyedMutex } from '../../../kit/keyed-mutex.js';
+import { Overloaded } from '../../../kit/overloaded.js';
+import { afterResult } from '../domain/node/health.js';
+import { nodeAggregate, type RegisteredNode, requireNode } from '../domain/node/node.js';
+import { type NodeCheck, nodeCheck, nodeCheckKey } from '../domain/node/status.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
+import { makeFollowCheck } from './follow-check.js';
+
+export interface ReportNodeCheckInput {
+  readonly nodeId: string;
+  readonly ok: boolean;
+}
+
+/**
+ * Counts the result of a check, and brings the status of the node to that of its record (docs/design.md#node-checks).
+ * @throws CommandRejected node_not_found; Overloaded, StoreUnavailable when nothing was counted; OutcomeUnknown
+ */
+export type ReportNodeCheck = (input: ReportNodeCheckInput, context: CommandContext) => Promise<void>;
+
+/** Checks of one node that may wait in a process. */
+const waitingMax = 1_000;
+/** Only other processes race for a record. Each race that is lost is a result that another process counted. */
+const tries = 100;
+
+export function makeReportNodeCheck(
+  deps: Pick<Deps, 'handler' | 'stateStore' | 'nodeChecks' | 'onChecked'>,
+): ReportNodeCheck {
+  const { handler, stateStore, nodeChecks, onChecked } = deps;
+  const queued = makeKeyedMutex({ waitingMax });
+  const followCheck = makeFollowCheck(deps);
+
+  return async ({ nodeId, ok }, context) => {
+    // Without this, checks of nodes that do not exist would fill the state store.
+    const known = requireNode((await handler.load(nodeAggregate, nodeId)).state);
+    const counted = await queued(nodeId, () => count(nodeId, known, ok, context));
+    onChecked?.(ok);
+    nodeChecks.note(nodeId, counted);
+    await followCheck(nodeId, counted, context);
+  };
+
+  async function count(
+    nodeId: string,
+    known: RegisteredNode,
+    ok: boolean,
+    { request, time }: CommandContext,
+  ): Promise<NodeCheck> {
+    request?.appending();
+    try {
+      const changed = await changeRecord(
+        stateStore,
+        { key: nodeCheckKey(nodeId), schema: nodeCheck },
+        (found) => {
+          if (request?.isOver() === true) throw new StoreUnavailable('the request has been answered');
+          const result = afterResult(found?.value ?? null, known, { ok, time });
+          return { write: result, result };
+        },
+        { tries },
+      );
+      if (changed === null) throw new Overloaded(`a check lost ${tries} races for its record`);
+      if ('kept' in changed) throw new Error('a check keeps no record');
+      return changed.result;
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) request?.wroteNothing();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import { nodeCodec, type NodeDescription, type NodeEvent, nodeCategory, type NodeMode } from './events.js';
+import type { KnownHealth } from './health.js';
+import { rejectNode } from './rejections.js';
+import { conditionAfter, newCondition, type NodeCheck, type NodeCondition } from './status.js';
+
+export interface RegisteredNode extends NodeCondition, KnownHealth {
+  readonly status: 'registered';
+  readonly description: NodeDescription;
+}
+
+export type NodeState = { readonly status: 'absent' } | RegisteredNode | { readonly status: 'removed' };
+
+export type NodeCommand =
+  | { readonly type: 'Register'; readonly description: NodeDescription }
+  | {
+      readonly type: 'Change';
+      readonly changes: Partial<NodeDescription>;
+      readonly mode?: NodeMode | undefined;
+    }
+  /** The status of the record `node-check/<node id>`. */
+  | { readonly type: 'FollowCheck'; readonly check: NodeCheck }
+  | { readonly type: 'Remove' };
+
+const initialState: NodeState = { status: 'absent' };
+
+function evolve(state: NodeState, event: NodeEvent): NodeState {
+  if (event.type === 'NodeRemoved') return { status: 'removed' };
+  if (event.type === 'NodeRegistered') {
+    return { status: 'registered', description: event.data, ...newCondition, sequence: 0 };
+  }
+  // The codec does not check the order of events, and no version has written another one.
+  if (state.status !== 'registered') return state;
+  const condition = conditionAfter(state, event);
+  switch (event.type) {
+    case 'NodeChanged':
+      return { ...state, description: event.data };
+    case 'NodeStatusChanged':
+      return { ...state, ...condition, sequence: event.data.sequence };
+    case 'NodeModeChanged':
+      return { ...state, ...condition };
+  }
+}
+
+function decide(command: NodeCommand, state: NodeState): readonly NodeEvent[] {
+  switch (command.type) {
+    case 'Register':
+      // The id derives from the command, so an earlier attempt made the existing node.
+      return state.status === 'absent' ? [{ type: 'NodeRegistered', data: command.description }] : [];
+    case 'Change':
+      return change(command, requireNode(state));
+    case 'FollowCheck':
+      return follow(command.check, requireNode(state));
+    case 'Remove':
+      return remove(state);
+  }
+}
+
+/** @throws CommandRejected node_not_found */
+export function requireNode(state: NodeState): RegisteredNode {
+  return state.status === 'registered' ? state : rejectNode('node_not_found', 'there is no such node');
+}
+
+function change(
+  { changes, mode }: Extract<NodeCommand, { readonly type: 'Change' }>,
+  state: RegisteredNode,
+): readonly NodeEvent[] {
+  const before: NodeDescription = state.description;
+  const after = { ...before, ...changes };
+  const fields = Object.keys(after) as (keyof NodeDescription)[];
+  const isSame = fields.every((field) => after[field] === before[field]);
+  return [
+    ...(isSame ? [] : [{ type: 'NodeChanged', data: after } as const]),
+    ...(mode === undefined || mode === state.mode
+      ? []
+      : [{ type: 'NodeModeChanged', data: { mode } } as const]),
+  ];
+}
+
+/** Two processes may arrive in either order, so a sequence that is not above the last one changes nothing. */
+export function isBehind(state: RegisteredNode, { status, sequence }: NodeCheck): boolean {
+  return sequence > state.sequence && status !== state.health;
+}
+
+function follow(check: NodeCheck, state: RegisteredNode): readonly NodeEvent[] {
+  if (!isBehind(state, check)) return [];
+  const { status, failures, successes, last_checked_at, sequence } = check;
+  return [
+    {
+      type: 'NodeStatusChanged',
+      data: {
+        status,
+        consecutive_failures: failures,
+        consecutive_successes: successes,
+        ...{ last_checked_at, sequence },
+        // No result leads back to unknown.
+        because: status === 'unknown' ? 'silence' : 'check',
+      },
+    },
+  ];
+}
+
+function remove(state: NodeState): readonly NodeEvent[] {
+  switch (state.status) {
+    case 'absent':
+      return rejectNode('node_not_found', 'there is no such node');
+    case 'registered':
+      return [{ type: 'NodeRemoved', data: {} }];
+    case 'removed':
+      return [];
+  }
+}
+
+export const nodeAggregate: Aggregate<NodeState, NodeCommand, NodeEvent> = {
+  category: nodeCategory,
+  codec: nodeCodec,
+  decider: { initialState, decide, evolve },
+};

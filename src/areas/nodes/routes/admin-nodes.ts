@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { orderedQuery, pageOf, readOrderedPage } from '../../../../projections/paging.js';
+import {
+  nodeSorts,
+  operatedNode,
+  type OperatedNode,
+} from '../../../../projections/nodes/peer-nodes/resource.js';
+import type { Readers } from '../../../../projections/readers.js';
+import type { Commands } from '../../commands.js';
+import { describeNewNode } from '../commands/add-node.js';
+import type { Versioned } from '../../../event-sourcing/views/views.js';
+import { namePattern } from '../../../validation/text.js';
+import { HttpError } from '../../../http/replies/http-error.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { nodeParams } from './nodes.js';
+
+const path = '/api/v1/admin/nodes';
+
+const { mode, node_type: nodeType } = operatedNode.shape;
+const fields = {
+  name: z
+    .string()
+    .max(256)
+    .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['edge-1'] }),
+  node_type: nodeType,
+  ip_address: z
+    .string()
+    .max(64)
+    .meta({ description: 'IPv4 or IPv6.', examples: ['192.0.2.10'] }),
+  dnsprovider_record_id: z.string().max(510).meta({ maxLength: 255 }),
+  lb_weight: z.int().min(0).max(100),
+  lb_enabled: z.boolean(),
+  max_capacity_hint: z.int().min(0).nullable(),
+  note: z.string().max(2_000).meta({ maxLength: 1_000 }),
+};
+const nodeChange = z
+  .strictObject({ ...fields, mode })
+  .partial()
+  .meta({ id: 'NodeChange' });
+const nodeCreation = z
+  .strictObject(fields)
+  .partial()
+  .required({ name: true, ip_address: true })
+  .meta({ id: 'NodeCreation' });
+
+const nodeQuery = orderedQuery(nodeSorts).extend({
+  status: operatedNode.shape.status.optional(),
+  node_type: operatedNode.shape.node_type.optional(),
+});
+
+/** Makes the routes of operators for peer nodes (docs/design.md#peer-nodes). */
+export function makeAdminNodeRoutes({
+  addNode,
+  changeNode,
+  removeNode,
+  nodes,
+}: Pick<Commands, 'addNode' | 'changeNode' | 'removeNode'> & Pick<Readers, 'nodes'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path,
+      name: 'createNode',
+      tag: 'Nodes',
+      summary: 'Register a node',
+      request: { params: noParams, query: noQuery, body: nodeCreation },
+      replies: { 201: { description: 'The node, `unknown` until it is checked.', schema: operatedNode } },
+      entityTag: true,
+      idempotent: true,
+      check: ({ body }) => {
+        describeNewNode(body);
+      },
+      handler: async ({ body, command }) => {
+        const { resource, revision } = await addNode(body, command);
+        return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path,
+      name: 'listNodes',
+      tag: 'Nodes',
+      summary: 'All nodes, oldest first',
+      request: { params: noParams, query: nodeQuery, body: noBody },
+      replies: { 200: { description: 'A page of nodes.', schema: pageOf(operatedNode) } },
+      handler: async ({ query: { status, node_type, ...query } }) => ({
+        status: 200,
+        body: await readOrderedPage(query, (page) =>
+          nodes.page({ ...page, sort: query.sort }, { status, node_type }),
+        ),
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:nodeId`,
+      name: 'getNode',
+      tag: 'Nodes',
+      summary: 'One node',
+      request: { params: nodeParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The node.', schema: operatedNode } },
+      entityTag: true,
+      handler: async ({ params: { nodeId } }) => {
+        const { resource, revision } = await findNode(nodeId);
+        return { status: 200, body: resource, revision };
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${path}/:nodeId`,
+      name: 'changeNode',
+      tag: 'Nodes',
+      summary: 'Change a node, or its mode',
+      description:
+        'While the mode is `draining` or `maintenance`, it is the status of the node. Checks go on, and `health` shows what they find.',
+      request: { params: nodeParams, query: noQuery, body: nodeChange },
+      replies: { 200: { description: 'The node.', schema: operatedNode } },
+      entityTag: true,
+      ifMatch: true,
+      handler: async ({ params: { nodeId }, body, command, expectedRevision }) => {
+        const { mode: wanted, ...changes } = body;
+        const { resource, revision } = await changeNode({ nodeId, changes, mode: wanted }, command, {
+          expectedRevision,
+        });
+        return { status: 200, body: resource, revision };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:nodeId`,
+      name: 'removeNode',
+      tag: 'Nodes',
+      summary: 'Remove a node',
+      request: { params: nodeParams, query: noQuery, body: noBody },
+      replies: { 204: { description: 'The node is in no peer list any more.', schema: noContent } },
+      ifMatch: true,
+      handler: async ({ params: { nodeId }, command, expectedRevision }) => {
+        // The command takes a repetition. Over HTTP a removed node is gone.
+        await findNode(nodeId);
+        await removeNode({ nodeId }, command, { expectedRevision });
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+
+  async function findNode(nodeId: string): Promise<Versioned<OperatedNode>> {
+    const found = await nodes.find(nodeId);
+    if (found === null) throw new HttpError('not_found', 'there is no such node');
+    return found;
+  }
+}

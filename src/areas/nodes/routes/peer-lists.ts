@@ -1,0 +1,147 @@
+import type { ListedNodes, NodeReader, PeerOf } from '../../../../projections/nodes/peer-nodes/reader.js';
+import { presentPeer } from '../../../../projections/nodes/peer-nodes/reader.js';
+import type { Clock } from '../../../kit/clock.js';
+import { contentTag, weakTag } from '../../../http/replies/etag.js';
+import type { PreparedBody } from '../../../http/replies/reply.js';
+
+type ListedNode = ListedNodes[number];
+type Checks = Awaited<ReturnType<NodeReader['checks']>>;
+type Check = Checks['byNode'] extends ReadonlyMap<string, infer Value> ? Value : never;
+
+/** The nodes between two changes of one of them. */
+interface Edition {
+  readonly nodes: ListedNodes;
+  /** The tag of all that the entity tag covers: everything but the counters and `last_checked_at`. */
+  readonly tag: string;
+  readonly byId: ReadonlyMap<string, readonly number[]>;
+  readonly byAddress: ReadonlyMap<string, readonly number[]>;
+  /** The tags of the lists, by the places that they leave out: `none`, or those of `byId` and `byAddress`. */
+  readonly tags: Map<readonly number[], string>;
+}
+
+/** The whole list as bytes, with the place of each node in it. */
+interface Version {
+  readonly nodes: ListedNodes;
+  readonly checks: number;
+  readonly bytes: Buffer;
+  /** The start of each node, and the end of the list and a comma after the last one. */
+  readonly starts: readonly number[];
+}
+
+interface SerialisedNode {
+  readonly revision: bigint;
+  readonly check: Check | undefined;
+  readonly bytes: Buffer;
+}
+
+const none: readonly number[] = [];
+const [opening, comma, closing] = ['{"items":[', ',', ']}'].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+];
+
+/**
+ * Makes the function that serves peer lists. It serialises each version of the list once, and a node only when the node or
+ * its counters change. The body for a client is made of slices around its node (docs/design.md#peer-nodes).
+ */
+export function makePeerLists({
+  nodes,
+  clock,
+}: {
+  readonly nodes: Pick<NodeReader, 'listed' | 'checks'>;
+  readonly clock: Clock;
+}): (peerOf: PeerOf) => Promise<PreparedBody> {
+  let edition: Edition | null = null;
+  let version: Version | null = null;
+  let serialised = new Map<string, SerialisedNode>();
+
+  return async (peerOf) => {
+    const listed = await nodes.listed(clock);
+    const current = edition?.nodes === listed ? edition : openEdition(listed);
+    edition = current;
+    const leftOut =
+      ('nodeId' in peerOf ? current.byId.get(peerOf.nodeId) : current.byAddress.get(peerOf.address)) ?? none;
+    return {
+      tag: tagOf(current, leftOut),
+      // A reply 304 needs no counters, so they are not read for it.
+      bytes: async () => without(leftOut, versionOf(listed, await nodes.checks())),
+    };
+  };
+
+  function versionOf(documents: ListedNodes, checks: Checks): Version {
+    if (version?.nodes === documents && version.checks === checks.version) return version;
+    const next = new Map<string, SerialisedNode>();
+    const parts: Buffer[] = [];
+    const starts: number[] = [];
+    let at = 0;
+    for (const document of documents) {
+      const check = checks.byNode.get(document.id);
+      const node = sameAs(serialised.get(document.id), document, check) ?? serialise(document, check);
+      next.set(document.id, node);
+      parts.push(node.bytes, comma);
+      starts.push(at);
+      at += node.bytes.length + comma.length;
+    }
+    starts.push(at);
+    serialised = next;
+    version = { nodes: documents, checks: checks.version, bytes: Buffer.concat(parts), starts };
+    return version;
+  }
+}
+
+function tagOf({ tag, tags }: Edition, leftOut: readonly number[]): string {
+  const known = tags.get(leftOut);
+  if (known !== undefined) return known;
+  const made = weakTag(`${tag} ${leftOut.join(' ')}`);
+  tags.set(leftOut, made);
+  return made;
+}
+
+function sameAs(
+  known: SerialisedNode | undefined,
+  { revision }: ListedNode,
+  check: Check | undefined,
+): SerialisedNode | undefined {
+  const isSame = known?.revision === revision && known.check?.sequence === check?.sequence;
+  return isSame ? known : undefined;
+}
+
+function serialise(document: ListedNode, check: Check | undefined): SerialisedNode {
+  const bytes = Buffer.from(JSON.stringify(presentPeer(document, check)));
+  return { revision: document.revision, check, bytes };
+}
+
+/** Returns the list without the nodes at some places. */
+function without(leftOut: readonly number[], { bytes, starts }: Version): Buffer {
+  const slices: Buffer[] = [];
+  let from = 0;
+  for (const place of [...leftOut, starts.length - 1]) {
+    const end = starts[place] ?? 0;
+    if (end > from) slices.push(bytes.subarray(from, end));
+    from = starts[place + 1] ?? end;
+  }
+  const last = slices.pop()?.subarray(0, -comma.length) ?? Buffer.alloc(0);
+  return Buffer.concat([opening, ...slices, last, closing]);
+}
+
+function openEdition(nodes: ListedNodes): Edition {
+  const covered = nodes.map((document) => presentPeer(document, undefined));
+  return {
+    nodes,
+    tag: contentTag(JSON.stringify(covered)),
+    byId: placesBy(covered.map(({ id }) => id)),
+    byAddress: placesBy(covered.map(({ ip_address: address }) => address)),
+    tags: new Map(),
+  };
+}
+
+function placesBy(names: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (const [place, name] of names.entries()) {
+    const known = places.get(name);
+    if (known === undefined) places.set(name, [place]);
+    else known.push(place);
+  }
+  return places;
+}

@@ -1,0 +1,65 @@
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import type { PaymentProviderName } from '../../domain/payment.js';
+import type { Acknowledgement, PaymentCallback } from '../../platforms/payment-provider.js';
+import type { Deps } from '../../../shared/deps.js';
+import type { AcceptCallback, AcceptNotices } from './accept-callback.js';
+
+export type CallbackOutcome =
+  /** The platform need not send it again. */
+  | { readonly kind: 'acknowledged'; readonly acknowledgement: Acknowledgement }
+  /** It changes nothing: a buyer's return page, or a GET without a meaning. */
+  | { readonly kind: 'shown' }
+  | { readonly kind: 'not_configured' }
+  /** The signature is not valid. The service read and wrote nothing. */
+  | { readonly kind: 'refused' }
+  /** It cannot be verified now; the platform sends it again. */
+  | { readonly kind: 'unavailable' };
+
+/**
+ * Accepts a callback of a payment platform (docs/design.md#callbacks): verifies it, makes its acceptance durable and
+ * settles it. If the settlement of a new callback fails or exceeds its time, a reaction does it.
+ * @throws StoreUnavailable, Overloaded: the platform must send it again
+ */
+export interface ReceivePaymentCallback {
+  (
+    input: { readonly name: PaymentProviderName; readonly callback: PaymentCallback },
+    context: CommandContext,
+  ): Promise<CallbackOutcome>;
+}
+
+/** Reports callbacks to the operators. */
+export interface CallbackNotices extends AcceptNotices {
+  /** Reports a refused or unverifiable callback. @param reason the problem */
+  readonly onRefused: (provider: PaymentProviderName, reason: string) => void;
+}
+
+/** Providers that may confirm with GET. */
+const confirmsByGet: readonly PaymentProviderName[] = ['epay', 'alipay'];
+
+export function makeReceivePaymentCallback({
+  paymentProviders,
+  acceptCallback,
+  onRefused,
+}: Pick<CallbackNotices, 'onRefused'> &
+  Pick<Deps, 'paymentProviders'> & { readonly acceptCallback: AcceptCallback }): ReceivePaymentCallback {
+  return async ({ name, callback }, context) => {
+    const provider = paymentProviders.get(name);
+    if (callback.method === 'GET' && (callback.query === '' || !confirmsByGet.includes(name))) {
+      return { kind: 'shown' };
+    }
+    if (provider === undefined) return { kind: 'not_configured' };
+    const verification = await provider.verify(callback);
+    switch (verification.kind) {
+      case 'refused':
+        onRefused(name, verification.reason);
+        return { kind: 'refused' };
+      case 'unavailable':
+        onRefused(name, verification.problem);
+        return { kind: 'unavailable' };
+      case 'verified':
+        if (callback.method === 'GET' && provider.get === 'shows') return { kind: 'shown' };
+        await acceptCallback(name, verification.callback, callback.receivedAt, context);
+        return { kind: 'acknowledged', acknowledgement: provider.acknowledgement };
+    }
+  };
+}

@@ -1,0 +1,55 @@
+import type { Deps } from '../../shared/deps.js';
+import { makeAcceptCallback } from './callbacks/accept-callback.js';
+import { makeAcceptNews } from './callbacks/accept-news.js';
+import { makeCancelOrder } from './orders/cancel-order.js';
+import { makeCapturePayment } from './orders/capture-payment.js';
+import { makeDismissUnmatched } from './reviews/dismiss-unmatched.js';
+import { makeFulfilOrder } from './orders/fulfil-order.js';
+import { makeOrderPlaces } from '../../shared/place-limits.js';
+import { type CallbackNotices, makeReceivePaymentCallback } from './callbacks/receive-payment-callback.js';
+import { makeFindPayments } from './callbacks/find-payments.js';
+import { makeCheckReturnUrl, makePayOrder } from './orders/pay-order.js';
+import { listPaymentPlatforms } from './payment-platforms.js';
+import { makePassOnCallback } from './callbacks/pass-on-callback.js';
+import { makeReconcileDaily } from './reconciling/reconcile-daily.js';
+import { makeReconcileOrders } from './reconciling/reconcile-orders.js';
+import { makeReconcilePayments } from './reconciling/reconcile-payments.js';
+import { makeReconcileReports } from './reconciling/reconcile-reports.js';
+import { makeRecordPayment } from './reviews/record-payment.js';
+import { makeRefundOrder } from './orders/refund-order.js';
+import { makeResolvePayment } from './reviews/resolve-payment.js';
+import { makeSettlePayment } from './callbacks/settle-payment.js';
+import { makeCheckOrder, makePlaceOrder } from './orders/place-order.js';
+
+export function makeOrderCommands(deps: CallbackNotices & Deps) {
+  const settlePayment = makeSettlePayment(deps);
+  const passOnCallback = makePassOnCallback({ ...deps, settlePayment });
+  const resolvePayment = makeResolvePayment({ ...deps, settlePayment });
+  const acceptCallback = makeAcceptCallback(deps);
+  const acceptNews = makeAcceptNews({ ...deps, acceptCallback });
+  const reconcilePayments = makeReconcilePayments({
+    ...deps,
+    reconcileOrders: makeReconcileOrders({ ...deps, acceptNews }),
+    reconcileReports: makeReconcileReports({ ...deps, acceptNews }),
+  });
+  return {
+    settlePayment,
+    passOnCallback,
+    resolvePayment,
+    recordPayment: makeRecordPayment({ ...deps, passOnCallback }),
+    findPayments: makeFindPayments(deps),
+    dismissUnmatched: makeDismissUnmatched({ ...deps, resolvePayment }),
+    receivePaymentCallback: makeReceivePaymentCallback({ ...deps, acceptCallback }),
+    paymentPlatforms: () => listPaymentPlatforms(deps),
+    checkOrder: makeCheckOrder(deps),
+    placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
+    checkReturnUrl: makeCheckReturnUrl(deps),
+    payOrder: makePayOrder(deps),
+    capturePayment: makeCapturePayment(deps),
+    refundOrder: makeRefundOrder(deps),
+    reconcilePayments,
+    reconcileDaily: makeReconcileDaily({ ...deps, reconcilePayments }),
+    fulfilOrder: makeFulfilOrder(deps),
+    cancelOrder: makeCancelOrder(deps),
+  };
+}

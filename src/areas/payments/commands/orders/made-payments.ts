@@ -1,0 +1,63 @@
+import { checkoutAggregate, isPaymentMade, type MadeReference } from '../../domain/checkout/checkout.js';
+import type { PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
+import type { Due, TransactionReport } from '../../domain/transaction/status.js';
+import type { Deps } from '../../../shared/deps.js';
+
+/**
+ * Returns the payments that the service made for an order, where a payment is due and a report of its transaction names
+ * what was paid.
+ */
+export type MadePayments = (
+  provider: PaymentProviderName,
+  due: Due,
+  reports: readonly TransactionReport[],
+) => Promise<readonly MadeReference[]>;
+
+/**
+ * Reads what the service made (docs/design.md#identity-of-a-payment). A platform without credentials makes nothing for the
+ * service, and costs no read. The process that made a payment has it cached; any other answer is read again.
+ */
+export function makeMadePayments({
+  handler,
+  paymentMakers,
+}: Pick<Deps, 'handler' | 'paymentMakers'>): MadePayments {
+  return async (provider, { orderId, reports: due }, reports) => {
+    if (!due.some(({ told }) => told.some(isPaid)) || !paymentMakers.has(provider)) return [];
+    const named = paidReferences(reports);
+    if (named.length === 0) return [];
+    const { state: cached } = await handler.load(checkoutAggregate, orderId, 'remembered');
+    const isKnown = named.every((reference) => isPaymentMade(cached.made, { provider, reference }));
+    return isKnown ? cached.made : (await handler.load(checkoutAggregate, orderId, 'latest')).state.made;
+  };
+}
+
+/**
+ * Returns whether a fact pays another payment than those made. Without one that the service made at the platform, the
+ * order's number alone decides: a shop made the payment. Stripe reports one payment by its session and by its intent, which
+ * names no session, so the other reports of the transaction decide on such a fact.
+ * @param reports all reports of the transaction, also those that the order knows and those that an operator dismissed
+ */
+export function isAnotherPayment(
+  told: PaymentNotification,
+  provider: PaymentProviderName,
+  made: readonly MadeReference[],
+  reports: readonly TransactionReport[],
+): boolean {
+  if (!isPaid(told) || !made.some((one) => one.provider === provider)) return false;
+  const isMade = (reference: string) => isPaymentMade(made, { provider, reference });
+  if (told.reference !== undefined) return !isMade(told.reference);
+  const named = paidReferences(reports);
+  return named.length > 0 && !named.some(isMade);
+}
+
+/** Returns what the reports of payments name. Those of another account decide nothing. */
+function paidReferences(reports: readonly TransactionReport[]): readonly string[] {
+  return reports
+    .filter(({ is_ours: isOurs }) => isOurs)
+    .flatMap(({ told }) => told.filter(isPaid))
+    .flatMap(({ reference }) => (reference === undefined ? [] : [reference]));
+}
+
+function isPaid({ fact }: PaymentNotification): boolean {
+  return fact.kind === 'paid';
+}

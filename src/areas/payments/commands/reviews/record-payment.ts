@@ -1,0 +1,151 @@
+import { hash } from 'node:crypto';
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { contradictionOf } from '../../domain/order/contradiction.js';
+import { invalid } from '../../../../validation/invalid-request.js';
+import { orderNumber, parseOrderNumber } from '../../domain/order/number.js';
+import {
+  orderAggregate,
+  orderStatus,
+  type OrderStatus,
+  outcomesIn,
+  type PlacedOrder,
+  type ReportedFact,
+  unusedPayments,
+} from '../../domain/order/order.js';
+import { rejectOrder } from '../../domain/order/rejections.js';
+import type { ReviewReason } from '../../../../../projections/payments/orders/resource.js';
+import type { Disposition } from '../../domain/payment.js';
+import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
+import { rejectPayment } from '../../domain/transaction/rejections.js';
+import { transactionAggregate } from '../../domain/transaction/transaction.js';
+import { checkText } from '../../../../validation/text.js';
+import { callbackIdOf, transactionStreamId } from '../../domain/payment-ids.js';
+import { sealPaymentNote } from '../callbacks/payment-notes.js';
+import { factOfRecord, type RecordRequest } from './record-request.js';
+import type { PassOnCallback } from '../callbacks/pass-on-callback.js';
+
+/** The outcome of a payment that an operator recorded. */
+export interface PaymentRecord {
+  /** The id of the report, like that of a callback. */
+  readonly id: string;
+  readonly order_id: string;
+  readonly order_number: string;
+  /** `known`: the same was recorded before, and this call wrote nothing. */
+  readonly outcome: 'recorded' | 'known';
+  /** What the report was settled as; null: it is held. */
+  readonly disposition: Disposition | null;
+  readonly order_status: OrderStatus;
+  /** Why payments of the order wait for an operator now. */
+  readonly in_review: readonly ReviewReason[];
+}
+
+/**
+ * Records what a platform did not report, or cannot (docs/payments/resolving.md#record-by-hand). The record is a report
+ * like that of a callback: it is settled by the same rules, and the same callback later changes nothing more. The same
+ * record again is known by its content, under any reason.
+ * @throws CommandRejected invalid_request, order_not_found, record_contradicts, transaction_of_another_order,
+ * payment_callback_full
+ */
+export type RecordPayment = (request: RecordRequest, context: CommandContext) => Promise<PaymentRecord>;
+
+/** How far the clocks of an operator and of this process may differ. */
+const clockSkewMs = 300_000;
+
+export function makeRecordPayment(
+  deps: Pick<Deps, 'handler' | 'sealer' | 'digests'> & {
+    readonly passOnCallback: PassOnCallback;
+  },
+): RecordPayment {
+  const { handler, passOnCallback } = deps;
+
+  return async (request, context) => {
+    // The order keeps the latest figure of a platform, so a time in the future would hide what comes later.
+    if (request.at !== undefined && Date.parse(request.at) > context.time.getTime() + clockSkewMs) {
+      invalid('at', 'lies in the future', 'too_large');
+    }
+    const orderId = parseOrderNumber(request.order) ?? request.order;
+    const fact = factOfRecord(request);
+    const reason = checkText(request.reason, 'reason', 400);
+    const evidence = checkText(request.evidence, 'evidence', 400);
+    const order = await requireOrder(orderId);
+    const provider = request.provider ?? order.provider;
+    if (provider !== order.provider) {
+      rejectOrder(
+        'record_contradicts',
+        `the order is paid through ${order.provider}, not through ${provider}`,
+      );
+    }
+    const transaction_id = request.transaction_id ?? null;
+    await refuseOtherOrder(orderId, provider, transaction_id);
+    const content = JSON.stringify([orderId, transaction_id, fact, request.at ?? null]);
+    // No key of a platform begins like this.
+    const id = callbackIdOf(provider, `recorded by an operator: ${content}`);
+    const { state: before } = await handler.load(paymentCallbackAggregate, id);
+    const at = request.at === undefined ? null : new Date(request.at).toISOString();
+    if (before.callback === null) {
+      const told = { callback: id, provider, transactionId: transaction_id, fact, mismatch: null };
+      checkRecord(order, { ...told, at: new Date(at ?? context.time) });
+    }
+    const why = JSON.stringify({ reason, evidence });
+    const note = await sealPaymentNote(deps, { paymentId: id, buyerId: order.userId }, why);
+    const callback = {
+      provider,
+      fields_digest: hash('sha256', content),
+      is_ours: true,
+      notifications: [{ order_number: orderNumber(orderId), transaction_id, fact, at }],
+      received_at: context.time.toISOString(),
+    };
+    const target = { aggregate: paymentCallbackAggregate, id };
+    const { events } = await handler.handle(target, { type: 'Receive', callback, note }, context);
+    const [disposition = null] = await passOnCallback(id, stepContext(context, 'settle'));
+    return outcomeOf({ id, disposition }, orderId, events.length > 0);
+  };
+
+  /** A record that is held goes to no order again, so one that the order would hold is refused before it is written. */
+  function checkRecord(order: PlacedOrder, told: ReportedFact): void {
+    const contradiction = contradictionOf(order, told);
+    if (contradiction !== null) rejectOrder('record_contradicts', contradiction);
+    if (!outcomesIn(order, [told]).includes('full')) return;
+    rejectPayment(
+      'payment_callback_full',
+      'the order keeps no more reports; decide on what waits in review, then record this again with its transaction',
+    );
+  }
+
+  async function outcomeOf(
+    { id, disposition }: Pick<PaymentRecord, 'id' | 'disposition'>,
+    orderId: string,
+    isNew: boolean,
+  ): Promise<PaymentRecord> {
+    const order = await requireOrder(orderId);
+    const waiting = [...order.mismatches, ...unusedPayments(order)].map(({ reason }) => reason);
+    return {
+      id,
+      order_id: orderId,
+      order_number: orderNumber(orderId),
+      outcome: isNew ? 'recorded' : 'known',
+      disposition,
+      order_status: orderStatus(order),
+      in_review: [...new Set(waiting)],
+    };
+  }
+
+  async function refuseOtherOrder(
+    orderId: string,
+    provider: PlacedOrder['provider'],
+    transactionId: string | null,
+  ): Promise<void> {
+    if (transactionId === null) return;
+    const { state } = await handler.load(transactionAggregate, transactionStreamId(provider, transactionId));
+    if (state.link !== null && state.link.order_id !== orderId) {
+      rejectPayment('transaction_of_another_order', 'the transaction has paid another order');
+    }
+  }
+
+  async function requireOrder(orderId: string): Promise<PlacedOrder> {
+    const { state } = await handler.load(orderAggregate, orderId);
+    return state.status === 'placed' ? state : rejectOrder('order_not_found', 'there is no such order');
+  }
+}

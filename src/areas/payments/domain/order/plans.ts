@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { currencyCode, type Money, type PaymentProviderName } from '../payment.js';
+import { orderGrant } from './events.js';
+import { invalid } from '../../../../validation/invalid-request.js';
+
+/** A plan in `PLANS_FILE` (docs/design.md#plans-and-orders). */
+const plan = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be 1 to 64 lower-case letters, digits or hyphens'),
+  name: z.string().min(1).max(128),
+  /** Minor units by currency. */
+  prices: z
+    .record(currencyCode, z.int().positive())
+    .refine((prices) => Object.keys(prices).length > 0, 'must name a price'),
+  grants: orderGrant,
+});
+export type Plan = z.infer<typeof plan>;
+
+export const plans = z
+  .array(plan)
+  .min(1)
+  .max(200)
+  .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'two plans have one id');
+
+/** The plans of a service without `PLANS_FILE`. */
+export const builtInPlans: readonly Plan[] = [
+  {
+    id: 'capacity-100g',
+    name: '100 GiB of storage',
+    prices: { USD: 999, CNY: 6_900 },
+    grants: { capacity_bytes: 107_374_182_400 },
+  },
+  {
+    id: 'project-s3',
+    name: 'Storages of one’s own for a project',
+    prices: { USD: 1_900, CNY: 12_900 },
+    grants: { entitlement: 'allow_s3' },
+  },
+];
+
+const paidInYuan: readonly PaymentProviderName[] = ['wechatpay', 'alipay', 'epay'];
+
+export function defaultCurrency(provider: PaymentProviderName): string {
+  return paidInYuan.includes(provider) ? 'CNY' : 'USD';
+}
+
+/** The currencies of PayPal's REST APIs ("Currency codes"). It charges no decimals of the second list. */
+const paypalCurrencies: readonly string[] = [
+  ...['AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'EUR', 'GBP', 'HKD', 'HUF', 'ILS', 'JPY', 'MXN'],
+  ...['MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'SEK', 'SGD', 'THB', 'TWD', 'USD'],
+];
+const paypalWholeUnits: readonly string[] = ['HUF', 'TWD'];
+/** Stripe charges whole tens of these ("Supported currencies", three-decimal currencies). */
+const stripeWholeTens: readonly string[] = ['BHD', 'JOD', 'KWD', 'OMR', 'TND'];
+
+/**
+ * Returns why the platform cannot charge the price, or null. An order that no payment can pay is refused when it is
+ * placed.
+ */
+export function whyNotPayable(provider: PaymentProviderName, { amount, currency }: Money): string | null {
+  if (paidInYuan.includes(provider)) return currency === 'CNY' ? null : `${provider} pays in CNY alone`;
+  if (provider === 'stripe' && stripeWholeTens.includes(currency) && amount % 10 !== 0) {
+    return `stripe charges ${currency} in tens of its smallest unit, and the plan has another price`;
+  }
+  if (provider !== 'paypal') return null;
+  if (!paypalCurrencies.includes(currency)) return `paypal does not charge ${currency}`;
+  return paypalWholeUnits.includes(currency) && amount % 100 !== 0
+    ? `paypal charges ${currency} without decimals, and the plan has another price`
+    : null;
+}
+
+/** Returns the plan and its price in minor units. @throws InvalidInput */
+export function findOffer(
+  all: readonly Plan[],
+  { planId, currency }: { readonly planId: string; readonly currency: string },
+): { readonly plan: Plan; readonly amount: number } {
+  const found = all.find(({ id }) => id === planId);
+  if (found === undefined) return invalid('plan_id', 'names no plan', 'not_allowed');
+  const amount = Object.hasOwn(found.prices, currency) ? found.prices[currency] : undefined;
+  if (amount === undefined) {
+    return invalid('currency', 'is not one in which the plan has a price', 'not_allowed');
+  }
+  return { plan: found, amount };
+}
+
+/** Returns whether the grant of the plan belongs to a project. */
+export function isForProject({ grants }: Plan): boolean {
+  return 'entitlement' in grants;
+}

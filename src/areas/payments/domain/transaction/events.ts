@@ -1,0 +1,47 @@
+// These names and shapes are the storage format: a change needs a new version and an upcaster.
+import { z } from 'zod';
+import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
+import { entityId, hexDigest, instant } from '../../../../validation/fields.js';
+import { paymentAction, paymentNotification, resolutionNote } from '../payment.js';
+
+/** Streams `transaction-<provider>-<SHA-256 of the platform's id>`: see `reportStreamId`. */
+export const transactionCategory = 'transaction';
+
+/** A report, by the revision of its `PaymentReported`. */
+const report = z.int().nonnegative();
+
+const schemas = {
+  /** A verified report. Only a digest of the platform's text is stored, because the text may name people. */
+  PaymentReported: z.strictObject({
+    /** The id of its callback, or the name of the notification that an inbox passed on. */
+    key: z.string().min(1),
+    /** SHA-256 of the fields that count. A repetition with other content has another digest. */
+    digest: hexDigest,
+    is_ours: z.boolean(),
+    told: z.array(paymentNotification).min(1).max(50),
+    /** The order that it names, if it exists; else the order that is linked already; else null. */
+    order_id: entityId.nullable(),
+    received_at: instant,
+    /** Its transaction keeps no more reports, so this stream has only this one. */
+    is_excess: z.literal(true).exactOptional(),
+  }),
+  /** A known key with other content, which is never applied. */
+  PaymentConflicted: z.strictObject({ key: z.string().min(1), digest: hexDigest }),
+  /** Its order keeps no more reports. */
+  PaymentReportHeld: z.strictObject({ report }),
+  /** An operator's decision on a report that waits. The order that it is applied to is the link. Null: dismissed. */
+  PaymentReportResolved: z.strictObject({
+    ...{ report, action: paymentAction, order_id: entityId.nullable() },
+    ...resolutionNote,
+  }),
+  /** A link without a report: by a decision in review, or by an earlier release. */
+  TransactionLinked: z.strictObject({ order_id: entityId }),
+  /** Written by earlier releases, whose callbacks are passed on again. */
+  CallbackParked: z.strictObject({ callback: z.string().min(1) }),
+  CallbackUnparked: z.strictObject({ callback: z.string().min(1) }),
+};
+
+export type TransactionEvent = EventOf<typeof schemas>;
+export type PaymentReport = Extract<TransactionEvent, { type: 'PaymentReported' }>['data'];
+export type ReportResolution = Extract<TransactionEvent, { type: 'PaymentReportResolved' }>['data'];
+export const transactionCodec = makeEventCodec(schemas);

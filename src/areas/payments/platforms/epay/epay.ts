@@ -1,0 +1,125 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type Form, isAmbiguous, parseForm, signedText } from '../forms.js';
+import type { PaymentFact } from '../../domain/payment.js';
+import { decimalAmount } from '../money.js';
+import type { PaymentProvider, Refusal, Verification } from '../payment-provider.js';
+import { nothing, refused, unreadable, verified, verifiedUnreadable } from '../verification.js';
+
+const unsignedNames = new Set(['sign', 'sign_type']);
+/**
+ * Parameters of a request for a payment, which no callback has. The service signs such requests with the key of callbacks,
+ * and a buyer chooses a part of them. So a text that contains one of these names is a request, and never a callback.
+ */
+const requestNames = ['notify_url', 'return_url'];
+/** Names that no value may imitate. Newer gateways sign further parameters, for example api_trade_no and buyer. */
+const knownNames = new Set([
+  ...['pid', 'trade_no', 'out_trade_no', 'type', 'name', 'money', 'trade_status', 'param'],
+  ...unsignedNames,
+  ...requestNames,
+]);
+
+/** The parameters that the service uses. Names of goods are absent: the gateway may replace them. */
+const recordedNames = ['pid', 'trade_no', 'out_trade_no', 'money', 'trade_status'];
+
+/**
+ * Makes the platform epay, the interface of many Chinese gateways, by GET or POST. The signature, MD5 over the sorted
+ * parameters and the merchant's key, is weak, so the platform is off unless it is enabled. The key of a payment is the
+ * gateway's trade_no, which reports each payment once. Other callbacks about the trade get other keys, so that the
+ * payment is no conflict with them.
+ */
+export function makeEpay({
+  pid,
+  keys,
+}: {
+  readonly pid: string;
+  readonly keys: readonly string[];
+}): PaymentProvider {
+  return {
+    // The gateway searches the whole body for this word, so no error of this route may contain it.
+    acknowledgement: { contentType: 'text/plain; charset=utf-8', body: 'success' },
+    get: 'settles',
+    verify: ({ method, query, body }) => {
+      const form = parseForm(method === 'GET' ? Buffer.from(query, 'latin1') : body);
+      if (form === null) return Promise.resolve(refused('malformed'));
+      const refusal = judge(form);
+      return Promise.resolve(refusal === null ? read(form) : refused(refusal));
+    },
+  };
+
+  function judge(form: Form): Refusal | null {
+    const sign = form.get('sign') ?? '';
+    // Some gateways write the digest in upper case.
+    if (!/^(?:[0-9a-f]{32}|[0-9A-F]{32})$/.test(sign) || (form.get('sign_type') ?? 'MD5') !== 'MD5')
+      return 'malformed';
+    if (!isUnambiguous(form)) return 'malformed';
+    const text = textOf(form);
+    const isGenuine = keys.some((key) => {
+      const expected = createHash('md5').update(text, 'latin1').update(key).digest();
+      return timingSafeEqual(expected, Buffer.from(sign, 'hex'));
+    });
+    return isGenuine ? null : 'wrong_signature';
+  }
+
+  function read(form: Form): Verification {
+    const content = Buffer.from(textOf(form), 'latin1');
+    const order_number = form.get('out_trade_no') ?? '';
+    const transaction_id = form.get('trade_no') ?? '';
+    if (!isId(order_number)) return verifiedUnreadable('out_trade_no', content);
+    if (!isId(transaction_id)) return verifiedUnreadable('trade_no', content);
+    return verified({
+      key: keyOf(form, transaction_id),
+      isOurs: form.get('pid') === pid,
+      notifications: [{ order_number, transaction_id, fact: factOf(form), at: null }],
+      fields: recordedNames.map((name) => [name, form.get(name) ?? '']),
+    });
+  }
+}
+
+function textOf(form: Form): string {
+  const isSigned = (name: string): boolean => !unsignedNames.has(name) && form.get(name) !== '';
+  return signedText(form, [...form.keys()].filter(isSigned));
+}
+
+/**
+ * Returns whether the signed text has one reading. Without escaping, values that a buyer chooses could imitate
+ * parameters. Each parameter that the service uses is then a field of the form once, and no value contains another. With MD5, an attacker can make two texts with one digest, but these need control characters or broken
+ * UTF-8.
+ */
+function isUnambiguous(form: Form): boolean {
+  if (![...form.keys()].every((name) => /^[a-z][a-z0-9_]{0,31}$/.test(name))) return false;
+  if (requestNames.some((name) => form.has(name))) return false;
+  if (isAmbiguous(form, [...knownNames, ...form.keys()])) return false;
+  // A parameter that the service does not know could be moved into the value before it.
+  if (recordedNames.some((name) => form.get(name)?.includes('&'))) return false;
+  return [...form.values()].every((value) => isPrintableUtf8(Buffer.from(value, 'latin1')));
+}
+
+function isPrintableUtf8(bytes: Buffer): boolean {
+  try {
+    return !/\p{Cc}/u.test(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    // Not UTF-8.
+    return false;
+  }
+}
+
+function isId(text: string): boolean {
+  return /^[\x21-\x7e]{1,256}$/.test(text);
+}
+
+function isPayment(form: Form): boolean {
+  return form.get('trade_status') === 'TRADE_SUCCESS';
+}
+
+/** Returns the key of a callback. An id contains no space, so the two forms never collide. */
+function keyOf(form: Form, transactionId: string): string {
+  if (isPayment(form)) return transactionId;
+  const content = `${transactionId} ${form.get('trade_status') ?? ''}`;
+  return `not-paid ${createHash('sha256').update(content, 'latin1').digest('hex')}`;
+}
+
+function factOf(form: Form): PaymentFact {
+  if (!isPayment(form)) return nothing;
+  const money = decimalAmount(form.get('money'), 'CNY');
+  return money === null ? unreadable('money') : { kind: 'paid', ...money };
+}

@@ -1,0 +1,139 @@
+import type { OutgoingReply, OutgoingRequest } from '../../../../outgoing/outgoing-http.js';
+import { PlatformError } from '../payment-maker.js';
+import { at, type Fields, listAt, parseJsonObject, textAt } from '../parsing.js';
+import type { PayPalEnvironment } from './paypal-certificates.js';
+import type { CallPlatform } from '../platform-calls.js';
+import { refusalOf, unreadableReply } from '../platform-replies.js';
+
+/** The credentials of an app ("Get client ID and client secret"). */
+export interface PayPalApi {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** One request of the REST API. */
+export interface PayPalRequest {
+  readonly method: 'GET' | 'POST';
+  /** With the query. */
+  readonly path: string;
+  readonly json?: Fields;
+  /** The idempotency key of a POST, 1 to 108 characters. PayPal keeps it for 6 hours. */
+  readonly requestId?: string;
+  /** The bytes of the reply to read; 64 KiB when left out. */
+  readonly bodyBytesMax?: number;
+}
+
+/** Sends a request, and returns the object of the reply. @throws PlatformError */
+export type PayPalClient = (request: PayPalRequest) => Promise<Fields>;
+
+interface Token {
+  readonly text: string;
+  readonly endsAtMs: number;
+}
+
+const publicUrls: Readonly<Record<PayPalEnvironment, string>> = {
+  live: 'https://api-m.paypal.com',
+  sandbox: 'https://api-m.sandbox.paypal.com',
+};
+/** A token is not used in its last minute: the clocks may differ, and a call may wait. */
+const marginMs = 60_000;
+
+/** Returns the base of PayPal's addresses. */
+export function paypalUrlOf(environment: PayPalEnvironment): string {
+  return publicUrls[environment];
+}
+
+/**
+ * Makes the client of PayPal's REST API. Its token ("Get an access token", client credentials) serves all calls until
+ * shortly before its end. A token that PayPal does not know any more (401) is renewed once.
+ * @param deps.baseUrl without a slash at its end
+ */
+export function makePayPalClient({
+  baseUrl,
+  api: { clientId, clientSecret },
+  call,
+  now,
+}: {
+  readonly baseUrl: string;
+  readonly api: PayPalApi;
+  readonly call: CallPlatform;
+  readonly now: () => Date;
+}): PayPalClient {
+  let token: Token | null = null;
+  let fetching: Promise<Token> | null = null;
+
+  return async (request) => {
+    const known = await currentToken();
+    const reply = await call(withToken(request, known));
+    if (reply.status !== 401) return fieldsOf(reply);
+    // Another call may have renewed it already.
+    if (token === known) token = null;
+    return fieldsOf(await call(withToken(request, await currentToken())));
+  };
+
+  function withToken(
+    { method, path, json, requestId, bodyBytesMax }: PayPalRequest,
+    { text }: Token,
+  ): OutgoingRequest {
+    return {
+      method,
+      url: `${baseUrl}${path}`,
+      headers: {
+        authorization: `Bearer ${text}`,
+        accept: 'application/json',
+        'content-type': 'application/json',
+        ...(requestId === undefined ? {} : { 'paypal-request-id': requestId }),
+        // The minimal reply does not say whether money was captured.
+        ...(method === 'GET' ? {} : { prefer: 'return=representation' }),
+      },
+      ...(json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) }),
+      ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),
+    };
+  }
+
+  /** Calls that need a token at once wait for one request. */
+  async function currentToken(): Promise<Token> {
+    if (token !== null && now().getTime() < token.endsAtMs) return token;
+    fetching ??= fetchToken().finally(() => {
+      fetching = null;
+    });
+    token = await fetching;
+    return token;
+  }
+
+  /** Without a token nothing was asked for, so every failure is `unavailable`. */
+  async function fetchToken(): Promise<Token> {
+    const askedAtMs = now().getTime();
+    try {
+      const reply = await call({
+        method: 'POST',
+        url: `${baseUrl}/v1/oauth2/token`,
+        headers: {
+          authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`,
+          accept: 'application/json',
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        body: Buffer.from('grant_type=client_credentials'),
+      });
+      return readToken(fieldsOf(reply), askedAtMs);
+    } catch (error) {
+      throw error instanceof PlatformError ? new PlatformError('unavailable', error.code) : error;
+    }
+  }
+}
+
+function readToken(fields: Fields, askedAtMs: number): Token {
+  const text = textAt(fields, 'access_token', 8_192);
+  const seconds = at(fields, 'expires_in');
+  if (text === null || !/^[\x21-\x7e]+$/.test(text)) return unreadableReply();
+  if (typeof seconds !== 'number' || !(seconds > 0)) return unreadableReply();
+  return { text, endsAtMs: askedAtMs + seconds * 1_000 - marginMs };
+}
+
+/** An error of the API names its issue; an error of the token is a word ("API responses"). */
+function fieldsOf({ status, body }: OutgoingReply): Fields {
+  const fields = parseJsonObject(body);
+  if (status >= 200 && status < 300) return fields ?? unreadableReply();
+  const [detail] = listAt(fields, 'details');
+  throw refusalOf(status, [textAt(detail, 'issue'), textAt(fields, 'name'), textAt(fields, 'error')]);
+}

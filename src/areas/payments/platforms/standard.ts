@@ -1,0 +1,150 @@
+import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import type { PaymentFact } from '../domain/payment.js';
+import { minorUnits } from './money.js';
+import { at, decodeBase64, parseJsonObject, textAt, timeAt } from './parsing.js';
+import { acknowledgedOk, type PaymentProvider } from './payment-provider.js';
+import {
+  fieldsAt,
+  isWithinTolerance,
+  nothing,
+  refused,
+  unreadable,
+  verified,
+  verifiedUnreadable,
+} from './verification.js';
+
+const signaturesMax = 16;
+
+const standardFields: readonly string[] = [
+  'type',
+  'timestamp',
+  'data.order_number',
+  'data.transaction_id',
+  'data.amount',
+  'data.currency',
+  'data.refunded_amount',
+  'data.disputed_amount',
+];
+
+/** The prefix that makes a raw Ed25519 public key a SubjectPublicKeyInfo (RFC 8410). */
+const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
+
+export type StandardCheck = (content: Buffer, signatures: readonly string[]) => boolean;
+
+/**
+ * Makes the platform for Standard Webhooks 1.0, for gateways without a module here: `v1` HMAC-SHA256 or `v1a` Ed25519
+ * over `<id>.<timestamp>.<raw body>`. The key of a callback is the message's id. The body has the form in
+ * docs/design.md#payment-callbacks.
+ * @param checks made by `parseStandardSecret`
+ */
+export function makeStandard({ checks }: { readonly checks: readonly StandardCheck[] }): PaymentProvider {
+  return {
+    acknowledgement: acknowledgedOk,
+    verify: ({ headers, body, receivedAt }) => {
+      const id = headers['webhook-id'] ?? '';
+      const time = headers['webhook-timestamp'] ?? '';
+      const signatures = (headers['webhook-signature'] ?? '').split(' ', signaturesMax);
+      // A dot in the id would let the boundary between id and time move.
+      if (!/^[\x21-\x2d\x2f-\x7e]{1,256}$/.test(id) || !/^\d{1,12}$/.test(time)) {
+        return Promise.resolve(refused('malformed'));
+      }
+      const content = Buffer.concat([Buffer.from(`${id}.${time}.`), body]);
+      if (!checks.some((check) => check(content, signatures))) {
+        return Promise.resolve(refused('wrong_signature'));
+      }
+      return Promise.resolve(isWithinTolerance(time, receivedAt) ? read(id, body) : refused('out_of_time'));
+    },
+  };
+}
+
+function read(key: string, body: Buffer) {
+  const message = parseJsonObject(body);
+  const type = textAt(message, 'type');
+  if (message === null || type === null) return verifiedUnreadable('type', body);
+  return verified({
+    key,
+    isOurs: true,
+    notifications: [
+      {
+        order_number: textAt(message, 'data.order_number'),
+        transaction_id: textAt(message, 'data.transaction_id'),
+        fact: factOf(type, message),
+        at: timeAt(message, 'timestamp'),
+      },
+    ],
+    fields: fieldsAt(message, standardFields),
+  });
+}
+
+function factOf(type: string, message: unknown): PaymentFact {
+  switch (type) {
+    case 'payment.pending':
+      return { kind: 'pending' };
+    case 'payment.failed':
+      return { kind: 'failed' };
+    case 'payment.expired':
+      return { kind: 'expired' };
+    case 'payment.canceled':
+      return { kind: 'canceled' };
+    case 'payment.paid':
+      return counted('paid', message, 'data.amount');
+    case 'payment.refunded':
+      return counted('refunded-in-total', message, 'data.refunded_amount');
+    case 'payment.disputed':
+      return dispute(message, 'open');
+    case 'dispute.won':
+      return dispute(message, 'won');
+    case 'dispute.lost':
+      return dispute(message, 'lost');
+    default:
+      return nothing;
+  }
+}
+
+function counted(kind: 'paid' | 'refunded-in-total', message: unknown, field: string): PaymentFact {
+  const money = minorUnits(at(message, field), at(message, 'data.currency'));
+  return money === null ? unreadable(field) : { kind, ...money };
+}
+
+/** At most one dispute for a transaction. */
+function dispute(message: unknown, status: 'open' | 'won' | 'lost'): PaymentFact {
+  const dispute_id = textAt(message, 'data.transaction_id');
+  if (dispute_id === null) return unreadable('data.transaction_id');
+  const amount = at(message, 'data.disputed_amount');
+  const money = minorUnits(amount, at(message, 'data.currency'));
+  if (amount !== undefined && money === null) return unreadable('data.disputed_amount');
+  return { kind: 'dispute', dispute_id, status, ...money };
+}
+
+/** Parses `whsec_` and 24 to 64 bytes in base64 (`v1`), or `whpk_` and an Ed25519 public key (`v1a`); else null. */
+export function parseStandardSecret(secret: string): StandardCheck | null {
+  const bytes = decodeBase64(secret.replace(/^wh(?:sec|pk)_/, ''));
+  if (bytes === null) return null;
+  if (secret.startsWith('whsec_') && bytes.length >= 24 && bytes.length <= 64) return hmacCheck(bytes);
+  if (!secret.startsWith('whpk_') || bytes.length !== 32) return null;
+  return ed25519Check(
+    createPublicKey({ key: Buffer.concat([spkiPrefix, bytes]), format: 'der', type: 'spki' }),
+  );
+}
+
+function hmacCheck(key: Buffer): StandardCheck {
+  return (content, signatures) => {
+    const expected = createHmac('sha256', key).update(content).digest();
+    return decodeSignatures('v1,', signatures, expected.length).some((given) =>
+      timingSafeEqual(given, expected),
+    );
+  };
+}
+
+function ed25519Check(key: KeyObject): StandardCheck {
+  return (content, signatures) =>
+    decodeSignatures('v1a,', signatures, 64).some((given) => verify(null, content, key, given));
+}
+
+function decodeSignatures(version: string, signatures: readonly string[], length: number): readonly Buffer[] {
+  return signatures
+    .filter((signature) => signature.startsWith(version))
+    .map((signature) => decodeBase64(signature.slice(version.length)))
+    .filter((bytes) => bytes !== null)
+    .filter((bytes) => bytes.length === length);
+}

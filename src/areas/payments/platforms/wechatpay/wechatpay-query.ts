@@ -1,0 +1,94 @@
+import type { PaymentFact } from '../../domain/payment.js';
+import { minorUnits } from '../money.js';
+import { at, type Fields, textAt, timeAt } from '../parsing.js';
+import { unreadableReply } from '../platform-replies.js';
+import type { QueriedPayment } from '../queried-payment.js';
+import { fieldsAt, unreadable, verified } from '../verification.js';
+import { isOurResource, wechatPayFields, type WechatPayMerchant } from './wechatpay-resource.js';
+
+/** Reads the reply about an order ("Query order"). The key names what it reports, so every query of one state is one report. */
+export function readQueriedPayment(reply: Fields, merchant: WechatPayMerchant): QueriedPayment {
+  const facts = factsOf(reply);
+  if (facts.length === 0) return { kind: 'unknown' };
+  const order_number = textAt(reply, 'out_trade_no');
+  const transaction_id = textAt(reply, 'transaction_id');
+  const at = timeAt(reply, 'success_time');
+  const { callback: report } = verified({
+    key: `query-${stateOf(reply)}-${transaction_id ?? order_number ?? ''}`.slice(0, 256),
+    isOurs: isOurResource(reply, merchant),
+    notifications: facts.map((fact) => ({ order_number, transaction_id, fact, at })),
+    fields: fieldsAt(reply, wechatPayFields),
+  });
+  return stateOf(reply) === 'REFUND'
+    ? { kind: 'refunded', transactionId: transaction_id, report }
+    : { kind: 'reported', report };
+}
+
+const refundStates: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> = new Map([
+  ['SUCCESS', 'succeeded'],
+  // It is stuck at the bank.
+  ['ABNORMAL', 'pending'],
+  ['CLOSED', 'failed'],
+]);
+
+/** Reads the reply about a refund ("Query refund"), which names no merchant. It is about ours: the client signed for it. */
+export function readQueriedRefund(reply: Fields, refundId: string): QueriedPayment {
+  if (at(reply, 'status') === 'PROCESSING') return { kind: 'unknown' };
+  const status = refundStates.get(at(reply, 'status'));
+  const money = minorUnits(at(reply, 'amount.refund'), at(reply, 'amount.currency') ?? 'CNY');
+  if (status === undefined || money === null || at(reply, 'out_refund_no') !== refundId)
+    return unreadableReply();
+  const { callback: report } = verified({
+    key: `query-refund-${status}-${refundId}`,
+    isOurs: true,
+    notifications: [
+      {
+        order_number: textAt(reply, 'out_trade_no'),
+        transaction_id: textAt(reply, 'transaction_id'),
+        fact: { kind: 'refund', refund_id: refundId, status, ...money },
+        at: timeAt(reply, 'success_time'),
+      },
+    ],
+    fields: fieldsAt(reply, refundFields),
+  });
+  return { kind: 'reported', report };
+}
+
+const refundFields = [
+  'out_trade_no',
+  'transaction_id',
+  'out_refund_no',
+  'status',
+  'amount.refund',
+  'amount.currency',
+];
+
+function stateOf(reply: Fields): string {
+  return textAt(reply, 'trade_state') ?? '';
+}
+
+function factsOf(reply: Fields): readonly PaymentFact[] {
+  switch (stateOf(reply)) {
+    case 'SUCCESS':
+      return [paid(reply)];
+    case 'REFUND':
+      return [unreadable('refunds')];
+    case 'CLOSED':
+      return [{ kind: 'expired' }];
+    case 'REVOKED':
+      return [{ kind: 'canceled' }];
+    case 'PAYERROR':
+      return [{ kind: 'failed' }];
+    case 'NOTPAY':
+    case 'USERPAYING':
+    case 'ACCEPT':
+      return [];
+    default:
+      return [unreadable('trade_state')];
+  }
+}
+
+function paid(reply: Fields): PaymentFact {
+  const money = minorUnits(at(reply, 'amount.total'), at(reply, 'amount.currency') ?? 'CNY');
+  return money === null ? unreadable('amount.total') : { kind: 'paid', ...money };
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Commands } from '../../commands.js';
+import { minorAmount, transactionId } from '../domain/payment.js';
+import { checkText, textPattern } from '../../../validation/text.js';
+import { orderPaymentWay, orderRefund } from './order-resources.js';
+import { noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+
+const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
+
+const payRequest = z
+  .strictObject({
+    return_url: z
+      .string()
+      .max(2_048)
+      .optional()
+      .meta({
+        description:
+          'Where the platform sends the buyer afterwards: a page of this service or of `ALLOWED_ORIGINS`. Only the first call ' +
+          'of a payment sets it. It says nothing about the payment.',
+      }),
+  })
+  .meta({ id: 'OrderPaymentRequest' });
+
+const refundRequest = z
+  .strictObject({
+    amount: minorAmount
+      .positive()
+      .optional()
+      .meta({ description: 'Minor units; all that remains when it is left out.' }),
+    transaction_id: transactionId
+      .optional()
+      .meta({ description: 'The payment to refund, where the order has several.' }),
+    repeats: z
+      .uuid()
+      .toLowerCase()
+      .optional()
+      .meta({ description: 'The `id` of a refund without an answer, to ask for it again.' }),
+    note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
+  })
+  .meta({ id: 'OrderRefundRequest' });
+
+/** Makes the routes that ask payment platforms (docs/design.md#paying). */
+export function makeOrderPaymentRoutes({
+  checkReturnUrl,
+  payOrder,
+  refundOrder,
+}: Pick<Commands, 'checkReturnUrl' | 'payOrder' | 'refundOrder'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/orders/:orderId/pay',
+      name: 'payOrder',
+      tag: 'Orders',
+      summary: 'Make a payment for an order at its platform',
+      description:
+        'Returns how the buyer pays. While that payment can be paid, each call returns it. A callback of the platform says ' +
+        'that the order is paid. 409 `payment_not_offered`: the service has no credentials for this platform, and the order ' +
+        'is paid by its number.',
+      request: { params: orderParams, query: noQuery, body: payRequest },
+      replies: { 200: { description: 'How the buyer pays.', schema: orderPaymentWay } },
+      errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
+      check: ({ body }) => {
+        checkReturnUrl(body.return_url);
+      },
+      handler: async ({ params: { orderId }, body, caller, client, userAgent, command }) => {
+        const payment = await payOrder(
+          {
+            userId: caller.userId,
+            orderId,
+            returnUrl: body.return_url,
+            clientIp: client,
+            isMobile: isPhone(userAgent),
+          },
+          command,
+        );
+        return { status: 200, body: payment };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/orders/:orderId/refund',
+      name: 'refundOrder',
+      tag: 'Payments',
+      summary: 'Give the money of an order back, or a part of it',
+      description:
+        'Asks the platform. Its callback confirms the refund and moves the order. After 503, repeat the call with the same ' +
+        '`Idempotency-Key`, or with `repeats`: the platform then makes one refund. Until then the payment has no other refund.',
+      request: { params: orderParams, query: noQuery, body: refundRequest },
+      replies: { 201: { description: 'The refund, which the platform took on.', schema: orderRefund } },
+      errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
+      idempotent: true,
+      check: ({ body: { note } }) => {
+        checkText(note, 'note', 1_000);
+      },
+      handler: async ({ params: { orderId }, body, command }) => {
+        const { amount, transaction_id, repeats, note } = body;
+        const input = { orderId, amount, transactionId: transaction_id, repeats, note };
+        return { status: 201, body: { ...(await refundOrder(input, command)) } };
+      },
+    }),
+  ];
+}
+
+/** "Browser detection using the user agent" (MDN): browsers of phones name themselves mobile. */
+function isPhone(userAgent: string | null): boolean {
+  return userAgent !== null && /\bMobi(?:le)?\b/i.test(userAgent);
+}

@@ -1,0 +1,191 @@
+import type { Commands } from '../../commands.js';
+import type { Readers } from '../../../../projections/readers.js';
+import { z } from 'zod';
+import { currencyCode, paymentProvider } from '../domain/payment.js';
+import type { OrderResource } from '../../../../projections/payments/orders/reader.js';
+import { HttpError } from '../../../http/replies/http-error.js';
+import { listedOrder, orderResource } from '../../../../projections/payments/orders/resource.js';
+import { paymentPlatform, plan } from './order-resources.js';
+import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { noBody, noFields, noParams, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { projectParams } from '../../projects/routes/projects.js';
+
+const path = '/api/v1/orders';
+const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
+const orderRequest = z
+  .strictObject({
+    plan_id: z
+      .string()
+      .max(64)
+      .meta({ examples: ['capacity-100g'] }),
+    provider: paymentProvider,
+    currency: currencyCode
+      .meta({
+        description:
+          'When it is left out: CNY for wechatpay, alipay and epay, which pay in no other, else USD.',
+      })
+      .optional(),
+    project_id: z
+      .uuid()
+      .toLowerCase()
+      .meta({
+        description: 'For plans that give something to a project; the caller must be its admin or owner.',
+      })
+      .optional(),
+  })
+  .meta({ id: 'OrderRequest' });
+
+const orderQuery = creationQuery.extend({
+  status: orderResource.shape.status.optional().meta({ description: 'Only orders with this status.' }),
+});
+
+const planList = z.strictObject({ items: z.array(plan), platforms: z.array(paymentPlatform) });
+
+/** Makes the routes of plans and orders (docs/design.md#plans-and-orders). */
+export function makeOrderRoutes({
+  plans,
+  checkOrder,
+  placeOrder,
+  cancelOrder,
+  orders,
+  paymentPlatforms,
+}: Pick<Commands, 'checkOrder' | 'placeOrder' | 'cancelOrder' | 'paymentPlatforms'> &
+  Pick<Readers, 'orders'> & {
+    readonly plans: readonly z.output<typeof plan>[];
+  }): readonly Route[] {
+  const listOf = async (
+    of: Parameters<typeof orders.page>[0],
+    { status, ...query }: z.output<typeof orderQuery>,
+  ) => {
+    const { items, next_cursor } = await readCreationPage(query, (page) => orders.page(of, page, { status }));
+    return { items: items.map(listed), next_cursor };
+  };
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/plans',
+      name: 'listPlans',
+      tag: 'Orders',
+      summary: 'What can be bought, and how it is paid',
+      description: 'Orders are taken for the listed platforms alone.',
+      request: { params: noParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The plans, and the platforms that are set up.', schema: planList } },
+      handler: (_request) => ({
+        status: 200,
+        body: { items: [...plans], platforms: platformsOf(paymentPlatforms()) },
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      name: 'placeOrder',
+      tag: 'Orders',
+      summary: 'Place an order',
+      description:
+        'It waits a day to be paid. Its `number` is what the payment platform is given. Platforms whose callbacks the service could ' +
+        'not verify take no orders: 503 `provider_not_configured`.',
+      request: { params: noParams, query: noQuery, body: orderRequest },
+      replies: { 201: { description: 'The order, `created`.', schema: orderResource } },
+      errors: ['conflict', 'not_found', 'insufficient_role', 'provider_not_configured'],
+      entityTag: true,
+      idempotent: true,
+      check: ({ body }) => {
+        checkOrder(orderedIn(body));
+      },
+      handler: async ({ body, caller, command }) => {
+        const buyer = { userId: caller.userId, twoFactorEnabled: caller.meetsTwoFactor };
+        const { resource, revision } = await placeOrder({ buyer, ...orderedIn(body) }, command);
+        return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path,
+      name: 'listOrders',
+      tag: 'Orders',
+      summary: "The caller's orders, newest first",
+      request: { params: noParams, query: orderQuery, body: noBody },
+      replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
+      handler: async ({ query, caller }) => ({ status: 200, body: await listOf(caller, query) }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:orderId`,
+      name: 'getOrder',
+      tag: 'Orders',
+      summary: "One of the caller's orders, with its payments",
+      request: { params: orderParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The order.', schema: orderResource } },
+      entityTag: true,
+      handler: async ({ params: { orderId }, caller }) => {
+        const found = await orders.find(caller.userId, orderId);
+        if (found === null) throw new HttpError('not_found', 'the order does not exist');
+        return { status: 200, body: found.resource, revision: found.revision };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/:orderId/cancel`,
+      name: 'cancelOrder',
+      tag: 'Orders',
+      summary: 'Give up an order that is not paid',
+      request: { params: orderParams, query: noQuery, body: noFields },
+      replies: { 200: { description: 'The order, `canceled`.', schema: orderResource } },
+      errors: ['conflict'],
+      entityTag: true,
+      ifMatch: true,
+      handler: async ({ params: { orderId }, caller, command, expectedRevision }) => {
+        const input = { userId: caller.userId, orderId, expectedRevision };
+        const { resource, revision } = await cancelOrder(input, command);
+        return { status: 200, body: resource, revision };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/projects/:projectId/orders',
+      name: 'listProjectOrders',
+      tag: 'Orders',
+      summary: "A project's orders, newest first",
+      request: { params: projectParams, query: orderQuery, body: noBody },
+      replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
+      handler: async ({ params: { projectId }, query }) => ({
+        status: 200,
+        body: await listOf({ projectId }, query),
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/projects/:projectId/orders/:orderId',
+      name: 'getProjectOrder',
+      tag: 'Orders',
+      summary: "One of a project's orders, with its payments",
+      request: { params: projectParams.extend(orderParams.shape), query: noQuery, body: noBody },
+      replies: { 200: { description: 'The order.', schema: orderResource } },
+      entityTag: true,
+      handler: async ({ params: { projectId, orderId } }) => {
+        const found = await orders.findOfProject(projectId, orderId);
+        if (found === null) throw new HttpError('not_found', 'the order does not exist');
+        return { status: 200, body: found.resource, revision: found.revision };
+      },
+    }),
+  ];
+}
+
+function platformsOf(
+  platforms: ReturnType<Commands['paymentPlatforms']>,
+): z.output<typeof paymentPlatform>[] {
+  return platforms.map(({ provider, ways }) => ({
+    provider,
+    ways: ways.map((way) => ('fields' in way ? { ...way, fields: [...way.fields] } : way)),
+  }));
+}
+
+function listed({ payments: _payments, ...resource }: OrderResource): z.output<typeof listedOrder> {
+  return resource;
+}
+
+function orderedIn(body: z.output<typeof orderRequest>) {
+  const { plan_id: planId, provider, currency, project_id: projectId } = body;
+  return { planId, provider, currency, projectId };
+}

@@ -1,0 +1,183 @@
+import type { Commands } from '../../commands.js';
+import type { Readers } from '../../../../projections/readers.js';
+import { z } from 'zod';
+import { reviewPlace } from '../../../../projections/payments/orders/reader.js';
+import { unmatchedPlace } from '../../../../projections/payments/payment-callbacks/reader.js';
+import {
+  dismissalRequest,
+  orderIdOrNumber,
+  reviewCursor,
+  toDismissal,
+  unmatchedCursor,
+} from '../commands/orders/payment-requests.js';
+import type { PaymentResolution } from '../commands/reviews/resolve-payment.js';
+import { HttpError } from '../../../http/replies/http-error.js';
+import {
+  orderForOperator,
+  reviewResource,
+  type ReviewResource,
+} from '../../../../projections/payments/orders/resource.js';
+import {
+  paymentCallbackResource,
+  unmatchedResource,
+  type UnmatchedResource,
+} from '../../../../projections/payments/payment-callbacks/resource.js';
+import { paymentResolution } from './order-resources.js';
+import { matchesOf, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
+import { paymentAction, paymentId } from '../domain/payment.js';
+import { textPattern } from '../../../validation/text.js';
+import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+
+const path = '/api/v1/admin/payments';
+const { provider, reason: holdReason } = unmatchedResource.shape;
+const unmatchedQuery = pageQueryBy(unmatchedCursor).extend({
+  provider: provider.optional(),
+  reason: holdReason.optional(),
+});
+const reviewQuery = pageQueryBy(reviewCursor).extend({
+  provider: provider.optional(),
+  reason: reviewResource.shape.reason.optional(),
+  order_id: z.uuid().toLowerCase().optional(),
+});
+const resolutionRequest = z
+  .strictObject({
+    action: paymentAction,
+    order_id: z.uuid().toLowerCase().optional().meta({
+      description: 'The order that a whole callback is applied to. What is in review is its order’s.',
+    }),
+    note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
+  })
+  .meta({ id: 'PaymentResolutionRequest' });
+
+/** Makes the routes of payment review (docs/design.md#payment-review). */
+export function makePaymentRoutes({
+  paymentCallbacks,
+  orders,
+  resolvePayment,
+  dismissUnmatched,
+}: Pick<Commands, 'resolvePayment' | 'dismissUnmatched'> &
+  Pick<Readers, 'paymentCallbacks' | 'orders'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: `${path}/unmatched`,
+      name: 'listUnmatchedPayments',
+      tag: 'Payments',
+      summary: 'Callbacks that lead to no order',
+      description: 'Each waits for its order, for the payment that it speaks of, or for somebody to read it.',
+      request: { params: noParams, query: unmatchedQuery, body: noBody },
+      replies: {
+        200: {
+          description: 'A page of callbacks, the longest received first.',
+          schema: pageOf(unmatchedResource),
+        },
+      },
+      handler: async ({ query: { provider, reason, ...query } }) => ({
+        status: 200,
+        body: await readPage<UnmatchedResource>(
+          query,
+          (page) => paymentCallbacks.unmatched(page),
+          unmatchedPlace,
+          matchesOf({ provider, reason }),
+        ),
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/review`,
+      name: 'listPaymentsInReview',
+      tag: 'Payments',
+      summary: 'What was reported and is not what was ordered',
+      request: { params: noParams, query: reviewQuery, body: noBody },
+      replies: {
+        200: { description: 'A page of it, that of the oldest order first.', schema: pageOf(reviewResource) },
+      },
+      handler: async ({ query: { provider, reason, order_id, ...query } }) => ({
+        status: 200,
+        body: await readPage<ReviewResource>(
+          query,
+          (page) => orders.inReview(page),
+          reviewPlace,
+          matchesOf({ provider, reason, order_id }),
+        ),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/unmatched/dismiss`,
+      name: 'dismissUnmatchedPayments',
+      tag: 'Payments',
+      summary: 'Dismiss callbacks that lead to no order, a hundred at a time',
+      description:
+        'For those of other shops that share an account with the platform. Looks at a hundred that wait, the longest received first; ' +
+        '`next` says where to go on. What has found its order meanwhile, or was decided on, stays as it is.',
+      request: { params: noParams, query: noQuery, body: dismissalRequest },
+      replies: {
+        200: {
+          description: 'How many were dismissed.',
+          schema: z.strictObject({
+            dismissed: z.int(),
+            next: unmatchedCursor.nullable().meta({ examples: [null] }),
+          }),
+        },
+      },
+      handler: async ({ body, command }) => ({
+        status: 200,
+        body: { ...(await dismissUnmatched(toDismissal(body), command)) },
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:paymentId`,
+      name: 'getPayment',
+      tag: 'Payments',
+      summary: 'A callback, what has become of it, and what was decided on it and why',
+      description: 'By its id, or that of one of the things that it tells.',
+      request: { params: z.object({ paymentId }), query: noQuery, body: noBody },
+      replies: { 200: { description: 'The callback.', schema: paymentCallbackResource } },
+      handler: async ({ params }) => {
+        const found = await paymentCallbacks.find(params.paymentId.split('.')[0] ?? '');
+        if (found === null) throw new HttpError('not_found', 'there is no such payment');
+        return { status: 200, body: found };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/admin/orders/:orderId',
+      name: 'getAnyOrder',
+      tag: 'Payments',
+      summary: 'Anybody’s order, with its payments and what was decided on them and why',
+      description: 'By its id, or by its number.',
+      request: { params: z.object({ orderId: orderIdOrNumber }), query: noQuery, body: noBody },
+      replies: { 200: { description: 'The order.', schema: orderForOperator } },
+      handler: async ({ params: { orderId } }) => {
+        const found = await orders.forOperator(orderId);
+        if (found === null) throw new HttpError('not_found', 'the order does not exist');
+        return { status: 200, body: found };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/:paymentId/resolve`,
+      name: 'resolvePayment',
+      tag: 'Payments',
+      summary: 'Decide on a payment that waits',
+      description:
+        '`apply` takes a callback for an order’s, or a payment in review for the order’s own; `dismiss` lets it change nothing. ' +
+        'The same decision again is answered alike; another one after it is a conflict.',
+      request: { params: z.object({ paymentId }), query: noQuery, body: resolutionRequest },
+      replies: { 200: { description: 'What became of it.', schema: paymentResolution } },
+      errors: ['conflict'],
+      handler: async ({ params, body, command }) => {
+        const { action, order_id: orderId = null, note } = body;
+        const resolved = await resolvePayment({ id: params.paymentId, action, orderId, note }, command);
+        return { status: 200, body: toBody(resolved) };
+      },
+    }),
+  ];
+}
+
+function toBody({ id, action, orderId, disposition }: PaymentResolution): z.output<typeof paymentResolution> {
+  return { id, action, order_id: orderId, disposition };
+}

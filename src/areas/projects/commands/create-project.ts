@@ -1,0 +1,51 @@
+import type { Deps } from '../../shared/deps.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import type { Versioned } from '../../../event-sourcing/views/views.js';
+import { projectAggregate } from '../domain/project/project.js';
+import { rejectProject } from '../domain/project/rejections.js';
+import { checkName } from '../../../validation/text.js';
+import type { Places } from '../../shared/places.js';
+import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
+
+export interface CreateProjectInput {
+  readonly ownerId: string;
+  readonly name: string;
+}
+
+/**
+ * Creates a project; its creator is the owner and the payer.
+ * @throws CommandRejected invalid_request, project_limit_reached
+ */
+export type CreateProject = (
+  input: CreateProjectInput,
+  context: CommandContext,
+) => Promise<Versioned<ProjectResource>>;
+
+/** Checks what needs no store. @throws CommandRejected invalid_request */
+export function checkNewProject({ name }: Pick<CreateProjectInput, 'name'>): string {
+  return checkName(name);
+}
+
+export function makeCreateProject({
+  handler,
+  projects,
+  places,
+}: Pick<Deps, 'handler' | 'projects'> & {
+  readonly places: Places;
+}): CreateProject {
+  return async ({ ownerId, name }, context) => {
+    const id = derivedId(context, 'project');
+    const command = { type: 'Create', name: checkNewProject({ name }), ownerId } as const;
+    await places.take(ownerId, id);
+    // The id of the stream derives from the command, so only another attempt can have made the stream.
+    const load = context.isUnique === true ? 'new' : 'latest';
+    const target = { aggregate: projectAggregate, id };
+    const { documents } = await handler.handle(target, command, context, { load });
+    // Null only for a repetition after the creator has left.
+    return (
+      (await projects.after(documents, ownerId)) ??
+      rejectProject('project_not_found', 'there is no such project')
+    );
+  };
+}

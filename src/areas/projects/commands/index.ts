@@ -1,0 +1,58 @@
+import type { Deps } from '../../shared/deps.js';
+import { makeAcceptInvitation } from './invitations/accept-invitation.js';
+import { makeAcceptOffer, makeDeclineOffer } from './invitations/answer-invitation.js';
+import { makeAddMember } from './members/add-member.js';
+import { makeCountNotice } from './members/count-notice.js';
+import { makeGrantEntitlement, makeRevokeEntitlement } from './change-entitlement.js';
+import { makeChangeMemberRole } from './members/change-member-role.js';
+import { makeChangeProject } from './change-project.js';
+import { makeCreateProject } from './create-project.js';
+import { makeDeleteProject } from './delete-project.js';
+import type { FindAccount } from '../../accounts/commands/signing-in/find-account.js';
+import { makeForgetInvitations } from './invitations/forget-invitations.js';
+import { makeCountInvitation } from './invitations/invitation-limits.js';
+import { makeIssueApiKey } from './issue-api-key.js';
+import type { Places } from '../../shared/places.js';
+import { makeOfferBilling, makeWithdrawBillingOffer } from './offer-billing.js';
+import { makeRemoveErasedMember } from './members/remove-erased-member.js';
+import { makeRemoveMember } from './members/remove-member.js';
+import { makeRequireProved } from './require-proved.js';
+import { makeRevokeApiKey } from './revoke-api-key.js';
+import { makeTakeBackIfEnded } from './take-back-if-ended.js';
+import { makeVerifiedHolder } from './verified-holder.js';
+import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
+
+export function makeProjectCommands(
+  deps: Deps & {
+    readonly findAccount: FindAccount;
+    readonly places: Places;
+  },
+) {
+  const verifiedHolder = makeVerifiedHolder(deps);
+  const countInvitation = makeCountInvitation({
+    limiter: makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits }),
+  });
+  const requireProved = makeRequireProved(deps);
+  const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
+  const takeBackIfEnded = makeTakeBackIfEnded(deps);
+  const acceptInvitation = makeAcceptInvitation({ ...deps, verifiedHolder });
+  return {
+    createProject: makeCreateProject(deps),
+    changeProject: makeChangeProject(deps),
+    deleteProject: makeDeleteProject(deps),
+    grantEntitlement: makeGrantEntitlement(deps),
+    revokeEntitlement: makeRevokeEntitlement(deps),
+    addMember: makeAddMember({ ...deps, verifiedHolder, requireProved, countInvitation, takeBackIfEnded }),
+    changeMemberRole: makeChangeMemberRole({ ...deps, acceptInvitation, countNotice, takeBackIfEnded }),
+    removeMember: makeRemoveMember(deps),
+    acceptInvitation,
+    acceptOffer: makeAcceptOffer(deps),
+    declineOffer: makeDeclineOffer(deps),
+    offerBilling: makeOfferBilling({ ...deps, countNotice, takeBackIfEnded }),
+    withdrawBillingOffer: makeWithdrawBillingOffer(deps),
+    forgetInvitations: makeForgetInvitations(deps),
+    removeErasedMember: makeRemoveErasedMember(deps),
+    issueApiKey: makeIssueApiKey({ ...deps, takeBackIfEnded }),
+    revokeApiKey: makeRevokeApiKey(deps),
+  };
+}

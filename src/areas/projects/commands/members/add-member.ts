@@ -1,0 +1,167 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
+import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { rejectEnded, requireInvitable } from '../../domain/project/invitations.js';
+import { wasAddedBy } from '../../domain/project/members.js';
+import { openAt } from '../../domain/project/open-offers.js';
+import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
+import { requireReach } from '../../domain/access/reach.js';
+import { invitationOf, roleIn } from '../../domain/project/status.js';
+import { rejectProject } from '../../domain/project/rejections.js';
+import type { Role } from '../../domain/role.js';
+import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
+import type { EmailAddress } from '../../../../validation/email-address.js';
+import type { MemberResource } from '../../../../../projections/projects/members/reader.js';
+import { checkAddress } from '../../../accounts/commands/address/check-address.js';
+import type { CountInvitation } from '../invitations/invitation-limits.js';
+import { rejectUseCase } from '../../../shared/rejections.js';
+import type { RequireProved } from '../require-proved.js';
+import type { ActingSession, TakeBackIfEnded } from '../take-back-if-ended.js';
+import type { VerifiedHolder } from '../verified-holder.js';
+
+export interface AddMemberInput {
+  readonly projectId: string;
+  readonly actorId: string;
+  readonly session: ActingSession;
+  readonly email: string;
+  readonly role: Role;
+}
+
+/**
+ * Adds the account that has verified the address; where there is none, invites the address (docs/design.md#members). An
+ * owner is invited in any case, and must accept. A repeated command returns the member or the invitation of the first one.
+ * @throws CommandRejected invalid_request, project_not_found, insufficient_role, email_not_verified, already_member,
+ * member_limit_reached, mail_not_configured, member_not_found where the member or invitation of a repeated command has
+ * ended, session_ended where the session ended meanwhile; TooManyAttempts beyond the limits on invitations
+ */
+export type AddMember = (input: AddMemberInput, context: CommandContext) => Promise<MemberResource>;
+
+export function makeAddMember({
+  handler,
+  verifiedHolder,
+  digests,
+  sealer,
+  members,
+  requireProved,
+  countInvitation,
+  takeBackIfEnded,
+  mailConfigured,
+}: Pick<Deps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> & {
+  readonly verifiedHolder: VerifiedHolder;
+  readonly requireProved: RequireProved;
+  readonly countInvitation: CountInvitation;
+  readonly takeBackIfEnded: TakeBackIfEnded;
+}): AddMember {
+  return async (input, context) => {
+    const member = await addOrInvite(input, context);
+    await takeBackIfEnded(input, context);
+    return member;
+  };
+
+  async function addOrInvite(input: AddMemberInput, context: CommandContext): Promise<MemberResource> {
+    const address = checkAddress(input.email);
+    const emailDigest = digests.email(address.canonical);
+    const project = openAt(await requireRights(input), context.time);
+    await requireProved(input.actorId);
+    const userId = await verifiedHolder(emailDigest);
+    if (userId !== null && (input.role !== 'owner' || roleIn(project, userId) !== null)) {
+      return add(input, { project, userId, emailDigest }, context);
+    }
+    if (!mailConfigured && userId === null) {
+      rejectUseCase(
+        'mail_not_configured',
+        'the address would have to be mailed, and no mail service is set up',
+      );
+    }
+    const { projectId, actorId: inviterId } = input;
+    const invitationId = derivedId(context, 'invitation');
+    // A repetition and a refused invitation send no mail, so they do not count.
+    if (invitationOf(project, invitationId) === null) {
+      requireInvitable(project, { invitationId, emailDigest });
+      await countInvitation({ projectId, inviterId, emailDigest });
+    }
+    return invite(input, { invitationId, address, emailDigest }, context);
+  }
+
+  /** Checks the rights before the append does, so that a caller without them learns nothing of accounts or mail. */
+  async function requireRights({ projectId, actorId, role }: AddMemberInput): Promise<ExistingProject> {
+    const { state } = await handler.load(projectAggregate, projectId);
+    if (state.status !== 'existing') {
+      return rejectProject('project_not_found', 'there is no such project');
+    }
+    requireReach(state, actorId, role);
+    return state;
+  }
+
+  async function add(
+    { projectId, actorId, role }: AddMemberInput,
+    {
+      project,
+      userId,
+      emailDigest,
+    }: { readonly project: ExistingProject; readonly userId: string; readonly emailDigest: string },
+    context: CommandContext,
+  ): Promise<MemberResource> {
+    const made = { now: context.time, made: madeBy(context) };
+    const command = { type: 'AddMember', actorId, userId, emailDigest, role, ...made } as const;
+    // An added user is mailed, and the reply shows that the address has an account: both are limited like invitations.
+    if (projectAggregate.decider.decide(command, project).length > 0) {
+      await countInvitation({ projectId, inviterId: actorId, emailDigest });
+    }
+    const { documents, events } = await handler.handle(
+      { aggregate: projectAggregate, id: projectId },
+      command,
+      context,
+    );
+    if (events.length === 0 && !(await isRepetition(projectId, userId, context))) {
+      rejectProject('already_member', `the user is a member of the project already, as ${role}`);
+    }
+    return (await members.after(documents, userId, context.time)) ?? memberNotFound();
+  }
+
+  /** Whether an earlier attempt of the command added the user, or invited them before they had an account. */
+  async function isRepetition(projectId: string, userId: string, context: CommandContext): Promise<boolean> {
+    const { state } = await handler.load(projectAggregate, projectId);
+    return state.status === 'existing' && wasAddedBy(state, userId, madeBy(context));
+  }
+
+  async function invite(
+    { projectId, actorId, role }: AddMemberInput,
+    { invitationId, address, emailDigest }: InvitedAddress,
+    context: CommandContext,
+  ): Promise<MemberResource> {
+    const scope = { kind: 'invitation', projectId, invitationId } as const;
+    const email = await sealer.seal(scope, 'email', address.address).catch((error: unknown) => {
+      if (error instanceof KeyDestroyed) return rejectEnded();
+      throw error;
+    });
+    try {
+      const { documents } = await handler.handle(
+        { aggregate: projectAggregate, id: projectId },
+        { type: 'InviteMember', actorId, invitationId, email, emailDigest, role, now: context.time },
+        context,
+      );
+      return (await members.after(documents, invitationId, context.time)) ?? memberNotFound();
+    } catch (error) {
+      // No event contains a value that the key opens.
+      if (error instanceof CommandRejected) await sealer.destroy(scope);
+      throw error;
+    }
+  }
+}
+
+/** Returns what an attempt of the command makes. */
+function madeBy(context: CommandContext) {
+  return { commandId: context.commandId, invitationId: derivedId(context, 'invitation') };
+}
+
+interface InvitedAddress {
+  readonly invitationId: string;
+  readonly address: EmailAddress;
+  readonly emailDigest: string;
+}
+
+function memberNotFound(): never {
+  return rejectProject('member_not_found', 'there is no such member');
+}

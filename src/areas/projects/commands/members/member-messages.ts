@@ -1,0 +1,91 @@
+import type { MemberNoticeKind } from '../../../../validation/fields.js';
+import type { Role } from '../../domain/role.js';
+import { asGiven } from '../../../../mail/as-given.js';
+import { html } from '../../../../mail/html.js';
+import { page, paragraphs } from '../../../../mail/layout.js';
+import type { MailMessage } from '../../../../mail/mailer.js';
+
+/** What the mails about a project say. Users have typed `projectName` and `inviter`. */
+interface AboutProject {
+  readonly projectName: string;
+  /** The nickname of who invites, offers or gives the role; empty if it is unknown. */
+  readonly inviter: string;
+  readonly role: Role;
+  readonly publicUrl: string;
+}
+
+const answers = 'GET /api/v1/auth/invitations';
+
+/** Writes an invitation to a project. */
+export function invitationMessage({ projectName, inviter, role, publicUrl }: AboutProject): MailMessage {
+  const invites = `${nameOf(inviter)} invites you to the project "${asGiven(projectName)}" on Stowage, as ${role}.`;
+  const how =
+    role === 'owner'
+      ? `You become an owner only if you accept (${answers}). To do so, register or sign in with this address and verify it:`
+      : 'To accept, register or sign in with this address and verify it:';
+  const ignore = 'If you do not know what this is about, ignore this mail.';
+  return message('Invitation to a project', publicUrl, [invites, how, ignore]);
+}
+
+/** Writes the mail to a member, or to an owner, whom another member gave a role or made an offer. */
+export function memberNoticeMessage({
+  kind,
+  projectId,
+  userId,
+  expiresAt,
+  ...about
+}: AboutProject & {
+  readonly kind: MemberNoticeKind;
+  readonly projectId: string;
+  readonly userId: string;
+  /** Of an offer; null for a role that is given at once. */
+  readonly expiresAt: Date | null;
+}): MailMessage {
+  const by = nameOf(about.inviter);
+  const project = `the project "${asGiven(about.projectName)}" on Stowage`;
+  const end = expiresAt === null ? '' : ` The offer ends on ${expiresAt.toISOString().slice(0, 10)}.`;
+  const answer = `Nothing changes unless you accept.${end} To accept or decline, sign in (${answers}):`;
+  const ignore = 'If you do not want this, ignore this mail or decline.';
+  switch (kind) {
+    case 'role_given':
+      return message('You have a new role in a project', about.publicUrl, [
+        `${by} gave you the role ${about.role} in ${project}.`,
+        `To leave the project, sign in and send DELETE /api/v1/projects/${projectId}/members/${userId}:`,
+        'You need not do anything to keep the role.',
+      ]);
+    case 'ownership_offered':
+      return message('The ownership of a project is offered to you', about.publicUrl, [
+        `${by} wants to make you an owner of ${project}. Owners are responsible for the project and its members.`,
+        answer,
+        ignore,
+      ]);
+    case 'billing_offered':
+      return message('The billing of a project is offered to you', about.publicUrl, [
+        `${by} wants ${project} to be billed to you. Its assets would use the capacity of your account.`,
+        answer,
+        ignore,
+      ]);
+  }
+}
+
+/** @param sentences what happened, what to do at the URL, and the last one */
+function message(
+  subject: string,
+  publicUrl: string,
+  [what, how, last]: readonly [string, string, string],
+): MailMessage {
+  return {
+    subject,
+    text: paragraphs(what, `${how}\n${publicUrl}`, last),
+    html: page(
+      subject,
+      html`<p>${what}</p>
+        <p>${how} <a href="${publicUrl}">${publicUrl}</a></p>
+        <p>${last}</p>`,
+    ),
+  };
+}
+
+function nameOf(nickname: string): string {
+  return nickname === '' ? 'A member' : asGiven(nickname);
+}

@@ -1,0 +1,71 @@
+import type { Deps } from '../../shared/deps.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import type { Versioned } from '../../../event-sourcing/views/views.js';
+import { projectAggregate } from '../domain/project/project.js';
+import { rejectProject } from '../domain/project/rejections.js';
+import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
+import type { CountNotice } from './members/count-notice.js';
+import type { ActingSession, TakeBackIfEnded } from './take-back-if-ended.js';
+
+export interface OfferBillingInput {
+  readonly projectId: string;
+  readonly actorId: string;
+  readonly session: ActingSession;
+  /** An owner. The acting owner takes the billing at once. */
+  readonly userId: string;
+}
+
+/**
+ * Offers the billing of a project to an owner (docs/design.md#offers). A repetition changes nothing.
+ * @throws CommandRejected project_not_found, member_not_found, payer_not_owner, insufficient_role, email_not_verified,
+ * session_ended where the session ended meanwhile; TooManyAttempts beyond the limits on invitations
+ */
+export type OfferBilling = (
+  input: OfferBillingInput,
+  context: CommandContext,
+) => Promise<Versioned<ProjectResource>>;
+
+export interface WithdrawBillingOfferInput {
+  readonly projectId: string;
+}
+
+/** Withdraws the open offer, if there is one. @throws CommandRejected project_not_found */
+export type WithdrawBillingOffer = (
+  input: WithdrawBillingOfferInput,
+  context: CommandContext,
+) => Promise<void>;
+
+export function makeOfferBilling({
+  handler,
+  projects,
+  countNotice,
+  takeBackIfEnded,
+}: Pick<Deps, 'handler' | 'projects'> & {
+  readonly countNotice: CountNotice;
+  readonly takeBackIfEnded: TakeBackIfEnded;
+}): OfferBilling {
+  return async ({ projectId, actorId, session, userId }, context) => {
+    const offerId = derivedId(context, 'billing-offer');
+    const made = { offerId, now: context.time };
+    const command = { type: 'OfferBilling', actorId, userId, ...made } as const;
+    await countNotice({ projectId, actorId, userId }, command);
+    const { documents } = await handler.handle(
+      { aggregate: projectAggregate, id: projectId },
+      command,
+      context,
+    );
+    await takeBackIfEnded({ projectId, actorId, session, offerId }, context);
+    return (
+      (await projects.after(documents, actorId)) ??
+      rejectProject('project_not_found', 'there is no such project')
+    );
+  };
+}
+
+export function makeWithdrawBillingOffer({ handler }: Pick<Deps, 'handler'>): WithdrawBillingOffer {
+  return async ({ projectId }, context) => {
+    const target = { aggregate: projectAggregate, id: projectId };
+    await handler.handle(target, { type: 'WithdrawBillingOffer' }, context, { revokesAccess: true });
+  };
+}

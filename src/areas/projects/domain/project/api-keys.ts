@@ -1,0 +1,96 @@
+import { invalid } from '../../../../validation/invalid-request.js';
+import { roleAtLeast } from '../role.js';
+import type { Scope } from '../scope.js';
+import type { ProjectEvent } from './events.js';
+import { rejectProject } from './rejections.js';
+import type { ExistingProject } from './state.js';
+import { roleIn } from './status.js';
+
+export type ApiKeyCommand =
+  | {
+      readonly type: 'IssueApiKey';
+      readonly actorId: string;
+      readonly keyId: string;
+      readonly name: string;
+      /** SHA-256 of the whole key. */
+      readonly digest: string;
+      readonly prefix: string;
+      readonly lastFour: string;
+      readonly scopes: readonly Scope[];
+      readonly expiresAt: Date;
+      readonly now: Date;
+    }
+  | { readonly type: 'RevokeApiKey'; readonly keyId: string };
+
+/** API keys of one project (docs/design.md#projects). Expired keys do not count. */
+export const apiKeysMax = 100;
+
+/** The longest life of a key and the default: 365 days, in ms (docs/design.md#api-keys). */
+export const apiKeyLifeMs = 365 * 86_400_000;
+
+/** Returns when a key that is issued now expires. @throws CommandRejected invalid_request */
+export function apiKeyExpiry(asked: Date | undefined, now: Date): Date {
+  const latest = new Date(now.getTime() + apiKeyLifeMs);
+  if (asked === undefined) return latest;
+  if (asked <= now) invalid('expires_at', 'must lie in the future', 'too_small');
+  if (asked > latest) invalid('expires_at', 'must lie within 365 days from now', 'too_large');
+  return asked;
+}
+
+export function decideApiKeys(command: ApiKeyCommand, project: ExistingProject): readonly ProjectEvent[] {
+  switch (command.type) {
+    case 'IssueApiKey':
+      return issue(command, project);
+    case 'RevokeApiKey':
+      if (!hasKey(project, command.keyId)) {
+        rejectProject('api_key_not_found', 'there is no such API key');
+      }
+      return [{ type: 'ApiKeyRevoked', data: { key_id: command.keyId } }];
+  }
+}
+
+function issue(
+  command: Extract<ApiKeyCommand, { type: 'IssueApiKey' }>,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  const { actorId, keyId, now } = command;
+  const keys = project.api_keys;
+  // Checked here again: the removal of an issuer revokes only the keys that exist, so no key may follow it.
+  if (!roleAtLeast(roleIn(project, actorId) ?? 'viewer', 'admin')) {
+    rejectProject('insufficient_role', 'this needs the role admin');
+  }
+  // A repetition, because the key's id derives from the command.
+  if (hasKey(project, keyId)) return [];
+  if (project.endedIds.includes(keyId)) {
+    rejectProject(
+      'api_key_issued_before',
+      'the key was issued and revoked; issue another with another Idempotency-Key',
+    );
+  }
+  const expired = keys.filter(({ expires_at }) => new Date(expires_at) <= now);
+  if (keys.length - expired.length >= apiKeysMax) {
+    rejectProject('api_key_limit_reached', `a project has at most ${apiKeysMax} API keys`);
+  }
+  // Expired keys stay listed until their places are needed, so that no document grows without bound.
+  const crowdedOut = keys.length < apiKeysMax ? [] : expired;
+  return [
+    ...crowdedOut.map(({ id }): ProjectEvent => ({ type: 'ApiKeyRevoked', data: { key_id: id } })),
+    {
+      type: 'ApiKeyIssued',
+      data: {
+        key_id: keyId,
+        name: command.name,
+        digest: command.digest,
+        prefix: command.prefix,
+        last_four: command.lastFour,
+        scopes: [...command.scopes],
+        expires_at: command.expiresAt.toISOString(),
+        issued_by: actorId,
+      },
+    },
+  ];
+}
+
+function hasKey({ api_keys }: ExistingProject, keyId: string): boolean {
+  return api_keys.some(({ id }) => id === keyId);
+}

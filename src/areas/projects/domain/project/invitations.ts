@@ -1,0 +1,158 @@
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { MailOutcome } from '../../../../validation/fields.js';
+import { type Role, roleAtLeast } from '../role.js';
+import type { ProjectEvent } from './events.js';
+import { afterExpiry } from './offers.js';
+import { openAt } from './open-offers.js';
+import { requireReach } from '../access/reach.js';
+import { rejectProject } from './rejections.js';
+import type { ExistingProject } from './state.js';
+import { type InvitationEntry, invitationOf, roleIn } from './status.js';
+
+export type InvitationCommand =
+  | {
+      readonly type: 'InviteMember';
+      readonly actorId: string;
+      readonly invitationId: string;
+      readonly email: Sealed;
+      readonly emailDigest: string;
+      readonly role: Role;
+      readonly now: Date;
+    }
+  | { readonly type: 'MarkInvitationMailed'; readonly invitationId: string; readonly outcome: MailOutcome }
+  /** The user has verified the address of the invitation. Only an owner needs to agree: see `AnswerInvitation`. */
+  | { readonly type: 'AcceptInvitation'; readonly invitationId: string; readonly userId: string }
+  /** The user, who has verified the address with this digest, accepts or declines. */
+  | {
+      readonly type: 'AnswerInvitation';
+      readonly invitationId: string;
+      readonly userId: string;
+      readonly emailDigest: string;
+      readonly accepts: boolean;
+      readonly now: Date;
+    };
+
+/** Members of one project, invitations included (docs/design.md#projects). */
+export const membersMax = 200;
+
+export function decideInvitations(
+  command: InvitationCommand,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  switch (command.type) {
+    case 'InviteMember':
+      return afterExpiry(command, project, invite);
+    case 'MarkInvitationMailed': {
+      const { invitationId, outcome } = command;
+      if (invitationOf(project, invitationId) === null || project.mailed.has(invitationId)) return [];
+      return [{ type: 'InvitationMailed', data: { invitation_id: invitationId, outcome } }];
+    }
+    case 'AcceptInvitation':
+      return accept(command, project);
+    case 'AnswerInvitation':
+      return answer(command, project);
+  }
+}
+
+function invite(
+  command: Extract<InvitationCommand, { type: 'InviteMember' }>,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  const { actorId, invitationId, email, emailDigest, role } = command;
+  requireReach(project, actorId, role);
+  // A repetition, because the invitation's id derives from the command.
+  if (invitationOf(project, invitationId) !== null) return [];
+  requireInvitable(project, command);
+  return [
+    {
+      type: 'MemberInvited',
+      data: { invitation_id: invitationId, email, email_digest: emailDigest, role, invited_by: actorId },
+    },
+  ];
+}
+
+function accept(
+  { invitationId, userId }: Extract<InvitationCommand, { type: 'AcceptInvitation' }>,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  const invitation = invitationOf(project, invitationId);
+  // Accepted or withdrawn before.
+  if (invitation === null) return [];
+  if (invitation.role === 'owner' && roleIn(project, userId) === null) return [];
+  // The mail of the invitation said that it waits for consent, so another one says who gave the role, and how to leave.
+  const givenBy = project.lowered.has(invitationId) ? { given_by: invitation.invited_by } : {};
+  return join(invitation, userId, project, givenBy);
+}
+
+function answer(
+  {
+    invitationId,
+    userId,
+    emailDigest,
+    accepts,
+    now,
+  }: Extract<InvitationCommand, { type: 'AnswerInvitation' }>,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  const invitation = invitationOf(openAt(project, now), invitationId);
+  if (invitation?.email_digest !== emailDigest) {
+    return rejectProject('offer_not_found', 'there is no such invitation, or it has ended');
+  }
+  return accepts ? join(invitation, userId, project) : [withdrawal(invitation, 'declined')];
+}
+
+function join(
+  invitation: InvitationEntry,
+  userId: string,
+  project: ExistingProject,
+  givenBy: { readonly given_by?: string } = {},
+): readonly ProjectEvent[] {
+  const { id, role, invited_by } = invitation;
+  if (roleIn(project, userId) !== null) return [withdrawal(invitation)];
+  // In older logs the invitations of a removed admin stayed open, and events do not say who changed their role.
+  if (!roleAtLeast(roleIn(project, invited_by) ?? 'viewer', role === 'owner' ? 'owner' : 'admin')) {
+    return [withdrawal(invitation, 'inviter_lost_right')];
+  }
+  return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: id, ...givenBy } }];
+}
+
+type WithdrawalReason = NonNullable<Extract<ProjectEvent, { type: 'InvitationWithdrawn' }>['data']['reason']>;
+
+export function withdrawal({ id }: InvitationEntry, reason?: WithdrawalReason): ProjectEvent {
+  const data = { invitation_id: id, ...(reason === undefined ? {} : { reason }) };
+  return { type: 'InvitationWithdrawn', data };
+}
+
+/**
+ * Checks that an address may be invited.
+ * @throws CommandRejected already_member, member_limit_reached; member_not_found for an invitation that has ended
+ */
+export function requireInvitable(
+  project: ExistingProject,
+  { invitationId, emailDigest }: { readonly invitationId: string; readonly emailDigest: string },
+): void {
+  if (project.endedIds.includes(invitationId)) rejectEnded();
+  if (invitationTo(project, emailDigest) !== null) {
+    rejectProject('already_member', 'the address has been invited already');
+  }
+  requireRoom(project);
+}
+
+/** Returns the open invitation to an address. There is one at most. */
+export function invitationTo({ invitations }: ExistingProject, emailDigest: string): InvitationEntry | null {
+  return invitations.find(({ email_digest }) => email_digest === emailDigest) ?? null;
+}
+
+/** Rejects a late repetition of a command. It must not restore a member or invitation that has ended. */
+export function rejectEnded(): never {
+  return rejectProject(
+    'member_not_found',
+    'the member or invitation of this request has ended; repeat it with another Idempotency-Key',
+  );
+}
+
+export function requireRoom({ members, invitations }: ExistingProject): void {
+  if (members.length + invitations.length >= membersMax) {
+    rejectProject('member_limit_reached', `a project has at most ${membersMax} members`);
+  }
+}

@@ -1,0 +1,184 @@
+import { type Role, roleAtLeast } from '../role.js';
+import type { ProjectEvent } from './events.js';
+import { rejectProject } from './rejections.js';
+import { invitationTo, rejectEnded, requireRoom, withdrawal } from './invitations.js';
+import { afterExpiry, endOffer, offerOwnership } from './offers.js';
+import { ownershipOfferTo } from './open-offers.js';
+import { reaches, requireReach } from '../access/reach.js';
+import type { ExistingProject, MemberAddition } from './state.js';
+import { invitationOf, roleIn } from './status.js';
+
+export type MemberCommand =
+  /** Adds a user who has verified the address. It ends an invitation to that address. It adds no owner, who must agree. */
+  | {
+      readonly type: 'AddMember';
+      readonly actorId: string;
+      readonly userId: string;
+      readonly emailDigest: string;
+      readonly role: Role;
+      readonly now: Date;
+      /** What an earlier attempt of the command may have made; absent for a command that is not repeated. */
+      readonly made?: MemberAddition;
+    }
+  /** `memberId`: of a user or of an invitation. The role of owner is offered. Another role withdraws the offer. */
+  | {
+      readonly type: 'ChangeMemberRole';
+      readonly actorId: string;
+      readonly memberId: string;
+      readonly role: Role;
+      readonly offerId: string;
+      readonly now: Date;
+    }
+  /** `memberId`: of a user, or of an invitation or offer, which is then withdrawn. Every member may leave. */
+  | { readonly type: 'RemoveMember'; readonly actorId: string; readonly memberId: string }
+  /** Ends the membership of an erased account. A project without an owner is deleted. */
+  | { readonly type: 'RemoveErasedMember'; readonly userId: string };
+
+export function decideMembers(command: MemberCommand, project: ExistingProject): readonly ProjectEvent[] {
+  switch (command.type) {
+    case 'AddMember':
+      return afterExpiry(command, project, add);
+    case 'ChangeMemberRole':
+      return afterExpiry(command, project, changeRole);
+    case 'RemoveMember':
+      return remove(command, project);
+    case 'RemoveErasedMember':
+      return removeErased(command.userId, project);
+  }
+}
+
+function add(
+  { actorId, userId, emailDigest, role, made }: Extract<MemberCommand, { type: 'AddMember' }>,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  requireReach(project, actorId, role);
+  const held = roleIn(project, userId);
+  if (held === role) return [];
+  if (held !== null) {
+    rejectProject('already_member', `the user is a member of the project already, as ${held}`);
+  }
+  if (made !== undefined && wasAddedBy(project, userId, made)) rejectEnded();
+  if (role === 'owner') throw new Error('an owner must agree, so the command invites the user instead');
+  const invitation = invitationTo(project, emailDigest);
+  // The invitation ends too. Otherwise its acceptance could restore a membership after its removal.
+  if (invitation === null) requireRoom(project);
+  else requireReach(project, actorId, invitation.role);
+  const data = { user_id: userId, role, invitation_id: invitation?.id ?? null, given_by: actorId };
+  return [{ type: 'MemberAdded', data }];
+}
+
+/** Whether the command added the user, or made the invitation that the user accepted. */
+export function wasAddedBy({ additions }: ExistingProject, userId: string, made: MemberAddition): boolean {
+  const addition = additions.get(userId);
+  if (addition === undefined) return false;
+  return addition.commandId === made.commandId || addition.invitationId === made.invitationId;
+}
+
+function changeRole(
+  command: Extract<MemberCommand, { type: 'ChangeMemberRole' }>,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  const { actorId, memberId, role } = command;
+  requireReach(project, actorId, role);
+  const invitation = invitationOf(project, memberId);
+  const held = invitation?.role ?? roleIn(project, memberId) ?? memberNotFound();
+  requireReach(project, actorId, held);
+  if (invitation !== null) {
+    if (held === role) return [];
+    const data = { invitation_id: memberId, role, changed_by: actorId };
+    return [{ type: 'InvitationRoleChanged', data }];
+  }
+  if (role === 'owner') return held === 'owner' ? [] : offerOwnership(command, project);
+  return setRole(command, held, project);
+}
+
+/** Sets another role than that of an owner, at once. */
+function setRole(
+  { actorId, memberId, role }: Extract<MemberCommand, { type: 'ChangeMemberRole' }>,
+  held: Role,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  const offer = roleIn(project, actorId) === 'owner' ? ownershipOfferTo(project, memberId) : null;
+  const withdrawn = offer === null ? [] : [endOffer(offer.id, 'withdrawn')];
+  if (held === role) return withdrawn;
+  if (held === 'owner') requireDispensable(project, memberId);
+  const givenBy = roleAtLeast(held, role) ? {} : { given_by: actorId };
+  return [
+    ...withdrawn,
+    { type: 'MemberRoleChanged', data: { user_id: memberId, role, ...givenBy } },
+    ...rightsLost(project, memberId, role),
+  ];
+}
+
+function remove(
+  { actorId, memberId }: Extract<MemberCommand, { type: 'RemoveMember' }>,
+  project: ExistingProject,
+): readonly ProjectEvent[] {
+  // A caller who manages no role must not learn which ids are members.
+  if (actorId !== memberId) requireReach(project, actorId, 'viewer');
+  const invitation = invitationOf(project, memberId);
+  if (invitation !== null) {
+    requireReach(project, actorId, invitation.role);
+    return [withdrawal(invitation)];
+  }
+  if (project.offers.some(({ id }) => id === memberId)) {
+    requireReach(project, actorId, 'owner');
+    return [endOffer(memberId, 'withdrawn')];
+  }
+  const held = roleIn(project, memberId) ?? memberNotFound();
+  if (actorId !== memberId) requireReach(project, actorId, held);
+  if (held === 'owner') requireDispensable(project, memberId);
+  return [{ type: 'MemberRemoved', data: { user_id: memberId } }, ...rightsLost(project, memberId, null)];
+}
+
+/** No user becomes an owner by the erasure of another one, so a project without an owner ends. */
+function removeErased(userId: string, project: ExistingProject): readonly ProjectEvent[] {
+  if (roleIn(project, userId) === null) return [];
+  const hasOwner = project.members.some(({ user_id, role }) => user_id !== userId && role === 'owner');
+  if (!hasOwner) return [{ type: 'ProjectDeleted', data: {} }];
+  return [
+    { type: 'MemberRemoved', data: { user_id: userId, erased: true } },
+    ...rightsLost(project, userId, null),
+  ];
+}
+
+/**
+ * Ends what a member may not have any more in the new role (null: none): API keys, which only admins may use and which a
+ * former admin still knows, and invitations to roles that the member does not reach.
+ */
+export function rightsLost(
+  project: ExistingProject,
+  userId: string,
+  role: Role | null,
+): readonly ProjectEvent[] {
+  const isAdmin = role !== null && roleAtLeast(role, 'admin');
+  const ended = project.invitations.filter(
+    (invitation) => invitation.invited_by === userId && !reaches(role, invitation.role),
+  );
+  return [
+    ...(isAdmin ? [] : revokeKeysOf(project, userId)),
+    ...ended.map((invitation) => withdrawal(invitation, 'inviter_lost_right')),
+  ];
+}
+
+/** Checks that an owner may stop being one. */
+function requireDispensable({ members, billed_to }: ExistingProject, ownerId: string): void {
+  const hasAnother = members.some(({ user_id, role }) => role === 'owner' && user_id !== ownerId);
+  if (!hasAnother) rejectProject('last_owner', 'a project needs an owner; make another member owner first');
+  if (billed_to === ownerId) {
+    rejectProject(
+      'payer_needed',
+      'the project is billed to this owner; another owner takes the billing first',
+    );
+  }
+}
+
+function revokeKeysOf({ api_keys }: ExistingProject, userId: string): readonly ProjectEvent[] {
+  return api_keys
+    .filter(({ issued_by }) => issued_by === userId)
+    .map(({ id }) => ({ type: 'ApiKeyRevoked', data: { key_id: id } }));
+}
+
+function memberNotFound(): never {
+  return rejectProject('member_not_found', 'there is no such member');
+}

@@ -1,0 +1,233 @@
+import type { Recorded } from '../../../../event-sourcing/ports/domain-event.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Role } from '../role.js';
+import type { ProjectEvent } from './events.js';
+
+/** The fields that the aggregate and the view both fold, spelled as in the events. */
+export type ProjectFields = {
+  readonly name: string;
+  readonly require_2fa: boolean;
+  /** `#rrggbb` for the pages of shares; null: the colour of the service. */
+  readonly accent_color: string | null;
+  /** Whether shares may open without a password. */
+  readonly open_shares: boolean;
+  /** The user whose capacity the assets use: an owner, or a user whose account was erased (see `payerAfter`). */
+  readonly billed_to: string;
+  /** In the order in which they joined. */
+  readonly members: readonly MemberEntry[];
+  /** The open invitations. */
+  readonly invitations: readonly InvitationEntry[];
+  /**
+   * At most one for each member, because ownership is offered to others than owners and billing to owners. An offer holds
+   * while its giver is an owner and its receiver can still use it: see `offerHolds`.
+   */
+  readonly offers: readonly OfferEntry[];
+  /** One entry per entitlement and source. */
+  readonly entitlements: readonly EntitlementGrant[];
+  /** The keys that are not revoked. */
+  readonly api_keys: readonly ApiKeyEntry[];
+  readonly default_storage_id: string | null;
+};
+
+export type MemberEntry = {
+  readonly user_id: string;
+  readonly role: Role;
+  readonly joined_at: string;
+};
+
+/** `email`: sealed for the invitation. */
+export type InvitationEntry = {
+  readonly id: string;
+  readonly email: Sealed;
+  readonly email_digest: string;
+  readonly role: Role;
+  /** The member who answers for the invitation. */
+  readonly invited_by: string;
+  readonly invited_at: string;
+  /** When the role was chosen. */
+  readonly role_at: string;
+};
+
+export type OfferEntry = {
+  readonly id: string;
+  readonly kind: 'ownership' | 'billing';
+  readonly user_id: string;
+  readonly offered_by: string;
+  readonly offered_at: string;
+  readonly expires_at: string;
+};
+
+export type EntitlementGrant = { readonly entitlement: string; readonly source: string };
+
+/** A key as it was issued. `digest`: SHA-256 of the whole key, hexadecimal. */
+export type ApiKeyEntry = Omit<Extract<ProjectEvent, { type: 'ApiKeyIssued' }>['data'], 'key_id'> & {
+  readonly id: string;
+  readonly created_at: string;
+};
+
+export function newProject({
+  time,
+  data: { name, owner_id: user_id },
+}: Recorded<Extract<ProjectEvent, { type: 'ProjectCreated' }>>): ProjectFields {
+  return {
+    name,
+    require_2fa: false,
+    ...{ accent_color: null, open_shares: false },
+    billed_to: user_id,
+    members: [{ user_id, role: 'owner', joined_at: time }],
+    ...{ invitations: [], offers: [], entitlements: [], api_keys: [], default_storage_id: null },
+  };
+}
+
+type Change = Exclude<Recorded<ProjectEvent>, { type: 'ProjectCreated' | 'ProjectDeleted' }>;
+
+/** Returns the fields that the event changes. */
+export function applyEvent(before: ProjectFields, event: Change): Partial<ProjectFields> {
+  const { members, invitations, offers, entitlements, api_keys } = before;
+  switch (event.type) {
+    case 'ProjectRenamed':
+      return { name: event.data.name };
+    case 'TwoFactorRequirementChanged':
+      return { require_2fa: event.data.require_2fa };
+    case 'AccentColorChanged':
+      return { accent_color: event.data.accent_color };
+    case 'OpenSharesChanged':
+      return { open_shares: event.data.open_shares };
+    case 'MemberInvited': {
+      const { invitation_id: id, email, email_digest, role, invited_by } = event.data;
+      const entry = {
+        id,
+        email,
+        email_digest,
+        role,
+        invited_by,
+        invited_at: event.time,
+        role_at: event.time,
+      };
+      return { invitations: [...invitations, entry] };
+    }
+    case 'InvitationMailed':
+      return {};
+    case 'InvitationRoleChanged': {
+      const { invitation_id, role, changed_by } = event.data;
+      const changed = (one: InvitationEntry): InvitationEntry => ({
+        ...{ ...one, role, role_at: event.time },
+        invited_by: changed_by ?? one.invited_by,
+      });
+      return { invitations: invitations.map((one) => (one.id === invitation_id ? changed(one) : one)) };
+    }
+    case 'InvitationWithdrawn':
+      return { invitations: invitations.filter(({ id }) => id !== event.data.invitation_id) };
+    case 'MemberAdded': {
+      const { user_id, role, invitation_id } = event.data;
+      return {
+        members: [...withoutMember(members, user_id), { user_id, role, joined_at: event.time }],
+        invitations: invitations.filter(({ id }) => id !== invitation_id),
+      };
+    }
+    case 'MemberRoleChanged': {
+      const { user_id, role } = event.data;
+      return withMembers(
+        before,
+        members.map((one) => (one.user_id === user_id ? { ...one, role } : one)),
+        event,
+      );
+    }
+    case 'MemberRemoved':
+      return withMembers(before, withoutMember(members, event.data.user_id), event);
+    case 'OwnershipOffered':
+    case 'BillingOffered': {
+      const { offer_id: id, ...offered } = event.data;
+      const kind = event.type === 'OwnershipOffered' ? 'ownership' : 'billing';
+      return { offers: [...offers, { id, kind, ...offered, offered_at: event.time }] };
+    }
+    case 'OfferEnded':
+      return { offers: offers.filter(({ id }) => id !== event.data.offer_id) };
+    case 'BillingChanged':
+      return { billed_to: event.data.user_id, offers: offers.filter(({ kind }) => kind !== 'billing') };
+    case 'EntitlementGranted':
+      return { entitlements: [...withoutGrant(entitlements, event.data), event.data] };
+    case 'EntitlementRevoked':
+      return { entitlements: withoutGrant(entitlements, event.data) };
+    case 'ApiKeyIssued': {
+      const { key_id: id, ...issued } = event.data;
+      return { api_keys: [...api_keys, { id, ...issued, created_at: event.time }] };
+    }
+    case 'ApiKeyRevoked':
+      return { api_keys: api_keys.filter(({ id }) => id !== event.data.key_id) };
+    case 'DefaultStorageChanged':
+      return { default_storage_id: event.data.storage_id };
+  }
+}
+
+/** Returns the users for whom the project counts as owned: the payer and the owners. */
+export function ownersOf({
+  billed_to,
+  members,
+}: Pick<ProjectFields, 'billed_to' | 'members'>): readonly string[] {
+  const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
+  return [...new Set([billed_to, ...owners])];
+}
+
+/** Returns null if the user is not a member. */
+export function roleIn({ members }: Pick<ProjectFields, 'members'>, userId: string): Role | null {
+  return members.find(({ user_id }) => user_id === userId)?.role ?? null;
+}
+
+export function invitationOf(
+  { invitations }: Pick<ProjectFields, 'invitations'>,
+  invitationId: string,
+): InvitationEntry | null {
+  return invitations.find(({ id }) => id === invitationId) ?? null;
+}
+
+function withMembers(
+  { billed_to, offers }: ProjectFields,
+  members: readonly MemberEntry[],
+  event: Extract<ProjectEvent, { type: 'MemberRoleChanged' | 'MemberRemoved' }>,
+): Partial<ProjectFields> {
+  return {
+    members,
+    billed_to: payerAfter(event, members, billed_to),
+    offers: offers.filter((offer) => offerHolds(offer, { members })),
+  };
+}
+
+/**
+ * Returns who pays after the event. Commands never take the role of owner from the payer. Logs from before there was one
+ * payer do: all owners paid then, and from there on the one who joined first pays. A payer whose account was erased stays
+ * the payer until an owner takes the billing over, so that no user pays without consent.
+ */
+function payerAfter(
+  { type, data }: Extract<ProjectEvent, { type: 'MemberRoleChanged' | 'MemberRemoved' }>,
+  members: readonly MemberEntry[],
+  billedTo: string,
+): string {
+  const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
+  if (owners.includes(billedTo)) return billedTo;
+  if (type === 'MemberRemoved' && data.erased === true) return billedTo;
+  // Only the last case has no owner before it: an heir of an erased owner, in such a log.
+  const takesOver = data.user_id === billedTo || (owners.length === 1 && owners[0] === data.user_id);
+  return takesOver ? (owners[0] ?? billedTo) : billedTo;
+}
+
+/** Says whether the giver may still make the offer, and the receiver can still use it. */
+function offerHolds(
+  { kind, user_id, offered_by }: OfferEntry,
+  project: Pick<ProjectFields, 'members'>,
+): boolean {
+  if (roleIn(project, offered_by) !== 'owner') return false;
+  const held = roleIn(project, user_id);
+  return kind === 'billing' ? held === 'owner' : held !== null && held !== 'owner';
+}
+
+function withoutMember(members: readonly MemberEntry[], userId: string): readonly MemberEntry[] {
+  return members.filter(({ user_id }) => user_id !== userId);
+}
+
+function withoutGrant(
+  grants: readonly EntitlementGrant[],
+  { entitlement, source }: EntitlementGrant,
+): readonly EntitlementGrant[] {
+  return grants.filter((one) => one.entitlement !== entitlement || one.source !== source);
+}

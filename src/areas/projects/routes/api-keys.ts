@@ -1,0 +1,106 @@
+import type { Commands } from '../../commands.js';
+import { checkKeyIssue } from '../commands/issue-api-key.js';
+import type { Readers } from '../../../../projections/readers.js';
+import { z } from 'zod';
+import { scope, scopes } from '../domain/scope.js';
+import { actingOf } from '../../../http/access/credentials.js';
+import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { apiKeyResource } from '../../../../projections/projects/api-keys/resource.js';
+import { ruled } from '../../../validation/plain-words.js';
+import { checkName, namePattern } from '../../../validation/text.js';
+import { noBody, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { projectParams } from './projects.js';
+
+const apiKeyIssue = z
+  .strictObject({
+    name: z
+      .string()
+      .max(256)
+      .check(ruled((text) => checkName(text, '')))
+      .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Nightly export'] }),
+    scopes: z.array(scope).min(1).max(scopes.length).meta({ uniqueItems: true }),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .meta({ description: 'Within 365 days; 365 days from now when left out.' })
+      .optional(),
+  })
+  .meta({ id: 'ApiKeyIssue' });
+
+const issuedApiKey = apiKeyResource
+  .extend({
+    key: z.string().meta({ description: 'The key itself, for `X-API-Key`. It is never shown again.' }),
+  })
+  .meta({ id: 'IssuedApiKey' });
+
+const keyQuery = pageQuery.extend({ expired: z.enum(['true', 'false']).optional() });
+const keyParams = projectParams.extend({ keyId: z.uuid().toLowerCase() });
+const path = '/api/v1/projects/:projectId/api-keys';
+
+/** Makes the routes of projects' API keys (docs/design.md#api-keys). */
+export function makeApiKeyRoutes({
+  issueApiKey,
+  revokeApiKey,
+  apiKeys,
+}: Pick<Commands, 'issueApiKey' | 'revokeApiKey'> & Pick<Readers, 'apiKeys'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      name: 'listApiKeys',
+      tag: 'API keys',
+      summary: "A project's API keys, newest first",
+      description:
+        'What each key may do and what it looks like, never the key. Expired ones are listed while there is room.',
+      request: { params: projectParams, query: keyQuery, body: noBody },
+      replies: { 200: { description: 'A page of keys.', schema: pageOf(apiKeyResource) } },
+      handler: async ({ project, query, command: { time: now } }) => {
+        const expired = query.expired === undefined ? undefined : query.expired === 'true';
+        return {
+          status: 200,
+          body: await readPage(query, (page) => apiKeys.list(project, page, { expired, now })),
+        };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      name: 'issueApiKey',
+      tag: 'API keys',
+      summary: 'Issue an API key',
+      description:
+        'Only this reply shows the key. With an `Idempotency-Key`, a repetition gets the same reply for 24 hours; where the service lost the reply in a crash, it is 409, and the key can be revoked.',
+      request: { params: projectParams, query: noQuery, body: apiKeyIssue },
+      replies: { 201: { description: 'The key.', schema: issuedApiKey } },
+      errors: ['conflict'],
+      idempotent: true,
+      check: ({ body, ...times }) => {
+        checkKeyIssue({ ...body, expiresAt: dateOf(body.expires_at) }, times);
+      },
+      cacheControl: 'no-store',
+      handler: async ({ params: { projectId }, body: { expires_at, ...body }, caller, command }) => {
+        const issue = { projectId, ...actingOf(caller), ...body, expiresAt: dateOf(expires_at) };
+        const { resource, key } = await issueApiKey(issue, command);
+        return { status: 201, body: { ...resource, key } };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:keyId`,
+      name: 'revokeApiKey',
+      tag: 'API keys',
+      summary: 'Revoke an API key',
+      request: { params: keyParams, query: noQuery, body: noBody },
+      replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
+      handler: async ({ params: { projectId, keyId }, command }) => {
+        await revokeApiKey({ projectId, keyId }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
+}

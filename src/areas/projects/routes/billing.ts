@@ -1,0 +1,58 @@
+import type { Commands } from '../../commands.js';
+import { z } from 'zod';
+import { projectResource } from '../../../../projections/projects/projects/resource.js';
+import { actingOf } from '../../../http/access/credentials.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { noBody, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { projectParams } from './projects.js';
+
+const path = '/api/v1/projects/:projectId/billing-offer';
+const billingOffer = z
+  .strictObject({
+    user_id: z
+      .uuid()
+      .toLowerCase()
+      .meta({ description: 'An owner. With the id of the caller, the caller takes the billing at once.' }),
+  })
+  .meta({ id: 'BillingOffer' });
+
+/** Makes the routes that hand over the billing of a project (docs/design.md#offers). */
+export function makeBillingRoutes({
+  offerBilling,
+  withdrawBillingOffer,
+}: Pick<Commands, 'offerBilling' | 'withdrawBillingOffer'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'PUT',
+      path,
+      name: 'offerBilling',
+      tag: 'Projects',
+      summary: 'Offer the billing of a project to another owner, or take it',
+      description:
+        'The assets of a project use the capacity of one owner, `billed_to`. It stays so until the other owner accepts at `/api/v1/auth/invitations`, within 30 days. An offer replaces an earlier one, and an offer to the present payer ends it.',
+      request: { params: projectParams, query: noQuery, body: billingOffer },
+      replies: { 200: { description: 'The project.', schema: projectResource } },
+      errors: ['conflict', 'email_not_verified', 'too_many_attempts'],
+      entityTag: true,
+      handler: async ({ params: { projectId }, body: { user_id: userId }, caller, command }) => {
+        const offer = { projectId, ...actingOf(caller), userId };
+        const { resource, revision } = await offerBilling(offer, command);
+        return { status: 200, body: resource, revision };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path,
+      name: 'withdrawBillingOffer',
+      tag: 'Projects',
+      summary: 'Withdraw the offer of the billing',
+      request: { params: projectParams, query: noQuery, body: noBody },
+      replies: { 204: { description: 'No offer is open.', schema: noContent } },
+      handler: async ({ params: { projectId }, command }) => {
+        await withdrawBillingOffer({ projectId }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}

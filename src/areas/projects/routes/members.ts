@@ -1,0 +1,119 @@
+import type { Commands } from '../../commands.js';
+import { checkAddress } from '../../accounts/commands/address/check-address.js';
+import type { Readers } from '../../../../projections/readers.js';
+import { z } from 'zod';
+import { role, roleAtLeast } from '../domain/role.js';
+import { actingOf, refuseKey } from '../../../http/access/credentials.js';
+import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { memberResource } from '../../../../projections/projects/members/resource.js';
+import { noBody, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { emailField } from '../../accounts/routes/auth-fields.js';
+import { projectParams } from './projects.js';
+
+const memberAddition = z
+  .strictObject({
+    email: emailField,
+    role,
+  })
+  .meta({ id: 'MemberAddition' });
+const memberChange = z.strictObject({ role }).meta({ id: 'MemberChange' });
+
+const memberParams = projectParams.extend({ memberId: z.uuid().toLowerCase() });
+const path = '/api/v1/projects/:projectId/members';
+
+const memberQuery = pageQuery.extend({
+  role: role.optional(),
+  status: memberResource.shape.status.optional(),
+});
+
+/** Makes the routes of projects' members (docs/design.md#members). */
+export function makeMemberRoutes({
+  addMember,
+  changeMemberRole,
+  removeMember,
+  members,
+}: Pick<Commands, 'addMember' | 'changeMemberRole' | 'removeMember'> &
+  Pick<Readers, 'members'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      name: 'listMembers',
+      tag: 'Members',
+      summary: "A project's members, and whom it has invited",
+      description:
+        'Every member sees who the others are, by nickname and role. E-mail addresses are shown to admins and owners only; for all others, platform auditors included, `email` is null.',
+      request: { params: projectParams, query: memberQuery, body: noBody },
+      replies: { 200: { description: 'A page of members.', schema: pageOf(memberResource) } },
+      handler: async ({ query: { role, status, ...query }, caller, project, command: { time } }) => {
+        const held = project.roleOf(refuseKey(caller).userId);
+        const view = {
+          withAddresses: held !== null && roleAtLeast(held, 'admin'),
+          now: time,
+          filter: { role, status },
+        };
+        const body = await readPage(query, (page) => members.list(project, page, view));
+        return { status: 200, body };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      name: 'addMember',
+      tag: 'Members',
+      summary: 'Add a member by e-mail address, or invite them',
+      description:
+        'Whoever has an account with this address and has verified it is a member at once (`active`), and gets a mail. Anybody else is invited by mail (`invited`), and is a member once an account with that address has verified it. The role `owner` is only offered (`offered`): the person accepts it at `/api/v1/auth/invitations` within 30 days. Owners may add any role, admins editors and viewers. Where mail is configured, the caller has proved an address (403 `email_not_verified`). How many addresses a project and a user may invite or add in a day, and how often an address may be, is limited (429). The reply shows the address: callers are admins or owners.',
+      request: { params: projectParams, query: noQuery, body: memberAddition },
+      replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
+      errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
+      idempotent: true,
+      check: ({ body }) => {
+        checkAddress(body.email);
+      },
+      needsFresh: ({ body }) => body.role === 'owner',
+      handler: async ({ params: { projectId }, body, caller, command }) => {
+        return { status: 201, body: await addMember({ projectId, ...actingOf(caller), ...body }, command) };
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${path}/:memberId`,
+      name: 'changeMember',
+      tag: 'Members',
+      summary: "Change a member's role, or that of an invitation",
+      description:
+        'Owners may change everybody, admins editors and viewers. The role `owner` is only offered (`offered`): the member keeps the old role and accepts at `/api/v1/auth/invitations` within 30 days; another role withdraws the offer. The last owner keeps the role, and so does the owner to whom the project is billed. Whoever is no admin any more loses the API keys that they issued, and the invitations that they made end. A higher role causes a mail, which is limited like invitations (429).',
+      request: { params: memberParams, query: noQuery, body: memberChange },
+      replies: { 200: { description: 'The member.', schema: memberResource } },
+      errors: ['conflict', 'email_not_verified', 'too_many_attempts'],
+      needsFresh: ({ params: { memberId }, body, project }) =>
+        body.role === 'owner' || project.roleOf(memberId) === 'owner',
+      handler: async ({ params: { projectId, memberId }, body, caller, command }) => {
+        const change = { projectId, ...actingOf(caller), memberId, ...body };
+        const changed = await changeMemberRole(change, command);
+        return { status: 200, body: changed };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:memberId`,
+      name: 'removeMember',
+      tag: 'Members',
+      summary: 'Remove a member, leave, or withdraw an invitation or an offer',
+      description:
+        'Owners may remove everybody, admins editors and viewers, and everybody themselves; the last owner stays, and the owner to whom the project is billed. API keys that the member issued are revoked, and invitations that they made end. With the id of an offer of ownership, an owner withdraws it.',
+      request: { params: memberParams, query: noQuery, body: noBody },
+      replies: { 204: { description: 'They have no access any more.', schema: noContent } },
+      errors: ['conflict'],
+      needsFresh: ({ params: { memberId }, project }) => project.roleOf(memberId) === 'owner',
+      handler: async ({ params: { projectId, memberId }, caller, command }) => {
+        const { userId: actorId } = refuseKey(caller);
+        await removeMember({ projectId, actorId, memberId }, command);
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,164 @@
+import type { Commands } from '../../commands.js';
+import { checkNewProject } from '../commands/create-project.js';
+import type { Readers } from '../../../../projections/readers.js';
+import { z } from 'zod';
+import { isAuditor } from '../../../http/access/access.js';
+import { refuseKey } from '../../../http/access/credentials.js';
+import { HttpError } from '../../../http/replies/http-error.js';
+import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { projectResource } from '../../../../projections/projects/projects/resource.js';
+import { ruled } from '../../../validation/plain-words.js';
+import { role } from '../domain/role.js';
+import { checkName, namePattern } from '../../../validation/text.js';
+import { searchText } from '../../assets/routes/asset-fields.js';
+import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+
+export const projectParams = z.object({ projectId: z.uuid().toLowerCase() });
+
+const path = '/api/v1/projects';
+const name = z
+  .string()
+  .max(256)
+  .check(ruled((text) => checkName(text, '')))
+  .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Summer campaign'] });
+const projectCreation = z.strictObject({ name }).meta({ id: 'ProjectCreation' });
+const projectChange = z
+  .strictObject({
+    name: name.optional(),
+    require_2fa: z
+      .boolean()
+      .meta({
+        description:
+          'Whether members need two-factor authentication for every call on the project. Only owners who have it themselves may demand it.',
+      })
+      .optional(),
+    accent_color: z
+      .string()
+      .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7f5a')
+      .nullable()
+      .meta({
+        description: 'The colour of the pages of its shares. Null: the colour of the service.',
+        examples: ['#0a7f5a'],
+      })
+      .optional(),
+    open_shares: z
+      .boolean()
+      .meta({
+        description:
+          'Whether editors may make shares without a password. While it is false, no such share opens.',
+      })
+      .optional(),
+  })
+  .meta({ id: 'ProjectChange' });
+
+const projectQuery = creationQuery.extend({
+  role: role.optional().meta({ description: 'Only projects in which the caller has this role.' }),
+  q: searchText.optional(),
+});
+
+/** Makes the routes of projects (docs/design.md#projects). */
+export function makeProjectRoutes({
+  createProject,
+  changeProject,
+  deleteProject,
+  projects,
+}: Pick<Commands, 'createProject' | 'changeProject' | 'deleteProject'> &
+  Pick<Readers, 'projects'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path,
+      name: 'createProject',
+      tag: 'Projects',
+      summary: 'Create a project that belongs to the caller',
+      request: { params: noParams, query: noQuery, body: projectCreation },
+      replies: { 201: { description: 'The project.', schema: projectResource } },
+      errors: ['project_limit_reached'],
+      idempotent: true,
+      check: ({ body }) => {
+        checkNewProject(body);
+      },
+      entityTag: true,
+      handler: async ({ body: { name }, caller, command }) => {
+        const { resource, revision } = await createProject({ ownerId: caller.userId, name }, command);
+        return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path,
+      name: 'listProjects',
+      tag: 'Projects',
+      summary: "The caller's projects, newest first",
+      request: { params: noParams, query: projectQuery, body: noBody },
+      replies: { 200: { description: 'A page of projects.', schema: pageOf(projectResource) } },
+      handler: async ({ query: { role, q, ...query }, caller }) => ({
+        status: 200,
+        body: await readCreationPage(query, (page) => projects.page(caller.userId, page, { role, q })),
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:projectId`,
+      name: 'getProject',
+      tag: 'Projects',
+      summary: 'One project',
+      request: { params: projectParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The project.', schema: projectResource } },
+      entityTag: true,
+      handler: async ({ caller, project }) => {
+        const session = refuseKey(caller);
+        const options = { asAuditor: isAuditor(session) };
+        const found = await projects.present(project, session.userId, options);
+        // The gate admits members and auditors only.
+        if (found === null) throw new HttpError('not_found', 'the project does not exist');
+        return { status: 200, body: found.resource, revision: found.revision };
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${path}/:projectId`,
+      name: 'changeProject',
+      tag: 'Projects',
+      summary: 'Rename a project, or change its settings',
+      request: { params: projectParams, query: noQuery, body: projectChange },
+      replies: { 200: { description: 'The project.', schema: projectResource } },
+      entityTag: true,
+      ifMatch: true,
+      // These let members in without a second factor, and visitors without a password.
+      needsFresh: ({ body }) => body.require_2fa === false || body.open_shares === true,
+      handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
+        const { userId: id, meetsTwoFactor: twoFactorEnabled } = refuseKey(caller);
+        const { resource, revision } = await changeProject(
+          {
+            projectId,
+            actor: { id, twoFactorEnabled },
+            name: body.name,
+            requireTwoFactor: body.require_2fa,
+            accentColor: body.accent_color,
+            openShares: body.open_shares,
+          },
+          command,
+          { expectedRevision },
+        );
+        return { status: 200, body: resource, revision };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:projectId`,
+      name: 'deleteProject',
+      tag: 'Projects',
+      summary: 'Delete a project and all that belongs to it',
+      request: { params: projectParams, query: noQuery, body: noBody },
+      replies: { 204: { description: 'Nobody reaches it any more.', schema: noContent } },
+      ifMatch: true,
+      handler: async ({ params: { projectId }, command, expectedRevision }) => {
+        await deleteProject({ projectId }, command, { expectedRevision });
+        return { status: 204, body: undefined };
+      },
+    }),
+  ];
+}

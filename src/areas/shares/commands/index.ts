@@ -1,0 +1,75 @@
+import type { Deps } from '../../shared/deps.js';
+import { makeChangeShare, makeRevokeShare } from './change-share.js';
+import { makeCreateShare } from './create-share.js';
+import { makeDescribeShared, makeFindFrameAncestors } from './visiting/describe-shared.js';
+import { makeDestroyShareKey } from './destroy-share-key.js';
+import { makePlaylistUrl } from '../../assets/commands/media/playlist-urls.js';
+import { makeMailShare } from './mails/mail-share.js';
+import { makeFindVisitedShare } from './visiting/find-visited-share.js';
+import { makeRequireProved } from '../../projects/commands/require-proved.js';
+import { makeOpenStorage } from '../../storages/commands/open-storage.js';
+import { makeRecordShareAccess } from './visiting/record-share-access.js';
+import { makeFindShareOfSession, makeRenewShareMedia } from './visiting/renew-share-media.js';
+import { makeRequireOpenShares } from './require-open-shares.js';
+import { makeRevokeOrphanedShares } from './revoke-orphaned-shares.js';
+import { makeCountShareMails } from './mails/share-mail-limits.js';
+import { makeFindSharedAssets } from '../../assets/commands/media/shared-asset.js';
+import { makeSignSharedMedia } from './visiting/sign-shared-media.js';
+import { makeTrySharePassword } from './visiting/try-share-password.js';
+import { makeVerifyShare } from './visiting/verify-share.js';
+import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
+import type { PasswordClass } from '../domain/share/password.js';
+import { makeDailyBudget } from '../../../security/guessing/daily-budget.js';
+import { makeGuardedTries } from '../../../security/guessing/guarded-tries.js';
+import { guessing } from '../../../security/guessing/guessing.js';
+
+export function makeShareCommands(deps: Deps) {
+  const { daily } = guessing.sharePassword;
+  const budgetOf = (name: PasswordClass) =>
+    makeDailyBudget({ ...deps, name: `share-${name}`, limit: daily[name] });
+  const openStorage = makeOpenStorage(deps);
+  const recordShareAccess = makeRecordShareAccess(deps);
+  const findSharedAssets = makeFindSharedAssets(deps);
+  const findVisitedShare = makeFindVisitedShare({ ...deps, findSharedAssets });
+  const common = {
+    ...deps,
+    findVisitedShare,
+    requireOpenShares: makeRequireOpenShares(deps),
+    findShareOfSession: makeFindShareOfSession({ ...deps, findSharedAssets }),
+    signSharedMedia: makeSignSharedMedia({ openStorage, playlistUrl: makePlaylistUrl(deps) }),
+    recordShareAccess,
+    trySharePassword: makeTrySharePassword({
+      ...deps,
+      budgets: { short: budgetOf('short'), long: budgetOf('long') },
+      tries: makeGuardedTries({ ...deps, ...guessing.sharePassword.failures }),
+      pressure: makeSharedRateLimiter({
+        ...deps,
+        kind: 'pressure',
+        limits: { share: guessing.sharePassword.pressure.limit },
+      }),
+      onUncheckable: (error) => {
+        deps.onFailure(`the password of a share could not be checked: ${error.message}`, error);
+      },
+    }),
+  };
+  return {
+    createShare: makeCreateShare(common),
+    changeShare: makeChangeShare(common),
+    revokeShare: makeRevokeShare(common),
+    verifyShare: makeVerifyShare(common),
+    renewShareMedia: makeRenewShareMedia(common),
+    describeShared: makeDescribeShared(common),
+    findFrameAncestors: makeFindFrameAncestors(common),
+    revokeOrphanedShares: makeRevokeOrphanedShares(common),
+    mailShare: makeMailShare({
+      ...deps,
+      findSharedAssets,
+      requireProved: makeRequireProved(deps),
+      countShareMails: makeCountShareMails({
+        limiter: makeSharedRateLimiter({ ...deps, limits: deps.shareMailLimits }),
+      }),
+    }),
+    destroyShareKey: makeDestroyShareKey(deps),
+    recordShareAccess,
+  };
+}

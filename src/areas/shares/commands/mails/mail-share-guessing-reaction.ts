@@ -1,0 +1,50 @@
+import type { MailOutcome } from '../../../../validation/fields.js';
+import { securityNoticeAggregate } from '../../../accounts/domain/security-notice/security-notice.js';
+import { shareCategory, shareCodec, type ShareEvent } from '../../domain/share/events.js';
+import { shareAggregate } from '../../domain/share/share.js';
+import { securityNoticeLifetimeMs } from '../../../accounts/domain/user/security-notices.js';
+import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
+import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
+import { securityNoticeMessage } from '../../../accounts/mail/security-notices.js';
+import type { Deps } from '../../../shared/deps.js';
+import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
+import { makeFindShareRecipient } from './find-share-recipient.js';
+
+type LimitReached = Extract<ShareEvent, { type: 'ShareGuessingLimitReached' }>;
+
+const kind = 'share_guessed_at';
+
+/**
+ * Mails the sharer that wrong passwords have reached the limit of a share, at most once a day. It mails nothing when the
+ * share is revoked, or after a day. `FindShareRecipient` says who gets the mail in place of the sharer.
+ */
+export function makeMailShareGuessing(
+  deps: MailDeps & Pick<Deps, 'handler' | 'sealer'>,
+): Reaction<LimitReached, MailOutcome | null> {
+  const { handler, publicUrl } = deps;
+  const findRecipient = makeFindShareRecipient(deps);
+
+  return makeMailReaction<LimitReached>(deps, {
+    name: 'mail-share-guessing',
+    category: shareCategory,
+    codec: shareCodec,
+    types: ['ShareGuessingLimitReached'],
+    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + securityNoticeLifetimeMs(kind)),
+    prepare: async (event) => {
+      const { state: share } = await handler.load(shareAggregate, streamIdOf(event));
+      if (share.status !== 'open') return null;
+      const { state: notice } = await handler.load(securityNoticeAggregate, event.id);
+      const recipient = notice.mailed ? null : await findRecipient(share);
+      if (recipient === null) return null;
+      return { to: recipient.to, ...securityNoticeMessage({ kind, at: event.recordedAt, publicUrl }) };
+    },
+    record: async (event, outcome, context) => {
+      const { state: share } = await handler.load(shareAggregate, streamIdOf(event));
+      const recipient = share.status === 'open' ? await findRecipient(share) : null;
+      if (recipient === null) return;
+      const target = { aggregate: securityNoticeAggregate, id: event.id };
+      const { userId } = recipient;
+      await handler.handle(target, { type: 'MarkMailed', userId, kind, outcome }, context);
+    },
+  });
+}

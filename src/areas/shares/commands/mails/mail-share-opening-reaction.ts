@@ -1,0 +1,91 @@
+import type { MailOutcome } from '../../../../validation/fields.js';
+import {
+  securityNoticeCategory,
+  securityNoticeCodec,
+  type SecurityNoticeEvent,
+} from '../../../accounts/domain/security-notice/events.js';
+import { securityNoticeAggregate } from '../../../accounts/domain/security-notice/security-notice.js';
+import {
+  shareAccessCategory,
+  shareAccessCodec,
+  type ShareAccessEvent,
+} from '../../domain/share-access/events.js';
+import { type OpenShare, shareAggregate } from '../../domain/share/share.js';
+import { securityNoticeLifetimeMs } from '../../../accounts/domain/user/security-notices.js';
+import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
+import { securityNoticeMessage } from '../../../accounts/mail/security-notices.js';
+import type { Deps } from '../../../shared/deps.js';
+import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
+import { makeFindShareRecipient } from './find-share-recipient.js';
+
+type Opened = Extract<ShareAccessEvent, { type: 'ShareVerified' }>;
+type Requested = Extract<SecurityNoticeEvent, { type: 'SecurityNoticeRequested' }>;
+
+const kind = 'share_opened';
+
+const endOf = (openedAt: Date): Date => new Date(openedAt.getTime() + securityNoticeLifetimeMs(kind));
+
+/**
+ * Requests the mail about the first opening of a share, once for a share. Openings at the same moment append to one stream,
+ * `securitynotice-<share id>`, so one of them requests the mail: claims keep apart the turns of one event only.
+ */
+export function makeRequestOpeningNotices({ handler }: Pick<Deps, 'handler'>): Reaction<Opened> {
+  return {
+    name: 'request-opening-notices',
+    category: shareAccessCategory,
+    codec: shareAccessCodec,
+    types: ['ShareVerified'],
+    deadline: ({ recordedAt }) => endOf(recordedAt),
+    asks: async ({ data: { share_id: shareId } }) => {
+      if ((await notifying(handler, shareId)) === null) return 'no';
+      const { state: notice } = await handler.load(securityNoticeAggregate, shareId);
+      return notice.requested || notice.mailed ? 'no' : 'yes';
+    },
+    conclude: async (event, context) => {
+      const shareId = event.data.share_id;
+      const target = { aggregate: securityNoticeAggregate, id: shareId };
+      await handler.handle(target, { type: 'Request', shareId, openedAt: event.recordedAt }, context);
+    },
+  };
+}
+
+/**
+ * Mails the sharer that a share was opened for the first time, unless the share says `notify_sharer: false`. It mails
+ * nothing when the share is revoked, or after a day.
+ */
+export function makeMailShareOpening(
+  deps: MailDeps & Pick<Deps, 'handler' | 'sealer'>,
+): Reaction<Requested, MailOutcome | null> {
+  const { handler, publicUrl } = deps;
+  const findRecipient = makeFindShareRecipient(deps);
+
+  return makeMailReaction<Requested>(deps, {
+    name: 'mail-first-openings',
+    category: securityNoticeCategory,
+    codec: securityNoticeCodec,
+    types: ['SecurityNoticeRequested'],
+    deadline: ({ data }) => endOf(new Date(data.opened_at)),
+    prepare: async ({ data: { share_id: shareId, opened_at } }) => {
+      const share = await notifying(handler, shareId);
+      if (share === null) return null;
+      const { state: notice } = await handler.load(securityNoticeAggregate, shareId);
+      const recipient = notice.mailed ? null : await findRecipient(share);
+      if (recipient === null) return null;
+      return { to: recipient.to, ...securityNoticeMessage({ kind, at: new Date(opened_at), publicUrl }) };
+    },
+    record: async ({ data: { share_id: shareId } }, outcome, context) => {
+      const { state: share } = await handler.load(shareAggregate, shareId);
+      const recipient = share.status === 'open' ? await findRecipient(share) : null;
+      if (recipient === null) return;
+      const target = { aggregate: securityNoticeAggregate, id: shareId };
+      const { userId } = recipient;
+      await handler.handle(target, { type: 'MarkMailed', userId, kind, outcome }, context);
+    },
+  });
+}
+
+/** Returns the share if it is open and its sharer wants the mail. */
+async function notifying(handler: Deps['handler'], shareId: string): Promise<OpenShare | null> {
+  const { state: share } = await handler.load(shareAggregate, shareId);
+  return share.status === 'open' && share.notify_sharer ? share : null;
+}

@@ -1,0 +1,16 @@
+import { Overloaded } from '../../../kit/overloaded.js';
+import { guessing } from '../../../security/guessing/guessing.js';
+import { TooManyAttempts } from '../../shared/rejections.js';
+
+/** Makes a full queue of share passwords 429, not 503 (docs/design.md#share-passwords). @throws TooManyAttempts */
+export async function refuseWhenFull<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Overloaded)) throw error;
+    throw new TooManyAttempts(
+      guessing.sharePassword.pool.retryAfterSeconds,
+      'too many passwords are being checked; wait and try again',
+    );
+  }
+}

@@ -1,0 +1,165 @@
+import type { Deps } from '../../../shared/deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { checkTriedPassword } from '../../domain/share/password.js';
+import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
+import { isProtected, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
+import { erased } from '../../../../keys/sealing/sealer.js';
+import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
+import type { MediaLink } from '../../../assets/commands/media/media-links.js';
+import type { RecordShareAccess } from './record-share-access.js';
+import { isRejection } from '../../../shared/rejections.js';
+import type { FindVisitedShare, VisitedShare } from './find-visited-share.js';
+import type { SignSharedMedia } from './sign-shared-media.js';
+import type { TrySharePassword } from './try-share-password.js';
+
+export interface VerifyShareInput {
+  readonly token: string;
+  /** Null: the visitor gives none. */
+  readonly password: string | null;
+  /** In canonical spelling. */
+  readonly clientIp: string;
+}
+
+export interface OpenedAsset {
+  readonly asset: AssetResource;
+  readonly media: MediaLink[];
+}
+
+export interface OpenedShare {
+  readonly share: Pick<OpenShare, 'expires_at' | 'allow_download'>;
+  readonly title: string | null;
+  readonly note: string | null;
+  /** Null where uses are not limited. */
+  readonly remainingUses: number | null;
+  readonly assets: readonly [OpenedAsset, ...OpenedAsset[]];
+  readonly session: string;
+  readonly sessionEndsAt: Date;
+}
+
+/**
+ * Checks a share's password (docs/design.md#share-verification). A repeated command checks again, signs new URLs, and
+ * counts one use in all.
+ * @throws CommandRejected invalid_request, share_not_found, share_password_wrong, password_not_checkable;
+ * TooManyAttempts; StoreUnavailable
+ */
+export type VerifyShare = (input: VerifyShareInput, context: CommandContext) => Promise<OpenedShare>;
+
+/** The life of a share session (docs/design.md#share-verification). */
+const sessionMs = 12 * 3_600_000;
+
+/** Checks what needs no store, and returns the password. @throws CommandRejected invalid_request */
+export function checkVisit({ password }: Pick<VerifyShareInput, 'password'>): string | null {
+  return password === null ? null : checkTriedPassword(password);
+}
+
+export function makeVerifyShare({
+  handler,
+  sealer,
+  digests,
+  clock,
+  shares,
+  assets: assetViews,
+  findVisitedShare,
+  trySharePassword,
+  signSharedMedia,
+  recordShareAccess,
+  shareSessions,
+}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'clock' | 'shares' | 'assets' | 'shareSessions'> & {
+  readonly findVisitedShare: FindVisitedShare;
+  readonly trySharePassword: TrySharePassword;
+  readonly signSharedMedia: SignSharedMedia;
+  readonly recordShareAccess: Pick<RecordShareAccess, 'record'>;
+}): VerifyShare {
+  return async ({ token, clientIp, ...input }, context) => {
+    const password = checkVisit(input);
+    const accessId = derivedId(context, 'share-access');
+    const found = await findVisitedShare(token, accessId);
+    if (found === null) {
+      if (password !== null) await trySharePassword.matchesNone(password);
+      return shareNotFound();
+    }
+    const { shareId, share } = found;
+    if (isProtected(share)) {
+      if (password === null) return refuse('the share needs a password');
+      if (!(await trySharePassword.matches({ shareId, share, password, clientIp }, context))) return refuse();
+    }
+
+    // The URLs and the assets, which may be missing, come before the use is counted.
+    const now = clock.now();
+    const { projectId, password_generation: passwordGeneration } = share;
+    const [assets, texts] = await Promise.all([openedAssets(found, now), openedTexts(found)]);
+    const [first, ...others] = assets;
+    if (first === undefined || texts === null) return shareNotFound();
+    const remainingUses = await use(found, { accessId, now }, context);
+    const clientIpDigest = digests.ip(clientIp);
+    await recordShareAccess.record({ accessId, shareId, projectId, clientIpDigest }, context);
+    const sessionEndsAt = untilEnd(share, new Date(now.getTime() + sessionMs));
+    const session = shareSessions.issue({ shareId, accessId, passwordGeneration, endsAt: sessionEndsAt });
+    return { share, ...texts, remainingUses, assets: [first, ...others], session, sessionEndsAt };
+  };
+
+  async function openedAssets(
+    { shareId, share, shared }: VisitedShare,
+    now: Date,
+  ): Promise<readonly OpenedAsset[]> {
+    const [signed, resources] = await Promise.all([
+      signSharedMedia(shared.served, { shareId, share }, now),
+      assetViews.findMany(
+        share.projectId,
+        shared.served.map(({ assetId }) => assetId),
+      ),
+    ]);
+    return signed.flatMap(({ assetId, media }) => {
+      const asset = resources.get(assetId);
+      return asset === undefined ? [] : [{ asset, media }];
+    });
+  }
+
+  /** Returns null where the share was revoked meanwhile. */
+  async function openedTexts({
+    shareId,
+    share: { projectId, title, note },
+  }: VisitedShare): Promise<Pick<OpenedShare, 'title' | 'note'> | null> {
+    const scope = { kind: 'share', projectId, shareId } as const;
+    const [openTitle, openNote] = await Promise.all([
+      title === null ? null : sealer.open(scope, 'title', title),
+      note === null ? null : sealer.open(scope, 'note', note),
+    ]);
+    return openTitle === erased || openNote === erased ? null : { title: openTitle, note: openNote };
+  }
+
+  /**
+   * Counts the use where uses are limited. It also checks the share again, because the check of the password may have
+   * taken seconds. @returns the uses that are left; null where they are not limited
+   */
+  async function use(
+    { shareId, share: { password_generation: passwordGeneration } }: VisitedShare,
+    { accessId, now }: { readonly accessId: string; readonly now: Date },
+    context: CommandContext,
+  ): Promise<number | null> {
+    const command = { type: 'Use', accessId, passwordGeneration, now } as const;
+    try {
+      const { state } = await handler.load(shareAggregate, shareId);
+      // Without a limit nothing is appended and no document is written, so a busy share is no hot spot.
+      if (state.status === 'open' && state.max_uses === null) {
+        shareAggregate.decider.decide(command, state);
+        return null;
+      }
+      const { documents } = await handler.handle(
+        { aggregate: shareAggregate, id: shareId },
+        command,
+        context,
+      );
+      return shares.remainingUses(documents);
+    } catch (error) {
+      // The password changed after the check.
+      if (isRejection(error, 'share_password_changed')) return refuse();
+      throw error;
+    }
+  }
+}
+
+function refuse(message = 'the password is wrong'): never {
+  return rejectShare('share_password_wrong', message);
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { invalid } from '../../../../validation/invalid-request.js';
+
+/** In code points of the NFC form, which is also hashed (docs/design.md#share-passwords). */
+export const sharePasswordMin = 4;
+export const sharePasswordMax = 128;
+
+/** Checks a new password of a share. @throws CommandRejected invalid_request */
+export function checkSharePassword(password: string, field = 'password'): string {
+  const length = lengthOf(password);
+  if (length < sharePasswordMin || length > sharePasswordMax) {
+    const code = length < sharePasswordMin ? 'too_short' : 'too_long';
+    invalid(field, `must have ${sharePasswordMin} to ${sharePasswordMax} characters`, code);
+  }
+  // A lone surrogate has no UTF-8 form, so different passwords would have the same hash.
+  if (/\p{Surrogate}/u.test(password)) invalid(field, 'must be well-formed text');
+  return password;
+}
+
+/** Checks the length of a password that a visitor tries. @throws CommandRejected invalid_request */
+export function checkTriedPassword(password: string, field = 'password'): string {
+  const length = lengthOf(password);
+  if (length < 1 || length > sharePasswordMax) {
+    const code = length < 1 ? 'too_short' : 'too_long';
+    invalid(field, `must have 1 to ${sharePasswordMax} characters`, code);
+  }
+  return password;
+}
+
+/** Decides how many wrong passwords a share takes in a day (docs/design.md#guessing). */
+export const passwordClass = z.enum(['short', 'long']);
+export type PasswordClass = z.infer<typeof passwordClass>;
+
+/** Passwords from this length on are long, in code points of the NFC form. */
+const longPasswordMin = 8;
+
+export function passwordClassOf(password: string): PasswordClass {
+  return lengthOf(password) < longPasswordMin ? 'short' : 'long';
+}
+
+function lengthOf(password: string): number {
+  return Array.from(password.normalize('NFC')).length;
+}

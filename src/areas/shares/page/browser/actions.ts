@@ -1,0 +1,91 @@
+import { makeElement } from '../../../../http/pages/browser/elements.js';
+import { type Abilities, essenceOf, savedVersionsOf } from './player/candidates.js';
+import type { ShareFormats } from './player/formats.js';
+import { describeKind } from './opening/facts.js';
+import { makeIcon } from './icons.js';
+import type { MediaFile, SharedFile, SharedTerms } from './opening/share-reply.js';
+import type { ShareWords } from './texts.js';
+
+interface ActionPlaces {
+  readonly actions: HTMLElement;
+  readonly versions: HTMLDetailsElement;
+  readonly versionList: HTMLElement;
+}
+
+/**
+ * Writes the links of a file: to save it and its renditions where the share allows that, and to open a document where the page
+ * cannot show it and the browser can. A link that would save a file that visitors must not save does not exist.
+ * @param given.onSave receives the id of the file whenever the visitor follows a link that saves
+ */
+export function writeActions(
+  { actions, versions, versionList }: ActionPlaces,
+  {
+    file,
+    terms,
+    isOfSeveral,
+  }: { readonly file: SharedFile; readonly terms: SharedTerms; readonly isOfSeveral: boolean },
+  {
+    words,
+    formats,
+    abilities,
+    onSave,
+  }: {
+    readonly onSave: (id: string) => void;
+    readonly words: ShareWords;
+    readonly formats: ShareFormats;
+    readonly abilities: Abilities;
+  },
+): void {
+  const [own] = file.media;
+  const renditions = savedVersionsOf(file);
+  const links: HTMLElement[] = [];
+  const makeSaveLink = (...link: Parameters<typeof makeFileLink>): HTMLAnchorElement => {
+    const made = makeFileLink(...link);
+    made.addEventListener('click', () => {
+      onSave(file.id);
+    });
+    return made;
+  };
+  if (own !== undefined && terms.allow_download) {
+    links.push(
+      makeSaveLink(
+        own.url,
+        'main',
+        makeIcon('download'),
+        words.say(isOfSeveral ? 'file.download.one' : 'file.download'),
+      ),
+    );
+  }
+  const shown = own?.inline_url ?? null;
+  const isDocument = essenceOf(file.media_type) === 'application/pdf' && !abilities.showsDocuments;
+  if (shown !== null && isDocument && abilities.opensDocuments) {
+    links.push(makeFileLink(shown, terms.allow_download ? 'second' : 'main', words.say('file.view')));
+  }
+  actions.replaceChildren(...links);
+  versions.hidden = !terms.allow_download || renditions.length === 0;
+  versionList.replaceChildren(
+    ...renditions.map((rendition) => {
+      const link = makeSaveLink(rendition.url, '', nameOfVersion(rendition, words, formats));
+      return makeElement('li', {}, link, ` · ${describeKind(rendition.media_type, words)}`);
+    }),
+  );
+}
+
+/** Returns the name of a rendition: a word, or the kind that its owner chose. */
+function nameOfVersion(
+  { kind, language }: MediaFile,
+  { sayIfKnown }: ShareWords,
+  formats: ShareFormats,
+): string {
+  const name = sayIfKnown(`version.${kind}`) ?? kind;
+  return (language ?? null) === null ? name : `${name} (${formats.languageName(language ?? '')})`;
+}
+
+/** A file that is missing opens the storage's error, so the link opens another tab. */
+function makeFileLink(url: string, name: string, ...content: readonly (Node | string)[]): HTMLAnchorElement {
+  return makeElement(
+    'a',
+    { href: url, class: name, target: '_blank', rel: 'noopener noreferrer' },
+    ...content,
+  );
+}

@@ -1,0 +1,101 @@
+import { byId } from '../../../../../http/pages/browser/elements.js';
+import { writeActions } from '../actions.js';
+import type { Abilities } from '../player/candidates.js';
+import { describeShare } from './facts.js';
+import type { ShareFormats } from '../player/formats.js';
+import { makeGallery } from '../player/gallery.js';
+import type { Opening, SharedFile } from './share-reply.js';
+import { makeStage } from '../player/stage.js';
+import type { ShareWords } from '../texts.js';
+
+/** The view of an opened share. */
+export interface OpenedView {
+  readonly show: (opening: Opening) => void;
+  /** Takes over an opening with fresh URLs. */
+  readonly refresh: (opening: Opening) => void;
+  readonly hide: () => void;
+}
+
+/** @param mayHaveExpired see `makeStage` */
+export function makeOpenedView(given: {
+  readonly words: ShareWords;
+  readonly formats: ShareFormats;
+  readonly abilities: Abilities;
+  readonly mayHaveExpired: () => boolean;
+  readonly renew: () => void;
+  /** Receives the id of a file that the visitor saves. */
+  readonly onSave: (id: string) => void;
+}): OpenedView {
+  const { words, formats } = given;
+  const panel = byId('opened', HTMLElement);
+  const title = byId('title', HTMLHeadingElement);
+  const places = {
+    actions: byId('actions', HTMLDivElement),
+    versions: byId('versions', HTMLDetailsElement),
+    versionList: byId('version-list', HTMLUListElement),
+  };
+  const stage = makeStage({
+    ...given,
+    place: byId('stage', HTMLDivElement),
+    remark: byId('remark', HTMLParagraphElement),
+  });
+  let opening: Opening | null = null;
+  let current: SharedFile | null = null;
+  const gallery = makeGallery(given, ({ id }) => {
+    const chosen = opening?.files.find((file) => file.id === id);
+    if (chosen === undefined || opening === null) return;
+    choose(chosen, opening);
+    byId('turn', HTMLDivElement).scrollIntoView({ block: 'nearest' });
+  });
+
+  function choose(file: SharedFile, { share, files }: Opening): void {
+    current = file;
+    gallery.mark(file);
+    writeActions(places, { file, terms: share, isOfSeveral: files.length > 1 }, given);
+    stage.show(file, share);
+  }
+
+  function showTerms({ share, files }: Opening): void {
+    const name = share.title ?? share.name;
+    title.textContent = name;
+    document.title = name;
+    byId('facts', HTMLParagraphElement).replaceChildren(
+      ...describeShare({ share, files }, words, formats).map((fact) => {
+        const part = document.createElement('span');
+        part.textContent = fact;
+        return part;
+      }),
+    );
+    const note = share.note ?? '';
+    byId('sender', HTMLElement).hidden = note === '';
+    byId('sender-note', HTMLQuoteElement).textContent = note;
+  }
+
+  return {
+    show: (opened) => {
+      opening = opened;
+      panel.hidden = false;
+      showTerms(opened);
+      gallery.fill(opened.files);
+      const [first] = opened.files;
+      if (first !== undefined) choose(first, opened);
+      title.focus();
+    },
+    refresh: (opened) => {
+      opening = opened;
+      const file = opened.files.find(({ id }) => id === current?.id);
+      if (file === undefined) return;
+      current = file;
+      const isOfSeveral = opened.files.length > 1;
+      writeActions(places, { file, terms: opened.share, isOfSeveral }, given);
+      stage.refresh(file);
+    },
+    hide: () => {
+      opening = null;
+      current = null;
+      stage.clear();
+      panel.hidden = true;
+      document.title = words.say('page.title');
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { makeElement } from '../../../../../http/pages/browser/elements.js';
+import { type PreviewCandidate, stillOf } from './candidates.js';
+import type { SharedFile, SharedTerms } from '../opening/share-reply.js';
+
+/** The element that shows a candidate, with the events by which it reports. */
+export interface Player {
+  readonly element: HTMLElement;
+  /** The element that plays; null for images and documents. */
+  readonly media: HTMLMediaElement | null;
+  /** The event after which there is something to see or to play. */
+  readonly loadedBy: 'load' | 'loadedmetadata';
+  /** The element that reports the event, and errors. */
+  readonly source: HTMLElement;
+  /** Begins to load. */
+  readonly start: () => void;
+}
+
+/** Makes the element of a candidate. It loads nothing before `start`. */
+export function makePlayer(
+  { viewer, file }: PreviewCandidate,
+  shared: SharedFile,
+  terms: SharedTerms,
+): Player {
+  switch (viewer) {
+    case 'image': {
+      const image = makeElement('img', { alt: shared.name, decoding: 'async' });
+      return still(image, () => {
+        image.src = file.url;
+      });
+    }
+    case 'document': {
+      const frame = makeElement('iframe', { title: shared.name, referrerpolicy: 'no-referrer' });
+      return still(frame, () => {
+        frame.src = file.inline_url ?? file.url;
+      });
+    }
+    case 'video':
+    case 'audio':
+      return moving(viewer, file.url, shared, terms);
+  }
+}
+
+function still(element: HTMLElement, start: () => void): Player {
+  return { element, media: null, loadedBy: 'load', source: element, start };
+}
+
+function moving(viewer: 'video' | 'audio', url: string, shared: SharedFile, terms: SharedTerms): Player {
+  const media = document.createElement(viewer);
+  media.controls = true;
+  media.preload = 'metadata';
+  media.setAttribute('aria-label', shared.name);
+  if (!terms.allow_download) media.setAttribute('controlslist', 'nodownload');
+  const cover = stillOf(shared, 'poster');
+  let element: HTMLElement = media;
+  if (media instanceof HTMLVideoElement) {
+    media.playsInline = true;
+    if (cover !== null) media.poster = cover.url;
+  } else {
+    element = makeElement('div', { class: 'sound' }, media);
+    if (cover !== null) element.prepend(makeCover(cover.url));
+  }
+  const start = (): void => {
+    media.src = url;
+  };
+  return { element, media, loadedBy: 'loadedmetadata', source: media, start };
+}
+
+/** A cover that does not load leaves no broken image. */
+function makeCover(url: string): HTMLImageElement {
+  const cover = makeElement('img', { alt: '', src: url });
+  cover.addEventListener('error', () => {
+    cover.remove();
+  });
+  return cover;
+}

@@ -1,0 +1,159 @@
+import { byId } from '../../../../http/pages/browser/elements.js';
+import { makePasswordForm } from './opening/password-form.js';
+import { showBrand } from './brand.js';
+import { makeShareFormats } from './player/formats.js';
+import { makeKeptSession, type TabStorage } from './opening/kept-session.js';
+import { allowOriginsOf } from './player/media-policy.js';
+import { makeNotices } from './opening/notices.js';
+import { makeOpenedView } from './opening/opened.js';
+import { makeRenewal } from './opening/renewal.js';
+import { makeAttemptKey, makeShareClient, type ShareReply } from './opening/share-client.js';
+import { type Introduction, type Opening, openingOf, renewedOpening } from './opening/share-reply.js';
+import { readShareWords } from './texts.js';
+
+/** Starts the page: it opens the share by the kept session, without a password where it needs none, or asks for it. */
+function visitShare(): void {
+  const words = readShareWords(byId('texts', HTMLScriptElement).textContent);
+  const formats = makeShareFormats(words.tag, navigator.languages);
+  const given = { words, formats };
+  const token = location.pathname.split('/')[2] ?? '';
+  const client = makeShareClient(token);
+  const kept = makeKeptSession(tabStorage, token);
+  const loading = byId('loading', HTMLParagraphElement);
+  const renewal = makeRenewal(() => void renew());
+  const view = makeOpenedView({
+    ...given,
+    abilities: abilitiesOfBrowser(),
+    mayHaveExpired: renewal.isDue,
+    renew: () => void renew(),
+    onSave: (id) => {
+      if (opening !== null) client.countSave(opening.session, id);
+    },
+  });
+  const notices = makeNotices(given);
+  const form = makePasswordForm(given, client.verify, { onOpened: open, onGone: leave });
+  let opening: Opening | null = null;
+  let project: Opening['project'] = null;
+  // A repetition uses the same key, so that a lost reply counts as one use.
+  const key = makeAttemptKey();
+
+  async function start(): Promise<void> {
+    notices.hide();
+    loading.hidden = false;
+    const before = kept.read();
+    const introducing = client.introduce();
+    const renewed = before === null ? null : await client.renew(before.session);
+    const introduced = await introducing;
+    loading.hidden = true;
+    brand(introduced, before);
+    const again = before !== null && renewed?.status === 200 ? renewedOpening(before, renewed.data) : null;
+    // None of the files that the session knows may be in the share any more.
+    if (again !== null && renewed !== null && again.files.length > 0) {
+      present(again, renewed.aheadMs);
+      return;
+    }
+    if (renewed?.status === 401 || renewed?.status === 404) kept.forget();
+    await startAfresh(introduced);
+  }
+
+  /** The link of a share that was used up says nothing of its project any more. */
+  function brand({ status, data }: ShareReply, before: Opening | null): void {
+    project = status === 200 ? (data as Introduction).project : (before?.project ?? null);
+    if (project !== null) showBrand(project);
+  }
+
+  async function startAfresh({ status, data, waitSeconds }: ShareReply): Promise<void> {
+    if (status === 404) notices.showGone();
+    else if (status !== 200) notices.showUnreached(waitSeconds, () => void start());
+    else if ((data as Introduction).password_required) form.show(null);
+    else await openWithoutPassword();
+  }
+
+  async function openWithoutPassword(): Promise<void> {
+    const reply = await client.verify(null, key);
+    if (reply.status === 200) open(reply);
+    else if (reply.status === 404) leave();
+    // The share has got a password meanwhile.
+    else if (reply.status === 401) form.show(null);
+    else notices.showUnreached(reply.waitSeconds, () => void start());
+  }
+
+  function open({ data, aheadMs }: ShareReply): void {
+    const opened = openingOf(data, project);
+    kept.keep(opened);
+    present(opened, aheadMs);
+  }
+
+  function present(opened: Opening, aheadMs: number): void {
+    if (!allowOriginsOf(opened.files)) return;
+    opening = opened;
+    form.hide();
+    renewal.stop();
+    renewal.plan(opened, aheadMs);
+    view.show(opened);
+  }
+
+  async function renew(): Promise<void> {
+    const mine = opening;
+    if (mine === null) return;
+    const reply = await client.renew(mine.session);
+    if (opening !== mine) return;
+    if (reply.status === 200) {
+      const renewed = renewedOpening(mine, reply.data);
+      if (!allowOriginsOf(renewed.files)) return;
+      opening = renewed;
+      renewal.plan(renewed, reply.aheadMs);
+      view.refresh(renewed);
+    } else if (reply.status === 401) {
+      close();
+      form.show(words.say('ask.over'));
+    } else if (reply.status === 404) {
+      leave();
+    } else {
+      renewal.retry(reply.waitSeconds);
+    }
+  }
+
+  function close(): void {
+    opening = null;
+    kept.forget();
+    renewal.stop();
+    view.hide();
+  }
+
+  function leave(): void {
+    close();
+    form.hide();
+    notices.showGone();
+  }
+
+  void start();
+}
+
+/** @throws DOMException where the browser refuses it */
+function tabStorage(): TabStorage {
+  const kept = sessionStorage;
+  return {
+    getItem: (key) => kept.getItem(key),
+    setItem: (key, value) => {
+      kept.setItem(key, value);
+    },
+    removeItem: (key) => {
+      kept.removeItem(key);
+    },
+  };
+}
+
+function abilitiesOfBrowser(): Parameters<typeof makeOpenedView>[0]['abilities'] {
+  const players = { video: document.createElement('video'), audio: document.createElement('audio') };
+  const opensDocuments = navigator.pdfViewerEnabled;
+  return {
+    canPlay: (viewer, mediaType) => players[viewer].canPlayType(mediaType),
+    opensDocuments,
+    // Phones and tablets show the first page of a framed document, or a button.
+    showsDocuments:
+      opensDocuments && matchMedia('(min-width: 40rem)').matches && !matchMedia('(pointer: coarse)').matches,
+  };
+}
+
+visitShare();

@@ -1,0 +1,192 @@
+import type { Commands } from '../../commands.js';
+import { checkVisit } from '../commands/visiting/verify-share.js';
+import { z } from 'zod';
+import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
+import type { OpenedShare } from '../commands/visiting/verify-share.js';
+import { mediaLink, wrap, wrapped } from '../../../http/resources.js';
+import { noBody, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+
+const verification = z
+  .strictObject({
+    password: z
+      .string()
+      .max(512)
+      .nullable()
+      .meta({ minLength: 1, maxLength: 128, description: 'Null for a share without a password.' }),
+  })
+  .meta({ id: 'ShareVerification' });
+
+const renewal = z
+  .strictObject({
+    share_session: z.string().min(1).max(512),
+    download: z.uuid().toLowerCase().optional().meta({
+      description: 'The id of the asset whose file the visitor saves now. It counts once in a session.',
+    }),
+  })
+  .meta({ id: 'ShareMediaRenewal' });
+
+const time = z.iso.datetime({ precision: 3 });
+
+const mediaKind = z.enum(['image', 'video', 'audio', 'file']).meta({ id: 'MediaKind' });
+
+const sharedAsset = {
+  id: z.uuid(),
+  name: z.string(),
+  kind: mediaKind,
+  media_type: z.string(),
+  size: z.int(),
+  created_at: time,
+};
+
+/** The reply before the password. */
+const sharedPlace = z
+  .strictObject({
+    password_required: z.boolean(),
+    project: z.strictObject({
+      name: z.string(),
+      accent_color: z.string().nullable().meta({ description: '`#rrggbb`.' }),
+    }),
+  })
+  .meta({ id: 'SharedPlace' });
+
+/** The reply to the right password (docs/design.md#share-verification). */
+const openedShare = z
+  .strictObject({
+    share: z.strictObject({
+      name: z.string().meta({ description: "The first asset's." }),
+      title: z.string().nullable(),
+      note: z.string().nullable(),
+      expires_at: time.nullable(),
+      remaining_uses: z.int().nullable().meta({ description: 'Null where uses are not limited.' }),
+      allow_download: z.boolean(),
+    }),
+    asset: z.strictObject(sharedAsset).meta({ description: 'The first asset.' }),
+    media: z.array(mediaLink).meta({ description: "The first asset's." }),
+    assets: z
+      .array(z.strictObject({ ...sharedAsset, media: z.array(mediaLink) }))
+      .meta({ description: 'All assets of the share that are served, in its order.' }),
+    share_session: z.string().meta({ description: 'For fresh URLs, without the password.' }),
+    expires_at: time.meta({ description: 'When `share_session` ends: in 12 hours, or with the share.' }),
+  })
+  .meta({ id: 'OpenedShare' });
+
+const renewedMedia = z
+  .strictObject({
+    media: z.array(mediaLink).meta({ description: "The first asset's." }),
+    assets: z.array(z.strictObject({ id: z.uuid(), media: z.array(mediaLink) })),
+    expires_at: time.meta({ description: 'When the session ends.' }),
+  })
+  .meta({ id: 'RenewedShareMedia' });
+
+// Every text is accepted as a token, so an invalid token gets the same reply as one that opens nothing.
+const tokenParams = z.object({ token: z.string() });
+const common = { tag: 'Shares', cacheControl: 'no-store' } as const;
+
+/** Makes visitors' routes (docs/design.md#share-verification, docs/api.md#46-post-apiv1sharestokenverify). */
+export function makePublicShareRoutes({
+  describeShared,
+  verifyShare,
+  renewShareMedia,
+}: Pick<Commands, 'describeShared' | 'verifyShare' | 'renewShareMedia'>): readonly Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/api/v1/shares/:token',
+      name: 'describeShare',
+      summary: 'Whose share it is, and whether it needs a password',
+      description: 'It is 404 whenever `verify` is.',
+      request: { params: tokenParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The project.', schema: wrapped(sharedPlace) } },
+      errors: ['not_found'],
+      limit: { name: 'share_describe', counts: 'all' },
+      handler: async ({ params: { token } }) => {
+        const { passwordRequired, project } = await describeShared(token);
+        const { name, accentColor: accent_color } = project;
+        const place = { password_required: passwordRequired, project: { name, accent_color } };
+        return { status: 200, body: wrap(place) };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/v1/shares/:token/verify',
+      name: 'verifyShare',
+      summary: "Give a share's password, and receive its asset and signed URLs",
+      description:
+        'A share that does not exist, has expired, was revoked or used up, or whose media cannot be served, is 404 alike. After 5 ' +
+        'wrong passwords for one share from one client further tries have to wait: 1 minute, doubling to 1 hour. With an ' +
+        'Idempotency-Key a repetition checks the password again, signs afresh, and counts as one use together with the first.',
+      request: { params: tokenParams, query: noQuery, body: verification },
+      replies: {
+        200: { description: 'The asset and its URLs.', schema: wrapped(openedShare) },
+      },
+      errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
+      limit: { name: 'share_verify', counts: 'all' },
+      idempotent: 'rerun',
+      check: ({ body }) => {
+        checkVisit(body);
+      },
+      handler: async ({ params: { token }, body: { password }, client, command }) => {
+        const opened = await verifyShare({ token, password, clientIp: client }, command);
+        return { status: 200, body: wrap(present(opened)) };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/v1/shares/:token/media',
+      name: 'renewShareMedia',
+      summary: 'Fresh URLs for a share that was opened',
+      description:
+        'URLs live for 15 to 20 minutes. With `download` it also counts a download (403 where the share allows none). A session is over (401) once it has ended, the share was revoked, or its password changed.',
+      request: { params: tokenParams, query: noQuery, body: renewal },
+      replies: { 200: { description: 'The URLs.', schema: wrapped(renewedMedia) } },
+      errors: ['invalid_credentials', 'forbidden'],
+      limit: { name: 'share_media', counts: 'all' },
+      handler: async ({ params: { token }, body, command }) => {
+        const input = { token, session: body.share_session, download: body.download ?? null };
+        const { assets: signed, sessionEndsAt } = await renewShareMedia(input, command);
+        const assets = signed.map(({ assetId: id, media }) => ({ id, media }));
+        const { media } = signed[0];
+        return { status: 200, body: wrap({ media, assets, expires_at: sessionEndsAt.toISOString() }) };
+      },
+    }),
+  ];
+}
+
+function present({
+  share,
+  title,
+  note,
+  remainingUses,
+  assets,
+  session,
+  sessionEndsAt,
+}: OpenedShare): z.output<typeof openedShare> {
+  const [{ asset, media }] = assets;
+  return {
+    share: {
+      name: asset.name,
+      ...{ title, note },
+      expires_at: share.expires_at,
+      remaining_uses: remainingUses,
+      allow_download: share.allow_download,
+    },
+    asset: presentAsset(asset),
+    media,
+    assets: assets.map((opened) => ({ ...presentAsset(opened.asset), media: opened.media })),
+    share_session: session,
+    expires_at: sessionEndsAt.toISOString(),
+  };
+}
+
+function presentAsset({ id, name, media_type, size, created_at }: AssetResource) {
+  return { id, name, kind: kindOf(media_type), media_type, size, created_at };
+}
+
+function kindOf(mediaType: string): 'image' | 'video' | 'audio' | 'file' {
+  const [kind] = mediaType.toLowerCase().split('/');
+  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'file';
+}

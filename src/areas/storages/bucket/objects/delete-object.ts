@@ -1,0 +1,54 @@
+import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import type { StorageUrls } from '../signing/media-urls.js';
+import type { ProbeFailureCode } from '../testing/probe-failure-code.js';
+import { failureOfConnection, failureOfReply } from '../testing/probe-failure.js';
+import { providerCodeIn } from '../testing/provider-codes.js';
+
+/** `deleted`: the bucket no longer holds the object, or never did. */
+export type DeleteAnswer =
+  | 'deleted'
+  | {
+      readonly cause: ProbeFailureCode;
+      /** The code that the provider wrote; null without one. */
+      readonly providerCode: string | null;
+      /** False: the bucket gave no answer, so it may still delete the object. */
+      readonly isAnswered: boolean;
+    };
+
+/** Deletes one object (DeleteObject of S3, OSS and COS). The outgoing client limits the time. @throws the signal's reason */
+export type DeleteObject = (
+  target: {
+    readonly urls: Pick<StorageUrls, 'bucket'>;
+    /** The whole key in the bucket. */
+    readonly key: string;
+  },
+  signal?: AbortSignal,
+) => Promise<DeleteAnswer>;
+
+export function makeDeleteObject({
+  http,
+  now,
+}: {
+  readonly http: OutgoingHttp;
+  readonly now: () => Date;
+}): DeleteObject {
+  return async ({ urls, key }, signal) => {
+    const { url, headers } = urls.bucket.sign({ method: 'DELETE', key, signedAt: now() });
+    try {
+      return answerOf(await http({ method: 'DELETE', url, headers }, signal));
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof OutgoingError)) throw error;
+      const { code: cause } = failureOfConnection(error.failure);
+      return { cause, providerCode: null, isAnswered: false };
+    }
+  };
+}
+
+function answerOf(reply: OutgoingReply): DeleteAnswer {
+  const { status } = reply;
+  const providerCode = providerCodeIn(reply.body.toString('utf8'));
+  const isGone = status === 404 && (providerCode === null || providerCode === 'NoSuchKey');
+  if ((status >= 200 && status < 300) || isGone) return 'deleted';
+  return { cause: failureOfReply('delete', reply).code, providerCode, isAnswered: status < 500 };
+}

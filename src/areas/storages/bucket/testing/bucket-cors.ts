@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto';
+import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import { withCorsRule, type WriteCorsRule } from './cors-configuration.js';
+import type { StorageUrls } from '../signing/media-urls.js';
+import type { ProbeFailureCode } from './probe-failure-code.js';
+import { failureOfConnection, failureOfReply } from './probe-failure.js';
+import { probePages } from './probe-pages.js';
+
+/** The causes that only the CORS rules of a bucket have. */
+export type CorsFailureCode = 'cors_denied' | 'cors_unsupported' | 'cors_refused' | 'cors_unreadable';
+
+export type SetCorsResult =
+  | {
+      /** False: the bucket had all rules already. */
+      readonly isChanged: boolean;
+      /** The origins that the bucket refuses still. New rules may need a minute. */
+      readonly refused: readonly string[];
+    }
+  | { readonly failure: CorsFailureCode | ProbeFailureCode };
+
+/**
+ * Adds the rule for the origins to the CORS rules of a bucket: reads them, merges, writes them and sends the preflights of
+ * pages. Two changes at once may lose one of them, because providers write the rules without a condition.
+ * @throws the signal's reason
+ */
+export type SetBucketCors = (
+  target: {
+    readonly urls: StorageUrls;
+    readonly origins: readonly string[];
+    readonly writeRule: WriteCorsRule;
+  },
+  signal: AbortSignal,
+) => Promise<SetCorsResult>;
+
+/** The reply is cut off at 64 KiB, and a cut configuration is not readable. */
+export function makeSetBucketCors({
+  http,
+  now,
+}: {
+  readonly http: OutgoingHttp;
+  readonly now: () => Date;
+}): SetBucketCors {
+  return async ({ urls, origins, writeRule }, signal) => {
+    try {
+      const got = await send('GET', undefined);
+      const isNone = got.status === 404 && /<Code>NoSuchCORSConfiguration<\/Code>/.test(textOf(got));
+      if (!isNone && got.status !== 200) return { failure: failureOfCors(got) };
+      const merged = withCorsRule(isNone ? null : textOf(got), origins, writeRule);
+      if (merged.is === 'unreadable') return { failure: 'cors_unreadable' };
+      if (merged.is === 'changed') {
+        const put = await send('PUT', Buffer.from(merged.xml));
+        if (put.status < 200 || put.status >= 300) return { failure: failureOfCors(put) };
+      }
+      return { isChanged: merged.is === 'changed', refused: await refusedOf() };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof OutgoingError) return { failure: failureOfConnection(error.failure).code };
+      throw error;
+    }
+
+    async function send(method: 'GET' | 'PUT', body: Buffer | undefined): Promise<OutgoingReply> {
+      // S3 and COS refuse these rules without the digest; OSS checks it.
+      const own =
+        body === undefined
+          ? {}
+          : { 'content-md5': hash('md5', body, 'base64'), 'content-type': 'application/xml' };
+      const request = { method, key: '', query: { cors: '' }, headers: own, signedAt: now() };
+      const { url, headers } = urls.bucket.sign(request);
+      return http({ method, url, headers, ...(body === undefined ? {} : { body }) }, signal);
+    }
+
+    async function refusedOf(): Promise<readonly string[]> {
+      const life = { signedAt: now(), expiresInSeconds: 60 };
+      const bucket = urls.bucket.presign({ method: 'GET', key: 'cors', ...life });
+      const warnings = await probePages(http, origins, { bucket, cdn: null }, signal);
+      return warnings.find(({ code }) => code === 'cors_missing')?.origins ?? [];
+    }
+  };
+}
+
+function failureOfCors(reply: OutgoingReply): CorsFailureCode | ProbeFailureCode {
+  // Servers without CORS rules say so with 501 or 405.
+  if (reply.status === 501 || reply.status === 405) return 'cors_unsupported';
+  const { code } = failureOfReply('list', reply);
+  if (code !== 'request_refused') return code;
+  return reply.status === 403 ? 'cors_denied' : 'cors_refused';
+}
+
+function textOf({ body }: OutgoingReply): string {
+  return body.toString('utf8');
+}

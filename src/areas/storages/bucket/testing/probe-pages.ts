@@ -1,0 +1,69 @@
+import { limitedSignal } from '../../../../kit/limited-signal.js';
+import type { OutgoingHttp } from '../../../../outgoing/outgoing-http.js';
+import { type Preflight, type PreflightVerdict, sendPreflight } from './preflight.js';
+
+/** What a passed test reports about browsers. `origins`: the pages that it concerns. */
+export interface ProbeWarning {
+  readonly code: 'cors_missing' | 'cdn_cors_missing' | 'cors_unchecked' | 'public_endpoint_unchecked';
+  readonly origins: string[];
+  readonly cause: string | null;
+}
+
+/** The time for all preflights in ms. They change no result, so they may not delay it long. */
+const timeMs = 3_000;
+
+/** The URLs that pages use: one to upload to and fetch from, and one of the storage's domain if there is one. */
+export interface PageUrls {
+  readonly bucket: string;
+  readonly cdn: string | null;
+}
+
+/**
+ * Sends the preflights of pages of the origins: for an upload, for a part of the media, and for media through
+ * `cdn_domain` (docs/design.md#browsers).
+ */
+export async function probePages(
+  http: OutgoingHttp,
+  origins: readonly string[],
+  { bucket, cdn }: PageUrls,
+  signal: AbortSignal,
+): Promise<readonly ProbeWarning[]> {
+  const limited = limitedSignal(signal, timeMs);
+  const ask = (preflight: Preflight): Promise<PreflightVerdict> => sendPreflight(http, preflight, limited);
+  const found = await Promise.all(
+    origins.map(async (origin) => {
+      const [put, get, through] = await Promise.all([
+        ask({ url: bucket, origin, method: 'PUT', headers: ['content-type'] }),
+        ask({ url: bucket, origin, method: 'GET', headers: ['range'] }),
+        cdn === null ? allowed : ask({ url: cdn, origin, method: 'GET', headers: ['range'] }),
+      ]);
+      return { origin, ofBucket: [put, get], ofCdn: [through] };
+    }),
+  );
+  const refusing = (place: 'ofBucket' | 'ofCdn'): string[] =>
+    found.filter(({ [place]: verdicts }) => verdicts.some(({ is }) => is === 'refused')).map(originOf);
+  const unknown = found.flatMap(({ origin, ofBucket, ofCdn }) =>
+    [...ofBucket, ...ofCdn].flatMap((verdict) =>
+      verdict.is === 'unknown' ? [{ origin, cause: verdict.cause }] : [],
+    ),
+  );
+  return [
+    ...warning('cors_missing', refusing('ofBucket'), null),
+    ...warning('cdn_cors_missing', refusing('ofCdn'), null),
+    ...warning('cors_unchecked', [...new Set(unknown.map(originOf))], unknown[0]?.cause ?? null),
+  ];
+}
+
+const allowed: PreflightVerdict = { is: 'allowed' };
+
+function originOf({ origin }: { readonly origin: string }): string {
+  return origin;
+}
+
+function warning(
+  code: ProbeWarning['code'],
+  origins: string[],
+  cause: string | null,
+): readonly ProbeWarning[] {
+  return origins.length === 0 ? [] : [{ code, origins, cause }];
+}

@@ -1,0 +1,251 @@
+import {
+  OutgoingError,
+  type OutgoingFailure,
+  type OutgoingHttp,
+  type OutgoingReply,
+  type OutgoingRequest,
+} from '../../../../outgoing/outgoing-http.js';
+import type { DeliveryAddress, StorageUrls } from '../signing/media-urls.js';
+import {
+  failureOfCdnConnection,
+  failureOfCdnReply,
+  failureOfConnection,
+  failureOfPublicEndpoint,
+  failureOfReply,
+  type ProbeFailure,
+} from './probe-failure.js';
+import { probePages, type ProbeWarning } from './probe-pages.js';
+import type { HeaderRequest } from '../signing/signer.js';
+
+export interface ProbeTarget {
+  readonly urls: StorageUrls;
+  /** The folder that all keys begin with, without a slash at its end; `''` without a folder. */
+  readonly basePath: string;
+  /** The mode of the storage's domain, which the probe then tests too; null without a domain. */
+  readonly cdn: DeliveryAddress['mode'] | null;
+  /** Whether browsers use another endpoint than the service, which the probe then tests too. */
+  readonly hasPublicEndpoint: boolean;
+  /** The origins of pages that upload files and fetch media. */
+  readonly origins: readonly string[];
+}
+
+export interface ProbeResult {
+  /** Null: the bucket is usable. */
+  readonly failure: ProbeFailure | null;
+  /** What pages in browsers cannot do yet, and what the probe could not check; empty after a failure. */
+  readonly warnings: readonly ProbeWarning[];
+}
+
+/**
+ * Tests whether a bucket is usable (docs/design.md#storage-tests): lists one key, writes an object, reads a part of it
+ * by a signed URL and through `cdn_domain`, and deletes it. It uploads and reads through the public endpoint where it can
+ * reach it, and sends the preflights of pages. Keys that may not list pass.
+ * @returns the first failure, or the warnings
+ */
+export type ProbeBucket = (target: ProbeTarget, signal: AbortSignal) => Promise<ProbeResult>;
+
+const content = Buffer.from('Stowage tests this storage. This object may be deleted.\n');
+const partBytes = 7;
+const mediaType = 'text/x-stowage-probe';
+/** More than any accepted difference of the clocks, so that an expired URL does not hide a cause. */
+const urlLifeSeconds = 1_200;
+/**
+ * Storages accept 15 minutes, but a clock that is further off shortens or delays each media URL, which lives 15 to 20
+ * minutes.
+ */
+const skewMsMax = 300_000;
+
+export function makeProbeBucket({
+  http,
+  now,
+  makeId,
+}: {
+  readonly http: OutgoingHttp;
+  readonly now: () => Date;
+  /** Makes an id that is unique for each test. */
+  readonly makeId: () => string;
+}): ProbeBucket {
+  return async ({ urls, basePath, cdn, hasPublicEndpoint, origins }, signal) => {
+    const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
+    const unlisted = await attempt(list);
+    if (unlisted !== null) return { failure: unlisted, warnings: [] };
+    let unproven: ProbeFailure | null;
+    let undeleted: ProbeFailure | null;
+    const warnings: ProbeWarning[] = [];
+    try {
+      unproven = await attempt(async () => {
+        await write();
+        await read();
+        if (hasPublicEndpoint) await usePublicEndpoint();
+        if (cdn !== null) await readThroughCdn(cdn);
+      });
+    } finally {
+      // The object may exist after a failed write, and after an error of this service too.
+      undeleted = await attempt(remove);
+    }
+    const failure = unproven ?? undeleted;
+    if (failure !== null) return { failure, warnings: [] };
+    return { failure: null, warnings: [...warnings, ...(await askForPages(warnings.length === 0))] };
+
+    /** Lists one key, so that a wrong name, region or access key fails at once. A denied list is no failure. */
+    async function list(): Promise<void> {
+      // Storages differ in how they sign an empty parameter, so the request contains none.
+      const query = { 'max-keys': '1', ...(basePath === '' ? {} : { prefix: basePath }) };
+      const reply = await send({ method: 'GET', key: '', query }, undefined, failureOfFirstConnection);
+      if (isSuccess(reply)) {
+        if (!/<ListBucketResult|<Contents>/.test(reply.body.toString('utf8'))) fail('not_a_storage');
+        return;
+      }
+      const failure = failureOfReply('list', reply);
+      if (failure.code !== 'request_refused') throw new Failed(failure);
+    }
+
+    async function write(): Promise<void> {
+      const reply = await send({ method: 'PUT', key, headers: { 'content-type': mediaType } }, content);
+      if (!isSuccess(reply)) {
+        throw new Failed(failureOfReply('write', reply));
+      }
+    }
+
+    async function remove(): Promise<void> {
+      const reply = await send({ method: 'DELETE', key });
+      if (!isSuccess(reply) && reply.status !== 404) {
+        throw new Failed(failureOfReply('delete', reply));
+      }
+    }
+
+    async function send(
+      request: Omit<HeaderRequest, 'signedAt'>,
+      body?: Buffer,
+      explain?: Explain,
+    ): Promise<OutgoingReply> {
+      const { url, headers } = urls.bucket.sign({ ...request, signedAt: now() });
+      const { method } = request;
+      if (method === 'HEAD') throw new TypeError('a reply to HEAD names no error');
+      const reply = await ask({ method, url, headers, ...(body === undefined ? {} : { body }) }, explain);
+      checkClock(reply);
+      return reply;
+    }
+
+    function readRequest() {
+      return {
+        key,
+        query: { 'response-content-type': mediaType },
+        signedAt: now(),
+        expiresInSeconds: urlLifeSeconds,
+      };
+    }
+
+    async function read(): Promise<void> {
+      const reply = await ask(firstBytes(urls.bucket.presign({ ...readRequest(), method: 'GET' })));
+      const failure = failureOfContent(reply);
+      if (failure === 'no_content') {
+        throw new Failed(failureOfReply('read', reply));
+      }
+      if (failure !== null) fail(failure);
+    }
+
+    /** Uploads and reads as a browser does. An endpoint that the service cannot reach is a warning. */
+    async function usePublicEndpoint(): Promise<void> {
+      const headers = { 'content-type': mediaType };
+      const life = { signedAt: now(), expiresInSeconds: urlLifeSeconds };
+      const url = urls.uploadUrl({ key, headers, ...life });
+      try {
+        const written = await http({ method: 'PUT', url, headers, body: content }, signal);
+        if (!isSuccess(written)) throw new Failed(failureOfPublicEndpoint(written));
+        const reply = await http(
+          firstBytes(urls.client.presign({ ...readRequest(), method: 'GET' })),
+          signal,
+        );
+        const failure = failureOfContent(reply);
+        if (failure !== null) fail(failure === 'range_ignored' ? failure : 'public_endpoint_wrong');
+      } catch (error) {
+        if (!(error instanceof OutgoingError)) throw error;
+        warnings.push({ code: 'public_endpoint_unchecked', origins: [], cause: error.failure });
+      }
+    }
+
+    /** Sends the preflights where browsers send them, or to the endpoint if the service reaches only that. */
+    async function askForPages(isReached: boolean): Promise<readonly ProbeWarning[]> {
+      const request = readRequest();
+      const place = isReached ? urls.client : urls.bucket;
+      const bucket = place.presign({ ...request, method: 'GET' });
+      return probePages(http, origins, { bucket, cdn: cdn === null ? null : urls.mediaUrl(request) }, signal);
+    }
+
+    async function readThroughCdn(mode: NonNullable<typeof cdn>): Promise<void> {
+      const reply = await ask(firstBytes(urls.mediaUrl(readRequest())), failureOfCdnConnection);
+      const failure = failureOfContent(reply);
+      if (failure === 'no_content') {
+        throw new Failed(failureOfCdnReply(reply.status, { isSigned: mode !== 'public' }));
+      }
+      if (failure !== null) fail(`cdn_${failure}`);
+    }
+
+    async function ask(
+      request: OutgoingRequest,
+      explain: Explain = failureOfConnection,
+    ): Promise<OutgoingReply> {
+      return http(request, signal).catch((error: unknown) => {
+        if (error instanceof OutgoingError) throw new Failed(explain(error.failure, request));
+        throw error;
+      });
+    }
+
+    function checkClock({ headers }: OutgoingReply): void {
+      const theirs = Date.parse(headers['date'] ?? '');
+      if (Math.abs(theirs - now().getTime()) > skewMsMax) fail('clock_skewed');
+    }
+  };
+}
+
+type Explain = (failure: OutgoingFailure, request: OutgoingRequest) => ProbeFailure;
+
+/** A port that expects TLS closes the first connection without it. */
+function failureOfFirstConnection(failure: OutgoingFailure, { url }: OutgoingRequest): ProbeFailure {
+  if (failure === 'connection_failed' && url.startsWith('http:'))
+    return { code: 'https_expected', hint: null };
+  return failureOfConnection(failure);
+}
+
+function firstBytes(url: string): OutgoingRequest {
+  return { method: 'GET', url, headers: { range: `bytes=0-${partBytes - 1}` } };
+}
+
+function failureOfContent({
+  status,
+  body,
+}: OutgoingReply): 'no_content' | 'content_changed' | 'range_ignored' | null {
+  if (status !== 206 && status !== 200) return 'no_content';
+  const expected = status === 206 ? content.subarray(0, partBytes) : content;
+  if (!body.equals(expected)) return 'content_changed';
+  return status === 206 ? null : 'range_ignored';
+}
+
+async function attempt(work: () => Promise<void>): Promise<ProbeFailure | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (error instanceof Failed) return error.failure;
+    throw error;
+  }
+}
+
+function isSuccess({ status }: OutgoingReply): boolean {
+  return status >= 200 && status < 300;
+}
+
+class Failed extends Error {
+  override readonly name = 'Failed';
+  readonly failure: ProbeFailure;
+
+  constructor(failure: ProbeFailure) {
+    super(failure.code);
+    this.failure = failure;
+  }
+}
+
+function fail(code: ProbeFailure['code']): never {
+  throw new Failed({ code, hint: null });
+}

@@ -1,0 +1,130 @@
+import type { Deps } from '../../shared/deps.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import type { Versioned } from '../../../event-sourcing/views/views.js';
+import { rejectProject } from '../../projects/domain/project/rejections.js';
+import { checkConfiguration, type StorageConfiguration } from '../domain/storage/configuration.js';
+import { checkBucket } from '../domain/bucket/bucket.js';
+import { checkCdnDomain } from '../domain/delivery/cdn-domain.js';
+import { checkCredential, checkCredentials } from '../domain/bucket/credentials.js';
+import { parseOrigin } from '../domain/bucket/endpoint.js';
+import { checkName } from '../../../validation/text.js';
+import { checkEach } from '../../../validation/invalid-request.js';
+import type { StorageProvider } from '../domain/bucket/provider.js';
+import { rejectStorage } from '../domain/storage/rejections.js';
+import { firstCredentialsVersion, storageAggregate } from '../domain/storage/storage.js';
+import type { StorageResource } from '../../../../projections/storages/storage-configs/reader.js';
+import type { SealCredentials } from './seal-credentials.js';
+import type { Places } from '../../shared/places.js';
+
+/** A storage creation request (docs/api.md#22-storage-creation-request) and its project. */
+export interface CreateStorageInput {
+  readonly projectId: string;
+  readonly name: string;
+  readonly provider: StorageProvider;
+  readonly bucket: string;
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly endpoint?: string | undefined;
+  readonly public_endpoint?: string | undefined;
+  readonly region?: string | undefined;
+  readonly base_path?: string | undefined;
+  readonly cdn_domain?: string | undefined;
+}
+
+/**
+ * Adds a storage to a project (docs/api.md#41-post-apiv1projectsprojectidstorages).
+ * @throws CommandRejected project_not_found, entitlement_required, invalid_request, storage_limit_reached;
+ * storage_not_found where a repeated command finds its storage deleted
+ */
+export type CreateStorage = (
+  input: CreateStorageInput,
+  context: CommandContext,
+) => Promise<Versioned<StorageResource>>;
+
+/** Checks what needs no store, and returns it normalised. @throws CommandRejected invalid_request */
+export type CheckNewStorage = (input: Omit<CreateStorageInput, 'projectId'>) => {
+  readonly configuration: StorageConfiguration;
+  readonly clear: ReturnType<typeof checkCredentials>;
+};
+
+export function makeCheckNewStorage({
+  allowsHttp,
+}: {
+  readonly allowsHttp: (host: string) => boolean;
+}): CheckNewStorage {
+  return (input) =>
+    checkEach({
+      configuration: () =>
+        checkConfiguration(
+          {
+            name: input.name,
+            provider: input.provider,
+            endpoint: input.endpoint ?? '',
+            public_endpoint: input.public_endpoint ?? '',
+            bucket: input.bucket,
+            region: input.region ?? '',
+            base_path: input.base_path ?? '',
+            cdn_domain: input.cdn_domain ?? '',
+          },
+          allowsHttp,
+        ),
+      clear: () => checkCredentials(input.provider, input.credentials),
+    });
+}
+
+/** The rules of single fields, which name no field. @throws CommandRejected invalid_request */
+export const storageRules = {
+  name: (text: string) => checkName(text, ''),
+  endpoint: (text: string) => (text === '' ? null : parseOrigin(text, '')),
+  cdnDomain: (text: string) => checkCdnDomain(text, ''),
+  credential: (text: string) => {
+    checkCredential(text, '');
+  },
+  bucket: (provider: StorageProvider, text: unknown) =>
+    typeof text === 'string' ? checkBucket(provider, text) : null,
+} as const;
+
+export function makeCreateStorage({
+  handler,
+  sealCredentials,
+  projects,
+  places,
+  storages,
+  allowsHttp,
+}: Pick<Deps, 'handler' | 'projects' | 'storages'> & {
+  readonly sealCredentials: SealCredentials;
+  readonly places: Places;
+  /** See `makeAllowsHttp`. */
+  readonly allowsHttp: (host: string) => boolean;
+}): CreateStorage {
+  const checkNewStorage = makeCheckNewStorage({ allowsHttp });
+  return async (input, context) => {
+    const { projectId } = input;
+    await requireEntitlement(projectId);
+    const { configuration, clear } = checkNewStorage(input);
+    const storageId = derivedId(context, 'storage');
+    // Before the credentials are sealed: a full project leaves no data key.
+    await places.take(projectId, storageId);
+    const version = firstCredentialsVersion;
+    const sealed = await sealCredentials({ projectId, storageId, version }, clear);
+    const { documents } = await handler.handle(
+      { aggregate: storageAggregate, id: storageId },
+      {
+        type: 'Create',
+        projectId,
+        configuration,
+        credentials: { version, sealed },
+      },
+      context,
+    );
+    return storages.after(documents);
+  };
+
+  async function requireEntitlement(projectId: string): Promise<void> {
+    const project = await projects.access(projectId);
+    if (project === null) return rejectProject('project_not_found', 'there is no such project');
+    if (!project.entitlements.allow_s3) {
+      rejectStorage('entitlement_required', 'the project lacks the entitlement allow_s3');
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { Deps } from '../../shared/deps.js';
+import { makeChangeDelivery } from './change-delivery.js';
+import { makeChangeStorage } from './change-storage.js';
+import { makeChooseDefaultStorage } from './defaults/choose-default-storage.js';
+import { makeChooseFirstDefault } from './defaults/choose-first-default.js';
+import { makeCheckNewStorage, makeCreateStorage } from './create-storage.js';
+import { makeDeleteOrphanedStorages } from './delete-orphaned-storages.js';
+import { makeDeleteStorage, makeDestroyCredentials } from './delete-storage.js';
+import { makeOpenStorage } from './open-storage.js';
+import { makeProbeStorage } from './testing/probe-storage.js';
+import { makeReplaceStorageCredentials } from './replace-storage-credentials.js';
+import { makeSealCredentials } from './seal-credentials.js';
+import { makeSetStorageCors } from './testing/set-storage-cors.js';
+import { makeStoragePlaces } from '../../shared/place-limits.js';
+import { makeSwitchStorage } from './switch-storage.js';
+import { makeAllowsHttp } from '../domain/bucket/allowed-addresses.js';
+
+export function makeStorageCommands(deps: Deps) {
+  const allowsHttp = makeAllowsHttp(deps.storageAllowedCidrs);
+  const common = {
+    ...deps,
+    allowsHttp,
+    sealCredentials: makeSealCredentials(deps),
+    openStorage: makeOpenStorage(deps),
+    destroyCredentials: makeDestroyCredentials(deps),
+  };
+  return {
+    checkNewStorage: makeCheckNewStorage({ allowsHttp }),
+    createStorage: makeCreateStorage({ ...common, places: makeStoragePlaces(deps) }),
+    changeStorage: makeChangeStorage(common),
+    replaceStorageCredentials: makeReplaceStorageCredentials(common),
+    ...makeSwitchStorage(common),
+    changeDelivery: makeChangeDelivery(common),
+    chooseDefaultStorage: makeChooseDefaultStorage(common),
+    chooseFirstDefault: makeChooseFirstDefault(deps),
+    deleteStorage: makeDeleteStorage({ ...common, hasAssets: (storageId) => deps.assets.hasIn(storageId) }),
+    deleteOrphanedStorages: makeDeleteOrphanedStorages(common),
+    destroyCredentials: common.destroyCredentials,
+    setStorageCors: makeSetStorageCors(common),
+    probeStorage: makeProbeStorage(common),
+  };
+}

@@ -1,0 +1,96 @@
+import type { Deps } from '../../shared/deps.js';
+import { bucketAddress } from '../domain/bucket/bucket-address.js';
+import { credentialKeys } from '../domain/bucket/credentials.js';
+import {
+  type ExistingStorage,
+  storageAggregate,
+  type StorageCredentials,
+  type StoredCdnToken,
+} from '../domain/storage/storage.js';
+import type { StorageUrls } from '../bucket/signing/media-urls.js';
+import { cdnTokenKeyNames } from '../domain/delivery/delivery.js';
+import type { CdnToken } from '../bucket/signing/cdn-token.js';
+import { erased, type LastingScope } from '../../../keys/sealing/sealer.js';
+
+/** A storage with opened credentials, which sign. Do not keep it longer than one request or one test. */
+export interface OpenedStorage {
+  readonly storage: ExistingStorage;
+  readonly urls: StorageUrls;
+}
+
+export interface OpenStorage {
+  /** Opens a storage; null when it does not exist. @throws StoreUnavailable; the errors of `Sealer.open` */
+  serving(storageId: string): Promise<OpenedStorage | null>;
+  /** Opens a storage with the values of the candidate that the test is of; null when the test is over. */
+  tested(storageId: string, testId: string): Promise<OpenedStorage | null>;
+}
+
+export function makeOpenStorage({
+  handler,
+  sealer,
+  makeUrls,
+}: Pick<Deps, 'handler' | 'sealer' | 'makeUrls'>): OpenStorage {
+  return {
+    serving: async (storageId) => {
+      const { state } = await handler.load(storageAggregate, storageId);
+      if (state.status === 'absent' || state.status === 'deleted') return null;
+      return open(storageId, state, state.credentials);
+    },
+    tested: async (storageId, testId) => {
+      const { state } = await handler.load(storageAggregate, storageId);
+      if (state.status === 'absent' || state.status === 'deleted') return null;
+      if (state.test?.id !== testId) return null;
+      const { candidate } = state;
+      if (candidate === null) return open(storageId, state, state.credentials);
+      const { credentials, ...values } = candidate;
+      const configuration = { ...state.configuration, ...values };
+      return open(storageId, { ...state, configuration }, credentials ?? state.credentials);
+    },
+  };
+
+  async function open(
+    storageId: string,
+    storage: ExistingStorage,
+    credentials: StorageCredentials,
+  ): Promise<OpenedStorage | null> {
+    const { projectId, configuration, delivery } = storage;
+    const { version, sealed } = credentials;
+    const scope = { kind: 'storage-credentials', projectId, storageId, version } as const;
+    const opened = await openAll(scope, credentialKeys[configuration.provider], sealed);
+    const cdnToken = await openToken({ projectId, storageId }, storage.cdnToken);
+    if (opened === null || cdnToken === erased) return null;
+    const [id = '', secret = ''] = opened.values();
+    const { cdn_domain: cdnDomain } = configuration;
+    const address = { ...bucketAddress(configuration), cdnDomain, mode: delivery, cdnToken };
+    return { storage, urls: makeUrls(address, { id, secret }) };
+  }
+
+  async function openToken(
+    place: { readonly projectId: string; readonly storageId: string },
+    token: StoredCdnToken | null,
+  ): Promise<CdnToken | null | typeof erased> {
+    if (token === null) return null;
+    const { scheme, validSeconds, credentials } = token;
+    const { version, sealed } = credentials;
+    const scope = { kind: 'storage-credentials', ...place, version } as const;
+    const keys = await openAll(scope, cdnTokenKeyNames(scheme), sealed);
+    return keys === null ? erased : { scheme, validSeconds, keys };
+  }
+
+  /** Opens values in the order of their names; null where their key is destroyed. */
+  async function openAll(
+    scope: LastingScope,
+    names: readonly string[],
+    sealed: StorageCredentials['sealed'],
+  ): Promise<ReadonlyMap<string, string> | null> {
+    const opened = new Map<string, string>();
+    for (const name of names) {
+      const value = sealed[name];
+      if (value === undefined) throw new Error(`the storage has no ${name}`);
+      const text = await sealer.open(scope, name, value);
+      if (text === erased) return null;
+      opened.set(name, text);
+    }
+    return opened;
+  }
+}

@@ -1,0 +1,56 @@
+import type { Deps } from '../../../shared/deps.js';
+import { describeCorsRefusal } from '../../domain/delivery/cors-failure.js';
+import { corsRuleXml } from '../../domain/delivery/cors-rule.js';
+import { rejectStorage } from '../../domain/storage/rejections.js';
+import { existingStorage, storageAggregate } from '../../domain/storage/storage.js';
+import type { HandleOptions } from '../../../../event-sourcing/deciding/command-handler.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { PreconditionFailed } from '../../../../event-sourcing/ports/errors.js';
+import type { Versioned } from '../../../../event-sourcing/views/views.js';
+import type { StorageResource } from '../../../../../projections/storages/storage-configs/reader.js';
+import type { OpenStorage } from '../open-storage.js';
+
+/**
+ * Sets the CORS rule for the pages of the service at the bucket, beside the rules that are there, and records it. A
+ * repetition finds the rule and changes nothing (docs/design.md#browsers).
+ * @throws CommandRejected storage_not_found, storage_disabled, storage_cors_refused; PreconditionFailed
+ */
+export type SetStorageCors = (
+  input: { readonly projectId: string; readonly storageId: string },
+  context: CommandContext,
+  options?: Pick<HandleOptions, 'expectedRevision'>,
+) => Promise<Versioned<StorageResource>>;
+
+/** The time in ms for all requests to the bucket, within the 15 s of a request to this service. */
+const timeMs = 10_000;
+
+export function makeSetStorageCors({
+  handler,
+  openStorage,
+  setBucketCors,
+  browserOrigins: origins,
+  storages,
+}: Pick<Deps, 'handler' | 'setBucketCors' | 'browserOrigins' | 'storages'> & {
+  readonly openStorage: OpenStorage;
+}): SetStorageCors {
+  return async ({ projectId, storageId }, context, options) => {
+    const target = { aggregate: storageAggregate, id: storageId };
+    const { state, revision } = await handler.load(storageAggregate, storageId);
+    if (existingStorage(state, projectId).status === 'disabled') {
+      rejectStorage('storage_disabled', 'the storage is disabled; enable it first');
+    }
+    if (options?.expectedRevision !== undefined && options.expectedRevision !== revision) {
+      throw new PreconditionFailed('the storage has changed since the revision named in If-Match');
+    }
+    const opened = await openStorage.serving(storageId);
+    if (opened === null) return rejectStorage('storage_not_found', 'the storage does not exist');
+    const asked = { urls: opened.urls, origins, writeRule: corsRuleXml };
+    const result = await setBucketCors(asked, AbortSignal.timeout(timeMs));
+    if ('failure' in result) {
+      return rejectStorage('storage_cors_refused', describeCorsRefusal(result.failure));
+    }
+    const command = { type: 'RecordCors', projectId, origins, ...result } as const;
+    const { documents } = await handler.handle(target, command, context, options);
+    return storages.after(documents);
+  };
+}

@@ -1,0 +1,71 @@
+import { isIP } from 'node:net';
+import { invalid } from '../../../../validation/invalid-request.js';
+import { isHostName } from './host-name.js';
+import type { StorageProvider } from './provider.js';
+import { isProviderHost, serviceHost } from './region.js';
+
+/**
+ * Returns whether an address or a name may be used without TLS. `STORAGE_ALLOWED_CIDRS` must contain the address. A name
+ * may be used if there are any such ranges: the guard judges the addresses that it resolves to at each connection.
+ */
+export type AllowsHttp = (host: string) => boolean;
+
+/** The fields of a storage that contain an endpoint: the service uses one, and browsers use the other. */
+export type EndpointField = 'endpoint' | 'public_endpoint';
+
+/**
+ * Normalises an endpoint to an origin (`https://host[:port]`); `''` stays `''`. It removes the bucket before a host of
+ * the provider. A host without a scheme means https.
+ * @throws CommandRejected invalid_request
+ */
+export function checkEndpoint(
+  {
+    provider,
+    bucket,
+    endpoint,
+    field = 'endpoint',
+  }: { provider: StorageProvider; bucket: string; endpoint: string; field?: EndpointField },
+  allowsHttp: AllowsHttp,
+): string {
+  if (endpoint === '') return '';
+  const url = parseOrigin(endpoint, field);
+  const address = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const literal = isIP(address) !== 0;
+  if (!literal && !isHostName(url.hostname)) invalid(field, 'must name a host');
+  // Only S3 servers are on premises.
+  if (url.protocol === 'http:' && !(allowsHttp(address) && (literal || provider === 's3'))) {
+    invalid(
+      field,
+      'must use https (http is for S3 servers at addresses that the operator has allowed)',
+      'not_allowed',
+    );
+  }
+  if (!literal) url.hostname = withoutBucket(provider, bucket, url.hostname);
+  return url.origin;
+}
+
+/** Reads an endpoint, whose scheme may be left out. @throws CommandRejected invalid_request */
+export function parseOrigin(endpoint: string, field: string): URL {
+  // The URL parser drops or rewrites these characters silently.
+  if (!/^[^\s\\\p{Cc}]{1,300}$/u.test(endpoint)) invalid(field, 'must be an origin such as https://host');
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`;
+  if (!URL.canParse(text)) invalid(field, 'must be an origin such as https://host');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') invalid(field, 'must use https');
+  const bare = url.pathname === '/' && !/[?#@]/.test(text);
+  if (!bare) invalid(field, 'must be an origin, without path, query or credentials');
+  return url;
+}
+
+/**
+ * Removes a leading `bucket.` that `bucketAddress` adds again. It keeps it before other hosts, where it is part of the
+ * host's name (`bucketPlace`).
+ */
+function withoutBucket(provider: StorageProvider, bucket: string, host: string): string {
+  const prefix = `${bucket.toLowerCase()}.`;
+  if (serviceHost(provider, host).known || !host.startsWith(prefix)) return host;
+  const rest = host.slice(prefix.length);
+  if (!isHostName(rest)) return host;
+  // A host name has no capitals, so a host before which S3 finds such a bucket does not exist.
+  return isProviderHost(provider, rest) || (provider === 's3' && prefix !== `${bucket}.`) ? rest : host;
+}

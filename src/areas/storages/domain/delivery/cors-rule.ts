@@ -1,0 +1,49 @@
+import type { StorageProvider } from '../bucket/provider.js';
+
+/** The methods of browsers that upload files and play media. */
+export const corsMethods = ['GET', 'HEAD', 'PUT'] as const;
+/** The headers of replies that a page may read: the tag of an uploaded part, and the place of a fetched one. */
+export const corsExposedHeaders = ['ETag', 'Content-Range'] as const;
+const maxAgeSeconds = 3_600;
+
+/** Writes the rule (`<CORSRule>`) that lets pages of the origins upload and fetch. S3, OSS and COS share its form. */
+export function corsRuleXml(origins: readonly string[]): string {
+  const element = (name: string) => (value: string) => `<${name}>${escapeXml(value)}</${name}>`;
+  return [
+    '<CORSRule>',
+    ...origins.map(element('AllowedOrigin')),
+    ...corsMethods.map(element('AllowedMethod')),
+    '<AllowedHeader>*</AllowedHeader>',
+    ...corsExposedHeaders.map(element('ExposeHeader')),
+    `<MaxAgeSeconds>${maxAgeSeconds}</MaxAgeSeconds>`,
+    '</CORSRule>',
+  ].join('');
+}
+
+/** A whole CORS configuration in the form that the provider's tools take. */
+export interface PrintedCorsRule {
+  readonly format: 'json' | 'xml';
+  readonly text: string;
+}
+
+/**
+ * Prints the rule for the provider's tools: JSON for Amazon's console and `aws s3api put-bucket-cors`, XML for `ossutil
+ * cors` and for `PutBucketCors` of OSS and COS.
+ */
+export function printCorsRule(provider: StorageProvider, origins: readonly string[]): PrintedCorsRule {
+  if (provider !== 's3') {
+    return { format: 'xml', text: `<CORSConfiguration>${corsRuleXml(origins)}</CORSConfiguration>` };
+  }
+  const rule = {
+    AllowedOrigins: origins,
+    AllowedMethods: corsMethods,
+    AllowedHeaders: ['*'],
+    ExposeHeaders: corsExposedHeaders,
+    MaxAgeSeconds: maxAgeSeconds,
+  };
+  return { format: 'json', text: JSON.stringify([rule]) };
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}

@@ -1,0 +1,40 @@
+import { checkEach } from '../../../../validation/invalid-request.js';
+import { checkName } from '../../../../validation/text.js';
+import { checkBasePath } from '../bucket/base-path.js';
+import { checkBucket } from '../bucket/bucket.js';
+import { checkCdnDomain } from '../delivery/cdn-domain.js';
+import { checkConnection } from '../bucket/connection.js';
+import { type AllowsHttp, checkEndpoint, type EndpointField } from '../bucket/endpoint.js';
+import type { StorageConfiguration } from './configuration-fields.js';
+import { checkRegion } from '../bucket/region.js';
+import { sameConnection } from './status.js';
+
+export type { StorageConfiguration } from './configuration-fields.js';
+
+/**
+ * Normalises and checks a configuration (docs/design.md#storages).
+ * @param present the configuration before the change; null for a new storage
+ * @throws CommandRejected invalid_request
+ */
+export function checkConfiguration(
+  input: StorageConfiguration,
+  allowsHttp: AllowsHttp,
+  present: StorageConfiguration | null = null,
+): StorageConfiguration {
+  const { provider } = input;
+  const endpointOf = (field: EndpointField): string =>
+    checkEndpoint({ provider, bucket: input.bucket, endpoint: input[field], field }, allowsHttp);
+  const checked = checkEach({
+    bucket: () => checkBucket(provider, input.bucket),
+    name: () => checkName(input.name),
+    endpoint: () => endpointOf('endpoint'),
+    public_endpoint: () => endpointOf('public_endpoint'),
+    region: () => checkRegion(provider, input.region),
+    base_path: () => checkBasePath(input.base_path, provider),
+    cdn_domain: () => checkCdnDomain(input.cdn_domain),
+  });
+  const configuration = { provider, ...checked };
+  // A storage that an earlier version accepted stays changeable in its other fields.
+  if (present === null || !sameConnection(present, configuration)) checkConnection(configuration, present);
+  return configuration;
+}

@@ -1,0 +1,112 @@
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { StorageConfiguration } from './configuration.js';
+import { type CdnTokenSettings, defaultDelivery, type DeliveryMode } from '../delivery/delivery.js';
+import type { StorageEvent } from './events.js';
+import { applyEvent, newStorage, type StorageConnection, type StorageFields } from './status.js';
+
+export type StorageState =
+  | { readonly status: 'absent' }
+  | ExistingStorage
+  | {
+      readonly status: 'deleted';
+      readonly projectId: string;
+      /** The highest version of its credentials. */
+      readonly credentialsVersion: number;
+    };
+
+export interface ExistingStorage extends StorageFields {
+  readonly projectId: string;
+  readonly configuration: StorageConfiguration;
+  readonly credentials: StorageCredentials;
+  /** The highest recorded version, including the versions of dropped candidates. */
+  readonly credentialsVersionMax: number;
+  readonly delivery: DeliveryMode;
+  /** Of the mode `token`; null for other modes. */
+  readonly cdnToken: StoredCdnToken | null;
+  /** The CORS rule that the service has set since the last passed test. */
+  readonly corsSet: Extract<StorageEvent, { type: 'StorageCorsSet' }>['data'] | null;
+  /** The candidate of the test under way. */
+  readonly candidate: StorageCandidate | null;
+}
+
+export interface StorageCredentials {
+  readonly version: number;
+  /** By the provider's names. */
+  readonly sealed: Readonly<Record<string, Sealed>>;
+}
+
+/** A token for the CDN, with sealed keys. */
+export interface StoredCdnToken extends CdnTokenSettings {
+  readonly credentials: StorageCredentials;
+}
+
+/** The connection under test, and the other fields that change with it. */
+export type StorageCandidate = StorageConnection &
+  Partial<Pick<StorageConfiguration, 'name' | 'base_path' | 'cdn_domain'>> & {
+    /** Null: the present ones. */
+    readonly credentials: StorageCredentials | null;
+  };
+
+export function evolve(state: StorageState, event: StorageEvent): StorageState {
+  if (event.type === 'StorageCreated') {
+    const { project_id: projectId, credentials_version: version, credentials, ...configuration } = event.data;
+    return {
+      ...newStorage,
+      projectId,
+      configuration,
+      credentials: { version, sealed: credentials },
+      credentialsVersionMax: version,
+      delivery: defaultDelivery(configuration.provider),
+      cdnToken: null,
+      corsSet: null,
+      candidate: null,
+    };
+  }
+  if (state.status === 'absent' || state.status === 'deleted') return state;
+  if (event.type === 'StorageDeleted') {
+    const { projectId, credentialsVersionMax: credentialsVersion } = state;
+    return { status: 'deleted', projectId, credentialsVersion };
+  }
+  const fields = applyEvent(state, state.configuration, event);
+  const candidate = fields.test === null ? null : state.candidate;
+  return { ...state, ...fields, candidate, ...changeOf(state, event) };
+}
+
+function changeOf(
+  { configuration, credentialsVersionMax }: ExistingStorage,
+  event: Exclude<StorageEvent, { type: 'StorageCreated' | 'StorageDeleted' }>,
+): Partial<ExistingStorage> {
+  const highest = (version: number): number => Math.max(credentialsVersionMax, version);
+  switch (event.type) {
+    case 'StorageChanged':
+      return { configuration: { ...configuration, ...event.data } };
+    case 'StorageCredentialsReplaced': {
+      const { credentials } = event.data;
+      return { credentials, credentialsVersionMax: highest(credentials.version) };
+    }
+    case 'StorageDeliveryChanged':
+      return deliveryAfter(event.data, highest);
+    case 'StorageTestStarted': {
+      const { candidate } = event.data;
+      return { candidate, credentialsVersionMax: highest(candidate?.credentials?.version ?? 0) };
+    }
+    case 'StorageCorsSet':
+      return { corsSet: event.data };
+    case 'StorageTestSucceeded':
+      return { corsSet: null };
+    case 'StorageTestFailed':
+    case 'StorageDisabled':
+    case 'StorageEnabled':
+      return {};
+  }
+}
+
+function deliveryAfter(
+  { mode, token }: Extract<StorageEvent, { type: 'StorageDeliveryChanged' }>['data'],
+  highest: (version: number) => number,
+): Pick<ExistingStorage, 'delivery' | 'cdnToken' | 'credentialsVersionMax'> {
+  if (token === null) return { delivery: mode, cdnToken: null, credentialsVersionMax: highest(0) };
+  const { scheme, valid_seconds: validSeconds, credentials } = token;
+  const cdnToken = { scheme, validSeconds, credentials };
+  return { delivery: mode, cdnToken, credentialsVersionMax: highest(credentials.version) };
+}

@@ -1,0 +1,279 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import type { StorageConfiguration } from './configuration.js';
+import type { DeliveryMode } from '../delivery/delivery.js';
+import { storageCodec, type StorageEvent, storageCategory } from './events.js';
+import { rejectStorage, storageNotFound } from './rejections.js';
+import {
+  evolve,
+  type ExistingStorage,
+  type StorageCandidate,
+  type StorageCredentials,
+  type StorageState,
+  type StoredCdnToken,
+} from './state.js';
+import { isUnderWay, sameConnection, type StorageConnection } from './status.js';
+import type { TestResult } from './test-result.js';
+
+export type { ExistingStorage, StorageCredentials, StorageState, StoredCdnToken } from './state.js';
+export type { StorageConnection } from './status.js';
+
+export type StorageCommand =
+  | {
+      readonly type: 'Create';
+      readonly projectId: string;
+      readonly configuration: StorageConfiguration;
+      readonly credentials: StorageCredentials;
+    }
+  | MemberCommand
+  | { readonly type: 'FinishTest'; readonly testId: string; readonly result: TestResult }
+  /** A reaction deletes the storage of a deleted project. */
+  | { readonly type: 'DeleteOrphaned' };
+
+/** The commands of a project's members. */
+type MemberCommand = {
+  /** The caller's project. */
+  readonly projectId: string;
+} & (
+  | {
+      readonly type: 'Change';
+      /** Makes the wanted configuration from the present one. @throws CommandRejected */
+      readonly change: (present: StorageConfiguration) => StorageConfiguration;
+      /** The test that another connection of an active storage must pass first. */
+      readonly testId: string;
+    }
+  /** `credentials.version` is one more than `credentialsVersionMax`. */
+  | { readonly type: 'ReplaceCredentials'; readonly credentials: StorageCredentials; readonly testId: string }
+  /** `token`: of the mode `token`. Its version is one more than `credentialsVersionMax`. */
+  | { readonly type: 'ChangeDelivery'; readonly mode: DeliveryMode; readonly token: StoredCdnToken | null }
+  | { readonly type: 'StartTest'; readonly testId: string }
+  /** `isChanged`: whether the service changed the rules of the bucket. `refused`: origins that it still refuses. */
+  | {
+      readonly type: 'RecordCors';
+      readonly origins: readonly string[];
+      readonly refused: readonly string[];
+      readonly isChanged: boolean;
+    }
+  | { readonly type: 'Disable' }
+  | { readonly type: 'Enable' }
+  | { readonly type: 'Delete' }
+);
+
+/** Storages of one project (docs/design.md#projects). */
+export const storagesMax = 20;
+
+export const firstCredentialsVersion = 1;
+
+const initialState: StorageState = { status: 'absent' };
+
+function decide(command: StorageCommand, state: StorageState): readonly StorageEvent[] {
+  switch (command.type) {
+    case 'Create':
+      return create(command, state);
+    case 'FinishTest':
+      return finishTest(command, state);
+    case 'DeleteOrphaned':
+      if (state.status === 'absent') return storageNotFound();
+      return state.status === 'deleted' ? [] : [{ type: 'StorageDeleted', data: {} }];
+    case 'Change':
+    case 'ReplaceCredentials':
+    case 'ChangeDelivery':
+    case 'StartTest':
+    case 'RecordCors':
+    case 'Disable':
+    case 'Enable':
+    case 'Delete':
+      return decideForMember(command, existingStorage(state, command.projectId));
+  }
+}
+
+function decideForMember(command: MemberCommand, storage: ExistingStorage): readonly StorageEvent[] {
+  switch (command.type) {
+    case 'Change':
+      return change(command, storage);
+    case 'ReplaceCredentials':
+      return replaceCredentials(command, storage);
+    case 'ChangeDelivery':
+      return changeDelivery(command, storage);
+    case 'StartTest':
+      return startTest(command.testId, storage);
+    case 'RecordCors':
+      return recordCors(command, storage);
+    case 'Disable':
+      return storage.status === 'disabled' ? [] : [{ type: 'StorageDisabled', data: {} }];
+    case 'Enable':
+      return storage.status === 'disabled' ? [{ type: 'StorageEnabled', data: {} }] : [];
+    case 'Delete':
+      return [{ type: 'StorageDeleted', data: {} }];
+  }
+}
+
+function create(
+  { projectId, configuration, credentials }: Extract<StorageCommand, { type: 'Create' }>,
+  state: StorageState,
+): readonly StorageEvent[] {
+  // The id derives from the command, so an earlier attempt made the existing storage.
+  if (state.status === 'deleted')
+    return rejectStorage('storage_not_found', 'there is no such storage any more');
+  if (state.status !== 'absent') return [];
+  return [
+    {
+      type: 'StorageCreated',
+      data: {
+        project_id: projectId,
+        ...configuration,
+        credentials_version: credentials.version,
+        credentials: { ...credentials.sealed },
+      },
+    },
+  ];
+}
+
+/** An active storage serves its proven connection until a new one passes its test: docs/design.md#storage-changes. */
+function change(
+  { change: changeOf, testId }: Extract<MemberCommand, { type: 'Change' }>,
+  storage: ExistingStorage,
+): readonly StorageEvent[] {
+  const configuration = changeOf(storage.configuration);
+  if (storage.status !== 'active' || sameConnection(storage.configuration, configuration)) {
+    return changed(storage, configuration);
+  }
+  // A repetition, because the test's id derives from the command.
+  if (isUnderWay(storage, testId)) return [];
+  requireNoTest(storage);
+  const candidate = {
+    ...connectionOf(configuration),
+    ...otherChanges(storage.configuration, configuration),
+  };
+  return [
+    { type: 'StorageTestStarted', data: { test_id: testId, candidate: { ...candidate, credentials: null } } },
+  ];
+}
+
+function connectionOf(configuration: StorageConfiguration): StorageConnection {
+  const { endpoint, public_endpoint, bucket, region } = configuration;
+  return { endpoint, public_endpoint, bucket, region };
+}
+
+/** Returns the other changes, which wait until the connection is proven. */
+function otherChanges(present: StorageConfiguration, wanted: StorageConfiguration) {
+  const { name, base_path, cdn_domain } = wanted;
+  return {
+    ...(name === present.name ? {} : { name }),
+    ...(base_path === present.base_path ? {} : { base_path }),
+    ...(cdn_domain === present.cdn_domain ? {} : { cdn_domain }),
+  };
+}
+
+function replaceCredentials(
+  { credentials, testId }: Extract<MemberCommand, { type: 'ReplaceCredentials' }>,
+  storage: ExistingStorage,
+): readonly StorageEvent[] {
+  const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
+  const known = storage.candidate?.credentials ?? storage.credentials;
+  if (isDeepStrictEqual(known, recorded)) return [];
+  if (credentials.version <= storage.credentialsVersionMax) {
+    rejectStorage('storage_credentials_replaced', 'the credentials have been replaced meanwhile');
+  }
+  if (storage.status !== 'active') {
+    return [{ type: 'StorageCredentialsReplaced', data: { credentials: recorded } }];
+  }
+  requireNoTest(storage);
+  const candidate = { ...connectionOf(storage.configuration), credentials: recorded };
+  return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate } }];
+}
+
+function changeDelivery(
+  { mode, token }: Extract<MemberCommand, { type: 'ChangeDelivery' }>,
+  storage: ExistingStorage,
+): readonly StorageEvent[] {
+  // A repetition: no two sealings of keys yield the same text.
+  if (storage.delivery === mode && isDeepStrictEqual(storage.cdnToken, token)) return [];
+  if (token === null) return [{ type: 'StorageDeliveryChanged', data: { mode, token } }];
+  const { scheme, validSeconds: valid_seconds, credentials } = token;
+  if (credentials.version <= storage.credentialsVersionMax) {
+    rejectStorage('storage_credentials_replaced', 'keys of the storage have been replaced meanwhile');
+  }
+  const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
+  return [
+    {
+      type: 'StorageDeliveryChanged',
+      data: { mode, token: { scheme, valid_seconds, credentials: recorded } },
+    },
+  ];
+}
+
+function startTest(testId: string, storage: ExistingStorage): readonly StorageEvent[] {
+  if (storage.status === 'disabled') {
+    rejectStorage('storage_disabled', 'the storage is disabled; enable it first');
+  }
+  if (isUnderWay(storage, testId)) return [];
+  requireNoTest(storage);
+  return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate: null } }];
+}
+
+/** A bucket that had the rules already, and of which no warning stands, appends nothing. */
+function recordCors(
+  { origins, refused, isChanged }: Extract<MemberCommand, { type: 'RecordCors' }>,
+  { warnings, corsSet }: ExistingStorage,
+): readonly StorageEvent[] {
+  const known = warnings.find(({ code }) => code === 'cors_missing')?.origins ?? [];
+  const data = { origins: [...origins], refused: [...refused] };
+  const isRecorded = !isChanged || isDeepStrictEqual(corsSet, data);
+  return isRecorded && isDeepStrictEqual(known, data.refused) ? [] : [{ type: 'StorageCorsSet', data }];
+}
+
+/** A result counts only for the tested values. That of a superseded, cancelled or timed-out test appends nothing. */
+function finishTest(
+  { testId, result: { failure, warnings } }: Extract<StorageCommand, { type: 'FinishTest' }>,
+  state: StorageState,
+): readonly StorageEvent[] {
+  if (state.status === 'absent' || state.status === 'deleted' || !isUnderWay(state, testId)) return [];
+  if (failure !== null) {
+    return [{ type: 'StorageTestFailed', data: { test_id: testId, ...failure } }];
+  }
+  const data = { test_id: testId, warnings: [...warnings] };
+  return [...adopt(state, state.candidate), { type: 'StorageTestSucceeded', data }];
+}
+
+/** Returns the changes to the candidate's values, which the test has proven. */
+function adopt(storage: ExistingStorage, candidate: StorageCandidate | null): readonly StorageEvent[] {
+  if (candidate === null) return [];
+  const { credentials, ...values } = candidate;
+  const events = [...changed(storage, { ...storage.configuration, ...values })];
+  if (credentials !== null) {
+    const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
+    events.push({ type: 'StorageCredentialsReplaced', data: { credentials: recorded } });
+  }
+  return events;
+}
+
+function changed(storage: ExistingStorage, configuration: StorageConfiguration): readonly StorageEvent[] {
+  const { name, base_path, cdn_domain } = configuration;
+  const present = storage.configuration;
+  const same =
+    sameConnection(present, configuration) &&
+    name === present.name &&
+    base_path === present.base_path &&
+    cdn_domain === present.cdn_domain;
+  if (same) return [];
+  return [{ type: 'StorageChanged', data: { name, ...connectionOf(configuration), base_path, cdn_domain } }];
+}
+
+function requireNoTest({ test }: ExistingStorage): void {
+  if (test !== null) {
+    rejectStorage('storage_test_running', 'a test of the storage is under way; wait until it has ended');
+  }
+}
+
+/** Returns the project's storage. @throws CommandRejected storage_not_found, also for a storage of another project */
+export function existingStorage(state: StorageState, projectId: string): ExistingStorage {
+  const exists = state.status !== 'absent' && state.status !== 'deleted';
+  return exists && state.projectId === projectId ? state : storageNotFound();
+}
+
+export const storageAggregate: Aggregate<StorageState, StorageCommand, StorageEvent> = {
+  category: storageCategory,
+  codec: storageCodec,
+  decider: { initialState, decide, evolve },
+};

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import {
+  corsExposedHeaders,
+  corsMethods,
+  printCorsRule,
+  type PrintedCorsRule,
+} from '../delivery/cors-rule.js';
+import type { StorageProvider } from '../bucket/provider.js';
+
+/** What a passed test found, or could not check: docs/design.md#browsers. */
+export const testWarningCode = z.enum([
+  'cors_missing',
+  'cdn_cors_missing',
+  'cors_unchecked',
+  'public_endpoint_unchecked',
+]);
+export type TestWarningCode = z.infer<typeof testWarningCode>;
+
+export const testWarning = z.strictObject({
+  code: testWarningCode,
+  /** The origins of pages that it concerns; empty for a warning about no page. */
+  origins: z.array(z.string()),
+  /** The code of the failed connection, for something that was not checked. */
+  cause: z
+    .string()
+    .regex(/^[a-z_]{1,64}$/)
+    .nullable(),
+});
+export type TestWarning = z.infer<typeof testWarning>;
+
+export interface DescribedWarning {
+  readonly code: TestWarningCode;
+  readonly message: string;
+  /** The CORS configuration to set at the provider; null for a warning about something else. */
+  readonly rule: PrintedCorsRule | null;
+}
+
+/** Describes a warning for the owner of the storage, with the rule to set. It contains no text of the provider. */
+export function describeWarning(
+  { code, origins, cause }: TestWarning,
+  provider: StorageProvider,
+): DescribedWarning {
+  const pages = origins.join(', ');
+  const why = cause === null ? '' : ` (${cause})`;
+  switch (code) {
+    case 'cors_missing':
+      return {
+        code,
+        message:
+          `The bucket does not let pages of ${pages} upload files and fetch media. Set the CORS rule: origins ${pages}; ` +
+          `methods ${corsMethods.join(', ')}; all headers; exposed headers ${corsExposedHeaders.join(', ')}. ` +
+          'POST …/cors sets it where the key has the permission.',
+        rule: printCorsRule(provider, origins),
+      };
+    case 'cdn_cors_missing':
+      return {
+        code,
+        message:
+          `cdn_domain does not let pages of ${pages} fetch media. Let the CDN pass OPTIONS and the header Origin on to the ` +
+          'bucket, or let it answer with the rule itself.',
+        rule: printCorsRule(provider, origins),
+      };
+    case 'cors_unchecked':
+      return {
+        code,
+        message: `The preflights of pages of ${pages} got no answer${why}. Test again to check the CORS rules.`,
+        rule: null,
+      };
+    case 'public_endpoint_unchecked':
+      return {
+        code,
+        message:
+          `This service cannot reach the public endpoint${why}. The test did not check uploads and media there. Check them in a ` +
+          'browser that can reach it.',
+        rule: null,
+      };
+  }
+}

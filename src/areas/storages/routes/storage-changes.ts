@@ -1,0 +1,237 @@
+import type { Commands } from '../../commands.js';
+import type { Readers } from '../../../../projections/readers.js';
+import { z } from 'zod';
+import type { StorageChange } from '../commands/change-storage.js';
+import type { ErrorCode } from '../../../http/replies/error-codes.js';
+import { HttpError } from '../../../http/replies/http-error.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { cdnTokenScheme, cdnValidSecondsMax, deliveryMode } from '../domain/delivery/delivery.js';
+import { storageResource } from '../../../../projections/storages/storage-configs/resource.js';
+import { noBody, noFields, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { storageCredentials, storageFields, storageParams, storagesPath } from './storages.js';
+
+const storageChange = z
+  .strictObject({
+    ...storageFields,
+    name: storageFields.name.optional(),
+    bucket: storageFields.bucket.optional(),
+  })
+  .meta({ id: 'StorageChange' });
+
+const credentialsReplacement = z
+  .strictObject({
+    credentials: z
+      .union([storageCredentials.s3, storageCredentials.cos])
+      .meta({ description: "Exactly the two keys of the storage's provider." }),
+  })
+  .meta({ id: 'StorageCredentialsReplacement' });
+
+const mode = deliveryMode.meta({
+  description:
+    'How cdn_domain is used. origin: it is another name of the bucket, and URLs are signed for it; rewrite: a CDN that ' +
+    'speaks to the bucket by its own name, so URLs are signed for the bucket; public: URLs carry no signature; token: the ' +
+    'CDN reads the bucket itself and checks a token.',
+});
+const tokenSettings = {
+  scheme: cdnTokenScheme,
+  valid_seconds: z.int().min(0).max(cdnValidSecondsMax).meta({
+    description:
+      'The life of a URL that the CDN is configured with. It counts from the timestamp in the URL. CloudFront has none: 0.',
+  }),
+};
+const delivery = z
+  .strictObject({ mode, token: z.strictObject(tokenSettings).optional() })
+  .meta({ id: 'Delivery' });
+const deliveryChange = z
+  .strictObject({
+    mode,
+    token: z
+      .strictObject({
+        ...tokenSettings,
+        valid_seconds: tokenSettings.valid_seconds.default(0),
+        keys: z.record(z.string().max(32), z.string().max(8_192)).meta({
+          description: '`key`; for CloudFront `key_pair_id` and `private_key` (PEM).',
+        }),
+      })
+      .optional()
+      .meta({ description: 'For the mode `token`, and only for it.' }),
+  })
+  .meta({ id: 'DeliveryChange' });
+const path = `${storagesPath}/:storageId`;
+const common = { tag: 'Storages', entityTag: true } as const;
+const changed = { description: 'The configuration as it is now.', schema: storageResource };
+const tested = {
+  description:
+    'The storage is active, and what was asked for is tested first: the configuration as it serves until then.',
+  schema: storageResource,
+};
+
+/** Makes the routes that change storages (docs/design.md#storage-changes). */
+export function makeStorageChangeRoutes(
+  deps: Pick<
+    Commands,
+    | 'changeStorage'
+    | 'replaceStorageCredentials'
+    | 'testStorage'
+    | 'setStorageCors'
+    | 'disableStorage'
+    | 'enableStorage'
+    | 'changeDelivery'
+    | 'chooseDefaultStorage'
+    | 'deleteStorage'
+  > &
+    Pick<Readers, 'storages'>,
+): readonly Route[] {
+  const { storages } = deps;
+  /** Defines a POST without fields that changes the storage and answers with its configuration. */
+  const switchRoute = (
+    action: string,
+    name: 'chooseDefaultStorage' | 'disableStorage' | 'enableStorage',
+    summary: string,
+    errors: readonly ErrorCode[] = [],
+  ): Route =>
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: `${path}/${action}`,
+      name,
+      summary,
+      request: { params: storageParams, query: noQuery, body: noFields },
+      replies: { 200: changed },
+      errors,
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => ({
+        status: 200,
+        ...presented(await deps[name](params, command, { expectedRevision })),
+      }),
+    });
+  return [
+    defineRoute({
+      ...common,
+      method: 'PATCH',
+      path,
+      name: 'changeStorage',
+      summary: 'Change a storage',
+      description:
+        'Another endpoint, public endpoint, bucket or region of an active storage is tested first, and takes over together with all else that the request changes (202). Other changes apply at once.',
+      request: { params: storageParams, query: noQuery, body: storageChange },
+      replies: { 200: changed, 202: tested },
+      errors: ['conflict'],
+      ifMatch: true,
+      handler: async ({ params, body, command, expectedRevision }) =>
+        replyOf(await deps.changeStorage({ ...params, changes: body }, command, { expectedRevision })),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path,
+      name: 'deleteStorage',
+      tag: 'Storages',
+      summary: 'Delete a storage, and destroy its credentials',
+      request: { params: storageParams, query: noQuery, body: noBody },
+      replies: { 204: { description: 'It is deleted.', schema: noContent } },
+      errors: ['conflict'],
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => {
+        await deps.deleteStorage(params, command, { expectedRevision });
+        return { status: 204, body: undefined };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'PUT',
+      path: `${path}/credentials`,
+      name: 'replaceStorageCredentials',
+      summary: "Replace a storage's credentials",
+      description: 'Those of an active storage serve until the new ones have passed a test (202).',
+      request: { params: storageParams, query: noQuery, body: credentialsReplacement },
+      replies: { 200: changed, 202: tested },
+      errors: ['conflict'],
+      ifMatch: true,
+      handler: async ({ params, body: { credentials }, command, expectedRevision }) => {
+        const input = { ...params, credentials };
+        return replyOf(await deps.replaceStorageCredentials(input, command, { expectedRevision }));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: `${path}/test`,
+      name: 'testStorage',
+      summary: 'Test a storage: list, write, read by a signed URL, delete',
+      request: { params: storageParams, query: noQuery, body: noFields },
+      replies: { 202: { description: 'The test is under way.', schema: storageResource } },
+      errors: ['conflict'],
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => ({
+        status: 202,
+        ...presented(await deps.testStorage(params, command, { expectedRevision })),
+      }),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: `${path}/cors`,
+      name: 'setStorageCors',
+      summary: 'Set the CORS rule of the bucket for the pages of this service',
+      description:
+        'Adds the rule of the warning `cors_missing` to the rules of the bucket, which stay. The key needs the permission. A 409 says why the bucket did not take it.',
+      request: { params: storageParams, query: noQuery, body: noFields },
+      replies: { 200: changed },
+      errors: ['conflict'],
+      ifMatch: true,
+      handler: async ({ params, command, expectedRevision }) => ({
+        status: 200,
+        ...presented(await deps.setStorageCors(params, command, { expectedRevision })),
+      }),
+    }),
+    switchRoute('default', 'chooseDefaultStorage', "Make an active storage the project's default", [
+      'conflict',
+    ]),
+    switchRoute('disable', 'disableStorage', 'Disable a storage: it serves nothing'),
+    switchRoute('enable', 'enableStorage', 'Enable a storage; it is pending until it is tested'),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${path}/delivery`,
+      name: 'getDelivery',
+      summary: 'How cdn_domain is used',
+      request: { params: storageParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The mode.', schema: delivery } },
+      handler: async ({ params: { projectId, storageId } }) => {
+        const found = await storages.delivery(projectId, storageId);
+        if (found === null) throw new HttpError('not_found', 'the storage does not exist');
+        return { status: 200, body: found.resource, revision: found.revision };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'PUT',
+      path: `${path}/delivery`,
+      name: 'changeDelivery',
+      summary: 'Change how cdn_domain is used',
+      request: { params: storageParams, query: noQuery, body: deliveryChange },
+      replies: { 200: { description: 'The mode.', schema: delivery } },
+      ifMatch: true,
+      errors: ['conflict'],
+      handler: async ({ params, body, command, expectedRevision }) => {
+        const { mode, token = null } = body;
+        const wanted = token === null ? null : { ...token, validSeconds: token.valid_seconds };
+        const input = { ...params, mode, token: wanted };
+        const { revision } = await deps.changeDelivery(input, command, { expectedRevision });
+        if (token === null) return { status: 200, body: { mode }, revision };
+        const { scheme, valid_seconds } = token;
+        return { status: 200, body: { mode, token: { scheme, valid_seconds } }, revision };
+      },
+    }),
+  ];
+}
+
+function replyOf({ resource, revision, isTested }: StorageChange) {
+  const content = { body: resource, revision };
+  return isTested ? { status: 202 as const, ...content } : { status: 200 as const, ...content };
+}
+
+function presented({ resource, revision }: Pick<StorageChange, 'resource' | 'revision'>) {
+  return { body: resource, revision };
+}

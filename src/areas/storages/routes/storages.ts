@@ -1,0 +1,189 @@
+import type { Commands } from '../../commands.js';
+import type { Readers } from '../../../../projections/readers.js';
+import { z } from 'zod';
+import { storageRules } from '../commands/create-storage.js';
+import { besideOthers, ruled } from '../../../validation/plain-words.js';
+import { HttpError } from '../../../http/replies/http-error.js';
+import {
+  creationQuery,
+  pageOf,
+  pageQuery,
+  readCreationPage,
+  readPage,
+} from '../../../../projections/paging.js';
+import { undeletedResource } from '../../../../projections/assets/assets/resource.js';
+import { storageResource } from '../../../../projections/storages/storage-configs/resource.js';
+import { folderPattern, namePattern, trimmedPattern } from '../../../validation/text.js';
+import { noBody, noQuery } from '../../../http/route-spec.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { projectParams } from '../../projects/routes/projects.js';
+
+const text = z.string().max(2048);
+const credential = z
+  .string()
+  .max(1024)
+  .check(ruled(storageRules.credential))
+  .meta({ id: 'Credential', minLength: 1, pattern: trimmedPattern, format: 'password' });
+
+/** Credentials with each provider's names (docs/api.md#22-storage-creation-request). */
+const keyPair = z
+  .strictObject({ access_key: credential, secret_key: credential })
+  .meta({ id: 'StorageKeyPair', description: 'The credentials of oss and s3.' });
+export const storageCredentials = {
+  oss: keyPair,
+  s3: keyPair,
+  cos: z
+    .strictObject({ secret_id: credential, secret_key: credential })
+    .meta({ id: 'StorageKeyPairCos', description: 'The credentials of cos.' }),
+};
+
+/** The fields of all providers. The domain checks the rules beyond their shape. */
+export const storageFields = {
+  name: text.check(ruled(storageRules.name)).meta({
+    id: 'StorageName',
+    ...{ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Originals'] },
+  }),
+  bucket: text.meta({ id: 'StorageBucket', minLength: 3, maxLength: 63, examples: ['originals-1250000000'] }),
+  endpoint: text
+    .check(ruled(storageRules.endpoint))
+    .meta({
+      id: 'StorageEndpoint',
+      description:
+        'An origin, such as https://s3.eu-west-1.amazonaws.com. For oss and cos, it may be the domain that is bound to the bucket. For s3, a host that begins with the bucket has it in the host, and any other host in the path.',
+    })
+    .optional(),
+  public_endpoint: text
+    .check(ruled(storageRules.endpoint))
+    .meta({
+      id: 'StoragePublicEndpoint',
+      description:
+        'The origin that browsers use in place of endpoint, in upload and media URLs, where they cannot reach the endpoint.',
+    })
+    .optional(),
+  region: text
+    .meta({
+      id: 'StorageRegion',
+      description:
+        'For cos, a region or a full endpoint is needed. For oss, an endpoint that does not name the region needs it.',
+    })
+    .optional(),
+  base_path: text
+    .meta({
+      id: 'StorageBasePath',
+      pattern: folderPattern,
+      description: 'The folder that all keys begin with.',
+    })
+    .optional(),
+  cdn_domain: text
+    .check(ruled(storageRules.cdnDomain))
+    .meta({ id: 'StorageCdnDomain', description: 'A host.' })
+    .optional(),
+};
+
+/** The storage creation request (docs/api.md#22-storage-creation-request). */
+const storageCreation = z
+  .discriminatedUnion('provider', [
+    z
+      .strictObject({ provider: z.literal('oss'), ...storageFields, credentials: storageCredentials.oss })
+      .check(besideOthers(({ bucket }) => storageRules.bucket('oss', bucket)))
+      .meta({ id: 'StorageCreationOss' }),
+    z
+      .strictObject({ provider: z.literal('cos'), ...storageFields, credentials: storageCredentials.cos })
+      .check(besideOthers(({ bucket }) => storageRules.bucket('cos', bucket)))
+      .meta({ id: 'StorageCreationCos' }),
+    z
+      .strictObject({ provider: z.literal('s3'), ...storageFields, credentials: storageCredentials.s3 })
+      .check(besideOthers(({ bucket }) => storageRules.bucket('s3', bucket)))
+      .meta({ id: 'StorageCreationS3' }),
+  ])
+  .meta({ id: 'StorageCreation' });
+
+const storageQuery = creationQuery.extend({
+  status: storageResource.shape.status.optional(),
+  provider: storageResource.shape.provider.optional(),
+});
+
+export const storageParams = projectParams.extend({ storageId: z.uuid().toLowerCase() });
+export const storagesPath = '/api/v1/projects/:projectId/storages';
+
+/**
+ * Makes the routes of storages (docs/design.md#storages, docs/api.md#41-post-apiv1projectsprojectidstorages,
+ * docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
+ */
+export function makeStorageRoutes({
+  checkNewStorage,
+  createStorage,
+  storages,
+  assets,
+}: Pick<Commands, 'checkNewStorage' | 'createStorage'> &
+  Pick<Readers, 'storages' | 'assets'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: storagesPath,
+      name: 'createStorage',
+      tag: 'Storages',
+      summary: 'Bind a storage to a project',
+      request: { params: projectParams, query: noQuery, body: storageCreation },
+      replies: {
+        201: { description: 'The configuration, `pending` until it is tested.', schema: storageResource },
+      },
+      errors: ['conflict'],
+      entityTag: true,
+      idempotent: true,
+      check: ({ body }) => {
+        checkNewStorage(body);
+      },
+      handler: async ({ params: { projectId }, body, command }) => {
+        const { resource, revision } = await createStorage({ ...body, projectId }, command);
+        const location = `/api/v1/projects/${projectId}/storages/${resource.id}`;
+        return { status: 201, body: resource, revision, location };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: storagesPath,
+      name: 'listStorages',
+      tag: 'Storages',
+      summary: "A project's storages, newest first",
+      request: { params: projectParams, query: storageQuery, body: noBody },
+      replies: { 200: { description: 'A page of configurations.', schema: pageOf(storageResource) } },
+      handler: async ({ project, query: { status, provider, ...query } }) => ({
+        status: 200,
+        body: await readCreationPage(query, (page) => storages.page(project, page, { status, provider })),
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${storagesPath}/:storageId/undeleted-objects`,
+      name: 'listUndeletedObjects',
+      tag: 'Storages',
+      summary: 'Objects of removed assets that are still in the bucket, newest first',
+      description:
+        'Of assets that were removed with `?object=delete`. The service tries once a day, 7 times in all; what is listed after that stays in the bucket.',
+      request: { params: storageParams, query: pageQuery, body: noBody },
+      replies: { 200: { description: 'A page of removed assets.', schema: pageOf(undeletedResource) } },
+      handler: async ({ params: { storageId }, query, project }) => {
+        const found = await storages.find(project.id, storageId, project);
+        if (found === null) throw new HttpError('not_found', 'the storage does not exist');
+        const { items, next_cursor } = await readPage(query, (page) => assets.undeletedIn(storageId, page));
+        return { status: 200, body: { items: items.map(({ id: _, ...item }) => item), next_cursor } };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${storagesPath}/:storageId`,
+      name: 'getStorage',
+      tag: 'Storages',
+      summary: 'One storage configuration',
+      request: { params: storageParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The configuration.', schema: storageResource } },
+      entityTag: true,
+      handler: async ({ params: { projectId, storageId }, project }) => {
+        const found = await storages.find(projectId, storageId, project);
+        if (found === null) throw new HttpError('not_found', 'the storage does not exist');
+        return { status: 200, body: found.resource, revision: found.revision };
+      },
+    }),
+  ];
+}

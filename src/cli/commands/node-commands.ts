@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import { operate } from '../operate.js';
+
+interface NodeOptions {
+  readonly name?: string;
+  readonly address?: string;
+  readonly type?: string;
+  readonly weight?: number;
+  readonly loadBalancing?: boolean;
+  readonly dnsRecord?: string;
+  /** False: none. */
+  readonly capacityHint?: number | false;
+  readonly note?: string;
+}
+
+const modes = [
+  ['drain', 'draining', 'show a node as draining: it ends its work'],
+  ['maintain', 'maintenance', 'show a node as in maintenance'],
+  ['resume', 'in_service', 'show what the checks of a node find, again'],
+] as const;
+
+/** Adds the commands on peer nodes: docs/agents.md#nodes. @param parseInteger parses an option that is a number */
+export function addNodeCommands(program: Command, parseInteger: (text: string) => number): void {
+  const node = program.command('node').description('peer nodes');
+  node
+    .command('add')
+    .description('register a node')
+    .requiredOption('--name <name>')
+    .requiredOption('--address <address>', 'IPv4 or IPv6 address')
+    .option('--type <type>', 'normal or high_defense', 'normal')
+    .option('--weight <number>', 'share of the load, 0 to 100', parseInteger, 100)
+    .option('--no-load-balancing', 'leave the node out of load balancing')
+    .option('--dns-record <id>', 'the node’s record at the DNS provider', '')
+    .option('--capacity-hint <number>', 'how much it can take, in a unit of your choice', parseInteger)
+    .option('--note <text>', '', '')
+    .action((options: NodeOptions) =>
+      operate('node add', { max_capacity_hint: null, ...toChanges(options) }),
+    );
+  node
+    .command('list')
+    .description('all nodes')
+    .action(() => operate('node list', {}));
+  node
+    .command('change <nodeId>')
+    .description('change the given fields of a node')
+    .option('--name <name>')
+    .option('--address <address>', 'IPv4 or IPv6 address')
+    .option('--type <type>', 'normal or high_defense')
+    .option('--weight <number>', 'share of the load, 0 to 100', parseInteger)
+    .option('--load-balancing', 'put the node into load balancing')
+    .option('--no-load-balancing', 'leave the node out of load balancing')
+    .option('--dns-record <id>', 'the node’s record at the DNS provider')
+    .option('--capacity-hint <number>', 'how much it can take, in a unit of your choice', parseInteger)
+    .option('--no-capacity-hint', 'remove the hint')
+    .option('--note <text>')
+    .action((nodeId: string, options: NodeOptions) =>
+      operate('node change', { node_id: nodeId, changes: toChanges(options) }),
+    );
+  node
+    .command('remove <nodeId>')
+    .description('remove a node from every peer list; it cannot be undone')
+    .action((nodeId: string) => operate('node remove', { node_id: nodeId }));
+  for (const [name, mode, description] of modes) {
+    node
+      .command(`${name} <nodeId>`)
+      .description(description)
+      .action((nodeId: string) => operate('node change', { node_id: nodeId, changes: {}, mode }));
+  }
+}
+
+/** Returns the fields whose options are given. */
+function toChanges(options: NodeOptions): Readonly<Record<string, string | number | boolean | null>> {
+  const fields = {
+    name: options.name,
+    ip_address: options.address,
+    node_type: options.type,
+    lb_weight: options.weight,
+    lb_enabled: options.loadBalancing,
+    dnsprovider_record_id: options.dnsRecord,
+    max_capacity_hint: options.capacityHint === false ? null : options.capacityHint,
+    note: options.note,
+  };
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

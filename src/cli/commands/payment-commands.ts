@@ -1,0 +1,160 @@
+import { type Command, Option } from 'commander';
+import { operate } from '../operate.js';
+
+interface DismissOptions {
+  readonly reason: string;
+  readonly receivedBefore: string;
+  readonly note: string;
+  readonly provider?: string;
+  readonly after?: string;
+}
+
+interface ResolveOptions {
+  readonly action: string;
+  readonly order?: string;
+  readonly note: string;
+}
+
+interface PeriodOptions {
+  readonly from: string;
+  readonly to?: string;
+  readonly after?: string;
+}
+
+interface RecordOptions {
+  readonly amount?: number;
+  readonly currency?: string;
+  readonly transaction?: string;
+  readonly refund?: string;
+  readonly dispute?: string;
+  readonly provider?: string;
+  readonly at?: string;
+  readonly reason: string;
+  readonly evidence: string;
+}
+
+/** Options that say what is recorded, and the kind that each names. */
+const kinds = [
+  ['paid', 'paid', 'the transaction paid --amount'],
+  ['refunded', 'refunded', '--amount is refunded of the transaction in all, or by --refund'],
+  ['failed', 'failed', 'the payment has failed'],
+  ['canceled', 'canceled', 'the payment was canceled'],
+  ['disputed', 'disputed', 'the payer disputes the transaction'],
+  ['dispute-won', 'dispute_won', 'the dispute ended for the shop'],
+  ['dispute-lost', 'dispute_lost', 'the dispute ended for the payer'],
+] as const;
+
+/** Adds the commands by which operators see and decide on payments. */
+export function addPaymentCommands(program: Command, parseInteger: (text: string) => number): void {
+  const payments = program.command('payments').description('payments that wait for an operator');
+  for (const [name, description] of [
+    ['unmatched', 'callbacks that lead to no order, the longest received first'],
+    ['review', 'reports that differ from the order'],
+  ] as const) {
+    payments
+      .command(name)
+      .description(description)
+      .option('--limit <number>', 'how many at most', parseInteger, 50)
+      .option('--cursor <text>', 'next_cursor of the page before')
+      .action((page: { readonly limit: number; readonly cursor?: string }) =>
+        operate(`payments ${name}`, { ...page }),
+      );
+  }
+  payments
+    .command('show <id>')
+    .description(
+      'what was reported, its outcome and the decisions on it, by the id of a payment, an order or the platform’s transaction',
+    )
+    .action((id: string) => operate('payments show', { id }));
+  payments
+    .command('order <id>')
+    .description(
+      'an order by its id or number, with its payments, and the decisions on them with their reasons',
+    )
+    .action((id: string) => operate('payments order', { id }));
+  payments
+    .command('dismiss')
+    .description(
+      'dismiss unmatched callbacks of other shops that share the account, a hundred at a time; it cannot be undone',
+    )
+    .requiredOption('--reason <reason>', 'as `payments unmatched` shows it')
+    .requiredOption('--received-before <time>', 'only older ones, for example 2026-01-02T00:00:00Z')
+    .requiredOption('--note <text>', 'why; kept sealed')
+    .option('--provider <provider>', 'of this platform only')
+    .option('--after <next>', '`next` of the call before')
+    .action((options: DismissOptions) =>
+      operate('payments dismiss', {
+        reason: options.reason,
+        received_before: options.receivedBefore,
+        note: options.note,
+        after: options.after ?? null,
+        ...(options.provider === undefined ? {} : { provider: options.provider }),
+      }),
+    );
+  payments
+    .command('resolve <id>')
+    .description('decide on an item of one of these lists; it cannot be undone')
+    .addOption(
+      new Option('--action <action>', 'apply: it is the order’s; dismiss: it changes nothing')
+        .choices(['apply', 'dismiss'])
+        .makeOptionMandatory(),
+    )
+    .option('--order <orderId>', 'the order that an unmatched one is applied to')
+    .requiredOption('--note <text>', 'why; kept sealed')
+    .action((id: string, { action, order, note }: ResolveOptions) =>
+      operate('payments resolve', { id, action, order_id: order ?? null, note }),
+    );
+  payments
+    .command('reconcile <provider>')
+    .description('ask the platform for what its callbacks of a period did not report')
+    .requiredOption('--from <time>', 'the begin of the period, for example 2026-01-02T00:00:00Z')
+    .option('--to <time>', 'the end of the period; now when left out')
+    .option('--after <next>', '`next` of the call before')
+    .action((provider: string, { from, to, after }: PeriodOptions) =>
+      operate('payments reconcile', { provider, from, to: to ?? null, after: after ?? null }),
+    );
+  addRecord(payments, parseInteger);
+}
+
+function addRecord(payments: Command, parseInteger: (text: string) => number): void {
+  const record = payments
+    .command('record <order>')
+    .description(
+      'record what the platform did not report, as a report like a callback’s; it cannot be undone',
+    );
+  const flags = kinds.map(([flag]) => flag);
+  for (const [flag, kind, description] of kinds) {
+    const others = flags.filter((other) => other !== flag).map(nameOfFlag);
+    record.addOption(new Option(`--${flag}`, description).conflicts(others).default(undefined).preset(kind));
+  }
+  record
+    .option('--amount <number>', 'in minor units: cents, fen, yen', parseInteger)
+    .option('--currency <code>', 'such as USD')
+    .option('--transaction <id>', 'the platform’s id of the payment')
+    .option('--refund <id>', 'the platform’s id of one refund')
+    .option('--dispute <id>', 'the platform’s id of the dispute; the transaction’s when left out')
+    .option('--provider <provider>', 'the platform; that of the order when left out')
+    .option('--at <time>', 'the platform’s time, for example 2026-01-02T00:00:00Z; now when left out')
+    .requiredOption('--reason <text>', 'why it is recorded by hand; kept sealed')
+    .requiredOption('--evidence <text>', 'how you know, such as a statement; kept sealed')
+    .action((order: string, options: RecordOptions & Readonly<Record<string, unknown>>) => {
+      const kind = kinds.find(([flag]) => options[nameOfFlag(flag)] !== undefined)?.[1];
+      if (kind === undefined) {
+        return record.error(`error: one of ${flags.map((flag) => `--${flag}`).join(', ')} is needed`);
+      }
+      return operate('payments record', { order, kind, ...givenIn(options) });
+    });
+}
+
+/** Returns the attribute under which the parser keeps an option. */
+function nameOfFlag(flag: string): string {
+  return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Returns the options that were given, under the names of the request. */
+function givenIn(options: RecordOptions) {
+  const { amount, currency, transaction, refund, dispute, provider, at, reason, evidence } = options;
+  const optional = { amount, currency, transaction_id: transaction, refund_id: refund, dispute_id: dispute };
+  const given = Object.entries({ ...optional, provider, at }).filter(([, value]) => value !== undefined);
+  return { ...(Object.fromEntries(given) as Readonly<Record<string, string | number>>), reason, evidence };
+}

@@ -1,0 +1,134 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { ControlReply } from '../../operating/socket/protocol.js';
+import { unlessConfirmed } from '../confirm.js';
+import { operate, operateWith, sayOf } from '../operate.js';
+import type { Ask } from '../operator.js';
+import { makeProgressBar } from '../progress-bar.js';
+
+const pruned = z.object({
+  dropped_collections: z.array(z.string()),
+  dropped_records: z.array(z.string()),
+  left: z.array(z.string()),
+});
+
+const listed = z.object({
+  items: z.array(
+    z.looseObject({
+      ...{ name: z.string(), live: z.int(), fed_by: z.array(z.string()) },
+      building: z.looseObject({ generation: z.int() }).nullable(),
+      last_rebuild: z.looseObject({ compared: z.int(), different: z.int() }).nullable(),
+    }),
+  ),
+});
+
+const lookMs = 1_000;
+/** The least duration of the first phase of a rebuild in ms: docs/design.md#generations-and-rebuild. */
+const usualMs = 16_000;
+/** A view without a feeder for this time has none: another process takes a part over within 10 s. */
+const unfedMsMax = 60_000;
+
+/** Adds the commands on read models. @param parseInteger parses an option that is a number */
+export function addProjectionCommands(program: Command, parseInteger: (text: string) => number): void {
+  const projection = program.command('projection').description('read models');
+  projection
+    .command('list')
+    .description(
+      'every view with its generations and how far it is, and the events that reactions have set apart',
+    )
+    .action(() => operate('projection list', {}));
+  projection
+    .command('rebuild <name>')
+    .description('build a view again beside the live one, and switch to it when it has caught up')
+    .option('--wait', 'end when readers use the new generation', false)
+    .option('--timeout <seconds>', 'with --wait: give up waiting after this time', parseInteger, 3_600)
+    .action((name: string, { wait: waits, timeout }: { readonly wait: boolean; readonly timeout: number }) =>
+      operateWith(
+        async (ask) => {
+          const reply = await ask({ operation: 'projection rebuild', input: { name } });
+          return reply.ok && waits ? untilSwitched(name, timeout * 1_000, ask) : reply;
+        },
+        sayOf(waits ? 'projection rebuild --wait' : 'projection rebuild'),
+      ),
+    );
+  projection
+    .command('prune')
+    .description(
+      'drop the read models that this release does not have; refused while a process of another release runs',
+    )
+    .option('--yes', 'do not ask', false)
+    .action(({ yes }: { readonly yes: boolean }) =>
+      operateWith((ask) => prune(yes, ask), sayOf('projection prune')),
+    );
+}
+
+/** Waits until readers use the generation that is being built. The rebuild goes on if this gives up. */
+async function untilSwitched(name: string, timeoutMs: number, ask: Ask): Promise<ControlReply> {
+  const bar = makeProgressBar(`rebuilding ${name}`);
+  const beganMs = performance.now();
+  let fedAtMs = beganMs;
+  try {
+    for (;;) {
+      const reply = await ask({ operation: 'projection list', input: {} });
+      if (!reply.ok) return reply;
+      const view = listed.parse(reply.result).items.find((item) => item.name === name);
+      if (view?.building === null) {
+        const { compared = 0, different = 0 } = view.last_rebuild ?? {};
+        return { ok: true, result: { name, live: view.live, compared, different } };
+      }
+      const nowMs = performance.now();
+      if (view !== undefined && view.fed_by.length > 0) fedAtMs = nowMs;
+      const problem = problemAt({ waitedMs: nowMs - beganMs, unfedMs: nowMs - fedAtMs, timeoutMs });
+      if (problem !== null) return { ok: false, ...problem };
+      bar.show(Math.min(0.99, (nowMs - beganMs) / usualMs));
+      await wait(lookMs);
+    }
+  } finally {
+    bar.end();
+  }
+}
+
+function problemAt(times: {
+  readonly waitedMs: number;
+  readonly unfedMs: number;
+  readonly timeoutMs: number;
+}): { readonly code: string; readonly message: string } | null {
+  if (times.unfedMs >= unfedMsMax) {
+    return {
+      code: 'view_unfed',
+      message: 'no process feeds the view; start the service, and the rebuild goes on',
+    };
+  }
+  if (times.waitedMs < times.timeoutMs) return null;
+  const message = `the rebuild has not ended in ${times.timeoutMs / 1_000} s and goes on; see projection list`;
+  return { code: 'still_rebuilding', message };
+}
+
+/** Drops part after part, after a question at the terminal. */
+async function prune(yes: boolean, ask: Ask): Promise<ControlReply> {
+  const plan = await ask({ operation: 'projection prune', input: { apply: false } });
+  if (!plan.ok) return plan;
+  const { left: all } = pruned.parse(plan.result);
+  const what = `${all.length} collections and records of read models that this release does not have: ${all.join(', ')}`;
+  const texts = { question: `Drop ${what}?`, does: `drops ${what}`, nothing: 'nothing was dropped' };
+  const refusal = yes || all.length === 0 ? null : await unlessConfirmed(texts);
+  if (refusal !== null) return refusal;
+  const bar = makeProgressBar('pruning');
+  const [collections, records]: [string[], string[]] = [[], []];
+  try {
+    for (let left = all.length; left > 0;) {
+      const reply = await ask({ operation: 'projection prune', input: { apply: true } });
+      if (!reply.ok) return reply;
+      const part = pruned.parse(reply.result);
+      collections.push(...part.dropped_collections);
+      records.push(...part.dropped_records);
+      bar.show(1 - part.left.length / all.length);
+      // A part that drops nothing has lost a race, and the next prune removes the rest.
+      left = part.dropped_collections.length + part.dropped_records.length === 0 ? 0 : part.left.length;
+    }
+  } finally {
+    bar.end();
+  }
+  return { ok: true, result: { dropped_collections: collections, dropped_records: records } };
+}

@@ -1,0 +1,76 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { ControlReply } from '../../operating/socket/protocol.js';
+import { unlessConfirmed } from '../confirm.js';
+import { operate, operateWith, sayOf } from '../operate.js';
+import type { Ask } from '../operator.js';
+
+/** The fields of `user show` that the question before an erasure names. */
+const shownAccount = z.object({
+  id: z.string(),
+  email: z.string(),
+  projects: z.array(z.object({ name: z.string() })),
+});
+
+const changes = [
+  ['show', 'the account with its sessions and projects'],
+  ['sign-out', 'end all sessions of the account, at once'],
+  ['reset-2fa', 'turn the second factor off, for a person who has lost it; a notice tells the person'],
+  [
+    'restore-address',
+    'put the former address back, for a person whose account was moved; it ends all sessions',
+  ],
+  ['ban', 'end the sessions, API keys and invitations of the account, at once, and refuse every sign-in'],
+  ['unban', 'let the account sign in again; its API keys stay revoked'],
+] as const;
+
+/** Adds the commands on accounts: docs/operate.md#accounts. @param parseInteger parses an option that is a number */
+export function addUserCommands(program: Command, parseInteger: (text: string) => number): void {
+  const user = program
+    .command('user')
+    .description(
+      'accounts; <account> is the address, the id, or a former address that can still be put back',
+    );
+  user
+    .command('list')
+    .description('all accounts, oldest first')
+    .option('--limit <number>', 'how many at most', parseInteger, 50)
+    .option('--cursor <text>', 'next_cursor of the page before')
+    .action((page: { readonly limit: number; readonly cursor?: string }) =>
+      operate('user list', { ...page }),
+    );
+  user
+    .command('verify <email>')
+    .description('count the address as proved to be the account’s')
+    .action((email: string) => operate('user verify', { email }));
+  for (const [name, description] of changes) {
+    user
+      .command(`${name} <account>`)
+      .description(description)
+      .action((account: string) => operate(`user ${name}`, { account }));
+  }
+  user
+    .command('erase <account>')
+    .description(
+      'delete the account, the data of the person, and the projects without another member; it cannot be undone',
+    )
+    .option('--yes', 'do not ask', false)
+    .action((account: string, { yes }: { readonly yes: boolean }) =>
+      operateWith((ask) => erase(account, yes, ask), sayOf('user erase')),
+    );
+}
+
+/** Erases an account after a question at the terminal. Without a terminal and without `--yes` it refuses. */
+async function erase(account: string, yes: boolean, ask: Ask): Promise<ControlReply> {
+  const shown = await ask({ operation: 'user show', input: { account } });
+  if (!shown.ok) return shown;
+  const { id, email, projects } = shownAccount.parse(shown.result);
+  const what = `${email} (${id}), with ${projects.length} projects`;
+  const texts = {
+    question: `Erase ${what} for good?`,
+    does: `erases ${what} for good`,
+    nothing: 'nothing was erased',
+  };
+  const refusal = yes ? null : await unlessConfirmed(texts);
+  return refusal ?? ask({ operation: 'user erase', input: { user_id: id } });
+}

@@ -1,0 +1,92 @@
+import { type Availability, makeWakefulSleep } from '../../observing/stores/availability.js';
+import type { Config } from '../../config/config.js';
+import type { Clock, Random } from '../../kit/clock.js';
+import { loadKeys, readKeySettings } from '../../keys/rings/key-rings.js';
+import type { Log } from '../../log.js';
+import { checkConnections } from './connections.js';
+import { makeStoreMetrics, type StoreMetrics } from '../../observing/stores/store-metrics.js';
+import { openStores, type Stores } from './open-stores.js';
+import { requirePrivateDirectory } from './private-directory.js';
+import { distinctLinks, makeStoreLinks, type StoreLinks } from './store-links.js';
+import { watchStore } from './watched-stores.js';
+
+/** Choices of the caller about the stores. */
+export interface StoreOptions {
+  /** Stores that the caller has opened and closes; by default the stores of the configuration. */
+  readonly stores?: Stores;
+  /** The links whose availability follows the calls of the stores; by default new ones. */
+  readonly links?: StoreLinks;
+  /** Receives a sentence about a setting that works and should be another; by default it is logged. */
+  readonly onWarning?: (sentence: string) => void;
+  /** Waits for a server that is away until the signal aborts; by default such a server is an error. */
+  readonly waiting?: AbortSignal;
+  /** Receives the error that makes an embedded store unusable. */
+  readonly onFatal?: (error: Error) => void;
+}
+
+/** The stores, and what their calls show. */
+export interface WatchedStores {
+  readonly stores: Stores;
+  readonly storeMetrics: StoreMetrics;
+  /** The names of the stores, and whether they answer. */
+  readonly links: StoreLinks;
+  /** Whether each store answers, as the calls of this process show. */
+  readonly availability: Readonly<Record<'eventStore' | 'readModels' | 'state', Availability>>;
+  /** The sleep of loops that retry: it also ends when a store answers again. */
+  readonly sleepUntilRetry: Clock['sleep'];
+  /** Closes the stores, unless the caller has opened them. */
+  readonly closeStores: () => Promise<void>;
+}
+
+/**
+ * Opens the configured stores, or takes those of the caller, and lets their calls report whether they answer.
+ * @throws ConfigProblem, KeyProblem, StoreUnavailable, StoreDamaged with a sentence that says what to do
+ */
+export async function openWatchedStores(
+  config: Config,
+  options: StoreOptions,
+  { clock, random, log: { logger } }: { readonly clock: Clock; readonly random: Random; readonly log: Log },
+): Promise<WatchedStores> {
+  const { links = makeStoreLinks(config, clock), waiting } = options;
+  const {
+    onFatal = (error: Error) => {
+      logger.fatal({ error: error.message }, 'a store cannot be used any more');
+    },
+    onWarning = (sentence: string) => {
+      logger.warn({ problem: sentence }, 'a connection should be set in another way');
+    },
+  } = options;
+  requirePrivateDirectory(config.dataDirectory);
+  if (config.eventStoreDbUrl !== undefined || config.mongoDbUrl !== undefined) {
+    // This check reports missing keys at once, even while a server is unavailable.
+    loadKeys({ settings: readKeySettings(config.secret), keyFile: config.keysFile ?? null });
+  }
+  for (const warning of checkConnections(config)) onWarning(warning);
+  const storeMetrics = makeStoreMetrics();
+  const { streamDamaged: onStreamDamaged } = storeMetrics;
+  const opened =
+    options.stores ??
+    (await openStores({ config, clock, random, logger, links, onFatal, onStreamDamaged, waiting }));
+  const availability = {
+    eventStore: links.eventStore.availability,
+    readModels: links.readModels.availability,
+    state: links.state.availability,
+  };
+  const stores: Stores = {
+    ...opened,
+    eventStore: watchStore(storeMetrics.events(opened.eventStore), availability.eventStore),
+    readModelStore: watchStore(storeMetrics.readModels(opened.readModelStore), availability.readModels),
+    stateStore: watchStore(storeMetrics.state(opened.stateStore), availability.state),
+  };
+  return {
+    stores,
+    storeMetrics,
+    links,
+    availability,
+    sleepUntilRetry: makeWakefulSleep(
+      clock,
+      distinctLinks(links).map((link) => link.availability),
+    ),
+    closeStores: () => (options.stores === undefined ? opened.close() : Promise.resolve()),
+  };
+}

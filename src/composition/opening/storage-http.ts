@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import type { Deps } from '../../areas/shared/deps.js';
+import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/allowed-addresses.js';
+import type { Clock } from '../../kit/clock.js';
+import { makeSetBucketCors } from '../../areas/storages/bucket/testing/bucket-cors.js';
+import { makeDeleteObject } from '../../areas/storages/bucket/objects/delete-object.js';
+import { makeHeadObject } from '../../areas/storages/bucket/objects/head-object.js';
+import { makeListObjects } from '../../areas/storages/bucket/objects/list-objects.js';
+import { makeMultipart } from '../../areas/storages/bucket/objects/multipart.js';
+import { makeProbeBucket } from '../../areas/storages/bucket/testing/probe.js';
+import { makeReadObject } from '../../areas/storages/bucket/objects/read-object.js';
+import { makeAllowedAddress } from '../../outgoing/allowed-address.js';
+import { makeOutgoingHttp, type OutgoingHttp, type OutgoingOptions } from '../../outgoing/outgoing-http.js';
+
+/**
+ * Makes the guarded client of the calls to buckets (docs/design.md#outgoing-connections).
+ * @param allowedCidrs `STORAGE_ALLOWED_CIDRS`: the private addresses to open, and the only ones to use without TLS
+ */
+export function makeStorageHttp(
+  allowedCidrs: readonly string[],
+  options: OutgoingOptions | undefined,
+): OutgoingHttp {
+  return makeOutgoingHttp({
+    isAllowed: makeAllowedAddress(allowedCidrs),
+    isAllowedPlain: makeAllowedAddresses(allowedCidrs),
+    ...options,
+  });
+}
+
+/** Makes the calls to buckets, which share one client. */
+export function makeStorageCalls(
+  allowedCidrs: readonly string[],
+  options: OutgoingOptions | undefined,
+  clock: Pick<Clock, 'now'>,
+): Pick<
+  Deps,
+  'probe' | 'setBucketCors' | 'headObject' | 'deleteObject' | 'listObjects' | 'readObject' | 'multipart'
+> {
+  const http = makeStorageHttp(allowedCidrs, options);
+  const now = () => clock.now();
+  return {
+    probe: makeProbeBucket({ http, now, makeId: randomUUID }),
+    setBucketCors: makeSetBucketCors({ http, now }),
+    headObject: makeHeadObject({ http, now }),
+    deleteObject: makeDeleteObject({ http, now }),
+    listObjects: makeListObjects({ http, now }),
+    readObject: makeReadObject({ http, now }),
+    multipart: makeMultipart({ http, now }),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import type { Availability } from '../../observing/stores/availability.js';
+import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import type { StoreReport } from '../../observing/stores/store-watch.js';
+import { sentenceOf } from '../sentence-of.js';
+import type { Tell } from '../terminal.js';
+
+/**
+ * Makes the function that tells operators about a store: one line in the log, and one at the terminal of the person who
+ * started the service.
+ */
+export function makeReportStore(deps: {
+  readonly logger: Logger;
+  readonly tell: Tell;
+}): (report: StoreReport) => void {
+  const { logger, tell } = deps;
+  return ({ store, kind, awayMs, failure }) => {
+    const seconds = Math.round(awayMs / 1_000);
+    if (kind === 'back') {
+      logger.info({ store, seconds }, 'a store answers again');
+      tell(`stowage: ${store} answers again after ${seconds} s`);
+      return;
+    }
+    const reason = failure === null ? 'no answer' : explained(sentenceOf(failure));
+    if (kind === 'away') {
+      logger.warn({ store, reason }, 'a store does not answer');
+      tell(`stowage: waiting for ${store}: ${reason}`);
+    } else {
+      logger.warn({ store, seconds, reason }, 'a store still does not answer');
+      tell(`stowage: still waiting for ${store}, for ${seconds} s: ${reason}`);
+    }
+  };
+}
+
+/**
+ * Returns the level of the line about a failed attempt that is repeated. While a store is away the line about the store
+ * tells operators all of it, and each reader, view and reaction would add one for each attempt.
+ */
+export function levelOf(
+  availability: Readonly<Record<string, Pick<Availability, 'awaySinceMs' | 'isSuspect'>>>,
+  error: unknown,
+): 'debug' | 'warn' {
+  const isAway = Object.values(availability).some(
+    (store) => store.awaySinceMs() !== null || store.isSuspect(),
+  );
+  return isAway && error instanceof StoreUnavailable ? 'debug' : 'warn';
+}
+
+/** Words of the drivers that hide a mistake in the settings, and what they mean. */
+const meanings: readonly (readonly [RegExp, string])[] = [
+  [/Protocol error|UNIMPLEMENTED/, 'the server there is not EventStoreDB; check the address'],
+  [
+    /wrong version number|EPROTO|packet length too long/,
+    'the server there does not speak TLS; check the address and the option tls',
+  ],
+];
+
+/** Adds what to do where the reason of a driver does not tell it. */
+function explained(reason: string): string {
+  const [, meaning] = meanings.find(([pattern]) => pattern.test(reason)) ?? [];
+  const line = reason.replaceAll(/\s+/g, ' ').trim();
+  return meaning === undefined ? line : `${meaning} (${line})`;
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Clock } from '../kit/clock.js';
+import type { StateStore } from '../event-sourcing/ports/state-store.js';
+import type { AccessTokens } from '../security/tokens/access-tokens.js';
+import { ipBuckets, makeClientIp } from '../security/rates/client-ip.js';
+import { makeRateLimiter, type RateLimit } from '../security/rates/rate-limit.js';
+import { type KnownAgentSecrets, makeCheckAgentSecret } from '../http/access/agent-secret.js';
+import { makeApp } from '../http/server/app.js';
+import type { AccessReader } from '../../projections/projects/access-reader.js';
+import { makeCorsOfErrors } from '../http/replies/cors.js';
+import { makeAuthenticator } from '../http/access/authenticate.js';
+import { describeForLog } from '../http/replies/error-reply.js';
+import type { ClientKey } from '../http/server/connections.js';
+import { makeGate } from '../http/access/gate.js';
+import { makeRunOnce, type KeyedDigest, type ReplySealer } from '../http/access/idempotency.js';
+import { limitsFrom } from '../security/rates/limits.js';
+import { makeHttpMetrics, registerLimiterMetrics, type HttpMetrics } from '../http/metrics/metrics.js';
+import type { Readiness } from '../observing/readiness.js';
+import {
+  makeRequestLimits,
+  type RequestLimitsOptions,
+  type StoresAvailability,
+} from '../http/access/request-limits.js';
+import type { RequestHead } from '../http/server/raw-error.js';
+import type { Route } from '../http/route.js';
+import { serverLimits } from '../http/server/server.js';
+import { makeTurns, requestsPerUserMax } from '../http/access/turns.js';
+import { makeServiceRoutes, type ServiceRouteDeps } from '../http/routes/service.js';
+
+export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks' | 'requestsAtOnce' | 'rates'> {
+  readonly readiness: Readiness;
+  readonly readers: { readonly access: AccessReader };
+  readonly accessTokens: Pick<AccessTokens, 'verify' | 'jwks'>;
+  readonly stateStore: StateStore;
+  readonly digests: KeyedDigest & { ip(address: string): string };
+  readonly replySealer: ReplySealer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  /** `TRUSTED_PROXIES` and `LIMITS_FILE`. */
+  readonly trustedProxies: readonly string[];
+  readonly limits: Readonly<Record<string, RateLimit>>;
+  /** `MAX_CONNECTIONS_PER_CLIENT`; 100 when left out. */
+  readonly maxConnectionsPerClient?: number;
+  /** `MAX_REQUESTS_PER_USER`; 4 when left out. */
+  readonly maxRequestsPerUser?: number;
+  /** The origins of pages that may read replies; any when left out or null. */
+  readonly corsOrigins?: readonly string[] | null;
+  readonly agentSecrets: KnownAgentSecrets;
+  readonly routes: readonly Route[];
+  readonly availability?: StoresAvailability;
+  /** Those of docs/design.md#limit-of-a-request when left out. */
+  readonly requestMs?: Pick<RequestLimitsOptions, 'totalMs' | 'awayMs'>;
+}
+
+export interface Http {
+  /** Including the service's own. */
+  readonly routes: readonly Route[];
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly metrics: HttpMetrics;
+  /** The keys by which the connections of an address count. */
+  readonly clientsOf: (address: string | undefined) => readonly ClientKey[];
+  /** See `HttpServerOptions`. */
+  readonly headersOfErrors: (head: RequestHead) => Readonly<Record<string, string>>;
+  readonly onClosing: () => void;
+}
+
+/** Builds the HTTP shell around the routes. It does not listen. */
+export function composeHttp(deps: HttpDeps): Http {
+  const { readiness, readers, accessTokens, clock, logger, digests } = deps;
+  let closing = false;
+  const clientIp = makeClientIp(deps.trustedProxies);
+  const rates = limitsFrom(deps.limits);
+  const limiter = makeRateLimiter({ clock, limits: rates });
+  const requestsAtOnce = deps.maxRequestsPerUser ?? requestsPerUserMax;
+  const metrics = makeHttpMetrics(deps.registry);
+  registerLimiterMetrics(deps.registry, limiter);
+  const jwks: ServiceRouteDeps['jwks'] = () => accessTokens.jwks();
+  const routes = [
+    ...deps.routes,
+    ...makeServiceRoutes({ ...deps, jwks, rates, requestsAtOnce }, deps.routes),
+  ];
+  const corsOrigins = deps.corsOrigins ?? null;
+  const app = makeApp({
+    routes,
+    readiness,
+    limiter,
+    turns: makeTurns(requestsAtOnce),
+    clock,
+    requestLimits: makeRequestLimits({ clock, availability: deps.availability, ...deps.requestMs }),
+    newId: randomUUID,
+    gate: makeGate({
+      authenticator: makeAuthenticator({ accessTokens, access: readers.access, clock }),
+      checkAgentSecret: makeCheckAgentSecret(deps.agentSecrets, metrics.secretRefused),
+      limiter,
+      clock,
+    }),
+    runOnce: makeRunOnce({
+      store: deps.stateStore,
+      digest: digests,
+      sealer: deps.replySealer,
+      clock,
+      newId: randomUUID,
+      onReplyLost: (error) => {
+        logger.warn({ error: describeForLog(error) }, 'a reply could not be stored for its Idempotency-Key');
+      },
+    }),
+    logger,
+    metrics,
+    clientIp,
+    requestsPerClientMax: deps.maxConnectionsPerClient ?? serverLimits.connectionsPerClientMax,
+    digestIp: (address) => digests.ip(address),
+    publicUrl: deps.publicUrl,
+    overHttps: deps.publicUrl.startsWith('https:'),
+    corsOrigins,
+    availability: deps.availability,
+    closing: () => closing,
+  });
+  const handler = app.callback();
+  return {
+    routes,
+    handler: (request, response) => handler(request, response),
+    metrics,
+    // A trusted proxy holds the connections of many clients. Their requests count instead.
+    clientsOf: (address) =>
+      clientIp.isProxy(address)
+        ? [{ key: clientIp(address, undefined), factor: Infinity }]
+        : ipBuckets(clientIp(address, undefined)),
+    headersOfErrors: makeCorsOfErrors(corsOrigins),
+    onClosing: () => {
+      closing = true;
+    },
+  };
+}

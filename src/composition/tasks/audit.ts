@@ -1,0 +1,163 @@
+import { makeAuditLog, type AuditLog } from '../../areas/audit/signing/audit-log.js';
+import { checkCheckpointFolder, makeCheckpointFolder } from '../../areas/audit/signing/checkpoint-folder.js';
+import { makeAuditHistory } from '../../areas/audit/history/history.js';
+import { type LogResources, makeLogResources } from '../../areas/audit/history/log-resources.js';
+import { makeNoteSigner } from '../../areas/audit/tree/note.js';
+import { makeProjectOf } from '../../areas/audit/history/project-of.js';
+import { makeSequencer } from '../../areas/audit/signing/sequencer.js';
+import { makeSigner } from '../../areas/audit/signing/signer.js';
+import { makeTileStore, type TileStore } from '../../areas/audit/tree/tile-store.js';
+import { makeTreeReader, type TreeReader } from '../../areas/audit/tree/tree-reader.js';
+import { makeSequencingRecord } from '../../areas/audit/signing/sequencing-elsewhere.js';
+import { makeSweep, type Sweep } from '../../areas/audit/signing/sweep.js';
+import { makeWitnesses, type PostText } from '../../areas/audit/signing/witnesses.js';
+import type { Clock, Random } from '../../kit/clock.js';
+import { auditPart } from '../../event-sourcing/feeding/sharing/assignment.js';
+import type { Members } from '../../event-sourcing/feeding/sharing/members.js';
+import { makeShortLog } from '../../event-sourcing/feeding/short-log.js';
+import type { Config } from '../../config/config.js';
+import type { Keyring } from '../../keys/rings/keyring.js';
+import type { Log } from '../../log.js';
+import { projectOfFirstEvent } from '../../../projections/audit/project-of-first-event.js';
+import { type AuditReader, makeAuditReader } from '../../../projections/audit/reader.js';
+import { projections } from '../../../projections/index.js';
+import type { Stores } from '../opening/open-stores.js';
+import { levelOf } from '../opening/store-reports.js';
+import type { WatchedStores } from '../opening/open-watched-stores.js';
+import { sentenceOf } from '../sentence-of.js';
+
+/** The audit log of a process: docs/design.md#merkle-log. */
+export interface Audit {
+  readonly log: AuditLog;
+  readonly sweep: Sweep;
+  readonly tree: TreeReader;
+  readonly tiles: TileStore;
+  readonly resources: LogResources;
+  readonly reader: AuditReader;
+  /** Returns the public keys of an origin as vkeys, the active one first. */
+  readonly vkeys: (origin: string) => readonly string[];
+}
+
+/** A witness that does not answer within this time is asked again later. */
+const witnessMs = 10_000;
+/** Longer replies of a witness are cut off: a cosignature has some 200 bytes. */
+const replyBytesMax = 64 * 1024;
+
+/** @throws FolderProblem when `AUDIT_CHECKPOINT_DIR` cannot be written */
+export async function openAudit(deps: {
+  readonly config: Pick<Config, 'auditCheckpointDirectory' | 'auditWitnesses'>;
+  readonly stores: Stores;
+  readonly keys: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly availability: WatchedStores['availability'];
+  readonly sleepUntilRetry: Clock['sleep'];
+}): Promise<Audit> {
+  const { config, stores, keys, random } = deps;
+  const { logger } = deps.log;
+  const { eventStore, readModelStore, stateStore } = stores;
+  const { auditCheckpointDirectory: directory, auditWitnesses } = config;
+  if (directory !== undefined) await checkCheckpointFolder(directory);
+  // The loops of the audit log retry, and measure no time limit by a sleep.
+  const clock: Clock = { ...deps.clock, sleep: deps.sleepUntilRetry };
+  const onRetry = (error: Error, attempt: number): void => {
+    const level = levelOf(deps.availability, error);
+    logger[level]({ error: sentenceOf(error), attempt }, 'the audit log waits');
+  };
+  const tiles = makeTileStore(readModelStore);
+  const projectOf = makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent });
+  const sequencer = makeSequencer({
+    ...{ eventStore, tiles, projectOf, clock, random, onRetry },
+    onProblem: ({ kind, reason }) => {
+      logger.error({ kind, problem: reason }, 'the audit log is not sequenced any further');
+    },
+  });
+  const tileMissing = (): void => {
+    log.tileMissing();
+  };
+  const tree = makeTreeReader(tiles, tileMissing);
+  const resources = makeLogResources({ eventStore, tree });
+  const history = makeAuditHistory({ eventStore, resources, tree, tiles, projectOf });
+  const signer = makeSigner({
+    ...{ stateStore, clock },
+    // The check that ends a contradiction needs the tree, so its reads may start a rebuild.
+    tree: makeTreeReader(tiles, sequencer.startOver),
+    stored: sequencer.stored,
+    seeds: () => keys.all().map(({ key }) => key),
+    folder: directory === undefined ? null : makeCheckpointFolder(directory),
+    shortLog: makeShortLog({ clock, waitMs: eventStore.shortLogMs }),
+  });
+  const sweep = makeSweep({
+    ...{ tiles, resources, clock, onRetry },
+    stored: sequencer.stored,
+    onMissing: tileMissing,
+  });
+  const log = makeAuditLog(
+    {
+      ...{ sequencer, signer, stateStore, clock, random },
+      record: makeSequencingRecord({ stateStore, tiles, clock }),
+      witnesses: makeWitnesses({ witnesses: auditWitnesses, tree, post: postText, clock }),
+      sweep,
+    },
+    {
+      onRetry,
+      onContradiction: ({ source, what, size, origin }) => {
+        logger.error(
+          { source, contradiction: what, size, origin },
+          'the audit log contradicts what was signed; no checkpoint is signed',
+        );
+      },
+      onResolved: ({ source }) => {
+        logger.info({ source }, 'the contradiction of the audit log has ended');
+      },
+      onDefect: (error) => {
+        logger.error({ error: sentenceOf(error) }, 'the audit log failed');
+      },
+    },
+  );
+  return {
+    ...{ log, sweep, tree, tiles, resources },
+    reader: makeAuditReader({ history, eventStore, projectOf, views: projections }),
+    vkeys: (origin) => keys.all().map(({ key }) => makeNoteSigner(origin, key).vkey),
+  };
+}
+
+/** Runs the audit log until the signal aborts. A failure of it ends no request: it is a line in the log. */
+export async function runAudit(
+  { log, sweep }: Audit,
+  { members, log: { logger } }: { readonly members: Members; readonly log: Log },
+  signal: AbortSignal,
+): Promise<void> {
+  const isHere = (): boolean => {
+    const isFed = members.feederOf(auditPart) === members.id;
+    members.feeding(auditPart, isFed);
+    return isFed;
+  };
+  members.declare([auditPart]);
+  members.reports(auditPart, () => {
+    const { problem } = log.status();
+    if (members.feederOf(auditPart) !== members.id) return { state: null, lagMs: 0, problem: null };
+    return { state: problem === null ? 'running' : 'failing', lagMs: 0, problem };
+  });
+  await Promise.all([log.run(signal, isHere), sweep.run(signal)]).catch((error: unknown) => {
+    logger.error({ error: sentenceOf(error) }, 'the audit log stopped');
+  });
+}
+
+/** The operator has chosen the addresses, which may be private. */
+const postText: PostText = async (url, body) => {
+  const response = await fetch(url, {
+    ...{ method: 'POST', body, redirect: 'error' as const },
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+    signal: AbortSignal.timeout(witnessMs),
+  });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += (chunk as Uint8Array).length;
+    if (length > replyBytesMax) throw new Error('the reply of a witness is too long');
+    chunks.push(chunk as Uint8Array);
+  }
+  return { status: response.status, body: Buffer.concat(chunks).toString('utf8') };
+};

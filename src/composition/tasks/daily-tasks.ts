@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { runReviewMail } from './review-mail.js';
+import { sentenceOf } from '../sentence-of.js';
+import type { Services } from '../services.js';
+import { levelOf } from '../opening/store-reports.js';
+
+/** The time between two looks. */
+const lookMs = 60_000;
+
+/** Runs what one of the processes does once a day, until the signal aborts. */
+export async function runDailyTasks(services: Services, signal: AbortSignal): Promise<void> {
+  await Promise.all([runReviewMail(services, signal), runReconciling(services, signal)]);
+}
+
+/**
+ * Asks the payment platforms for what their callbacks did not report: docs/design.md#reconciling. A failure is a line in the log, and a
+ * later look tries again.
+ */
+async function runReconciling(services: Services, signal: AbortSignal): Promise<void> {
+  const { commands, clock, availability } = services;
+  const { logger } = services.log;
+  const makeContext = (): CommandContext => {
+    const commandId = randomUUID();
+    const causes = { causationId: commandId, correlationId: commandId };
+    return { commandId, ...causes, actor: 'system:reconciling', time: clock.now() };
+  };
+  while (!signal.aborted) {
+    try {
+      for (const [provider, counts] of await commands.reconcileDaily(makeContext)) {
+        logger.info(
+          { provider, ...counts },
+          'a payment platform was asked for what its callbacks did not report',
+        );
+      }
+    } catch (error) {
+      logger[levelOf(availability, error)](
+        { error: sentenceOf(error) },
+        'a payment platform was not asked for what its callbacks did not report; it is tried again',
+      );
+    }
+    // The abort ends the wait.
+    await clock.sleep(lookMs, signal).catch(() => undefined);
+  }
+}

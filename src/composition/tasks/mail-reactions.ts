@@ -1,0 +1,67 @@
+import { ConfigProblem } from '../../config/config.js';
+import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
+import { makeLogMailer } from '../../mail/log-mailer.js';
+import { type Mailer, makeMailer } from '../../mail/mailer.js';
+import { parseSmtpUrl } from '../../mail/smtp-url.js';
+import {
+  makeAddressChangeCodes,
+  makeLoginCodes,
+  makeVerificationCodes,
+} from '../../keys/codes/login-codes.js';
+import { makeAddressRevertCodes } from '../../keys/codes/revert-codes.js';
+import { makeMailAddressChanges } from '../../areas/accounts/commands/address/mail-address-change-reaction.js';
+import { makeMailEmailVerifications } from '../../areas/accounts/commands/address/mail-email-verification-reaction.js';
+import { makeMailInvitations } from '../../areas/projects/commands/invitations/mail-invitation-reaction.js';
+import { makeMailMemberNotices } from '../../areas/projects/commands/members/mail-member-notice-reaction.js';
+import { makeMailLoginCodes } from '../../areas/accounts/commands/signing-in/mail-login-code-reaction.js';
+import { makeMailSecurityNotices } from '../../areas/accounts/commands/account/mail-security-notice-reaction.js';
+import { makeMailShareGuessing } from '../../areas/shares/commands/mails/mail-share-guessing-reaction.js';
+import { makeMailShareLinks } from '../../areas/shares/commands/mails/mail-share-reaction.js';
+import {
+  makeMailShareOpening,
+  makeRequestOpeningNotices,
+} from '../../areas/shares/commands/mails/mail-share-opening-reaction.js';
+import type { Services } from '../services.js';
+
+/** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
+export function makeMailReactions(services: Services): readonly AnyReaction[] {
+  const { config, readers, keyRings, log } = services;
+  if (!config.mailConfigured) return [];
+  const deps = {
+    ...services,
+    ...readers,
+    mailer: openMailer(services),
+    publicUrl: config.publicUrl,
+    loginCodes: makeLoginCodes(keyRings.code),
+    addressChangeCodes: makeAddressChangeCodes(keyRings.code),
+    verificationCodes: makeVerificationCodes(keyRings.code),
+    addressRevertCodes: makeAddressRevertCodes(keyRings.code),
+    onRefused: (reaction: string, error: Error) => {
+      log.logger.warn({ reaction, error: error.message }, 'a mail was refused for good');
+    },
+  };
+  return [
+    makeMailEmailVerifications(deps),
+    makeMailLoginCodes(deps),
+    makeMailAddressChanges(deps),
+    makeMailInvitations(deps),
+    makeMailMemberNotices(deps),
+    makeMailSecurityNotices(deps),
+    makeMailShareGuessing(deps),
+    makeRequestOpeningNotices(deps),
+    makeMailShareOpening(deps),
+    makeMailShareLinks(deps),
+  ];
+}
+
+/** @throws ConfigProblem when SMTP_URL, which a file may hold, names no mail server any more */
+export function openMailer({ config, log }: Services): Mailer {
+  if (config.mailsToLog) {
+    return makeLogMailer((mail) => {
+      log.logger.info(mail, 'a mail, logged instead of sent');
+    });
+  }
+  const server = parseSmtpUrl(config.secret('SMTP_URL') ?? '');
+  if (server === null) throw new ConfigProblem('SMTP_URL is not what it was at the start');
+  return makeMailer({ server, from: config.mailFrom });
+}

@@ -1,0 +1,119 @@
+import { assetsProjection } from '../../../projections/assets/assets/projection.js';
+import { projectsProjection } from '../../../projections/projects/projects/projection.js';
+import { sessionsProjection } from '../../../projections/accounts/sessions/projection.js';
+import { sharesProjection } from '../../../projections/shares/shares/projection.js';
+import { storageConfigsProjection } from '../../../projections/storages/storage-configs/projection.js';
+import { makeAbortUploads } from '../../areas/assets/commands/uploads/abort-upload-reaction.js';
+import { makeCheckUploads } from '../../areas/assets/commands/uploads/check-upload-reaction.js';
+import { makeDeleteAssetObjects } from '../../areas/assets/commands/delete-objects-reaction.js';
+import { makeCaptureApprovedPayments } from '../../areas/payments/commands/orders/capture-payment-reaction.js';
+import { makeExpireOrders } from '../../areas/payments/commands/orders/expire-order-reaction.js';
+import {
+  makeCheckCapacityGrants,
+  makeCheckEntitlementGrants,
+  makeFulfilOrders,
+} from '../../areas/payments/commands/orders/fulfil-order-reaction.js';
+import {
+  makeAcceptNewInvitations,
+  makeAcceptOpenInvitations,
+} from '../../areas/projects/commands/invitations/accept-invitation-reactions.js';
+import { makePurgeUnprovedAccounts } from '../../areas/accounts/commands/registering/purge-unproved-reaction.js';
+import { makeForgetInvitationsReaction } from '../../areas/projects/commands/invitations/forget-invitations-reaction.js';
+import { makeEraseShareKeys } from '../../areas/shares/commands/destroy-share-key-reaction.js';
+import { makeForgetShareMails } from '../../areas/shares/commands/mails/forget-share-mail-reaction.js';
+import {
+  makeRevokeAssetShares,
+  makeRevokeLateShares,
+  makeRevokeProjectShares,
+} from '../../areas/shares/commands/revoke-orphaned-shares-reaction.js';
+import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/defaults/choose-first-default-reaction.js';
+import {
+  makeDeleteLateStorages,
+  makeDeleteProjectStorages,
+} from '../../areas/storages/commands/delete-orphaned-storages-reaction.js';
+import { makeProbeStorages } from '../../areas/storages/commands/testing/probe-storage-reaction.js';
+import { makeEndGivenAccesses } from '../../areas/accounts/commands/account/end-given-access-reaction.js';
+import { makeEraseStorageCredentials } from '../../areas/storages/commands/erase-storage-credentials-reaction.js';
+import {
+  makeFinishEmailChanges,
+  makeReleaseFormerAddresses,
+} from '../../areas/accounts/commands/address/finish-email-change-reaction.js';
+import { makeFinishErasures } from '../../areas/accounts/commands/account/finish-erasure-reaction.js';
+import { makeRecordShareAccesses } from '../../areas/shares/commands/visiting/record-share-access-reaction.js';
+import { makeRemoveErasedMembers } from '../../areas/projects/commands/members/remove-erased-member-reaction.js';
+import { makeSettlePayments } from '../../areas/payments/commands/callbacks/settle-payment-reaction.js';
+import type { AnyProjection } from '../../event-sourcing/views/projection.js';
+import type { Position } from '../../event-sourcing/ports/domain-event.js';
+import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
+import type { ProjectionRunner } from '../../event-sourcing/feeding/projectors/projection-runner.js';
+import { makeMailReactions } from './mail-reactions.js';
+import type { Services } from '../services.js';
+
+/** @param runner the running views; a reaction that reads a view waits until the view has the event */
+export function makeReactions(
+  services: Services,
+  runner: Pick<ProjectionRunner, 'shows'>,
+): readonly AnyReaction[] {
+  const { commands, readers, clock } = services;
+  const caughtUp =
+    (...views: readonly AnyProjection[]) =>
+    (position: Position): boolean =>
+      views.every((view) => runner.shows(view, position));
+  const sharesShown = caughtUp(sharesProjection);
+  return [
+    ...makeMailReactions(services),
+
+    // Accounts
+    makeFinishEmailChanges(commands),
+    makeReleaseFormerAddresses({ ...commands, clock }),
+    makeEndGivenAccesses({ ...commands, projectsShowUpTo: caughtUp(projectsProjection) }),
+    ...purgeReactions(services),
+    makeFinishErasures({ ...commands, viewsShow: caughtUp(sessionsProjection, projectsProjection) }),
+
+    // Projects
+    makeAcceptNewInvitations(commands),
+    makeAcceptOpenInvitations({ ...commands, ...readers, projectsShowUpTo: caughtUp(projectsProjection) }),
+    makeForgetInvitationsReaction(commands),
+    makeRemoveErasedMembers(commands),
+
+    // Storages
+    makeProbeStorages({ ...commands, clock }),
+    makeChooseFirstDefaultReaction(commands),
+    makeEraseStorageCredentials(commands),
+    makeDeleteLateStorages(commands),
+    makeDeleteProjectStorages({ ...commands, storagesShown: caughtUp(storageConfigsProjection) }),
+
+    // Assets
+    makeCheckUploads({ ...services, ...commands }),
+    makeAbortUploads({ ...services, ...commands }),
+    makeDeleteAssetObjects({
+      ...services,
+      ...commands,
+      viewsShow: caughtUp(storageConfigsProjection, assetsProjection),
+    }),
+
+    // Shares
+    makeRecordShareAccesses({ ...commands, clock }),
+    makeEraseShareKeys({ ...commands, sharesShown }),
+    makeRevokeProjectShares({ ...commands, sharesShown }),
+    makeRevokeAssetShares({ ...commands, sharesShown }),
+    makeRevokeLateShares(commands),
+    makeForgetShareMails(services),
+
+    // Orders
+    makeExpireOrders(services),
+    ...makeSettlePayments(commands),
+    makeCaptureApprovedPayments(commands),
+    makeFulfilOrders(commands),
+    makeFulfilOrders(commands, 'fulfil-paid-orders'),
+    makeCheckCapacityGrants(commands),
+    makeCheckEntitlementGrants(commands),
+  ];
+}
+
+/** Without mail no person can prove an address, so no account is purged: docs/design.md#unproved-accounts. */
+function purgeReactions(services: Services): readonly AnyReaction[] {
+  const { mailConfigured, unprovedAccountDays } = services.config;
+  if (!mailConfigured || unprovedAccountDays === 0) return [];
+  return [makePurgeUnprovedAccounts({ ...services, ...services.commands, unprovedAccountDays })];
+}

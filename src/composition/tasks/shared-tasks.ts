@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { examineEveryMs, makeSilenceWatch } from '../../areas/nodes/commands/watch-silence.js';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { startSharedTask } from '../../event-sourcing/feeding/sharing/shared-task.js';
+import type { Task } from '../../event-sourcing/feeding/sharing/tasks.js';
+import { makeProbe } from '../../areas/nodes/prober/probe.js';
+import { proberName, startProber } from '../../areas/nodes/prober/prober.js';
+import { sentenceOf } from '../sentence-of.js';
+import type { Services } from '../services.js';
+import { levelOf } from '../opening/store-reports.js';
+
+type TaskServices = Pick<
+  Services,
+  'config' | 'handler' | 'commands' | 'stores' | 'readers' | 'clock' | 'members' | 'log' | 'availability'
+>;
+
+const silenceName = 'node-silence';
+
+/** Starts the tasks that one of the processes does for all (docs/design.md#sharing). */
+export function startSharedTasks(services: TaskServices): readonly Task[] {
+  const { nodeProber } = services.config;
+  const silence = startSilenceWatch(services);
+  if (nodeProber === undefined) return [silence];
+  const { readers, commands, log } = services;
+  const prober = startProber({
+    ...taskDeps(services, proberName),
+    nodes: readers.nodes,
+    reportNodeCheck: commands.reportNodeCheck,
+    probe: makeProbe(nodeProber),
+    onLate: (turns) => {
+      log.logger.warn({ turns }, 'nodes are probed late: too many of them do not answer');
+    },
+  });
+  return [silence, prober];
+}
+
+/** Starts the watch for silent nodes (docs/design.md#node-checks). */
+function startSilenceWatch(services: TaskServices): Task {
+  const { handler, stores, readers } = services;
+  const deps = taskDeps(services, silenceName);
+  const watch = makeSilenceWatch({ handler, stateStore: stores.stateStore, ...readers, ...deps });
+  return startSharedTask(
+    { name: silenceName, intervalMs: examineEveryMs, work: watch.examine, pause: watch.forget },
+    deps,
+  );
+}
+
+function taskDeps({ members, clock, log, availability }: TaskServices, actor: string) {
+  return {
+    ...{ members, clock },
+    newContext: (): CommandContext => {
+      const commandId = randomUUID();
+      const ids = { commandId, causationId: commandId, correlationId: commandId };
+      return { ...ids, actor: `system:${actor}`, time: clock.now() };
+    },
+    onRetry: (task: string, error: unknown): void => {
+      log.logger[levelOf(availability, error)](
+        { task, error: sentenceOf(error) },
+        'a task failed; trying again',
+      );
+    },
+  };
+}

@@ -1,9 +1,0 @@
-import { checkName } from '../text.js';
-
-/** In code points (docs/design.md#registration). */
-export const nicknameLengthMax = 50;
-
-/** Trims and checks a nickname. @throws CommandRejected invalid_request */
-export function checkNickname(text: string): string {
-  return checkName(text, 'nickname', nicknameLengthMax);
-}

@@ -1,0 +1,304 @@
+import { setMaxListeners } from 'node:events';
+import { fingerprintOf, makeLoadOwnCheckpoint } from '../feeding/checkpoints.js';
+import { referenceTo } from '../feeding/event-reference.js';
+import { makeSetApart, type SetApartItem, type SetApartRecord } from '../feeding/set-apart.js';
+import { backoff, type Clock, type Random } from '../../kit/clock.js';
+import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
+import { StoreUnavailable } from '../ports/errors.js';
+import type { EventStore, LogPage } from '../ports/event-store.js';
+import { type AnyReaction, concerns, eventFor, type ReactionEvent } from './reaction.js';
+import { makeClaims } from './reaction-claims.js';
+import { makeLowWaterMark } from './reaction-mark.js';
+import { makeReactionTimers } from './reaction-timers.js';
+import { makeReactionTurn, type Served } from './reaction-turn.js';
+import { serveTimers } from './serve-timers.js';
+import { takeBackEvent } from './take-back.js';
+import { makeSemaphore } from '../../kit/semaphore.js';
+import type { ReadModelStore } from '../ports/read-model-store.js';
+import type { StateStore } from '../ports/state-store.js';
+
+export interface ReactionDeps {
+  readonly eventStore: EventStore;
+  /** Stores the marks and what is set apart. After their loss the reaction reads the log again and repeats no outcome. */
+  readonly readModelStore: ReadModelStore;
+  /** Stores the claims. */
+  readonly stateStore: StateStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The sleep before a retry, which may end early; by default that of the clock. */
+  readonly sleepUntilRetry?: Clock['sleep'];
+  /** An id of this process, which a restart changes. */
+  readonly holder: string;
+}
+
+export interface ReactionProgress {
+  /** The low-water mark: every event up to it has its outcome or needs none. Null at the start of the log. */
+  readonly position: Position | null;
+  /** The count of events that are taken and not settled. */
+  readonly open: number;
+  /** The recorded time of the first open event; null when none is open. */
+  readonly oldestOpenAt: Date | null;
+  /** Whether the last page reached the end of the log. */
+  readonly atHead: boolean;
+  /** The count of events that the reaction has set apart. */
+  readonly setApart: number;
+}
+
+export interface RunningReaction {
+  progress(): ReactionProgress;
+  /** Resolves after the signal aborts. @throws StoreDamaged, or the error of an event too many: the reaction must stop */
+  readonly done: Promise<void>;
+}
+
+/** Events that the reaction may take after its mark. */
+export const aheadMax = 1_000;
+/** More events than these are no exception: the reaction stops instead. One stream may hold some hundred. */
+export const setApartMax = 1_000;
+const atOnceDefault = 8;
+/** The reaction saves its mark at most this often: when an event was settled, or while it catches up. */
+const changedMs = 1_000;
+/** At the head of a log that moves without events of the reaction, it saves its mark this often. */
+const unchangedMs = 10_000;
+/** The time in which running turns may finish when the process ends. */
+const graceMs = 5_000;
+const retry = { first: 250, cap: 10_000 };
+
+/** Returns the name of a reaction's mark among the checkpoints of the views. */
+export function markName(reaction: Pick<AnyReaction, 'name'>): string {
+  return `reaction/${reaction.name}`;
+}
+
+/**
+ * Runs one reaction from its durable mark until the signal aborts. It takes at most 1,000 events after the mark, and
+ * serves later ones while earlier ones wait. Retries while a store is unavailable.
+ */
+export function runReaction(
+  deps: ReactionDeps,
+  reaction: AnyReaction,
+  options: {
+    readonly signal: AbortSignal;
+    readonly onRetry: (error: Error, failures: number) => void;
+    readonly onSetApart: (event: SetApartItem) => void;
+    readonly aheadMax?: number;
+  },
+): RunningReaction {
+  const { eventStore, readModelStore, clock, random } = deps;
+  const sleepUntilRetry = deps.sleepUntilRetry ?? ((ms: number, end: AbortSignal) => clock.sleep(ms, end));
+  const { onRetry, onSetApart } = options;
+  const limit = options.aheadMax ?? aheadMax;
+  const claims = makeClaims(deps, reaction.name);
+  const timers = makeReactionTimers(deps, reaction);
+  const apart = makeSetApart(readModelStore, {
+    owner: markName(reaction),
+    itemsMax: setApartMax,
+    onSetApart,
+  });
+  const atOnceMax = reaction.atOnceMax ?? atOnceDefault;
+  const semaphore = makeSemaphore(atOnceMax);
+  const ending = new AbortController();
+  const cutOff = new AbortController();
+  // Each waiting event and each effect listens; above ten listeners Node warns of a leak.
+  setMaxListeners(limit + setApartMax + 100, ending.signal);
+  setMaxListeners(atOnceMax, cutOff.signal);
+  const running = new Set<Promise<void>>();
+  let mark = makeLowWaterMark(null);
+  let saved: Position | null = null;
+  let loadedFingerprint: string | undefined;
+  let atHead = false;
+  let savedAtMs = clock.now().getTime();
+  let settledSinceSave = false;
+  let failure: { readonly error: unknown } | null = null;
+  let makeRoom = (): void => undefined;
+
+  return {
+    progress: () => ({
+      position: mark.position(),
+      open: mark.open(),
+      oldestOpenAt: mark.oldest()?.recordedAt ?? null,
+      atHead,
+      setApart: apart.count(),
+    }),
+    done: run(),
+  };
+
+  async function run(): Promise<void> {
+    options.signal.addEventListener('abort', end, { once: true });
+    if (options.signal.aborted) end();
+    const saving = saveEachSecond().catch(fail);
+    const timing = reaction.hasTimers === true ? serveOwnTimers().catch(fail) : undefined;
+    await follow().catch(fail);
+    end();
+    options.signal.removeEventListener('abort', end);
+    await finishServing();
+    await Promise.all([saving, timing]);
+    // The next start then skips settled events. An unmoved mark is saved too: the read models may have been deleted.
+    saved = null;
+    await save().catch(fail);
+    if (failure !== null) throw failure.error;
+  }
+
+  /** Lets running turns finish within the grace, then cuts their effects off. Commands have separate time limits. */
+  async function finishServing(): Promise<void> {
+    const finished = new AbortController();
+    const cut = (): void => {
+      cutOff.abort();
+    };
+    // An abort means that all turns finished in time.
+    clock.sleep(graceMs, finished.signal).then(cut, () => undefined);
+    await Promise.all(running);
+    finished.abort();
+  }
+
+  /** Ends the reaction with its first failure that no retry cures. */
+  function fail(error: unknown): void {
+    failure ??= { error };
+    end();
+  }
+
+  function end(): void {
+    ending.abort();
+    makeRoom();
+  }
+
+  /** Follows the log from the durable mark; after an interruption, from the last position that it has taken. */
+  async function follow(): Promise<void> {
+    const loadOwnCheckpoint = makeLoadOwnCheckpoint(
+      deps,
+      markName(reaction),
+      `the reaction ${reaction.name}`,
+    );
+    let started = false;
+    for (let attempt = 0; !ending.signal.aborted; attempt += 1) {
+      try {
+        const { checkpoint } = await loadOwnCheckpoint();
+        if (!started) {
+          saved = checkpoint?.position ?? null;
+          mark = makeLowWaterMark(saved);
+          loadedFingerprint = checkpoint?.fingerprint;
+          for (const record of await apart.load()) startServing(takeBack(record));
+          started = true;
+        }
+        for await (const page of eventStore.subscribe({ after: mark.taken(), signal: ending.signal })) {
+          await takePage(page);
+          attempt = 0;
+        }
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        if (!isEnding()) onRetry(error, attempt);
+      }
+      // Also after a subscription that ended without an error. An abort ends the loop.
+      await sleepUntilRetry(backoff(attempt, random, retry), ending.signal).catch(() => undefined);
+    }
+  }
+
+  async function takePage(page: LogPage): Promise<void> {
+    atHead = false;
+    let skipped: LogEvent | null = null;
+    const passSkipped = (): void => {
+      if (skipped !== null) mark.pass({ position: skipped.position, lastEvent: skipped });
+      skipped = null;
+    };
+    for (const stored of page.events) {
+      // Most events are of no concern, so none of these costs a turn of the event loop.
+      const event = concerns(reaction, stored)
+        ? await apart.attempt(stored.id, () => eventFor(reaction, stored), referenceTo(stored))
+        : null;
+      if (event === null) {
+        skipped = stored;
+        continue;
+      }
+      passSkipped();
+      while (mark.ahead() >= limit && !isEnding()) {
+        await new Promise<void>((resolve) => {
+          makeRoom = resolve;
+        });
+      }
+      if (isEnding()) return;
+      take(stored, event);
+    }
+    passSkipped();
+    if (page.cursor !== null) mark.pass({ position: page.cursor });
+    atHead = page.atHead;
+  }
+
+  function take(stored: LogEvent, event: ReactionEvent<DomainEvent>): void {
+    mark.take({ position: stored.position, lastEvent: stored }, event);
+    startServing(serve(event));
+  }
+
+  function serveOwnTimers(): Promise<void> {
+    return serveTimers({
+      ...{ timers, apart, clock, sleepUntilRetry, onRetry, signal: ending.signal },
+      ...{ serve, start: startServing },
+    });
+  }
+
+  function takeBack(record: SetApartRecord): Promise<void> {
+    return takeBackEvent(
+      {
+        ...{ reaction, eventStore, apart, semaphore, random, sleepUntilRetry, serve, onRetry },
+        signal: ending.signal,
+      },
+      record,
+    );
+  }
+
+  /** The process waits for this work when it ends. */
+  function startServing(work: Promise<unknown>): void {
+    const guarded: Promise<void> = work.then(() => undefined, fail).finally(() => running.delete(guarded));
+    running.add(guarded);
+  }
+
+  /** Serves an event turn by turn until it is settled or set apart. Other events are served between its turns. */
+  async function serve(event: ReactionEvent<DomainEvent>): Promise<Served> {
+    const turn = makeReactionTurn(
+      { ...deps, reaction, claims, timers, apart, cutOff: cutOff.signal, onRetry },
+      event,
+    );
+    while (!isEnding()) {
+      const ended = await semaphore.run(async () => (isEnding() ? { againInMs: 0 } : turn()));
+      if (typeof ended === 'string') {
+        mark.settle(event);
+        settledSinceSave = true;
+        makeRoom();
+        return ended;
+      }
+      // An abort ends the loop.
+      await sleepUntilRetry(ended.againInMs, ending.signal).catch(() => undefined);
+    }
+    return 'ended';
+  }
+
+  async function saveEachSecond(): Promise<void> {
+    while (!isEnding()) {
+      await clock.sleep(changedMs, ending.signal).catch(() => undefined);
+      const isUnchanged = atHead && !settledSinceSave;
+      if (!isUnchanged || clock.now().getTime() - savedAtMs >= unchangedMs) await save();
+    }
+  }
+
+  async function save(): Promise<void> {
+    const position = mark.position();
+    if (position === null || position === saved) return;
+    const lastEvent = mark.lastEvent();
+    const fingerprint = lastEvent === null ? loadedFingerprint : fingerprintOf(lastEvent);
+    try {
+      const logId = await eventStore.logId();
+      await readModelStore.saveCheckpoint(markName(reaction), {
+        logId,
+        position,
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+      });
+      saved = position;
+      savedAtMs = clock.now().getTime();
+      settledSinceSave = false;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      onRetry(error, 0);
+    }
+  }
+
+  function isEnding(): boolean {
+    return ending.signal.aborted;
+  }
+}

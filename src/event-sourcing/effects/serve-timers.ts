@@ -1,0 +1,67 @@
+import type { SetApart } from '../feeding/set-apart.js';
+import type { Clock } from '../../kit/clock.js';
+import type { DomainEvent } from '../ports/domain-event.js';
+import { StoreUnavailable } from '../ports/errors.js';
+import type { ReactionEvent } from './reaction.js';
+import type { Served } from './reaction-turn.js';
+import { type ReactionTimer, type ReactionTimers, timerAfterMs } from './reaction-timers.js';
+
+/** Timers that one look at the store returns, at most. */
+const listedMax = 200;
+/** The pause before the next look while due timers are served. */
+const pauseMs = 250;
+/** The wait after a failed look, which ends when the store answers again. */
+const retryMs = 10_000;
+
+/** Serves the events whose timers are due, until the signal aborts. */
+export async function serveTimers(deps: {
+  readonly timers: ReactionTimers;
+  readonly clock: Clock;
+  readonly sleepUntilRetry: Clock['sleep'];
+  readonly signal: AbortSignal;
+  readonly apart: Pick<SetApart, 'attempt'>;
+  readonly serve: (event: ReactionEvent<DomainEvent>) => Promise<Served>;
+  /** Receives the work on each timer. The process waits for it when it ends. */
+  readonly start: (work: Promise<void>) => void;
+  readonly onRetry: (error: Error, failures: number) => void;
+}): Promise<void> {
+  const { timers, apart, clock, sleepUntilRetry, signal, start, onRetry } = deps;
+  /** The keys of the timers that are being served. */
+  const serving = new Set<string>();
+  while (!signal.aborted) {
+    const waitMs = await look().catch(retryLater);
+    // An abort ends the loop.
+    await sleepUntilRetry(waitMs, signal).catch(() => undefined);
+  }
+
+  /** Returns the wait until the next look, in ms. */
+  async function look(): Promise<number> {
+    const first = await timers.first(listedMax);
+    const now = clock.now();
+    for (const timer of first.filter(({ key, dueAt }) => dueAt <= now && !serving.has(key))) {
+      serving.add(timer.key);
+      start(serveOne(timer).finally(() => serving.delete(timer.key)));
+    }
+    const next = first.find(({ dueAt }) => dueAt > now);
+    if (next !== undefined) return Math.min(timerAfterMs, next.dueAt.getTime() - now.getTime());
+    return first.length < listedMax ? timerAfterMs : pauseMs;
+  }
+
+  async function serveOne(timer: ReactionTimer): Promise<void> {
+    try {
+      const event = await apart.attempt(timer.eventId, () => timers.eventOf(timer), timer.event);
+      if (event !== null && (await deps.serve(event)) === 'ended') return;
+      // The clock may have been set back. The event then has this timer again.
+      if (clock.now() >= timer.dueAt) await timers.remove(timer);
+    } catch (error) {
+      // A later look finds the timer again.
+      retryLater(error);
+    }
+  }
+
+  function retryLater(error: unknown): number {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    onRetry(error, 0);
+    return retryMs;
+  }
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Clock } from '../../kit/clock.js';
+import type { StoredEvent } from '../ports/domain-event.js';
+import { StoreDamaged, StoreUnavailable, StreamDamaged } from '../ports/errors.js';
+import type { EventStore } from '../ports/event-store.js';
+import type { Checkpoint, ReadModelStore } from '../ports/read-model-store.js';
+import { makeShortLog, type ShortLog } from './short-log.js';
+
+/** The fields that identify an event. */
+type Identified = Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'recordedAt'>;
+
+const storedFingerprint = z.tuple([z.string(), z.string(), z.string(), z.string()]);
+
+/**
+ * Returns a text that identifies an event. It contains the recorded time, because a reaction's command makes the same
+ * event ids again in a log that was restored from an older backup.
+ */
+export function fingerprintOf({ stream, revision, id, recordedAt }: Identified): string {
+  return JSON.stringify([stream, String(revision), id, recordedAt.toISOString()]);
+}
+
+/** Loads the checkpoint of a log reader, and the id of the log. */
+export type LoadOwnCheckpoint = () => Promise<{
+  readonly logId: string;
+  readonly checkpoint: Checkpoint | null;
+}>;
+
+/**
+ * Makes a function that loads a checkpoint and verifies the log: it has the id in the checkpoint, and still holds the
+ * last event that the reader passed. A log restored from an older backup keeps its id, and the reader would skip new
+ * events up to its checkpoint. A missing event is damage only after `eventStore.shortLogMs`, because another process
+ * may have moved the checkpoint. A reader keeps its function, which remembers since when an event is missing.
+ * @param name of the checkpoint
+ * @param reader subject of the error sentences, for example "the view users@1.1"
+ * @returns a function that throws StoreUnavailable, or StoreDamaged with a sentence that says what to do
+ */
+export function makeLoadOwnCheckpoint(
+  {
+    eventStore,
+    readModelStore,
+    clock,
+  }: {
+    readonly eventStore: Pick<EventStore, 'shortLogMs' | 'logId' | 'read'>;
+    readonly readModelStore: Pick<ReadModelStore, 'loadCheckpoint'>;
+    readonly clock: Clock;
+  },
+  name: string,
+  reader: string,
+): LoadOwnCheckpoint {
+  const shortLog = makeShortLog({ clock, waitMs: eventStore.shortLogMs });
+  return async () => {
+    const logId = await eventStore.logId();
+    const checkpoint = await readModelStore.loadCheckpoint(name);
+    if (checkpoint === null) return { logId, checkpoint };
+    if (checkpoint.logId !== logId) {
+      throw new StoreDamaged(
+        `${reader} has followed the log ${checkpoint.logId}, but the configured log is ${logId}: ` +
+          `configure the log it belongs to, or delete the read models and start again`,
+      );
+    }
+    if (checkpoint.fingerprint !== undefined) {
+      await assertHeld(checkpoint.fingerprint, { eventStore, shortLog, reader });
+    }
+    return { logId, checkpoint };
+  };
+}
+
+async function assertHeld(
+  fingerprint: string,
+  deps: {
+    readonly eventStore: Pick<EventStore, 'read'>;
+    readonly shortLog: ShortLog;
+    readonly reader: string;
+  },
+): Promise<void> {
+  const { eventStore, shortLog, reader } = deps;
+  const [stream, revision] = storedFingerprint.parse(JSON.parse(fingerprint));
+  const event = await findEvent(eventStore, stream, BigInt(revision));
+  // The damaged stream is set apart, and must not stop the views of all others.
+  if (event === 'damaged') return;
+  if (event !== undefined && fingerprintOf(event) === fingerprint) {
+    shortLog.whole();
+    return;
+  }
+  const fault = `${reader} has passed an event of the stream ${stream} at revision ${revision} that the log does not hold`;
+  if (event === undefined && !shortLog.isLasting()) throw new StoreUnavailable(fault);
+  throw new StoreDamaged(
+    `${fault}${event === undefined ? '' : ' (another one is there)'}: the log was replaced by an older one. ` +
+      'Restore the newest backup of the log, or stop the service, delete the read models and start again',
+  );
+}
+
+/** Returns the event at a revision; undefined when the stream ends before it. */
+async function findEvent(
+  eventStore: Pick<EventStore, 'read'>,
+  stream: string,
+  from: bigint,
+): Promise<StoredEvent | undefined | 'damaged'> {
+  try {
+    const [event] = await eventStore.read(stream, { from, limit: 1 });
+    // A stream that lost all of its events looks as if it ended before `from`. Only a read from its start shows the damage.
+    if (event === undefined) await eventStore.read(stream, { from: 0n, limit: 1 });
+    return event;
+  } catch (error) {
+    if (error instanceof StreamDamaged) return 'damaged';
+    throw error;
+  }
+}

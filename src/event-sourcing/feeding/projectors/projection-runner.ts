@@ -1,0 +1,243 @@
+import { setMaxListeners } from 'node:events';
+import type { SetApartItem } from '../set-apart.js';
+import type { Clock } from '../../../kit/clock.js';
+import type { Position } from '../../ports/domain-event.js';
+import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
+import { nameOf, viewPart } from '../sharing/assignment.js';
+import { makeElapsed } from '../../../kit/elapsed.js';
+import type { Members } from '../sharing/members.js';
+import type { PartProgress } from '../sharing/picture.js';
+import type { StandingPart } from '../sharing/standstill.js';
+import { makeTasks } from '../sharing/tasks.js';
+import type { Generations } from '../../views/generations/generations.js';
+import { type AnyView, viewVersion } from '../../views/projection.js';
+import type { ProjectorDeps } from './projector.js';
+import { type ProjectionStatus, type ProjectorTask, startProjectorTask } from './projector-task.js';
+import { dropOrphanedGenerations, makeRebuildSupervisor } from '../../views/generations/rebuild.js';
+import { makeViewWatch } from './view-watch.js';
+
+export type { ProjectionStatus } from './projector-task.js';
+
+export interface ProjectionEvents {
+  readonly onRetry: (collection: string, error: Error, attempt: number) => void;
+  /** A projection stopped. The others go on; readers of this one get the documents written so far. */
+  readonly onStopped: (collection: string, error: unknown) => void;
+  /** A stream cannot be taken in. Its document stays at its last revision, and the others go on. */
+  readonly onSetApart?: (collection: string, stream: SetApartItem) => void;
+  readonly onRebuilt: (collection: string, differences: { compared: number; different: number }) => void;
+}
+
+export interface ProjectionRunner {
+  /** Returns the status of every collection that this process feeds. */
+  statuses(): readonly ProjectionStatus[];
+  /**
+   * Returns whether each view has reached the head of the log at start, by this process or another one, and the statuses
+   * of the live collections that this process feeds.
+   */
+  live(): { readonly reached: boolean; readonly statuses: readonly ProjectionStatus[] };
+  /** Returns whether the view contains the log up to a position. While it does not, its feeder is asked to say so. */
+  shows(view: Pick<AnyView, 'name'>, position: Position): boolean;
+  /** Returns the views and reactions that no process has fed for 15 s while the log moved. */
+  unfed(): readonly StandingPart[];
+  /** Returns `unfed` as sentences. */
+  problems(): readonly string[];
+  /** Returns for how long each view has been behind the log, as this process has seen the log grow; by name. */
+  lagsMs(): ReadonlyMap<string, number>;
+  /** Returns each view with the position up to which it contains the log, and whether it lags. */
+  positions(): readonly {
+    readonly view: string;
+    readonly position: Position | null;
+    readonly lags: boolean;
+  }[];
+  /** Ends the projectors, which save their checkpoints, and leaves the other processes. */
+  stop(): Promise<void>;
+}
+
+const tickMs = 1_000;
+/** Less than two ticks, because a timer may fire a little early. A tick may last as long as a call to the log. */
+const registryMs = 1_750;
+
+/**
+ * Feeds every generation of the views that fall to this process, starts and ends projectors as views and generations come
+ * and go, and carries the rebuilds of its views on: docs/design.md#sharing. Requires started generations.
+ */
+export async function startProjections(
+  deps: ProjectorDeps & {
+    readonly generations: Generations;
+    readonly members: Members;
+    readonly clock: Clock;
+  },
+  events: ProjectionEvents,
+): Promise<ProjectionRunner> {
+  const { generations, members, eventStore, clock } = deps;
+  const { projections } = generations;
+  const stopping = new AbortController();
+  setMaxListeners(projections.length + 1, stopping.signal);
+  const tasks = makeTasks<ProjectorTask>();
+  const [startHead] = await Promise.all([
+    eventStore.head(),
+    dropOrphanedGenerations(generations, deps.readModelStore),
+  ]);
+  members.declare(projections.map(partOf));
+  await members.start();
+  const supervisor = makeRebuildSupervisor(
+    { ...deps, statusOf: (collection) => tasks.get(collection)?.status() ?? null },
+    events.onRebuilt,
+  );
+  /** The views whose rebuild a call carries on now. A comparison may take longer than a tick. */
+  const rebuilding = new Map<AnyView, Promise<void>>();
+  /** The views that have stopped here. Another process feeds them; the stopped task stays for its reason. */
+  const withdrawn = new Set<AnyView>();
+  const watch = makeViewWatch({ ...deps, startHead, taskOf });
+  const elapsedMs = makeElapsed(clock);
+  let registryReadAtMs = elapsedMs();
+
+  for (const projection of projections) members.reports(partOf(projection), () => progressOf(projection));
+  adjustTasks();
+  const removeListener = members.onChange(adjustTasks);
+  const loop = tickEachSecond();
+
+  return {
+    statuses: () => tasks.all().map((task) => task.status()),
+    live: () => ({
+      reached: watch.reached(),
+      statuses: projections.flatMap((projection) => taskOf(projection)?.status() ?? []),
+    }),
+    shows: watch.shows,
+    unfed: watch.unfed,
+    problems: () =>
+      watch
+        .unfed()
+        .map(({ part, forMs }) => `no process has fed ${nameOf(part)} for ${Math.round(forMs / 1_000)} s`),
+    positions: () =>
+      projections.map((projection) => ({
+        ...{ view: projection.name, position: watch.positionOf(projection) },
+        lags: watch.lagMs(projection) > 0,
+      })),
+    lagsMs: () => new Map(projections.map((projection) => [projection.name, watch.lagMs(projection)])),
+    stop: async () => {
+      removeListener();
+      stopping.abort();
+      const ended = Promise.all([tasks.stop(), loop, ...rebuilding.values()]);
+      // The others take over at once, for a second feeder is harmless.
+      await members.stop();
+      await ended;
+    },
+  };
+
+  function progressOf(projection: AnyView): PartProgress {
+    const lagMs = watch.lagMs(projection);
+    // While the registry cannot be read, the live collection is unknown, and its task goes on.
+    const statuses = tasks.all().map((task) => task.status());
+    const status = taskOf(projection)?.status() ?? statuses.find((one) => one.projection === projection);
+    if (status === undefined) return { state: null, lagMs, problem: null };
+    const { state, reason } = status;
+    return { state: state === 'live' ? 'running' : state, lagMs, problem: reason };
+  }
+
+  async function tickEachSecond(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        await tick();
+      } catch (error) {
+        if (error instanceof StoreDamaged) {
+          events.onStopped('the registry of generations', error);
+          return;
+        }
+        // Readers notice by the age of the last read of the registry.
+        events.onRetry('the registry of generations', toError(error), 0);
+      }
+      // An abort ends the loop.
+      await clock.sleep(tickMs, stopping.signal).catch(() => undefined);
+    }
+  }
+
+  async function tick(): Promise<void> {
+    const nowMs = elapsedMs();
+    if (nowMs - registryReadAtMs >= registryMs || rebuilding.size > 0) {
+      registryReadAtMs = nowMs;
+      await generations.refresh();
+    }
+    adjustTasks();
+    for (const projection of projections) {
+      if (isFedHere(projection) || withdrawn.has(projection)) carryOn(projection);
+    }
+    await watch.tick();
+  }
+
+  function adjustTasks(): void {
+    if (stopping.signal.aborted) return;
+    const wanted = new Map<string, () => ProjectorTask>();
+    for (const projection of projections) {
+      const isHere = isFedHere(projection);
+      members.feeding(partOf(projection), isHere);
+      if (!isHere && !withdrawn.has(projection)) continue;
+      for (const collection of fedCollections(projection)) {
+        wanted.set(collection, () => startTask(projection, collection));
+      }
+    }
+    tasks.adjust(wanted);
+  }
+
+  function isFedHere(projection: AnyView): boolean {
+    return members.feederOf(partOf(projection)) === members.id;
+  }
+
+  /** While the registry cannot be read, the collections that are fed stay as they are. */
+  function fedCollections(projection: AnyView): readonly string[] {
+    try {
+      return generations.fedCollections(projection);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      return tasks
+        .all()
+        .filter((task) => task.status().projection === projection)
+        .map((task) => task.status().collection);
+    }
+  }
+
+  function startTask(projection: AnyView, collection: string): ProjectorTask {
+    return startProjectorTask(deps, {
+      ...{ projection, collection, startHead },
+      onRetry: (error, attempt) => {
+        events.onRetry(collection, error, attempt);
+      },
+      onStopped: (error) => {
+        events.onStopped(collection, error);
+        withdrawn.add(projection);
+        members.withdraw(partOf(projection));
+      },
+      onSetApart: (stream) => {
+        events.onSetApart?.(collection, stream);
+      },
+    });
+  }
+
+  function carryOn(projection: AnyView): void {
+    if (rebuilding.has(projection) || !generations.isRebuilding(projection)) return;
+    const work = supervisor
+      .carryOn(projection)
+      .catch((error: unknown) => {
+        if (stopping.signal.aborted) return;
+        const what = `the rebuild of ${projection.name}`;
+        if (error instanceof StoreDamaged) events.onStopped(what, error);
+        else events.onRetry(what, toError(error), 0);
+      })
+      .finally(() => rebuilding.delete(projection));
+    rebuilding.set(projection, work);
+  }
+
+  /** Returns the task of the live collection; null when another process feeds it, or the live one is unknown. */
+  function taskOf(projection: AnyView): ProjectorTask | null {
+    const collection = generations.knownLive(projection);
+    return collection === null ? null : tasks.get(collection);
+  }
+}
+
+function partOf(projection: AnyView): string {
+  return viewPart(viewVersion(projection));
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

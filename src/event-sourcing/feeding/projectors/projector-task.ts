@@ -1,0 +1,93 @@
+import type { SetApartItem } from '../set-apart.js';
+import { isForLackOfRoom, reasonOf } from '../../ports/errors.js';
+import type { Position } from '../../ports/domain-event.js';
+import type { Task } from '../sharing/tasks.js';
+import { heldEventsMax } from '../../views/generations/held-collections.js';
+import type { AnyView } from '../../views/projection.js';
+import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
+
+/** The status of one collection's projector, for readiness and metrics. */
+export interface ProjectionStatus extends ProjectorProgress {
+  readonly projection: AnyView;
+  readonly collection: string;
+  readonly state: 'catching-up' | 'live' | 'stopped';
+  /** Why the projector stopped: a sentence with type, stream and revision of the event, never its payload. */
+  readonly reason: string | null;
+}
+
+/** The projector of one collection in this process. */
+export interface ProjectorTask extends Task {
+  status(): ProjectionStatus;
+  /** Saves the checkpoint if the documents have passed the goal since the last save of this kind. */
+  saveFor(goal: Position): void;
+}
+
+export interface ProjectorTaskOptions {
+  readonly projection: AnyView;
+  readonly collection: string;
+  /** The head of the log at the start of the process: the projector is live from there on. */
+  readonly startHead: Position | null;
+  readonly onRetry: (error: Error, attempt: number) => void;
+  readonly onStopped: (error: unknown) => void;
+  readonly onSetApart: (stream: SetApartItem) => void;
+}
+
+export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOptions): ProjectorTask {
+  const { projection, collection, startHead, onRetry, onStopped, onSetApart } = options;
+  const controller = new AbortController();
+  let save: () => Promise<void> = () => Promise.resolve();
+  let savedFor: Position | null = null;
+  let status: ProjectionStatus = {
+    ...{ projection, collection, state: 'catching-up', reason: null },
+    ...{ position: null, atHead: false, lastEventAt: null, setApart: 0 },
+  };
+  const onProgress = (progress: ProjectorProgress): void => {
+    const isLive = status.state === 'live' || isReached(progress.position, startHead);
+    status = { ...status, ...progress, state: isLive ? 'live' : 'catching-up' };
+    if (progress.atHead) deps.held?.release(collection);
+  };
+  const onSaver = (saver: typeof save): void => {
+    save = saver;
+  };
+  const done = runProjector(
+    deps,
+    { projection, collection },
+    { signal: controller.signal, onProgress, onRetry: retry, onSaver, onSetApart },
+  ).catch((error: unknown) => {
+    status = { ...status, state: 'stopped', reason: reasonOf(error) };
+    onStopped(error);
+  });
+  const ended = done.finally(() => deps.held?.release(collection));
+
+  return {
+    done: ended,
+    end: () => {
+      controller.abort();
+    },
+    status: () => status,
+    saveFor: (goal) => {
+      const { position } = status;
+      if (!isReached(position, goal) || (savedFor !== null && savedFor >= goal)) return;
+      savedFor = position;
+      save().catch((error: unknown) => {
+        savedFor = null;
+        onRetry(error instanceof Error ? error : new Error(String(error)), 0);
+      });
+    },
+  };
+
+  function retry(error: Error, attempt: number): void {
+    onRetry(error, attempt);
+    if (!isForLackOfRoom(error)) return;
+    // A failed look has the reason of a failed attempt, and follows the next attempt again.
+    void holdIfClose().catch(() => undefined);
+  }
+
+  /** Holds a collection that was fed before and lacks only the newest events. Readers cannot make up for more. */
+  async function holdIfClose(): Promise<void> {
+    const { position } = status;
+    if (position === null) return;
+    const { atHead } = await deps.eventStore.readAll({ after: position, limit: heldEventsMax });
+    if (atHead && status.position === position) deps.held?.hold(collection);
+  }
+}

@@ -1,0 +1,224 @@
+import { fingerprintOf, makeLoadOwnCheckpoint } from '../checkpoints.js';
+import type { SetApartItem } from '../set-apart.js';
+import { backoff, type Clock, type Random } from '../../../kit/clock.js';
+import type { DocumentWriter } from '../../views/document-writer.js';
+import type { HeldCollections } from '../../views/generations/held-collections.js';
+import type { LogEvent, Position } from '../../ports/domain-event.js';
+import { StoreUnavailable } from '../../ports/errors.js';
+import type { EventStore, LogPage } from '../../ports/event-store.js';
+import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending.js';
+import type { ReadModelStore } from '../../ports/read-model-store.js';
+
+export interface ProjectorDeps {
+  readonly eventStore: EventStore;
+  readonly readModelStore: ReadModelStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The writer of this process's commands. To wait for its running writes saves work; correctness needs none. */
+  readonly documentWriter?: Pick<DocumentWriter, 'settled'>;
+  /** Receives the collections that lack events because their store has no room. */
+  readonly held?: HeldCollections;
+}
+
+export interface ProjectorProgress {
+  /** The last position whose documents are written; null at the start of the log. */
+  readonly position: Position | null;
+  /** Whether the last page reached the end of the log. */
+  readonly atHead: boolean;
+  /** The recorded time of the last event that it passed; null before the first. */
+  readonly lastEventAt: Date | null;
+  /** The number of streams that it has set apart. */
+  readonly setApart?: number;
+}
+
+/** The projector saves a checkpoint at most this often: when its view has changed, or while it catches up. */
+const changedMs = 1_000;
+/** At the head of a log that moves without a change of the view, it saves one this often. */
+const unchangedMs = 10_000;
+/** While it catches up, the projector writes documents at the latest after this time. */
+const writeMs = 1_000;
+
+/**
+ * Feeds one collection from the log until the signal aborts: folds the events of the view's streams into documents,
+ * writes them under their guards, then moves the checkpoint. Any number of projectors may feed one collection: a
+ * document takes revision r + 1 and no other, so all end in the same documents. Retries while a store is unavailable.
+ * @throws StoreDamaged, or UndecodableEvent when too many streams are set apart: the projection must stop
+ */
+export async function runProjector(
+  deps: ProjectorDeps,
+  { projection, collection }: FedCollection,
+  options: {
+    readonly signal: AbortSignal;
+    readonly onProgress: (progress: ProjectorProgress) => void;
+    readonly onRetry: (error: Error, attempt: number) => void;
+    /** Receives a function that saves the checkpoint now, for a process that awaits it. */
+    readonly onSaver?: (save: () => Promise<void>) => void;
+    readonly onSetApart?: (stream: SetApartItem) => void;
+  },
+): Promise<void> {
+  const { eventStore, readModelStore, clock, random, documentWriter } = deps;
+  const { signal, onProgress, onRetry } = options;
+  const aborted = (): boolean => signal.aborted;
+  const loadOwnCheckpoint = makeLoadOwnCheckpoint(deps, collection, `the view ${collection}`);
+  const apart = makeStreamsApart(readModelStore, collection, (stream) => options.onSetApart?.(stream));
+  const nowMs = (): number => clock.now().getTime();
+  let attempt = 0;
+  // Kept across subscriptions, so that a series of short ones saves checkpoints too.
+  let savedAtMs = nowMs();
+  while (!aborted()) {
+    const ending = new AbortController();
+    const end = (): void => {
+      ending.abort();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      await follow(ending);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      if (aborted()) return;
+      onRetry(error, attempt);
+    } finally {
+      signal.removeEventListener('abort', end);
+      end();
+    }
+    // Also after a subscription that ended without an error. An abort ends the loop.
+    await clock.sleep(backoff(attempt, random, { first: 250, cap: 10_000 }), signal).catch(() => undefined);
+    attempt += 1;
+  }
+
+  /** Follows the log from the durable checkpoint, without cached documents: after an error they may be stale. */
+  async function follow(ending: AbortController): Promise<void> {
+    const { logId, checkpoint } = await loadOwnCheckpoint();
+    const pending = makePending({ ...deps, apart }, { projection, collection });
+    for (const record of await apart.load()) {
+      await apart.takeBack(record, async () => {
+        await pending.writeWholeStream(record.id);
+        return true;
+      });
+    }
+    /** The pages whose documents are folded, and those whose documents are written. */
+    const passed: { folded: PassedPages | null; written: PassedPages | null } = {
+      folded: null,
+      written: null,
+    };
+    let saved = checkpoint?.position ?? null;
+    let writtenAtMs = nowMs();
+    let changedSinceSave = false;
+    let reachedHead = false;
+    let isWriting = false;
+    // The write of a batch overlaps the read and fold of the next one.
+    let writing: Promise<void> = Promise.resolve();
+    options.onSaver?.(saveCheckpoint);
+    onProgress({ position: saved, atHead: false, lastEventAt: null, setApart: apart.count() });
+    const saving = saveEachSecond();
+    // The loop below ends when it fails. Until it is awaited, this handler prevents an unhandled rejection.
+    saving.catch(() => undefined);
+    let failure: { readonly error: unknown } | null = null;
+    try {
+      for await (const page of eventStore.subscribe({ after: saved, signal: ending.signal }))
+        await takePage(page);
+    } catch (error) {
+      failure = { error };
+    }
+    ending.abort();
+    // No work of this subscription may run beside the next one.
+    await Promise.allSettled([writing, saving]);
+    await writing;
+    await saving;
+    // The documents of earlier pages are valid. So a series of short subscriptions makes progress too.
+    if (passed.folded !== null) await writePending(passed.folded);
+    await saveCheckpoint();
+    if (failure !== null) throw failure.error;
+
+    async function takePage(page: LogPage): Promise<void> {
+      // At the head, commands write documents themselves: these need no fold and no second write.
+      if (page.atHead) await documentWriter?.settled();
+      await pending.fold(page);
+      const folded = passedWith(passed.folded, page);
+      passed.folded = folded;
+      const isDue = pending.batches() >= 1 || nowMs() - writtenAtMs >= writeMs;
+      // While a write runs, the projector folds on, up to a second batch.
+      if (!page.atHead && (!isDue || (isWriting && pending.batches() < 2))) return;
+      await writing;
+      writing = writePending(folded);
+      // The next batch awaits it. Until then this handler prevents an unhandled rejection.
+      writing.catch(() => undefined);
+      if (!page.atHead) return;
+      await writing;
+      // At the head, commands write documents before the projector does: those in memory would be stale.
+      pending.forgetWritten();
+    }
+
+    async function writePending(pages: PassedPages): Promise<void> {
+      if (pages === passed.written) return;
+      writtenAtMs = nowMs();
+      changedSinceSave ||= pending.size() > 0;
+      isWriting = true;
+      await pending.take()();
+      isWriting = false;
+      const hasCaughtUp = pages.atHead && !reachedHead;
+      reachedHead ||= pages.atHead;
+      passed.written = pages;
+      onProgress({
+        position: pages.position,
+        atHead: pages.atHead,
+        lastEventAt: pages.lastEvent?.recordedAt ?? null,
+        setApart: apart.count(),
+      });
+      attempt = 0;
+      // The other processes are ready when the checkpoint has passed the head at their start.
+      if (hasCaughtUp) await saveCheckpoint();
+      else if (!pages.atHead || changedSinceSave) await saveIfDue();
+    }
+
+    async function saveEachSecond(): Promise<void> {
+      const isEnding = (): boolean => ending.signal.aborted;
+      while (!isEnding()) {
+        // An abort ends the loop.
+        await clock.sleep(changedMs, ending.signal).catch(() => undefined);
+        if (!isEnding()) await saveIfDue().catch(fail);
+      }
+    }
+
+    function fail(error: unknown): never {
+      ending.abort();
+      throw error;
+    }
+
+    async function saveIfDue(): Promise<void> {
+      const atHeadUnchanged = passed.written?.atHead === true && !changedSinceSave;
+      if (nowMs() - savedAtMs >= (atHeadUnchanged ? unchangedMs : changedMs)) await saveCheckpoint();
+    }
+
+    async function saveCheckpoint(): Promise<void> {
+      const { position = null, lastEvent = null } = passed.written ?? {};
+      if (position === null || position === saved) return;
+      const fingerprint = lastEvent === null ? checkpoint?.fingerprint : fingerprintOf(lastEvent);
+      savedAtMs = nowMs();
+      changedSinceSave = false;
+      await readModelStore.saveCheckpoint(collection, {
+        logId,
+        position,
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+      });
+      saved = position;
+    }
+  }
+}
+
+interface PassedPages {
+  readonly position: Position | null;
+  readonly atHead: boolean;
+  /** The last event of this subscription; null before the first. */
+  readonly lastEvent: LogEvent | null;
+}
+
+function passedWith(before: PassedPages | null, { cursor, atHead, events }: LogPage): PassedPages {
+  return { position: cursor, atHead, lastEvent: events.at(-1) ?? before?.lastEvent ?? null };
+}
+
+/** Returns whether a position is at or past a goal: positions of one log sort as bytes. */
+export function isReached(position: Position | null, goal: Position | null): boolean {
+  if (goal === null) return true;
+  return position !== null && position >= goal;
+}

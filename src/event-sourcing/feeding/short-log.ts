@@ -1,0 +1,30 @@
+import type { Clock } from '../../kit/clock.js';
+
+/** Distinguishes a log that is short for a moment from a log that an older one has replaced. */
+export interface ShortLog {
+  /** Call it when an event is missing. Returns whether events have been missing for `waitMs`. */
+  isLasting(): boolean;
+  /** Call it when no event is missing: the wait starts again. */
+  whole(): void;
+}
+
+/** @param waitMs `EventStore.shortLogMs` */
+export function makeShortLog({
+  clock,
+  waitMs,
+}: {
+  readonly clock: Clock;
+  readonly waitMs: number;
+}): ShortLog {
+  let sinceMs: number | null = null;
+  return {
+    isLasting: () => {
+      const nowMs = clock.now().getTime();
+      sinceMs ??= nowMs;
+      return nowMs - sinceMs >= waitMs;
+    },
+    whole: () => {
+      sinceMs = null;
+    },
+  };
+}

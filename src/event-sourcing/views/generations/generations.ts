@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { type Clock, steadyMsOf } from '../../../kit/clock.js';
+import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
+import { type AnyView, collectionName, parseCollectionName, viewVersion } from '../projection.js';
+import type { ReadModelStore, VersionedRecord } from '../../ports/read-model-store.js';
+
+const recordSchema = z.strictObject({
+  /** The generation that readers use. */
+  live: z.int().positive(),
+  /** The generation that a rebuild fills; processes feed and write it like the live one. */
+  building: z.strictObject({ generation: z.int().positive(), announced_at: z.iso.datetime() }).nullable(),
+  /** The former live generation; still fed, for processes that do not know of the switch yet. */
+  retiring: z.strictObject({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
+  /** The generation that is no longer fed, and is dropped when every process knows that. */
+  dropping: z.strictObject({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
+  /** The comparison at the last switch: documents at equal revisions, and some ids of different ones. */
+  last_rebuild: z
+    .strictObject({
+      switched_at: z.iso.datetime(),
+      compared: z.int(),
+      different: z.int(),
+      different_ids: z.array(z.string()),
+    })
+    .nullable(),
+});
+
+/** A registry record is named `generations/<view>@<version>`. */
+export const registryPrefix = 'generations/';
+
+/** The registry record of a view: the generations that exist. */
+export type GenerationRecord = z.infer<typeof recordSchema>;
+
+/** The registry as this process last read it: docs/design.md#generations-and-rebuild. */
+export interface Generations {
+  readonly projections: readonly AnyView[];
+  /** Creates missing records and collections, and reads the registry. @throws StoreUnavailable */
+  start(): Promise<void>;
+  /**
+   * Reads the registry again and creates collections of new generations.
+   * @throws StoreUnavailable; StoreDamaged when a prune dropped a view of this process
+   */
+  refresh(): Promise<void>;
+  /** @throws StoreUnavailable when the last read is stale: this process may have missed a switch */
+  record(projection: AnyView): GenerationRecord;
+  /** Returns the collection that readers use. @throws as `record` */
+  liveCollection(projection: AnyView): string;
+  /** Returns the collections that are fed: live, building, retiring. @throws as `record` */
+  fedCollections(projection: AnyView): readonly string[];
+  /** Returns the live collection; null when the last read is stale. */
+  knownLive(projection: AnyView): string | null;
+  /** Returns whether the registry names a generation besides the live one; false when the last read is stale. */
+  isRebuilding(projection: AnyView): boolean;
+  /** Changes the record by compare-and-set. @returns false when `change` returned null or another process was faster */
+  change(
+    projection: AnyView,
+    change: (record: GenerationRecord) => GenerationRecord | null,
+  ): Promise<boolean>;
+}
+
+/**
+ * The maximum age of the last read of the registry. A process with a younger one may miss a switch, but no drop: each
+ * phase of a rebuild lasts `phaseMs` in `rebuild.ts`, which is longer. The difference covers an operation that began just
+ * before the limit, and clocks that run slow.
+ */
+export const registryStaleAfterMs = 10_000;
+
+/** @param deps.staleAfterMs maximum age of the last read; 10 s when left out */
+export function makeGenerations(deps: {
+  readonly projections: readonly AnyView[];
+  readonly readModelStore: ReadModelStore;
+  readonly clock: Clock;
+  readonly staleAfterMs?: number;
+}): Generations {
+  const { projections, readModelStore, clock, staleAfterMs = registryStaleAfterMs } = deps;
+  const entries = new Map<string, RegistryEntry>();
+  let reads = 0;
+
+  return {
+    projections,
+    start: async () => {
+      await createMissingRecords();
+      await refresh(projections);
+    },
+    refresh: () => refresh(projections),
+    record: (projection) => fresh(projection).record,
+    liveCollection: (projection) => fresh(projection).collections.live,
+    fedCollections: (projection) => fresh(projection).collections.all,
+    knownLive: (projection) => known(projection)?.collections.live ?? null,
+    isRebuilding: (projection) => {
+      const { building, retiring, dropping } = known(projection)?.record ?? {};
+      return [building, retiring, dropping].some((phase) => phase != null);
+    },
+    change: async (projection, change) => {
+      const name = recordName(projection);
+      const stored = parse(projection, await readModelStore.getRecord(name));
+      const next = change(stored.record);
+      if (next === null) return false;
+      const version = await readModelStore.putRecord(name, next, stored.version);
+      await refresh([projection]);
+      return version !== null;
+    },
+  };
+
+  /** Creates the records of view versions that the registry does not name. */
+  async function createMissingRecords(): Promise<void> {
+    const found = await readModelStore.getRecords(projections.map(recordName));
+    const missing = projections.filter((projection) => !found.has(recordName(projection)));
+    if (missing.length === 0) return;
+    const existing = await readModelStore.collections();
+    await Promise.all(missing.map((projection) => createRecord(projection, existing)));
+  }
+
+  async function createRecord(projection: AnyView, existing: readonly string[]): Promise<void> {
+    // A process that ran during a prune may have saved a checkpoint after the events of dropped documents, and created a
+    // collection again. So the first generation is one with neither.
+    const leftOver = existing
+      .map(parseCollectionName)
+      .filter((parsed) => parsed?.viewVersion === viewVersion(projection))
+      .map((parsed) => parsed?.generation ?? 0);
+    let live = Math.max(0, ...leftOver) + 1;
+    while ((await readModelStore.loadCheckpoint(collectionName(projection, live))) !== null) live += 1;
+    const first: GenerationRecord = {
+      ...{ live, building: null, retiring: null, dropping: null },
+      last_rebuild: null,
+    };
+    // A refusal means that another process has created the record.
+    await readModelStore.putRecord(recordName(projection), first, null);
+  }
+
+  function fresh(projection: AnyView): RegistryEntry {
+    const entry = known(projection);
+    if (entry !== null) return entry;
+    const seconds = staleAfterMs / 1_000;
+    throw new StoreUnavailable(
+      `the registry of the view ${projection.name} could not be read for ${seconds} s`,
+    );
+  }
+
+  /** Returns the entry that was last read; null when it is stale. */
+  function known({ name }: AnyView): RegistryEntry | null {
+    const entry = entries.get(name);
+    if (entry === undefined) return null;
+    const ageMs = steadyMsOf(clock) - entry.readAtMs;
+    // A negative age means that the clock was set back, so the age is unknown.
+    return ageMs < 0 || ageMs > staleAfterMs ? null : entry;
+  }
+
+  async function refresh(some: readonly AnyView[]): Promise<void> {
+    // Before the read: the result is at least as recent as this time.
+    const readAtMs = steadyMsOf(clock);
+    const read = (reads += 1);
+    const records = await readModelStore.getRecords(some.map(recordName));
+    await Promise.all(
+      some.map(async (projection) => {
+        const { record } = parse(projection, records.get(recordName(projection)) ?? null);
+        await note(projection, { record, read, readAtMs, collections: fedBy(projection, record) });
+      }),
+    );
+  }
+
+  async function note(projection: AnyView, entry: RegistryEntry): Promise<void> {
+    const before = entries.get(projection.name)?.collections.all ?? [];
+    const unknown = entry.collections.all.filter((collection) => !before.includes(collection));
+    await Promise.all(
+      unknown.map((collection) => readModelStore.ensureCollection(collection, projection.indexes)),
+    );
+    // Reads may overtake one another: the later one stays.
+    if ((entries.get(projection.name)?.read ?? 0) > entry.read) return;
+    entries.set(projection.name, entry);
+  }
+
+  function parse(
+    projection: AnyView,
+    stored: VersionedRecord | null,
+  ): { readonly record: GenerationRecord; readonly version: string } {
+    if (stored === null && entries.has(projection.name)) {
+      throw new StoreDamaged(
+        `the view ${viewVersion(projection)} was dropped by a prune of another release; start this process again`,
+      );
+    }
+    if (stored === null) throw new StoreUnavailable(`the view ${projection.name} is not in the registry`);
+    return { record: recordSchema.parse(stored.value), version: stored.version };
+  }
+}
+
+interface RegistryEntry {
+  readonly record: GenerationRecord;
+  /** The number of the read, in the order in which reads began. */
+  readonly read: number;
+  readonly readAtMs: number;
+  readonly collections: Fed;
+}
+
+interface Fed {
+  readonly live: string;
+  readonly all: readonly string[];
+}
+
+function fedBy(projection: AnyView, record: GenerationRecord): Fed {
+  const live = collectionName(projection, record.live);
+  const others = [record.building, record.retiring].filter((other) => other !== null);
+  return { live, all: [live, ...others.map((other) => collectionName(projection, other.generation))] };
+}
+
+function recordName(projection: AnyView): string {
+  return `${registryPrefix}${viewVersion(projection)}`;
+}

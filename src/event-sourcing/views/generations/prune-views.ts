@@ -1,0 +1,66 @@
+import type { NamedRecord, ReadModelStore } from '../../ports/read-model-store.js';
+import { type Generations, registryPrefix } from './generations.js';
+import { collectionName, parseCollectionName, viewVersion } from '../projection.js';
+import { dropGeneration } from './drop-generation.js';
+
+/** Records of former releases. No code reads them. */
+const formerPrefix = 'in-use/';
+
+/** The names of the removed collections and records. */
+export interface Pruned {
+  readonly collections: readonly string[];
+  readonly records: readonly string[];
+}
+
+/** What a prune would drop. */
+interface Prunable {
+  readonly collections: readonly string[];
+  readonly records: readonly NamedRecord[];
+}
+
+/**
+ * Drops the collections, checkpoints and registry records of view versions that this code does not define, and the
+ * generations that the registry does not name. No process of another release may run: it would stop. After a crash the
+ * next prune removes the rest. Requires started generations.
+ * @param options.collectionsMax the most that one call drops; records go when no collection is left
+ * @throws StoreUnavailable
+ */
+export async function pruneViews(
+  deps: PruneDeps,
+  { collectionsMax = Infinity }: { readonly collectionsMax?: number } = {},
+): Promise<Pruned> {
+  const found = await findPrunable(deps);
+  const collections = found.collections.slice(0, collectionsMax);
+  for (const collection of collections) await dropGeneration(deps.readModelStore, collection);
+  // Records go last: after a crash in between, a release that returns finds its record and builds its views again.
+  const records: string[] = [];
+  for (const { name, version } of collections.length < found.collections.length ? [] : found.records) {
+    if (await deps.readModelStore.removeRecord(name, version)) records.push(name);
+  }
+  return { collections, records };
+}
+
+interface PruneDeps {
+  readonly generations: Generations;
+  readonly readModelStore: ReadModelStore;
+}
+
+/** Returns what `pruneViews` drops, and changes nothing. @throws StoreUnavailable */
+export async function findPrunable({ generations, readModelStore }: PruneDeps): Promise<Prunable> {
+  // Read before the registry, which names a generation before its collection exists.
+  const existing = await readModelStore.collections();
+  await generations.refresh();
+  const used = new Set(generations.projections.flatMap((projection) => namedCollections(projection)));
+  const collections = existing.filter((name) => parseCollectionName(name) !== null && !used.has(name));
+  const ownRecords = generations.projections.map((projection) => registryPrefix + viewVersion(projection));
+  const unused = (await readModelStore.listRecords(registryPrefix)).filter(
+    ({ name }) => !ownRecords.includes(name),
+  );
+  return { collections, records: [...unused, ...(await readModelStore.listRecords(formerPrefix))] };
+
+  function namedCollections(projection: Generations['projections'][number]): readonly string[] {
+    const { live, building, retiring, dropping } = generations.record(projection);
+    const named = [building, retiring, dropping].flatMap((phase) => phase?.generation ?? []);
+    return [live, ...named].map((generation) => collectionName(projection, generation));
+  }
+}

@@ -1,0 +1,175 @@
+import type { Clock } from '../../../kit/clock.js';
+import { compareCollections, type Differences } from './compare-collections.js';
+import type { Position } from '../../ports/domain-event.js';
+import type { EventStore } from '../../ports/event-store.js';
+import { type GenerationRecord, type Generations, registryStaleAfterMs } from './generations.js';
+import { type AnyView, collectionName } from '../projection.js';
+import { isReached } from '../../feeding/projectors/projector.js';
+import type { ReadModelStore } from '../../ports/read-model-store.js';
+import { dropGeneration } from './drop-generation.js';
+
+/**
+ * The least duration of each phase of a rebuild. It is longer than a process uses a stale registry, so in the next phase
+ * every process knows the phase before:
+ * - before readers switch, every process writes both generations, or its events precede the head that the switch awaits;
+ * - before the feed of the old generation ends, no process reads it;
+ * - before the drop, no process writes it.
+ */
+const phaseMs = registryStaleAfterMs + 5_000;
+
+/**
+ * Announces a new generation of a view. All processes write it, and its feeder switches when it has caught up.
+ * @returns its number; null while another rebuild runs
+ */
+export async function requestRebuild(
+  generations: Generations,
+  projection: AnyView,
+  now: Date,
+): Promise<number | null> {
+  let generation = 0;
+  const announced = await generations.change(projection, (record) => {
+    if (phaseOf(record) !== null) return null;
+    generation = record.live + 1;
+    return { ...record, building: { generation, announced_at: now.toISOString() } };
+  });
+  return announced ? generation : null;
+}
+
+/** Drops old generations that the registry does not name: a write of a paused process may have created one again. */
+export async function dropOrphanedGenerations(
+  generations: Generations,
+  readModelStore: ReadModelStore,
+): Promise<void> {
+  const collections = await readModelStore.collections();
+  for (const projection of generations.projections) {
+    const { live, retiring, dropping } = generations.record(projection);
+    for (let generation = 1; generation < live; generation += 1) {
+      if (generation === retiring?.generation || generation === dropping?.generation) continue;
+      const collection = collectionName(projection, generation);
+      if (collections.includes(collection)) await dropGeneration(readModelStore, collection);
+    }
+  }
+}
+
+export interface RebuildSupervisor {
+  /** Carries on the rebuild of the view, as far as it can go now. @throws StoreUnavailable */
+  carryOn(projection: AnyView): Promise<void>;
+}
+
+/**
+ * Makes the supervisor that carries rebuilds on. The process that feeds the view calls it each second. Two processes that
+ * do so at once are harmless, because the record changes by compare-and-set. A wait starts when this process first sees
+ * the phase in the registry, so clocks that differ cannot shorten it.
+ */
+export function makeRebuildSupervisor(
+  deps: {
+    readonly generations: Generations;
+    readonly eventStore: EventStore;
+    readonly readModelStore: ReadModelStore;
+    readonly clock: Clock;
+    readonly statusOf: (
+      collection: string,
+    ) => { readonly state: string; readonly position: Position | null } | null;
+  },
+  onRebuilt: (collection: string, differences: Differences) => void,
+): RebuildSupervisor {
+  const { generations, eventStore, readModelStore, clock, statusOf } = deps;
+  const sightings = new Map<string, Sighting>();
+
+  return {
+    carryOn: async (projection) => {
+      const phase = phaseOf(generations.record(projection));
+      if (phase === null) {
+        sightings.delete(projection.name);
+        return;
+      }
+      const sighting = sightingOf(projection, phase);
+      const ageMs = clock.now().getTime() - sighting.sinceMs;
+      if (ageMs < phaseMs) return;
+      if (phase.name === 'building') await switchOver(projection, phase, sighting);
+      if (phase.name === 'retiring') await stopFeeding(projection, phase);
+      if (phase.name === 'dropping') await drop(projection, phase);
+    },
+  };
+
+  function sightingOf(projection: AnyView, phase: Phase): Sighting {
+    const earlier = sightings.get(projection.name);
+    if (earlier?.phase.name === phase.name && earlier.phase.generation === phase.generation) return earlier;
+    const sighting: Sighting = { phase, sinceMs: clock.now().getTime(), goal: null };
+    sightings.set(projection.name, sighting);
+    return sighting;
+  }
+
+  async function switchOver(projection: AnyView, { generation }: Phase, sighting: Sighting): Promise<void> {
+    // Up to this head, commands may have written only the old generation, so the projector must have passed it.
+    sighting.goal ??= { head: await eventStore.head() };
+    const collection = collectionName(projection, generation);
+    const status = statusOf(collection);
+    if (status === null || status.state === 'stopped' || !isReached(status.position, sighting.goal.head))
+      return;
+    const live = generations.liveCollection(projection);
+    const differences = await compareCollections(readModelStore, projection, { live, building: collection });
+    const now = clock.now().toISOString();
+    const switched = await generations.change(projection, (record) =>
+      record.building?.generation === generation ? switchTo(record, generation, now, differences) : null,
+    );
+    if (switched) onRebuilt(collection, differences);
+  }
+
+  async function stopFeeding(projection: AnyView, { generation }: Phase): Promise<void> {
+    const since = clock.now().toISOString();
+    await generations.change(projection, (record) =>
+      record.retiring?.generation === generation
+        ? { ...record, retiring: null, dropping: { generation, since } }
+        : null,
+    );
+  }
+
+  async function drop(projection: AnyView, { generation }: Phase): Promise<void> {
+    // The drop comes first: after a crash in between the record still names the generation. A second drop does nothing.
+    await dropGeneration(readModelStore, collectionName(projection, generation));
+    await generations.change(projection, (record) =>
+      record.dropping?.generation === generation ? { ...record, dropping: null } : null,
+    );
+  }
+}
+
+/** The phase of a rebuild. */
+interface Phase {
+  readonly name: 'building' | 'retiring' | 'dropping';
+  readonly generation: number;
+}
+
+interface Sighting {
+  readonly phase: Phase;
+  readonly sinceMs: number;
+  /** The head of the log when every process knew of the new generation; null before. */
+  goal: { readonly head: Position | null } | null;
+}
+
+function phaseOf({ building, retiring, dropping }: GenerationRecord): Phase | null {
+  if (building !== null) return { name: 'building', generation: building.generation };
+  if (retiring !== null) return { name: 'retiring', generation: retiring.generation };
+  if (dropping !== null) return { name: 'dropping', generation: dropping.generation };
+  return null;
+}
+
+function switchTo(
+  record: GenerationRecord,
+  generation: number,
+  now: string,
+  differences: Differences,
+): GenerationRecord {
+  return {
+    live: generation,
+    building: null,
+    retiring: { generation: record.live, since: now },
+    dropping: null,
+    last_rebuild: {
+      switched_at: now,
+      compared: differences.compared,
+      different: differences.different,
+      different_ids: [...differences.differentIds],
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { Clock } from '../../kit/clock.js';
+import type { AccessReader } from '../../../projections/projects/access-reader.js';
+import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
+import { sessionHolds } from '../../areas/accounts/domain/session-epoch.js';
+import type { AccessTokens } from '../../security/tokens/access-tokens.js';
+import { parseApiKey } from '../../security/tokens/api-keys.js';
+import type { ApiKeyCaller, SessionCaller } from './access.js';
+import { unauthorized } from './credentials.js';
+import type { TakeTurn } from './turns.js';
+
+/** The caller, and the project that the path names; null: it names none, or one that does not exist. */
+export interface Authenticated<Caller> {
+  readonly caller: Caller;
+  readonly project: ProjectAccess | null;
+}
+
+/**
+ * Identifies the caller by a credential, and reads the project that the path names in the same call to the store.
+ * Unreadable documents are StoreUnavailable, therefore 503. Both wait for the caller's turn before that call, because a
+ * session that ends during the wait must not be served after it.
+ */
+export interface Authenticator {
+  /** @throws HttpError 401, or the errors of `takeTurn` */
+  session(token: string, at: RequestPlace): Promise<Authenticated<SessionCaller>>;
+  /** Returns the project only if the key is one of its keys. @throws HttpError 401, or the errors of `takeTurn` */
+  apiKey(key: string, at: RequestPlace): Promise<Authenticated<ApiKeyCaller>>;
+}
+
+/** What a request asks for, and how it waits for its turn. */
+export interface RequestPlace {
+  /** The project that the path names. */
+  readonly projectId: string | null;
+  readonly takeTurn: TakeTurn;
+}
+
+/** Only the check of a signature may be cached: a revoked session must end at once (docs/design.md#sessions). */
+export function makeAuthenticator({
+  accessTokens,
+  access,
+  clock,
+}: {
+  readonly accessTokens: Pick<AccessTokens, 'verify'>;
+  readonly access: AccessReader;
+  readonly clock: Clock;
+}): Authenticator {
+  return {
+    session: async (token, { projectId, takeTurn }) => {
+      const verdict = await accessTokens.verify(token);
+      if (!verdict.valid) {
+        const expired = verdict.code === 'token_expired';
+        throw unauthorized(
+          expired ? 'the access token has expired' : 'the access token is not valid',
+          verdict.code,
+        );
+      }
+      const { userId, sessionId } = verdict.claims;
+      // The session first: a stolen one then holds few places in the line of its user.
+      const turn = takeTurn([`session:${sessionId}`, `user:${userId}`]);
+      if (turn !== undefined) await turn;
+      const { session, user, project } = await access.session({ sessionId, userId, projectId });
+      const ended =
+        session === null ||
+        user === null ||
+        user.banned ||
+        session.userId !== userId ||
+        !sessionHolds(user, { id: sessionId, epoch: session.epoch }) ||
+        session.expiresAt <= clock.now();
+      if (ended) throw unauthorized('the session has ended', 'invalid_token');
+      const caller: SessionCaller = {
+        kind: 'session',
+        actor: `user:${userId}`,
+        userId,
+        sessionId,
+        sessionEpoch: session.epoch,
+        methods: session.methods,
+        authenticatedAt: session.authenticatedAt,
+        emailCodeAt: session.emailCodeAt,
+        platformRoles: user.platformRoles,
+        twoFactorEnabled: user.twoFactorEnabled,
+        meetsTwoFactor: user.twoFactorEnabled || (user.hasPasskey && session.methods.includes('passkey')),
+        strengthenedAt: session.strengthenedAt,
+        user,
+      };
+      return { caller, project };
+    },
+
+    apiKey: async (key, { projectId, takeTurn }) => {
+      const parsed = parseApiKey(key);
+      if (parsed === null) throw unauthorized('the API key is not valid');
+      const turn = takeTurn([`key:${parsed.digest}`]);
+      if (turn !== undefined) await turn;
+      const found = await access.apiKey(parsed.digest);
+      if (found === null || found.expiresAt <= clock.now()) {
+        throw unauthorized('the API key is not valid');
+      }
+      const { keyId, scopes, project } = found;
+      const caller: ApiKeyCaller = {
+        kind: 'api_key',
+        actor: `key:${keyId}`,
+        keyId,
+        projectId: project.id,
+        scopes,
+      };
+      return { caller, project: project.id === projectId ? project : null };
+    },
+  };
+}

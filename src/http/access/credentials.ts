@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import type { ApiKeyCaller, SessionCaller } from './access.js';
+import { HttpError } from '../replies/http-error.js';
+
+/** What names a caller. */
+type HeadersOf = Pick<IncomingMessage, 'headers'>;
+
+/** Returns the token of `Authorization: Bearer …`; null if absent. @throws HttpError 401 for another scheme */
+export function bearerToken(request: HeadersOf): string | null {
+  const header = request.headers.authorization;
+  if (header === undefined) return null;
+  const token = /^bearer +(?<token>[\w~+/.-]+=*) *$/i.exec(header)?.groups?.['token'];
+  if (token === undefined) throw unauthorized('Authorization: a Bearer token is expected');
+  return token;
+}
+
+/** Returns the key of `X-API-Key`; null if the header is absent. An empty key is present and invalid. */
+export function presentedApiKey(request: HeadersOf): string | null {
+  return onlyValue(request.headers['x-api-key']);
+}
+
+export function presentedAgentSecret(request: HeadersOf): string | null {
+  return onlyValue(request.headers['x-agent-secret']);
+}
+
+/** Node joins a repeated header with commas, so a secret that is sent twice does not match. */
+function onlyValue(header: string | string[] | undefined): string | null {
+  return header === undefined ? null : String(header);
+}
+
+/** @throws HttpError 403 for an API key */
+export function refuseKey(caller: SessionCaller | ApiKeyCaller): SessionCaller {
+  if (caller.kind === 'session') return caller;
+  throw new HttpError('api_key_not_allowed', 'this cannot be done with an API key; sign in');
+}
+
+/** Returns the user and the session that act, for commands that give access. @throws HttpError 403 for an API key */
+export function actingOf(caller: SessionCaller | ApiKeyCaller) {
+  const { userId: actorId, sessionId: id, sessionEpoch: epoch } = refuseKey(caller);
+  return { actorId, session: { id, epoch } };
+}
+
+/** Makes a 401 with the challenge that RFC 6750 requires. */
+export function unauthorized(
+  message: string,
+  code: 'unauthorized' | 'invalid_token' | 'token_expired' = 'unauthorized',
+): HttpError {
+  const challenge = code === 'unauthorized' ? 'Bearer' : `Bearer error="invalid_token"`;
+  return new HttpError(code, message, { headers: { 'www-authenticate': challenge } });
+}

@@ -1,0 +1,271 @@
+import type { IncomingMessage } from 'node:http';
+import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
+import type { Clock } from '../../kit/clock.js';
+import { roleAtLeast } from '../../areas/projects/domain/role.js';
+import {
+  isAuditor,
+  type AccessKind,
+  type ApiKeyCaller,
+  type Grants,
+  type Policy,
+  type ProjectPolicy,
+  type SessionCaller,
+  type SignInAge,
+} from './access.js';
+import type { CheckAgentSecret } from './agent-secret.js';
+import type { Authenticated, Authenticator, RequestPlace } from './authenticate.js';
+import {
+  bearerToken,
+  presentedAgentSecret,
+  presentedApiKey,
+  refuseKey,
+  unauthorized,
+} from './credentials.js';
+import { HttpError } from '../replies/http-error.js';
+import { makeLru } from '../../kit/lru.js';
+import { takeOne, type Limiter, type NoteAllowance, withWrongOnesLimited } from './limits.js';
+import type { TakeTurn } from './turns.js';
+
+export type PathParams = Readonly<Record<string, string>>;
+
+export interface Admitted<Kind extends AccessKind, Params extends PathParams> {
+  readonly grant: Grants[Kind];
+  readonly params: Params;
+}
+
+/** A request, the address of its client, and how it waits for the turn of its caller. */
+export interface GateRequest extends Pick<IncomingMessage, 'headers'> {
+  readonly client: string;
+  readonly takeTurn: TakeTurn;
+  /** Receives what each limit of the caller still allows. */
+  readonly noteAllowance: NoteAllowance;
+}
+
+/** Applies a route's policy to a request. `readPath` parses the ids of the path, whose check comes after 401. */
+export type Gate = <Kind extends AccessKind, Params extends PathParams>(
+  policy: Policy<Kind>,
+  request: GateRequest,
+  readPath: () => Params,
+) => Admitted<Kind, Params> | Promise<Admitted<Kind, Params>>;
+
+type GateByKind = {
+  readonly [Kind in AccessKind]: <Params extends PathParams>(
+    policy: Policy<Kind>,
+    request: GateRequest,
+    readPath: () => Params,
+  ) => Admitted<Kind, Params> | Promise<Admitted<Kind, Params>>;
+};
+
+export interface GateDeps {
+  readonly authenticator: Authenticator;
+  readonly checkAgentSecret: CheckAgentSecret;
+  readonly limiter: Limiter;
+  readonly clock: Clock;
+}
+
+/** docs/design.md#fresh-authentication */
+const freshMs = 15 * 60 * 1000;
+
+/** A second factor alone is fresh where the user has one. A sign-in alone is fresh where the user has none. */
+interface Freshness {
+  readonly twoFactor: 'not-yet' | 'passed' | 'fresh';
+  readonly signIn: SignInAge;
+}
+
+/** Requires the caller to have authenticated as recently as a policy says. @throws HttpError 403 */
+function requireAuthenticated({ twoFactor, signIn }: Freshness, caller: SessionCaller, now: Date): void {
+  const isFresh = (at: Date): boolean => now.getTime() - at.getTime() <= freshMs;
+  if (!caller.twoFactorEnabled) {
+    if (signIn === 'any' || isFresh(caller.authenticatedAt)) return;
+    throw new HttpError(
+      'reauthentication_required',
+      'sign in again, or prove the password or a mailed code by POST /auth/reauthenticate',
+    );
+  }
+  if (twoFactor === 'not-yet') return;
+  if (caller.strengthenedAt === null) {
+    throw new HttpError('two_factor_required', 'the session has not passed two-factor authentication');
+  }
+  if (twoFactor === 'fresh' && !isFresh(caller.strengthenedAt)) {
+    throw new HttpError('two_factor_required', 'pass two-factor authentication again for this');
+  }
+}
+
+/**
+ * Requires a fresh second factor, or a fresh sign-in of a caller without one (docs/design.md#fresh-authentication). Routes
+ * whose body decides ask for it: see `RouteSpec.needsFresh`. @throws HttpError 403
+ */
+export function requireFresh(caller: SessionCaller, now: Date): void {
+  requireAuthenticated({ twoFactor: 'fresh', signIn: 'fresh' }, caller, now);
+}
+
+function requireFactorOfProject(caller: SessionCaller, project: ProjectAccess): void {
+  if (!project.requireTwoFactor || caller.meetsTwoFactor) return;
+  throw new HttpError('two_factor_required', 'the project requires two-factor authentication');
+}
+
+/** Operators who settle payments have a second factor (docs/design.md#payment-review). */
+function requireFactorOfOperator(caller: SessionCaller): void {
+  if (caller.meetsTwoFactor) return;
+  throw new HttpError('two_factor_required', 'turn two-factor authentication on for your own account first');
+}
+
+/** A factor of an operator without TOTP is the passkey of the session. It has to be as fresh as a code. */
+function requireFreshFactor({ strengthenedAt }: SessionCaller, now: Date): void {
+  if (strengthenedAt !== null && now.getTime() - strengthenedAt.getTime() <= freshMs) return;
+  throw new HttpError('reauthentication_required', 'prove your passkey again by POST /auth/reauthenticate');
+}
+
+/** Makes the gate, which checks in the order of docs/design.md#order-of-checks. */
+export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: GateDeps): Gate {
+  // A neighbour's wrong keys must not keep the keys of others behind the same address from working.
+  const seenKeys = makeLru<number>(10_000);
+  const checkApiKey = async (
+    key: string,
+    client: string,
+    at: RequestPlace,
+  ): Promise<Authenticated<ApiKeyCaller>> => {
+    if (seenKeys.get(key) !== undefined) return authenticator.apiKey(key, at);
+    const authenticated = await withWrongOnesLimited(limiter, 'wrong_api_key', client, () =>
+      authenticator.apiKey(key, at),
+    );
+    seenKeys.set(key, 1);
+    return authenticated;
+  };
+
+  const authenticate = async (
+    request: GateRequest,
+    projectId: string | null,
+  ): Promise<Authenticated<SessionCaller | ApiKeyCaller>> => {
+    const at = { projectId, takeTurn: request.takeTurn };
+    // A present key decides alone: an invalid one is refused even beside a valid token.
+    const key = presentedApiKey(request);
+    if (key !== null) {
+      const authenticated = await checkApiKey(key, request.client, at);
+      request.noteAllowance(takeOne(limiter, 'api_key', authenticated.caller.keyId));
+      return authenticated;
+    }
+    const token = bearerToken(request);
+    if (token === null) throw unauthorized('sign in, or present an API key');
+    const authenticated = await authenticator.session(token, at);
+    request.noteAllowance(takeOne(limiter, 'session', authenticated.caller.sessionId));
+    request.noteAllowance(takeOne(limiter, 'user', authenticated.caller.userId));
+    return authenticated;
+  };
+
+  const gates: GateByKind = {
+    public: (_policy, _request, readPath) => ({
+      grant: { caller: { kind: 'anonymous', actor: 'anonymous' } },
+      params: readPath(),
+    }),
+
+    // Agents poll, and their secret is mostly checked at once. So their gate makes a promise only when it has to wait.
+    agent: (_policy, request, readPath) => {
+      const secret = presentedAgentSecret(request);
+      const check = () => checkAgentSecret(secret);
+      // A request without a secret is no guess.
+      const checked =
+        secret === null
+          ? check()
+          : withWrongOnesLimited(limiter, 'wrong_agent_secret', request.client, check);
+      const admit = (): Admitted<'agent', ReturnType<typeof readPath>> => ({
+        grant: { caller: { kind: 'agent', actor: 'agent' } },
+        params: readPath(),
+      });
+      return checked instanceof Promise ? checked.then(admit) : admit();
+    },
+
+    session: async (policy, request, readPath) => {
+      const { caller } = await authenticate(request, null);
+      const params = readPath();
+      const session = refuseKey(caller);
+      requireAuthenticated(policy, session, clock.now());
+      return { grant: { caller: session }, params };
+    },
+
+    operator: async (policy, request, readPath) => {
+      const { caller } = await authenticate(request, null);
+      const params = readPath();
+      const session = refuseKey(caller);
+      if (!session.platformRoles.includes('operator')) {
+        throw new HttpError('insufficient_role', 'this needs the platform role operator');
+      }
+      const twoFactor = policy.twoFactor === 'required' ? 'fresh' : 'passed';
+      if (policy.twoFactor === 'required') requireFactorOfOperator(session);
+      requireAuthenticated({ twoFactor, signIn: 'any' }, session, clock.now());
+      if (policy.twoFactor === 'required') requireFreshFactor(session, clock.now());
+      return { grant: { caller: session }, params };
+    },
+
+    auditor: async (_policy, request, readPath) => {
+      const { caller } = await authenticate(request, null);
+      const params = readPath();
+      const session = refuseKey(caller);
+      if (!isAuditor(session)) {
+        throw new HttpError('insufficient_role', 'this needs the platform role auditor');
+      }
+      requireAuthenticated({ twoFactor: 'passed', signIn: 'any' }, session, clock.now());
+      return { grant: { caller: session }, params };
+    },
+
+    project: async (policy, request, readPath) => {
+      const path = readEarly(readPath);
+      const { caller, project: found } = await authenticate(request, path.early?.['projectId'] ?? null);
+      const params = path.read();
+      if (policy.apiKey === 'refused') refuseKey(caller);
+      const project = enter(policy, caller, found);
+      if (caller.kind === 'session') {
+        requireFactorOfProject(caller, project);
+        requireAuthenticated(policy, caller, clock.now());
+      }
+      if (policy.entitlement !== undefined && !project.entitlements[policy.entitlement]) {
+        throw new HttpError(
+          'entitlement_required',
+          `the project lacks the entitlement ${policy.entitlement}`,
+        );
+      }
+      return { grant: { caller, project }, params };
+    },
+  };
+  return (policy, request, readPath) => gates[policy.kind](policy, request, readPath);
+}
+
+/** Reads the path before the caller is known, so that one call reads the project too. Its error comes after 401. */
+function readEarly<Params extends PathParams>(
+  readPath: () => Params,
+): { readonly early: Params | null; readonly read: () => Params } {
+  try {
+    const params = readPath();
+    return { early: params, read: () => params };
+  } catch {
+    return { early: null, read: readPath };
+  }
+}
+
+/** Checks membership, then role or scope. A project that does not exist has no members, so the reply is the same. */
+function enter(
+  policy: ProjectPolicy,
+  caller: SessionCaller | ApiKeyCaller,
+  project: ProjectAccess | null,
+): ProjectAccess {
+  if (project === null) throw missing(policy);
+  if (caller.kind === 'api_key') {
+    if (!caller.scopes.includes(policy.apiKey)) {
+      throw new HttpError('insufficient_scope', `the API key lacks the scope ${policy.apiKey}`);
+    }
+    return project;
+  }
+  if (policy.auditors === 'admitted' && isAuditor(caller)) return project;
+  const role = project.roleOf(caller.userId);
+  if (role === null) throw missing(policy);
+  if (!roleAtLeast(role, policy.role)) {
+    throw new HttpError('insufficient_role', `this needs the role ${policy.role}`);
+  }
+  return project;
+}
+
+function missing({ onMissing }: ProjectPolicy): HttpError {
+  return onMissing === 'forbidden'
+    ? new HttpError('forbidden', 'you are not a member of this project')
+    : new HttpError('not_found', 'the project does not exist');
+}

@@ -1,0 +1,119 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import bodyParser from 'koa-bodyparser';
+import type { Context } from 'koa';
+import { HttpError } from '../replies/http-error.js';
+import { findJsonFlaw } from './json-scan.js';
+
+/** docs/design.md#bodies */
+export const bodyBytesMax = 64 * 1024;
+export const bodyDepthMax = 20;
+
+/** A received body. The service checks the size before it knows the caller, and the content only after that. */
+export type ReceivedBody =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'flawed'; readonly error: HttpError };
+
+export const emptyBody: ReceivedBody = { kind: 'empty' };
+
+const parseJson = bodyParser({
+  enableTypes: ['json'],
+  // Every body is parsed as JSON. `checkContentType` refuses other types after the caller is known.
+  detectJSON: () => true,
+  jsonLimit: `${bodyBytesMax}b`,
+  strict: false,
+});
+
+/** Refuses a body by its declared size, before it reads any of it. @throws HttpError 413 */
+export function checkDeclaredSize({ headers }: IncomingMessage): void {
+  const length = headers['content-length'];
+  if (length !== undefined && Number(length) > bodyBytesMax) throw tooLarge();
+}
+
+/**
+ * Reads a body through koa-bodyparser, without inflation, and adds checks that it lacks: UTF-8, repeated keys, depth.
+ * @throws HttpError 413 for more than 64 KiB, 400 when the client cut it off
+ */
+export async function readBody(ctx: Context): Promise<ReceivedBody> {
+  const { headers } = ctx.req;
+  const length = headers['content-length'];
+  if (length === undefined ? headers['transfer-encoding'] === undefined : length === '0') return emptyBody;
+
+  const encoding = headers['content-encoding'];
+  // The parser would inflate every caller's body. Without the header it counts and reads the raw bytes.
+  delete headers['content-encoding'];
+  const bytes = await tapWhile(ctx, async () => {
+    await parseJson(ctx, nothingNext);
+  });
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return flawed(new HttpError('unsupported_media_type', 'the body must not have a content encoding'));
+  }
+  if (bytes.failure !== null) return flawed(bytes.failure);
+  return judge(ctx, bytes.chunks);
+}
+
+async function nothingNext(): Promise<void> {
+  // The parser is called as a function, so no middleware follows it.
+}
+
+interface Tapped {
+  readonly chunks: Buffer;
+  readonly failure: HttpError | null;
+}
+
+/** Both readers attach in the same tick, so both receive every chunk. */
+async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Tapped> {
+  const chunks: Buffer[] = [];
+  const collect = (chunk: Buffer): void => {
+    chunks.push(chunk);
+  };
+  ctx.req.on('data', collect);
+  try {
+    await parse();
+    return { chunks: Buffer.concat(chunks), failure: null };
+  } catch (error) {
+    // The parser's error carries the raw body, so it must not be passed on or logged.
+    const type = typeOf(error);
+    if (type === 'entity.too.large') throw tooLarge();
+    if (!(error instanceof SyntaxError)) throw new HttpError('invalid_request', 'the body was cut off');
+    return {
+      chunks: Buffer.concat(chunks),
+      failure: new HttpError('invalid_json', 'the body is not valid JSON'),
+    };
+  } finally {
+    ctx.req.off('data', collect);
+  }
+}
+
+function judge(ctx: Context, bytes: Buffer): ReceivedBody {
+  if (bytes.length === 0) return emptyBody;
+  if (!isUtf8(bytes)) return flawed(new HttpError('invalid_json', 'the body is not valid UTF-8'));
+  const text = ctx.request.rawBody;
+  const flaw = typeof text === 'string' ? findJsonFlaw(text, bodyDepthMax) : 'the body is not text';
+  if (flaw !== null) return flawed(new HttpError('invalid_json', flaw));
+  return { kind: 'json', value: ctx.request.body };
+}
+
+/** Checks for `application/json` without a charset other than UTF-8. @throws HttpError 415 */
+export function checkContentType(ctx: Context, body: ReceivedBody): void {
+  if (body.kind === 'empty') return;
+  if (body.kind === 'flawed' && body.error.code === 'unsupported_media_type') throw body.error;
+  const header = ctx.req.headers['content-type'];
+  if (header === 'application/json') return;
+  if (header === undefined || !/^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i.test(header)) {
+    throw new HttpError('unsupported_media_type', 'the body must be application/json in UTF-8');
+  }
+}
+
+function flawed(error: HttpError): ReceivedBody {
+  return { kind: 'flawed', error };
+}
+
+function tooLarge(): HttpError {
+  return new HttpError('payload_too_large', `the body is larger than ${bodyBytesMax} bytes`);
+}
+
+function typeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined;
+}

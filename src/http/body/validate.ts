@@ -1,0 +1,73 @@
+import { parse } from 'node:querystring';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { fieldProblem, type FieldProblem, listProblems } from '../../validation/field-problems.js';
+import { InvalidInput } from '../../validation/invalid-request.js';
+import { fieldProblems } from '../../validation/plain-words.js';
+import type { ErrorCode } from '../replies/error-codes.js';
+import { HttpError } from '../replies/http-error.js';
+
+/** @throws InvalidInput naming every field that is wrong and never its value */
+export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Output {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  // Words cost several times as much as the check, so they are made only after a failure.
+  throw new InvalidInput(fieldProblems(schema, value));
+}
+
+/** Validates the parameters of a path. @throws HttpError with the code and all problems */
+export function validatePath<Output>(schema: z.ZodType<Output>, value: unknown, code: ErrorCode): Output {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = fieldProblems(schema, value, 'path');
+  throw new HttpError(code, listProblems(problems), { problems });
+}
+
+/**
+ * Makes the parser of a route's query. It refuses a parameter that the schema does not have, unless the schema is a loose
+ * object. It caches the last hundred results, because pollers repeat the same query. The parser throws InvalidInput.
+ */
+export function makeQueryParser<Query>(schema: z.ZodType<Query>): (querystring: string) => Query {
+  const known = parameterNames(schema);
+  const cached = new LRUCache<string, { readonly query: Query }>({ max: 100 });
+  return (querystring) => {
+    const earlier = cached.get(querystring);
+    if (earlier !== undefined) return earlier.query;
+    const { query: given, problems } = readQuery(querystring, known);
+    const result = schema.safeParse(given);
+    if (problems.length > 0 || !result.success) {
+      const named = new Set(problems.map(({ field }) => field));
+      const others = fieldProblems(schema, given, 'query').filter(({ field }) => !named.has(field));
+      throw new InvalidInput([...problems, ...others]);
+    }
+    cached.set(querystring, { query: result.data });
+    return result.data;
+  };
+}
+
+/** Returns the parameters that a query may have; null for a query that is ignored. */
+function parameterNames(schema: z.ZodType): ReadonlySet<string> | null {
+  if (!(schema instanceof z.ZodObject)) throw new TypeError('the schema of a query must be an object');
+  return schema.def.catchall === undefined ? new Set(Object.keys(schema.shape)) : null;
+}
+
+/** Returns the parameters that are known and given once, and the problems of the others. */
+function readQuery(
+  querystring: string,
+  known: ReadonlySet<string> | null,
+): { readonly query: Readonly<Record<string, string>>; readonly problems: readonly FieldProblem[] } {
+  const query: Record<string, string> = {};
+  const problems: FieldProblem[] = [];
+  for (const [name, value] of Object.entries(parse(querystring))) {
+    if (known?.has(name) === false) {
+      problems.push(fieldProblem(`query.${name}`, 'unknown', `is unknown (${possible(known)})`));
+    } else if (typeof value === 'string') query[name] = value;
+    // A repeated parameter has no single meaning.
+    else problems.push(fieldProblem(`query.${name}`, 'repeated', 'is given twice'));
+  }
+  return { query, problems };
+}
+
+function possible(known: ReadonlySet<string>): string {
+  return known.size === 0 ? 'this call has no parameters' : `this call has ${[...known].join(', ')}`;
+}

@@ -1,0 +1,173 @@
+import { STATUS_CODES } from 'node:http';
+import { fieldProblemCodes } from '../../validation/field-problems.js';
+import { problemMediaType } from '../replies/error-body.js';
+import { errorStatus, type ErrorCode } from '../replies/error-codes.js';
+import { headerRef } from './openapi-components.js';
+import type { Json } from './openapi-json.js';
+import { refTo } from './openapi-schemas.js';
+
+/** The body of every error (docs/api.md#25-error-body). */
+export const errorSchema: Json = {
+  type: 'object',
+  description: 'The body of every error.',
+  properties: {
+    code: {
+      type: 'string',
+      description:
+        'For programs. The description of a response lists its codes; later releases may add codes.',
+    },
+    message: { type: 'string', description: 'For people. It names the fields that are wrong.' },
+  },
+  required: ['code', 'message'],
+  examples: [{ code: 'not_found', message: 'the project does not exist' }],
+};
+
+/** The body of every error for a client that asks for it (RFC 9457). */
+export const problemSchema: Json = {
+  type: 'object',
+  description: 'The body of an error for a client that asks for `application/problem+json` (RFC 9457).',
+  properties: {
+    type: { type: 'string', description: 'A URI that names the code.' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'The `message` of `Error`.' },
+    code: { type: 'string', description: 'The `code` of `Error`.' },
+    errors: { type: 'array', items: refTo('FieldProblem'), description: 'The fields that are wrong.' },
+  },
+  required: ['type', 'title', 'status', 'detail', 'code', 'errors'],
+};
+
+export const fieldProblemSchema: Json = {
+  type: 'object',
+  properties: {
+    field: {
+      type: 'string',
+      description: 'Its path in the body, or after `path.`, `query.` or `header.`. Empty: the body itself.',
+    },
+    code: {
+      type: 'string',
+      description: `One of ${fieldProblemCodes.join(', ')}. Later releases may add codes.`,
+    },
+    message: { type: 'string' },
+  },
+  required: ['field', 'code', 'message'],
+  examples: [{ field: 'name', code: 'missing', message: 'name is missing' }],
+};
+
+/** Both forms of the body, between which `Accept` decides. */
+const errorContent: Json = {
+  'application/json': { schema: refTo('Error') },
+  [problemMediaType]: { schema: refTo('Problem') },
+};
+
+/** The codes without which a status is rare. A response with all of them has the short name of the status. */
+const usual: Readonly<Record<number, readonly ErrorCode[]>> = {
+  400: ['invalid_request', 'invalid_json'],
+  401: ['unauthorized', 'invalid_token', 'token_expired'],
+  403: ['insufficient_role', 'insufficient_scope', 'api_key_not_allowed', 'two_factor_required'],
+  404: ['not_found'],
+  408: ['invalid_request'],
+  409: ['conflict', 'document_too_large'],
+  412: ['precondition_failed'],
+  413: ['payload_too_large'],
+  414: ['invalid_request'],
+  415: ['unsupported_media_type'],
+  429: ['rate_limited'],
+  431: ['invalid_request'],
+  500: ['internal_error'],
+  503: ['overloaded', 'store_unavailable', 'outcome_unknown'],
+};
+
+/** Statuses that every operation may answer with their usual codes. They stand once, in the response `Usual`. */
+const everywhere: readonly number[] = [400, 401, 403, 404, 408, 412, 413, 414, 415, 429, 431, 500, 503];
+
+const usualResponse: Json = {
+  description:
+    'What every operation may answer. ' +
+    everywhere
+      .map((status) => `${status}: ${(usual[status] ?? []).map((code) => `\`${code}\``).join(', ')}`)
+      .join('; ') +
+    '. 401 and 403 where a caller must prove who it is, 404 where the path has a parameter, 412 where `If-Match` is taken. 429 and 503 have `Retry-After`.',
+  headers: {
+    'Retry-After': { schema: { type: 'string' }, description: 'Seconds to wait.' },
+    ...headerRef('Problem-Fields'),
+    ...headerRef('RateLimit-Limit'),
+    ...headerRef('RateLimit-Remaining'),
+    ...headerRef('RateLimit-Reset'),
+  },
+  content: errorContent,
+  'x-codes': Object.fromEntries(everywhere.map((status) => [status, usual[status]])),
+};
+
+const order = Object.keys(errorStatus);
+
+/**
+ * Publishes the errors of an operation, and returns its responses by status. Operations with the same codes share one.
+ * @param published the components; the function adds to them
+ */
+export function publishErrors(
+  errors: Iterable<readonly [status: number, codes: readonly string[]]>,
+  published: { readonly responses: Json; readonly schemas: Json },
+): Record<string, Json> {
+  Object.assign(published.schemas, {
+    Error: errorSchema,
+    Problem: problemSchema,
+    FieldProblem: fieldProblemSchema,
+  });
+  published.responses['Usual'] = usualResponse;
+  const all = [...errors];
+  const special = all.filter(([status, codes]) => !isUsual(status, codes));
+  // Readers of the document expect a status from 400 to 499 in every operation.
+  const hasRefusal = special.some(([status]) => status < 500);
+  const own = hasRefusal ? special : [...all.filter(([status]) => status === 400), ...special];
+  return {
+    ...Object.fromEntries(
+      own.map(([status, codes]) => [status, publishError(status, codes, published.responses)]),
+    ),
+    default: { $ref: '#/components/responses/Usual' },
+  };
+}
+
+function isUsual(status: number, codes: readonly string[]): boolean {
+  const base: readonly string[] = usual[status] ?? [];
+  return everywhere.includes(status) && codes.every((code) => base.includes(code));
+}
+
+function publishError(status: number, codes: readonly string[], responses: Json): Json {
+  const place = (code: string): number => (order.includes(code) ? order.indexOf(code) : order.length);
+  const sorted = [...codes].sort((a, b) => place(a) - place(b));
+  const name = nameOf(status, sorted);
+  responses[name] = {
+    description: `${STATUS_CODES[status] ?? 'Error'}: ${sorted.map((code) => `\`${code}\``).join(', ')}`,
+    ...headersOf(status),
+    content: errorContent,
+  };
+  return { $ref: `#/components/responses/${name}` };
+}
+
+function headersOf(status: number): Json {
+  if (status === 429 || status === 503) return { headers: headerRef('Retry-After') };
+  return status === 400 ? { headers: headerRef('Problem-Fields') } : {};
+}
+
+/** The name follows from status and codes alone, so a route is described the same beside any other routes. */
+function nameOf(status: number, codes: readonly string[]): string {
+  // Most reads have it alone, for readers that expect a status from 400 to 499, so the name is short.
+  if (codes.join() === 'invalid_request') return 'Invalid';
+  const base = (usual[status] ?? []) as readonly string[];
+  const reason = pascal((STATUS_CODES[status] ?? 'Error').replaceAll(/[^A-Za-z]+/g, '_'));
+  const hasAll = base.length > 0 && base.every((code) => codes.includes(code));
+  const rest = (hasAll ? codes.filter((code) => !base.includes(code)) : codes).map(pascal);
+  // A code may have the name of its status, such as `conflict`.
+  const named = (hasAll ? [reason, ...rest] : [`Only${rest[0] ?? ''}`, ...rest.slice(1)]).join('Or');
+  // Generators make a type of each name, and several codes in full make it longer than a line.
+  return rest.length > 1 ? named.replaceAll(/(?:Required|NotAllowed)(?=Or|$)/g, '') : named;
+}
+
+/** `operationId` or `snake_case` as a name of a component. */
+export function pascal(name: string): string {
+  return name.replaceAll(
+    /(?:^|_)([A-Za-z])([A-Z]*)/g,
+    (_all, first: string, rest: string) => first.toUpperCase() + rest.toLowerCase(),
+  );
+}

@@ -1,0 +1,113 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { StoreDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
+
+export interface RequestMeasurement {
+  readonly method: string;
+  /** The route's pattern; null without a route. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+export interface HttpMetrics {
+  observe(measurement: RequestMeasurement): void;
+  /** Counts a request that ended in `internal_error`. The log has the details. */
+  failed(error: unknown): void;
+  /** Counts a connection that ended in a protocol error, or that exceeded the limit of connections. */
+  connectionRefused(reason: string): void;
+  /** Counts a request whose agent secret was refused. */
+  readonly secretRefused: (reason: SecretRefusal) => void;
+  /** Shows the open connections of the listener, which counts them when the metrics are read. */
+  showConnections(count: () => Promise<number>): void;
+}
+
+export type SecretRefusal = 'missing' | 'wrong' | 'not_configured';
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Registers the listener's metrics. The labels are bounded: patterns of routes, known methods, statuses. */
+export function makeHttpMetrics(registry: Registry): HttpMetrics {
+  const durations = new Histogram({
+    name: 'stowage_http_request_duration_seconds',
+    help: 'Time from a request to its reply, by route pattern, method and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const refused = new Counter({
+    name: 'stowage_http_connections_refused_total',
+    help: 'Connections ended by a protocol error, a time limit or the limit of connections.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  const failures = new Counter({
+    name: 'stowage_http_failures_total',
+    help: 'Requests that ended in internal_error, by cause: an event that this version cannot read, a damaged store, a defect.',
+    labelNames: ['cause'],
+    registers: [registry],
+  });
+  let openConnections = (): Promise<number> => Promise.resolve(0);
+  new Gauge({
+    name: 'stowage_http_connections',
+    help: 'Open connections of the listener for requests.',
+    registers: [registry],
+    async collect() {
+      this.set(await openConnections());
+    },
+  });
+  for (const cause of ['undecodable_event', 'store_damaged', 'defect']) failures.inc({ cause }, 0);
+  const secrets = new Counter({
+    name: 'stowage_secrets_refused_total',
+    help: 'Requests whose X-Agent-Secret was refused, by reason: missing, wrong, or not_configured on this service.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  for (const reason of ['missing', 'wrong', 'not_configured']) secrets.inc({ reason }, 0);
+  // The look-up of a child by its labels costs more than the observation, so children are cached.
+  const children = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
+  return {
+    observe: ({ method, route, status, durationMs }) => {
+      const known = methods.has(method) ? method : 'other';
+      const key = `${known} ${status} ${route ?? ''}`;
+      let child = children.get(key);
+      if (child === undefined) {
+        child = durations.labels({ method: known, route: route ?? 'none', status: String(status) });
+        children.set(key, child);
+      }
+      child.observe(durationMs / 1000);
+    },
+    failed: (error) => {
+      failures.inc({ cause: causeOf(error) });
+    },
+    secretRefused: (reason) => {
+      secrets.inc({ reason });
+    },
+    connectionRefused: (reason) => {
+      refused.inc({ reason });
+    },
+    showConnections: (count) => {
+      openConnections = count;
+    },
+  };
+}
+
+/** Registers the keys that the limits of requests hold in memory. */
+export function registerLimiterMetrics(
+  registry: Registry,
+  limiter: { readonly keys: () => Readonly<Record<string, number>> },
+): void {
+  new Gauge({
+    name: 'stowage_limiter_keys',
+    help: 'Keys that the limits of requests hold in memory, by table: closed refuses new keys when it is full, open evicts one.',
+    labelNames: ['table'],
+    registers: [registry],
+    collect() {
+      for (const [table, count] of Object.entries(limiter.keys())) this.set({ table }, count);
+    },
+  });
+}
+
+function causeOf(error: unknown): string {
+  if (error instanceof UndecodableEvent) return 'undecodable_event';
+  return error instanceof StoreDamaged ? 'store_damaged' : 'defect';
+}

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import type { Middleware, ParameterizedContext } from 'koa';
+import type { Logger } from 'pino';
+import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import { makeLru } from '../../kit/lru.js';
+import { type ClientIp, ipBuckets } from '../../security/rates/client-ip.js';
+import { describeForLog, internalError, toHttpError } from '../replies/error-reply.js';
+import { sendError } from '../replies/error-body.js';
+import { HttpError } from '../replies/http-error.js';
+import { headersOfAllowance } from '../access/limits.js';
+import type { HttpMetrics } from '../metrics/metrics.js';
+import { setHeaders } from '../replies/reply.js';
+import { type StoresAvailability, trackRequest } from '../access/request-limits.js';
+import { checkRequestTarget } from './request-target.js';
+import type { HttpState } from './shell.js';
+
+export interface ObserveDeps {
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+  readonly clientIp: ClientIp;
+  /** Computes the keyed digest of an address. Logs name clients by it. */
+  readonly digestIp: (address: string) => string;
+  /** Whether `PUBLIC_URL` is https. Then browsers must not use http. */
+  readonly overHttps?: boolean;
+  /** `PUBLIC_URL`, below which the types of problems are named. */
+  readonly publicUrl: string;
+  /** Whether each store answers. While one does not, the watch of the stores reports it, and not each request. */
+  readonly availability?: StoresAvailability | undefined;
+  /** Returns whether the listener is shutting down. Then replies end their connection. */
+  readonly closing: () => boolean;
+}
+
+export interface AdmitDeps {
+  /** Requests at once of one client behind a trusted proxy. Other clients hold a connection for each request. */
+  readonly requestsPerClientMax?: number;
+}
+
+/** The form of a request id from a caller: short, and safe in a log line. */
+const requestIdPattern = /^[\w.:-]{1,64}$/;
+
+/** The headers of JSON replies, which need no feature of a browser. Pages widen the policy for themselves. */
+const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+} as const;
+
+/** A year, and the hosts below (OWASP ASVS 5.0, 3.4.1). */
+const strictTransport = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } as const;
+
+/** Names requests, turns errors into replies, and logs a request without its URL, headers, query and body. */
+export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
+  const { logger, metrics, closing } = deps;
+  const headers = deps.overHttps === true ? { ...securityHeaders, ...strictTransport } : securityHeaders;
+  const identify = makeIdentify(deps);
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    const { req } = ctx;
+    const client = identify(req.socket.remoteAddress, req.headers['x-forwarded-for']);
+    const requestId = nameRequest(req.headers['x-request-id']);
+    ctx.state.requestId = requestId;
+    ctx.state.client = client.address;
+    ctx.state.isForwarded = client.isForwarded;
+    ctx.state.route = null;
+    ctx.state.actor = null;
+    ctx.state.errorCode = null;
+    ctx.state.tracked = trackRequest();
+    ctx.state.allowance = null;
+    setHeaders(ctx.res, headers);
+    ctx.res.setHeader('x-request-id', requestId);
+    try {
+      await next();
+    } catch (error) {
+      answerError(ctx, error, deps);
+    }
+    tellAllowance(ctx);
+    if (closing()) ctx.set('connection', 'close');
+    const durationMs = performance.now() - startedAt;
+    metrics.observe({ method: ctx.method, route: ctx.state.route, status: ctx.status, durationMs });
+    logger.info({
+      request_id: requestId,
+      method: ctx.method,
+      route: ctx.state.route,
+      status: ctx.status,
+      duration_ms: Math.round(durationMs * 1000) / 1000,
+      client: client.digest,
+      actor: ctx.state.actor,
+    });
+  };
+}
+
+/** An error 429 has the headers of the limit that refuses, if a limit does. */
+function tellAllowance({ state: { allowance }, status, res }: ParameterizedContext<HttpState>): void {
+  if (allowance !== null && status !== 429) setHeaders(res, headersOfAllowance(allowance));
+}
+
+type ErrorDeps = Pick<ObserveDeps, 'logger' | 'metrics' | 'availability' | 'publicUrl'>;
+
+function answerError(
+  ctx: ParameterizedContext<HttpState>,
+  error: unknown,
+  { logger, metrics, availability, publicUrl }: ErrorDeps,
+): void {
+  const known = toHttpError(error, ctx.state.tracked.mayHaveWritten());
+  const answered = known ?? internalError;
+  const { code, status } = answered;
+  if (known === null) metrics.failed(error);
+  if (status >= 500) {
+    const level = known === null ? 'error' : isKnownOutage(error, availability) ? 'debug' : 'warn';
+    logger[level]({ request_id: ctx.state.requestId, code, error: describeForLog(error) }, 'request failed');
+  }
+  sendError(ctx, answered, publicUrl);
+}
+
+/** Returns whether the error is one of a store of which operators know that it is away. */
+function isKnownOutage(error: unknown, stores: StoresAvailability | undefined): boolean {
+  if (!(error instanceof StoreUnavailable) || stores === undefined) return false;
+  return Object.values(stores).some(({ awaySinceMs }) => awaySinceMs() !== null);
+}
+
+function nameRequest(given: string | string[] | undefined): string {
+  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID();
+}
+
+interface Client {
+  readonly address: string;
+  readonly digest: string;
+  /** Whether a trusted proxy names the client. */
+  readonly isForwarded: boolean;
+}
+
+/** Refuses requests that no route may see: those that are malformed, and too many of a client at once. */
+export function makeAdmit({ requestsPerClientMax: max = Infinity }: AdmitDeps): Middleware<HttpState> {
+  const places = makePlaces(max);
+  return ({ req, state }, next) => {
+    checkRequestTarget(req);
+    return state.isForwarded ? places.run(state.client, next) : next();
+  };
+}
+
+/** Bounds what runs at once for a client. */
+function makePlaces(max: number): { run: (client: string, work: () => Promise<unknown>) => Promise<void> } {
+  const taken = new Map<string, number>();
+  const add = (key: string, change: number): void => {
+    const count = (taken.get(key) ?? 0) + change;
+    if (count > 0) taken.set(key, count);
+    else taken.delete(key);
+  };
+  return {
+    run: async (client, work) => {
+      const buckets = ipBuckets(client);
+      if (buckets.some(({ key, factor }) => (taken.get(key) ?? 0) >= max * factor)) {
+        throw new HttpError('rate_limited', 'too many requests of this client at once; wait for replies');
+      }
+      for (const { key } of buckets) add(key, 1);
+      try {
+        await work();
+      } finally {
+        for (const { key } of buckets) add(key, -1);
+      }
+    },
+  };
+}
+
+/** A header of this length names several proxies. Longer ones are not cached, or clients would fill the memory. */
+const cachedHeaderMax = 256;
+
+/**
+ * Identifies clients. It caches the address and its digest, because addresses repeat. It caches by the header only what
+ * a trusted proxy sends: others may send a new header with each request (docs/design.md#client-addresses).
+ */
+function makeIdentify({ clientIp, digestIp }: Pick<ObserveDeps, 'clientIp' | 'digestIp'>) {
+  const peers = makeLru<{ readonly isProxy: boolean; readonly client: Client }>(10_000);
+  const forwarders = makeLru<Client>(10_000);
+  const clientOf = (socketAddress: string | undefined, forwarded: string | undefined): Client => {
+    const address = clientIp(socketAddress, forwarded);
+    // A proxy that forwards for no client asks for itself, for example for its health checks.
+    const isForwarded = forwarded !== undefined && !clientIp.isProxy(address);
+    return { address, digest: digestIp(address), isForwarded };
+  };
+  return (socketAddress: string | undefined, forwardedFor: string | string[] | undefined): Client => {
+    const socketKey = socketAddress ?? '';
+    let peer = peers.get(socketKey);
+    if (peer === undefined) {
+      peer = { isProxy: clientIp.isProxy(socketAddress), client: clientOf(socketAddress, undefined) };
+      peers.set(socketKey, peer);
+    }
+    if (!peer.isProxy || forwardedFor === undefined) return peer.client;
+    const forwarded = String(forwardedFor);
+    if (forwarded.length > cachedHeaderMax) return clientOf(socketAddress, forwarded);
+    const key = `${socketKey} ${forwarded}`;
+    const found = forwarders.get(key) ?? clientOf(socketAddress, forwarded);
+    forwarders.set(key, found);
+    return found;
+  };
+}

@@ -1,0 +1,115 @@
+import type { IncomingMessage } from 'node:http';
+import type { RouterContext } from '@koa/router';
+import { z } from 'zod';
+import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { publicAccess } from '../access/access.js';
+import type { ErrorCode } from '../replies/error-codes.js';
+import { HttpError } from '../replies/http-error.js';
+import type { PathParams } from '../access/gate.js';
+import { readRawBody } from '../body/raw-body.js';
+import { setHeaders } from '../replies/reply.js';
+import { noBody, noQuery } from '../route-spec.js';
+import type { Route } from '../route.js';
+import type { HttpState, Shell } from './shell.js';
+import { validatePath } from '../body/validate.js';
+
+/** The request for the handler of a raw route. Nothing in it is parsed or verified. */
+export interface RawRequest<Params> {
+  readonly params: Params;
+  readonly method: 'GET' | 'HEAD' | 'POST';
+  /** The headers by lower-case name; a repeated header in Node's joined form. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The unchanged bytes; empty for GET. */
+  readonly body: Buffer;
+  /** The unchanged text after the `?`. */
+  readonly query: string;
+  readonly command: CommandContext;
+}
+
+/** A reply in the form of the caller's protocol. */
+export interface RawReply {
+  readonly status: 200;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** A route for callers with a protocol of a platform, which prove their identity by a signature over the bytes. */
+export interface RawRouteSpec<Params extends PathParams> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly name: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params: z.ZodType<Params>;
+  readonly reply: string;
+  readonly errors: readonly ErrorCode[];
+  /** Returns the `code` of error bodies for a protocol with special codes. `errorCodes` lists all of these codes. */
+  readonly errorCodes: readonly string[];
+  errorCode(params: Params): string | undefined;
+  handler(request: RawRequest<Params>): Promise<RawReply>;
+}
+
+const anyBytes = z.custom<Buffer>((value) => Buffer.isBuffer(value));
+
+/**
+ * Makes a route that receives raw bytes, at most 256 KiB of any type. Once the port listens, the
+ * service serves it even while it is not ready.
+ */
+export function defineRawRoute<Params extends PathParams>(spec: RawRouteSpec<Params>): Route {
+  const { method, path, name, tag, summary, description, errors, params } = spec;
+  return {
+    ...{ method, path, name, tag, summary, errors },
+    ...(description === undefined ? {} : { description }),
+    access: publicAccess,
+    request: { params, query: noQuery, body: method === 'GET' ? noBody : anyBytes },
+    replies: { 200: { description: spec.reply, schema: z.unknown() } },
+    always: true,
+    raw: { errorCodes: spec.errorCodes },
+    serve: (shell) => makeRawExchange(spec, shell),
+  };
+}
+
+function makeRawExchange<Params extends PathParams>(
+  spec: RawRouteSpec<Params>,
+  { clock, newId }: Shell,
+): (ctx: RouterContext<HttpState>) => Promise<void> {
+  return async (ctx) => {
+    ctx.state.route = spec.path;
+    ctx.state.actor = 'anonymous';
+    const params = validatePath(spec.params, ctx.params, 'not_found');
+    ctx.state.errorCode = spec.errorCode(params) ?? null;
+    const body = spec.method === 'GET' ? Buffer.alloc(0) : await readRawBody(ctx.req);
+    const { requestId, tracked } = ctx.state;
+    const reply = await spec.handler({
+      params,
+      method: methodOf(ctx.req),
+      headers: headersOf(ctx.req),
+      body,
+      query: ctx.querystring,
+      command: {
+        commandId: newId(),
+        causationId: requestId,
+        correlationId: requestId,
+        actor: 'anonymous',
+        time: clock.now(),
+        request: tracked,
+      },
+    });
+    if (tracked.isOver()) return;
+    setHeaders(ctx.res, { 'content-type': reply.contentType, 'cache-control': 'no-store' });
+    ctx.status = reply.status;
+    ctx.body = Buffer.from(reply.body);
+  };
+}
+
+function methodOf({ method }: IncomingMessage): 'GET' | 'HEAD' | 'POST' {
+  if (method === 'GET' || method === 'HEAD' || method === 'POST') return method;
+  throw new HttpError('method_not_allowed', 'the path allows GET, HEAD, POST');
+}
+
+function headersOf({ headers }: IncomingMessage): RawRequest<unknown>['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  );
+}

@@ -1,0 +1,204 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ClientKey, makeConnections } from './connections.js';
+import type { HttpMetrics } from '../metrics/metrics.js';
+import { inTurn } from './pipeline.js';
+import {
+  describeParseError,
+  headOf,
+  rawErrorReply,
+  type RequestHead,
+  type UnparsedBytes,
+} from './raw-error.js';
+
+/** docs/design.md#http-server; in milliseconds. Tests pass their own, so that they need not wait. */
+export interface ServerLimits {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly connectionsCheckingInterval: number;
+  readonly keepAliveTimeout: number;
+  readonly headerBytesMax: number;
+  readonly connectionsMax: number;
+  /** Of one client address. The setting is `MAX_CONNECTIONS_PER_CLIENT`. */
+  readonly connectionsPerClientMax: number;
+  /** Requests of a connection that wait for the one before them. */
+  readonly pipelinedMax: number;
+  /** For requests in flight at `close`. */
+  readonly closeWithin: number;
+}
+
+export const serverLimits: ServerLimits = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 65_000,
+  headerBytesMax: 16 * 1024,
+  connectionsMax: 1_000,
+  connectionsPerClientMax: 100,
+  pipelinedMax: 16,
+  closeWithin: 10_000,
+};
+
+export interface HttpServer {
+  readonly port: number;
+  /** Stops accepting, lets requests in flight finish within the bound, then ends every connection. It is idempotent. */
+  close(): Promise<void>;
+}
+
+export interface HttpServerOptions {
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => unknown;
+  readonly host: string;
+  readonly port: number;
+  readonly metrics: HttpMetrics;
+  /** The keys by which connections count; by default each address is a client. */
+  readonly clientsOf?: (address: string | undefined) => readonly ClientKey[];
+  /** Returns further headers for an error that answers a request which cannot be parsed. */
+  readonly headersOfErrors?: (head: RequestHead) => Readonly<Record<string, string>>;
+  /** Called at the start of `close`, so that replies contain `Connection: close`. */
+  readonly onClosing?: () => void;
+  readonly limits?: Partial<ServerLimits>;
+}
+
+/** Listens. @throws the error of `listen`, for example for a port in use */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const limits = { ...serverLimits, ...options.limits };
+  const { metrics } = options;
+  const server = createServer({
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.requestTimeout,
+    connectionsCheckingInterval: limits.connectionsCheckingInterval,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    maxHeaderSize: limits.headerBytesMax,
+    // The application answers a request without Host, with a body like every other error.
+    requireHostHeader: false,
+    noDelay: true,
+  });
+  // The registry refuses earlier. A connection that it closed counts here until its end.
+  server.maxConnections = 2 * limits.connectionsMax;
+  // Node would silently drop headers beyond a number. Their bytes are already bounded.
+  server.maxHeadersCount = 0;
+
+  const { clientsOf = clientOfAddress } = options;
+  const connections = makeConnections<Duplex>({ ...limits, clientsOf });
+  server.on('connection', (socket) => {
+    if (!connections.open(socket)) {
+      metrics.connectionRefused('too_many_connections');
+      socket.destroy();
+      return;
+    }
+    socket.once('close', () => {
+      connections.close(socket);
+    });
+  });
+
+  const answering = new WeakMap<Duplex, ServerResponse>();
+  const take = inTurn(options.handler, {
+    waitingMax: limits.pipelinedMax,
+    onEnd: (socket) => {
+      connections.end(socket);
+    },
+  });
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    if (!take(request, response)) return;
+    answering.set(socket, response);
+    connections.begin(socket);
+  };
+  server.on('request', serve);
+  // An unknown expectation is no reason to refuse (RFC 9110, 10.1.1: MAY).
+  server.on('checkExpectation', serve);
+  server.on('connect', (_request, socket) => {
+    socket.end(rawErrorReply(405, 'method_not_allowed', 'CONNECT is not supported'));
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException & UnparsedBytes, socket) => {
+    const { reason, status, message } = describeParseError(error);
+    metrics.connectionRefused(reason);
+    const last = answering.get(socket);
+    const head = headOfIncomplete(last) ?? headOf(error);
+    const headers = head === null ? {} : options.headersOfErrors?.(head);
+    endWithError(socket, last, rawErrorReply(status, 'invalid_request', message, headers));
+  });
+  server.on('drop', () => {
+    metrics.connectionRefused('too_many_connections');
+  });
+
+  await listen(server, options);
+  metrics.showConnections(() => connectionsOf(server));
+  let closed: Promise<void> | null = null;
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      options.onClosing?.();
+      closed ??= closeWithin(server, limits.closeWithin);
+      return closed;
+    },
+  };
+}
+
+function clientOfAddress(address = ''): readonly ClientKey[] {
+  return [{ key: address, factor: 1 }];
+}
+
+function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, backlog: 511 }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** Returns the head of the last request if its body is what cannot be parsed. */
+function headOfIncomplete(last: ServerResponse | undefined): RequestHead | null {
+  if (last === undefined || last.req.complete) return null;
+  const { url = '', headers } = last.req;
+  return { url, origin: headers.origin };
+}
+
+/** Writes the reply directly to the connection. If another reply is half sent, it only closes the connection. */
+function endWithError(socket: Duplex, last: ServerResponse | undefined, reply: string): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const pending = last !== undefined && !last.writableFinished;
+  if (!pending) {
+    socket.end(reply);
+  } else if (last.req.complete) {
+    // An earlier request of the same connection was complete, so its reply is sent first.
+    last.once('finish', () => socket.end(reply));
+  } else if (last.headersSent) {
+    socket.destroy();
+  } else {
+    socket.end(reply, () => socket.destroy());
+  }
+}
+
+/** A listener that has closed has none, and then the server reports an error. */
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.getConnections((error, count) => {
+      resolve(error === null ? count : 0);
+    });
+  });
+}
+
+function closeWithin(server: Server, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    // Requests may still arrive on kept-alive connections, so the sweep closes idle ones until none is left.
+    const sweep = setInterval(() => {
+      server.closeIdleConnections();
+    }, 50);
+    const deadline = setTimeout(() => {
+      server.closeAllConnections();
+    }, ms);
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(deadline);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

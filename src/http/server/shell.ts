@@ -1,0 +1,35 @@
+import type { Clock } from '../../kit/clock.js';
+import type { Allowance } from '../../security/rates/rate-limit.js';
+import type { Gate } from '../access/gate.js';
+import type { RunOnce } from '../access/idempotency.js';
+import type { Limiter } from '../access/limits.js';
+import type { Readiness } from '../../observing/readiness.js';
+import type { TrackedRequest } from '../access/request-limits.js';
+import type { RequestTurns } from '../access/turns.js';
+
+/** `ctx.state`. */
+export interface HttpState {
+  requestId: string;
+  /** The client's address. Logs and events contain only its keyed digest. */
+  client: string;
+  /** Whether a trusted proxy names the client. */
+  isForwarded: boolean;
+  /** The route's pattern, never the URL; null before a route is found. */
+  route: string | null;
+  actor: string | null;
+  /** The `code` of error bodies for a caller's protocol with special codes; null for the service's codes. */
+  errorCode: string | null;
+  tracked: TrackedRequest;
+  /** What the limit that is nearest to a refusal still allows; null where no limit counts the request. */
+  allowance: Allowance | null;
+}
+
+export interface Shell {
+  readonly readiness: Readiness;
+  readonly gate: Gate;
+  readonly limiter: Limiter;
+  readonly turns: RequestTurns;
+  readonly runOnce: RunOnce;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}

@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '../../kit/clock.js';
+import { makeElapsed } from '../../kit/elapsed.js';
+import { reread } from '../rings/reread.js';
+
+/** The secrets that agents may present. They change with their source (docs/design.md#key-files). */
+export interface AgentSecrets {
+  /** Returns the SHA-256 of each secret; none when no secret is configured. */
+  digests(): readonly Buffer[];
+  /**
+   * Resolves when the source has been read since the call, for a secret that no digest matches. The source is read at most
+   * once a second for this, and all callers of a second wait for one reading: an agent whose new secret is in the source is
+   * never refused.
+   */
+  refreshed(): Promise<void>;
+  /** Reads the source again. After a problem the old secrets stay. */
+  reload(): void;
+  /** Reads the source every 30 s, until the signal aborts. */
+  watch(signal: AbortSignal): Promise<void>;
+}
+
+const refreshIntervalMs = 1_000;
+
+/**
+ * @param deps.load reads the source; absent and blank secrets count as not configured
+ * @param deps.onProblem receives the error of a reading
+ * @throws the error of the first reading
+ */
+export function makeAgentSecrets({
+  load,
+  clock,
+  onProblem,
+}: {
+  readonly load: () => readonly (string | undefined)[];
+  readonly clock: Clock;
+  readonly onProblem: (error: unknown) => void;
+}): AgentSecrets {
+  const elapsedMs = makeElapsed(clock);
+  let digests = digestsOf(load());
+  let refreshedAtMs = -Infinity;
+  let refreshing: Promise<void> | null = null;
+
+  return {
+    digests: () => digests,
+    refreshed: () => (refreshing ??= refresh()),
+    reload,
+    watch: (signal) => reread(reload, clock, signal),
+  };
+
+  function reload(): void {
+    try {
+      digests = digestsOf(load());
+    } catch (error) {
+      onProblem(error);
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    const waitMs = refreshedAtMs + refreshIntervalMs - elapsedMs();
+    try {
+      // Also without a wait, so that `refreshing` is set before it is cleared.
+      await (waitMs > 0 ? clock.sleep(waitMs) : Promise.resolve());
+    } finally {
+      // A caller that comes after this line needs another reading.
+      refreshing = null;
+    }
+    refreshedAtMs = elapsedMs();
+    reload();
+  }
+}
+
+/** Makes secrets whose source is read once: variables of a process never change. */
+export function makeFixedAgentSecrets(secrets: readonly (string | undefined)[]): AgentSecrets {
+  const digests = digestsOf(secrets);
+  return {
+    digests: () => digests,
+    refreshed: () => Promise.resolve(),
+    reload: () => undefined,
+    watch: () => Promise.resolve(),
+  };
+}
+
+function digestsOf(secrets: readonly (string | undefined)[]): readonly Buffer[] {
+  return secrets
+    .filter((secret): secret is string => secret !== undefined && secret !== '')
+    .map((secret) => hash('sha256', Buffer.from(secret, 'utf8'), 'buffer'));
+}

@@ -1,0 +1,62 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { KeyMissing } from '../sealing/errors.js';
+import type { Keyring } from '../rings/keyring.js';
+
+/** The fields of a code in an event. They suffice to compute the code again. */
+export interface CodeIssue {
+  /** The key that the code was issued with. */
+  readonly kid: string;
+  readonly issueId: string;
+  /** `Digests.email` of the address that receives the code. With another address the code is invalid. */
+  readonly emailDigest: string;
+}
+
+/**
+ * Mailed codes (docs/design.md#login-codes). A code is a function of key, issue and address, so the mail reaction and
+ * the verifier compute the same code, and no store holds it.
+ */
+export interface MailedCodes {
+  /** Returns the id of the key for a new issue. */
+  active(): string;
+  /** Six digits: HMAC-SHA-256 modulo 10^6. Probabilities differ by at most one part in 10^71. @throws KeyMissing */
+  codeFor(issue: CodeIssue): string;
+  /** Returns whether the typed text is exactly these six digits. It runs in constant time. @throws KeyMissing */
+  matches(issue: CodeIssue, typed: string): boolean;
+}
+
+const codeCount = 1_000_000n;
+const codePattern = /^[0-9]{6}$/;
+
+/** Makes codes that sign in. @param keys `CODE_KEYS` */
+export function makeLoginCodes(keys: Keyring): MailedCodes {
+  return makeMailedCodes(keys, 'login');
+}
+
+/** Makes codes that confirm a new address of an account. None of them signs in. @param keys `CODE_KEYS` */
+export function makeAddressChangeCodes(keys: Keyring): MailedCodes {
+  return makeMailedCodes(keys, 'address change');
+}
+
+/** Makes codes that prove the address of an account in a session of it. None of them signs in. @param keys `CODE_KEYS` */
+export function makeVerificationCodes(keys: Keyring): MailedCodes {
+  return makeMailedCodes(keys, 'verification');
+}
+
+function makeMailedCodes(keys: Keyring, purpose: 'login' | 'address change' | 'verification'): MailedCodes {
+  function codeFor({ kid, issueId, emailDigest }: CodeIssue): string {
+    const key = keys.find(kid);
+    if (key === undefined) throw new KeyMissing(`code key ${kid} is not in CODE_KEYS`);
+    // A JSON list has one reading only, so no part can extend into the next.
+    const mac = createHmac('sha256', key).update(JSON.stringify([purpose, issueId, emailDigest]));
+    return String(BigInt(`0x${mac.digest('hex')}`) % codeCount).padStart(6, '0');
+  }
+
+  return {
+    active: () => keys.active().kid,
+    codeFor,
+    matches: (issue, typed) => {
+      const expected = Buffer.from(codeFor(issue));
+      return codePattern.test(typed) && timingSafeEqual(expected, Buffer.from(typed));
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { decodeBase64url, type Keyring } from '../rings/keyring.js';
+
+/** The right to fetch one HLS playlist. */
+export interface PlaylistGrant {
+  readonly assetId: string;
+  /** The key of the playlist below the base path of the asset's storage. */
+  readonly objectKey: string;
+  /** The share of the visitor; null for a member of the project. */
+  readonly share: {
+    readonly shareId: string;
+    /** The generation of the password that the visitor gave. A new password ends the grant. */
+    readonly passwordGeneration: number;
+  } | null;
+  /** The end, in whole seconds. */
+  readonly endsAt: Date;
+}
+
+/**
+ * Tokens in the URLs of playlists (docs/design.md#playlists): `h1.<grant>.<key id>.<mac>`. The grant is JSON in base64url, and
+ * no secret: the signed URLs of a bucket show the same key.
+ */
+export interface PlaylistTokens {
+  issue(grant: PlaylistGrant): string;
+  /** Returns the grant of a token of this service that has not ended, or null. It compares in constant time. */
+  verify(token: string, now: Date): PlaylistGrant | null;
+}
+
+/** Separates these macs from all others that the ring makes. */
+const purpose = 'playlist';
+const tokenPattern = /^h1\.([A-Za-z0-9_-]{1,4000})\.([A-Za-z0-9-]{1,32})\.([A-Za-z0-9_-]{43})$/;
+
+const grantSchema = z.tuple([
+  z.string(),
+  z.string(),
+  z.int().positive(),
+  z.union([z.tuple([z.string(), z.int().positive()]), z.null()]),
+]);
+
+/** Makes the tokens. @param keys `REFRESH_KEYS`: its old keys outlast every session */
+export function makePlaylistTokens(keys: Keyring): PlaylistTokens {
+  function macOf(key: Buffer, body: string): string {
+    return createHmac('sha256', key)
+      .update(JSON.stringify([purpose, body]))
+      .digest('base64url');
+  }
+
+  return {
+    issue: ({ assetId, objectKey, share, endsAt }) => {
+      const { kid, key } = keys.active();
+      const visit = share === null ? null : [share.shareId, share.passwordGeneration];
+      const grant = JSON.stringify([assetId, objectKey, Math.floor(endsAt.getTime() / 1_000), visit]);
+      const body = `h1.${Buffer.from(grant).toString('base64url')}.${kid}`;
+      return `${body}.${macOf(key, body)}`;
+    },
+
+    verify: (token, now) => {
+      const [, grant = '', kid = '', mac] = tokenPattern.exec(token) ?? [];
+      const key = mac === undefined ? undefined : keys.find(kid);
+      if (mac === undefined || key === undefined) return null;
+      const expected = macOf(key, token.slice(0, -mac.length - 1));
+      if (!timingSafeEqual(Buffer.from(expected), Buffer.from(mac))) return null;
+      const json = decodeBase64url(grant)?.toString('utf8');
+      if (json === undefined) return null;
+      const [assetId, objectKey, end, visit] = grantSchema.parse(JSON.parse(json));
+      const endsAt = new Date(end * 1_000);
+      const share = visit === null ? null : { shareId: visit[0], passwordGeneration: visit[1] };
+      return now < endsAt ? { assetId, objectKey, share, endsAt } : null;
+    },
+  };
+}

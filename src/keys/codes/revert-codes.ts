@@ -1,0 +1,31 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { crockfordCode, parseCrockfordCode } from './crockford.js';
+import { KeyMissing } from '../sealing/errors.js';
+import type { Keyring } from '../rings/keyring.js';
+import type { CodeIssue, MailedCodes } from './login-codes.js';
+
+/** 100 bits: a code that lives for 72 h, and that no failed attempt may void, is too long to guess. */
+const codeLength = 20;
+
+/**
+ * Makes codes that put a former address back (docs/design.md#revert-of-an-address-change), as `XXXXX-XXXXX-XXXXX-XXXXX`.
+ * `issueId` is the id of the change, and `emailDigest` the digest of the former address. @param keys `CODE_KEYS`
+ */
+export function makeAddressRevertCodes(keys: Keyring): MailedCodes {
+  function codeFor({ kid, issueId, emailDigest }: CodeIssue): string {
+    const key = keys.find(kid);
+    if (key === undefined) throw new KeyMissing(`code key ${kid} is not in CODE_KEYS`);
+    const mac = createHmac('sha256', key).update(JSON.stringify(['address revert', issueId, emailDigest]));
+    return crockfordCode(mac.digest().subarray(0, codeLength));
+  }
+
+  return {
+    active: () => keys.active().kid,
+    codeFor,
+    matches: (issue, typed) => {
+      const expected = Buffer.from(codeFor(issue).replaceAll('-', ''));
+      const code = parseCrockfordCode(typed, codeLength);
+      return code !== null && timingSafeEqual(expected, Buffer.from(code));
+    },
+  };
+}

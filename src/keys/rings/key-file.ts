@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { KeyProblem } from '../sealing/errors.js';
+import { newKeyFile } from './key-changes.js';
+import { formatKeyFile, parseKeyFile, type KeyFile } from './key-file-format.js';
+import type { RandomBytes } from '../sealing/random-bytes.js';
+
+const temporarySuffix = '.tmp';
+
+/**
+ * Reads the file, or returns null if there is none. It is synchronous, because the look-up of an unknown key id is.
+ * @throws KeyProblem when other users may read the file, or when it is not a key file
+ */
+export function readKeyFile(path: string): KeyFile | null {
+  let text: string;
+  try {
+    const descriptor = openSync(path, 'r');
+    try {
+      // Checks the opened file, because the path may name another file a moment later. Windows has no such modes.
+      const mode = fstatSync(descriptor).mode & 0o777;
+      if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+        throw new KeyProblem(
+          `${path} can be read or changed by others (mode ${mode.toString(8)}); run chmod 600 on it, and replace its keys if others have used this machine`,
+        );
+      }
+      text = readFileSync(descriptor, 'utf8');
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    if (codeOf(error) === undefined) throw error;
+    throw new KeyProblem(`${path} cannot be read (${codeOf(error) ?? ''}); make it readable for this user`);
+  }
+  return parseKeyFile(text, path);
+}
+
+/**
+ * Reads the file and makes it first if there is none. If several processes race, one makes it and the others read it:
+ * `link` gives the finished, fsynced file its name, and fails if the name exists. @throws KeyProblem
+ */
+export function readOrMakeKeyFile(path: string, randomBytes: RandomBytes): KeyFile {
+  const existing = readKeyFile(path);
+  if (existing !== null) return existing;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  placeFile(path, newKeyFile(randomBytes), (temporary) => {
+    try {
+      linkSync(temporary, path);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  });
+  const made = readKeyFile(path);
+  if (made === null) throw new KeyProblem(`${path} disappeared while it was made; start again`);
+  return made;
+}
+
+/**
+ * Changes the file atomically: every reader finds the old or the new file, also after a crash. Changes cannot overlap,
+ * because `change` is synchronous and only the owner of the data directory calls this. @throws KeyProblem
+ */
+export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile): KeyFile {
+  const file = readKeyFile(path);
+  if (file === null) throw new KeyProblem(`${path} does not exist; the service makes it when it starts`);
+  const changed = parseKeyFile(formatKeyFile(change(file)), path);
+  try {
+    placeFile(path, changed, (temporary) => {
+      renameSync(temporary, path);
+    });
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    throw new KeyProblem(`${path} could not be written (${codeOf(error) ?? ''}); its keys are as they were`);
+  }
+  return changed;
+}
+
+/** Removes temporary files with keys, which a killed change leaves. The owner calls it before any other use. */
+export function removeLeftovers(path: string): void {
+  const directory = dirname(path);
+  const prefix = `${basename(path)}.`;
+  for (const name of readdirSync(directory)) {
+    if (name.startsWith(prefix) && name.endsWith(temporarySuffix))
+      rmSync(join(directory, name), { force: true });
+  }
+}
+
+/** Writes and fsyncs a file beside the path, calls `place` to give it its name, and fsyncs the directory. */
+function placeFile(path: string, file: KeyFile, place: (temporary: string) => void): void {
+  const temporary = `${path}.${randomUUID()}${temporarySuffix}`;
+  try {
+    const descriptor = openSync(temporary, 'wx', 0o600);
+    try {
+      writeFileSync(descriptor, formatKeyFile(file));
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    place(temporary);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  fsyncDirectory(dirname(path));
+}
+
+function fsyncDirectory(directory: string): void {
+  // Windows cannot open a directory. Its journal keeps the names.
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(directory, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,271 @@
+import { z } from 'zod';
+import type { Clock } from '../../kit/clock.js';
+import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import { makeLru } from '../../kit/lru.js';
+import type { StateRecord, StateStore } from '../../event-sourcing/ports/state-store.js';
+import {
+  changeRecord,
+  type FoundRecord,
+  type RecordChange,
+} from '../../event-sourcing/ports/change-record.js';
+import { DoesNotOpen, KeyMissing } from './errors.js';
+import { openEnvelope, sealEnvelope } from './envelope.js';
+import { dataKeyPrefix, dataKeyRecord, type LastingScope } from './key-scope.js';
+import type { Keyring } from '../rings/keyring.js';
+import type { RandomBytes } from './random-bytes.js';
+
+const dataKeyBytes = 32;
+const writeTriesMax = 5;
+const sweepPageSize = 200;
+/** The number of records that a sweep rewraps at once. Embedded stores put concurrent writes into one transaction. */
+const rewrapsAtOnce = 20;
+
+/** The storage format of a data key's record: wrapped by a master key, or the marker that it was destroyed. */
+const recordSchema = z.union([
+  z.strictObject({ wrapped: z.string(), master_kid: z.string(), made_at: z.string() }),
+  z.strictObject({ destroyed_at: z.string() }),
+]);
+type DataKeyRecord = z.output<typeof recordSchema>;
+
+export type FoundDataKey = Buffer | 'destroyed' | 'absent';
+
+/** The result of a sweep. `byMasterKey` counts the visited records by the master key that wraps them now. */
+export interface RewrapReport {
+  readonly rewrapped: number;
+  /** Records whose master key is not in the ring. The operator puts that key back and sweeps again. */
+  readonly unreadable: number;
+  readonly byMasterKey: ReadonlyMap<string, number>;
+  /** The start of the next part of the sweep; null if this part reached the end. */
+  readonly next: string | null;
+}
+
+export interface SweepOptions {
+  /** `next` of the part before; the beginning by default. */
+  readonly after?: string;
+  /** The largest number of pages of 200 records; all by default. */
+  readonly pagesMax?: number;
+}
+
+/** Data keys, one for each lasting scope. A master key wraps them in the state store. */
+export interface DataKeys {
+  /** Finds the scope's key. @throws KeyMissing, StoreUnavailable, StoreDamaged */
+  find(scope: LastingScope): Promise<FoundDataKey>;
+  /** Returns the scope's key, made on first use and durable before this resolves. @throws as `find` */
+  obtain(scope: LastingScope): Promise<Buffer | 'destroyed'>;
+  /** Leaves a marker, even if there was no key, so that the scope never gets one. @throws StoreUnavailable */
+  destroy(scope: LastingScope): Promise<void>;
+  /**
+   * Wraps every data key with the active master key. No sealed value changes. A process that has not read the new ring
+   * may still wrap with the old key, so the operator sweeps again a minute later. The old key may be removed when its
+   * count is 0. An interrupted sweep starts again and skips the finished records.
+   */
+  rewrap(options?: SweepOptions): Promise<RewrapReport>;
+  countByMasterKey(): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface DataKeysDeps {
+  readonly stateStore: StateStore;
+  readonly masterKeys: Keyring;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  /** Milliseconds; 60,000 by default. Another process may use a destroyed key for this long. */
+  readonly cacheTimeMs?: number;
+  /** Entries; 10,000 by default. */
+  readonly cacheEntriesMax?: number;
+}
+
+interface Cached {
+  readonly found: Buffer | 'destroyed';
+  readonly readAt: number;
+}
+
+export function makeDataKeys(deps: DataKeysDeps): DataKeys {
+  const { stateStore, masterKeys, clock, randomBytes } = deps;
+  const cacheTimeMs = deps.cacheTimeMs ?? 60_000;
+  const cache = makeLru<Cached>(deps.cacheEntriesMax ?? 10_000);
+  const reads = new Map<string, Promise<FoundDataKey>>();
+
+  function remember(record: string, found: Buffer | 'destroyed', readAt: number): void {
+    // A read that began before a destruction must not restore the key.
+    if (cache.peek(record)?.found === 'destroyed') return;
+    cache.set(record, { found, readAt });
+  }
+
+  function wrap(record: string, key: Buffer): { wrapped: string; master_kid: string } {
+    const master = masterKeys.active();
+    const wrapped = sealEnvelope(master.key, ['data key', record, master.kid], key, randomBytes);
+    return { wrapped, master_kid: master.kid };
+  }
+
+  function unwrap(record: string, masterKid: string, wrapped: string): Buffer {
+    const master = masterKeys.find(masterKid);
+    if (master === undefined) {
+      throw new KeyMissing(`master key ${masterKid} is not in MASTER_KEYS; put it back at the list's end`);
+    }
+    try {
+      return openEnvelope(master, ['data key', record, masterKid], wrapped);
+    } catch (error) {
+      if (!(error instanceof DoesNotOpen)) throw error;
+      throw new StoreDamaged(
+        `the data key ${record} does not open with master key ${masterKid}: the record was changed, or that id now names another key`,
+      );
+    }
+  }
+
+  function open(record: string, value: DataKeyRecord): Buffer | 'destroyed' {
+    return 'destroyed_at' in value ? 'destroyed' : unwrap(record, value.master_kid, value.wrapped);
+  }
+
+  async function read(record: string): Promise<FoundDataKey> {
+    const readAt = clock.now().getTime();
+    const stored = await stateStore.get(record);
+    if (stored === null) return 'absent';
+    const found = open(record, parseRecord(record, stored.value));
+    remember(record, found, readAt);
+    return found;
+  }
+
+  function remembered(record: string): Buffer | 'destroyed' | null {
+    const cached = cache.get(record);
+    if (cached === undefined) return null;
+    const age = clock.now().getTime() - cached.readAt;
+    return cached.found === 'destroyed' || (age >= 0 && age < cacheTimeMs) ? cached.found : null;
+  }
+
+  function findRecord(record: string): Promise<FoundDataKey> {
+    const known = remembered(record);
+    if (known !== null) return Promise.resolve(known);
+    const running = reads.get(record);
+    if (running !== undefined) return running;
+    const reading = read(record).finally(() => reads.delete(record));
+    reads.set(record, reading);
+    return reading;
+  }
+
+  /** Changes the record of a data key. A read tells what became of a write with an unknown outcome. */
+  async function change<Written, Kept>(
+    record: string,
+    decide: (found: FoundRecord<DataKeyRecord> | null) => RecordChange<Written, Kept>,
+    { first, problem }: { readonly first?: StateRecord | null; readonly problem: string },
+  ): Promise<Written | Kept> {
+    const schema = { parse: (value: unknown) => parseRecord(record, value) };
+    const changed = await changeRecord(stateStore, { key: record, schema }, decide, {
+      tries: writeTriesMax,
+      unknownOutcome: 'retry',
+      ...(first === undefined ? {} : { first }),
+    });
+    if (changed === null) throw new StoreUnavailable(problem);
+    return 'kept' in changed ? changed.kept : changed.result;
+  }
+
+  async function make(record: string): Promise<Buffer | 'destroyed'> {
+    const madeAt = clock.now();
+    const key = randomBytes(dataKeyBytes);
+    // Every attempt writes the same value, so a late write stores no other key.
+    const write = { made_at: madeAt.toISOString(), ...wrap(record, key) };
+    const made = await change<Buffer, Buffer | 'destroyed'>(
+      record,
+      (found) => (found === null ? { write, result: key } : { keep: open(record, found.value) }),
+      // No read before the write: most scopes are new when they are first sealed for, and `make` finds an existing key.
+      { first: null, problem: 'a data key could not be stored' },
+    );
+    remember(record, made, madeAt.getTime());
+    return made;
+  }
+
+  /** Rewraps one record if needed. Returns the id of the master key that wraps it afterwards; null for a marker. */
+  async function rewrapRecord(first: StateRecord, count: () => void): Promise<string | null> {
+    const { key: record } = first;
+    const changed = await change(
+      record,
+      (found) => {
+        if (found === null || 'destroyed_at' in found.value) return { keep: null };
+        const { master_kid: kid, wrapped, made_at: madeAt } = found.value;
+        if (kid === masterKeys.active().kid) return { keep: { kid, isNew: false } };
+        const next = { ...wrap(record, unwrap(record, kid, wrapped)), made_at: madeAt };
+        return { write: next, result: { kid: next.master_kid, isNew: true } };
+      },
+      { first, problem: 'a data key could not be wrapped again' },
+    );
+    if (changed?.isNew === true) count();
+    return changed?.kid ?? null;
+  }
+
+  function pageAfter(after: string | null): Promise<readonly StateRecord[]> {
+    return stateStore.list(dataKeyPrefix, { limit: sweepPageSize, ...(after === null ? {} : { after }) });
+  }
+
+  return {
+    find: (scope) => findRecord(dataKeyRecord(scope)),
+
+    obtain: async (scope) => {
+      const record = dataKeyRecord(scope);
+      return remembered(record) ?? make(record);
+    },
+
+    destroy: async (scope) => {
+      const record = dataKeyRecord(scope);
+      const destroyedAt = clock.now();
+      const marker = { destroyed_at: destroyedAt.toISOString() };
+      await change(
+        record,
+        (found) =>
+          found !== null && 'destroyed_at' in found.value ? { keep: null } : { write: marker, result: null },
+        { problem: 'a data key could not be destroyed' },
+      );
+      cache.set(record, { found: 'destroyed', readAt: destroyedAt.getTime() });
+    },
+
+    rewrap: async ({ after, pagesMax = Infinity } = {}) => {
+      const byMasterKey = new Map<string, number>();
+      let rewrapped = 0;
+      let unreadable = 0;
+      let next = after ?? null;
+      for (let pages = 0; pages < pagesMax; pages += 1) {
+        const page = await pageAfter(next);
+        for (let first = 0; first < page.length; first += rewrapsAtOnce) {
+          await Promise.all(page.slice(first, first + rewrapsAtOnce).map(rewrapOne));
+        }
+        next = page.at(-1)?.key ?? null;
+        if (next === null) break;
+      }
+      return { rewrapped, unreadable, byMasterKey, next };
+
+      async function rewrapOne(stored: StateRecord): Promise<void> {
+        try {
+          const kid = await rewrapRecord(stored, () => (rewrapped += 1));
+          if (kid !== null) addOne(byMasterKey, kid);
+        } catch (error) {
+          if (!(error instanceof KeyMissing)) throw error;
+          unreadable += 1;
+        }
+      }
+    },
+
+    countByMasterKey: async () => {
+      const counts = new Map<string, number>();
+      let next: string | null = null;
+      do {
+        const page: readonly StateRecord[] = await pageAfter(next);
+        for (const stored of page) {
+          const value = parseRecord(stored.key, stored.value);
+          if ('master_kid' in value) addOne(counts, value.master_kid);
+        }
+        next = page.at(-1)?.key ?? null;
+      } while (next !== null);
+      return counts;
+    },
+  };
+}
+
+function addOne(counts: Map<string, number>, kid: string): void {
+  counts.set(kid, (counts.get(kid) ?? 0) + 1);
+}
+
+function parseRecord(record: string, value: unknown): DataKeyRecord {
+  const result = recordSchema.safeParse(value);
+  if (!result.success) {
+    throw new StoreDamaged(`the record ${record} of the state store is not a data key; restore it`);
+  }
+  return result.data;
+}

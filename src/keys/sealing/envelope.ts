@@ -1,0 +1,74 @@
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import { DoesNotOpen } from './errors.js';
+import { decodeBase64url } from '../rings/keyring.js';
+import type { RandomBytes } from './random-bytes.js';
+
+/*
+ * AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and a 16-byte tag. GCM does not commit to its key: a person
+ * can make one ciphertext that opens under two keys. Therefore HKDF (RFC 5869), salted with the nonce, derives from the
+ * key an encryption key and a commitment. The envelope stores the commitment, and opening compares it. The committing
+ * suites of the AWS Encryption SDK do the same. A derived key for each value also removes the limit of 2^32 values for
+ * one key.
+ */
+const cipherName = 'aes-256-gcm';
+const nonceBytes = 12;
+const commitmentBytes = 32;
+const tagBytes = 16;
+const headBytes = nonceBytes + commitmentBytes + tagBytes;
+const derivationInfo = 'stowage envelope v1';
+
+/** The additional authenticated data: the kind of the value and its owner. As JSON, no two lists share an encoding. */
+export type EnvelopeContext = readonly string[];
+
+function additionalData(context: EnvelopeContext): Buffer {
+  return Buffer.from(JSON.stringify(context), 'utf8');
+}
+
+/** Derives two blocks of HKDF-SHA-256 (RFC 5869, sections 2.2 and 2.3). `hkdfSync` does so at twice the cost. */
+function derive(key: Buffer, nonce: Buffer): { encryptionKey: Buffer; commitment: Buffer } {
+  const pseudorandomKey = hmac(nonce, key);
+  const encryptionKey = hmac(pseudorandomKey, derivationInfo, '\x01');
+  const commitment = hmac(pseudorandomKey, encryptionKey, derivationInfo, '\x02');
+  return { encryptionKey, commitment };
+}
+
+function hmac(key: Buffer, ...parts: readonly (Buffer | string)[]): Buffer {
+  const digest = createHmac('sha256', key);
+  for (const part of parts) digest.update(part);
+  return digest.digest();
+}
+
+/** Returns base64url of nonce, commitment, tag and ciphertext: 60 bytes and the plaintext's length. */
+export function sealEnvelope(
+  key: Buffer,
+  context: EnvelopeContext,
+  plaintext: Buffer,
+  randomBytes: RandomBytes,
+): string {
+  const nonce = randomBytes(nonceBytes);
+  const { encryptionKey, commitment } = derive(key, nonce);
+  const cipher = createCipheriv(cipherName, encryptionKey, nonce, { authTagLength: tagBytes });
+  cipher.setAAD(additionalData(context));
+  const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+  return Buffer.concat([nonce, commitment, cipher.getAuthTag(), ciphertext]).toString('base64url');
+}
+
+/** Decrypts an envelope of `sealEnvelope` with the same key and context. @throws DoesNotOpen */
+export function openEnvelope(key: Buffer, context: EnvelopeContext, envelope: string): Buffer {
+  // Only the canonical spelling opens, so two stored texts never mean the same value.
+  const bytes = decodeBase64url(envelope);
+  if (bytes === null || bytes.length < headBytes) throw new DoesNotOpen();
+  const nonce = bytes.subarray(0, nonceBytes);
+  const storedCommitment = bytes.subarray(nonceBytes, nonceBytes + commitmentBytes);
+  const { encryptionKey, commitment } = derive(key, nonce);
+  if (!timingSafeEqual(storedCommitment, commitment)) throw new DoesNotOpen();
+  const decipher = createDecipheriv(cipherName, encryptionKey, nonce, { authTagLength: tagBytes });
+  decipher.setAAD(additionalData(context));
+  decipher.setAuthTag(bytes.subarray(nonceBytes + commitmentBytes, headBytes));
+  const plaintext = decipher.update(bytes.subarray(headBytes));
+  try {
+    return Buffer.concat([plaintext, decipher.final()]);
+  } catch {
+    throw new DoesNotOpen();
+  }
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { defineOperation, type Operation } from '../socket/operation.js';
+import type { Clock } from '../../kit/clock.js';
+import { CommandRejected } from '../../event-sourcing/ports/errors.js';
+import type { EventStore } from '../../event-sourcing/ports/event-store.js';
+import { setApartItems } from '../../event-sourcing/feeding/set-apart.js';
+import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
+import { setApartEvents } from '../../event-sourcing/effects/set-apart-events.js';
+import { isViewPart, nameOf, viewPart } from '../../event-sourcing/feeding/sharing/assignment.js';
+import type { Members } from '../../event-sourcing/feeding/sharing/members.js';
+import type { Generations } from '../../event-sourcing/views/generations/generations.js';
+import { collectionName, viewVersion } from '../../event-sourcing/views/projection.js';
+import { findPrunable, pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
+import { requestRebuild } from '../../event-sourcing/views/generations/rebuild.js';
+
+const nothing = z.strictObject({});
+const viewName = z.strictObject({ name: z.string() });
+const pruning = z.strictObject({ apply: z.boolean() });
+const none = { collections: [], records: [] };
+
+/** Collections that one call drops, so few that it ends within the command line's time limit. */
+const dropsAtOnce = 5;
+
+/** Makes the operations on read models (docs/design.md#generations-and-rebuild). */
+export function makeProjectionOperations(services: {
+  readonly generations: Generations;
+  readonly members: Pick<Members, 'live' | 'refresh'>;
+  readonly eventStore: Pick<EventStore, 'head'>;
+  readonly readModelStore: ReadModelStore;
+  readonly clock: Pick<Clock, 'now'>;
+}): readonly Operation[] {
+  const { generations, members, readModelStore, clock } = services;
+  return [
+    defineOperation('projection list', nothing, async () => {
+      // The command line may run this without a service.
+      await Promise.all([members.refresh(), generations.refresh()]);
+      const items = generations.projections.map(async (projection) => {
+        const record = generations.record(projection);
+        const collection = collectionName(projection, record.live);
+        const checkpoint = await readModelStore.loadCheckpoint(collection);
+        const part = viewPart(viewVersion(projection));
+        const feeders = members.live().filter(({ feeds }) => feeds.includes(part));
+        const setApart = await setApartItems(readModelStore, collection);
+        return {
+          name: projection.name,
+          collection,
+          position: checkpoint?.position ?? null,
+          fed_by: feeders.map(({ id }) => id),
+          set_apart: setApart.map(({ id, reason }) => ({ id, reason })),
+          ...record,
+        };
+      });
+      const reactions = [...(await setApartEvents(readModelStore))].map(([name, events]) => ({
+        name,
+        set_apart: events.map(({ id, stream, revision, reason }) => ({ id, stream, revision, reason })),
+      }));
+      return { head: await services.eventStore.head(), items: await Promise.all(items), reactions };
+    }),
+    defineOperation('projection rebuild', viewName, async ({ name }) => {
+      const projection = generations.projections.find((candidate) => candidate.name === name);
+      if (projection === undefined) {
+        const names = generations.projections.map((candidate) => candidate.name).join(', ');
+        throw new CommandRejected('unknown_view', `there is no view ${name}; there are ${names}`);
+      }
+      const generation = await requestRebuild(generations, projection, clock.now());
+      if (generation === null) {
+        throw new CommandRejected(
+          'rebuild_under_way',
+          `the view ${name} is being rebuilt, or was a moment ago; try again later`,
+        );
+      }
+      return { name, building: collectionName(projection, generation) };
+    }),
+    // One part of a prune; the command line requests parts until nothing is left.
+    defineOperation('projection prune', pruning, async ({ apply }) => {
+      await members.refresh();
+      refuseWhileUsed();
+      const before = await findPrunable(services);
+      const dropped = apply ? await pruneViews(services, { collectionsMax: dropsAtOnce }) : none;
+      const left = (all: readonly string[], gone: readonly string[]) =>
+        all.filter((name) => !gone.includes(name));
+      const names = before.records.map(({ name }) => name);
+      return {
+        ...{ dropped_collections: [...dropped.collections], dropped_records: [...dropped.records] },
+        left: [...left(before.collections, dropped.collections), ...left(names, dropped.records)],
+      };
+    }),
+  ];
+
+  /** A process that loses a view stops. @throws CommandRejected naming the process and its view */
+  function refuseWhileUsed(): void {
+    const own = new Set(generations.projections.map((projection) => viewPart(viewVersion(projection))));
+    for (const { id, parts } of members.live()) {
+      const foreign = parts.find((part) => isViewPart(part) && !own.has(part));
+      if (foreign === undefined) continue;
+      throw new CommandRejected(
+        'view_in_use',
+        `the process ${id} of another release uses ${nameOf(foreign)}; end it first`,
+      );
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { NotCanonical } from '../../areas/audit/tree/canonical-json.js';
+import type { IndexedEvent, Moment } from '../../areas/audit/history/history.js';
+import { entryOf } from '../../areas/audit/tree/leaf.js';
+import { logUntil, ReplayProblem } from '../../areas/audit/tree/log-until.js';
+import { leafHash } from '../../areas/audit/tree/merkle.js';
+import { makeGrowingTree } from '../../areas/audit/tree/tiles.js';
+import type { StoredEvent } from '../../event-sourcing/ports/domain-event.js';
+import {
+  EventTooLarge,
+  OutcomeUnknown,
+  StoreUnavailable,
+  WrongExpectedRevision,
+} from '../../event-sourcing/ports/errors.js';
+import type { EventStore } from '../../event-sourcing/ports/event-store.js';
+import { replayMark } from '../../stores/embedded/files/directory-lock.js';
+import { openEmbeddedStores } from '../../stores/embedded/open-embedded-stores.js';
+import { version } from '../../version.js';
+import type { OnShare } from '../backup/backup.js';
+import { codeOf, namesIn, syncPath } from '../backup/backup-folder.js';
+import type { ReplayOrigin, ReplaySource } from './replay-source.js';
+import { type ApartInReplay, buildViews } from './replay-views.js';
+import { systemClock, systemRandom } from '../../composition/system.js';
+
+/** What a replay has built. `root` (base64) is that of the Merkle tree over its events. */
+export type Replayed = {
+  readonly folder: string;
+  readonly source: ReplayOrigin;
+  readonly events: number;
+  /** `recorded_at` of the last event; null for an empty log. */
+  readonly until: string | null;
+  readonly root: string;
+  readonly set_apart: readonly ApartInReplay[];
+};
+
+/** Events that are appended at once. The queue of a writer takes 64 MiB, and an event has at most 256 KiB. */
+const appendsAtOnce = 200;
+/** The part of the work that the copy of the events is. */
+const copyShare = 0.5;
+
+/**
+ * Builds a data directory from the events of a log up to a moment: the events with the times at which they were recorded,
+ * and all views. The log of the directory gets a new id. No key and no state is copied, so sealed values stay sealed. The folder has its name only when it is whole and durable.
+ * @throws ReplayProblem, StoreUnavailable, StoreDamaged with a sentence that says what to do
+ */
+export async function replayInto(
+  source: ReplaySource,
+  folder: string,
+  {
+    streamPrefix,
+    until,
+    onShare,
+  }: { readonly streamPrefix: string; readonly until: Moment | null; readonly onShare: OnShare },
+): Promise<Replayed> {
+  const target = resolve(folder);
+  refuseContent(target);
+  // Beside the folder, so that a rename finishes it.
+  const partial = join(dirname(target), `.${basename(target)}.${randomUUID()}.partial`);
+  try {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    mkdirSync(partial, { mode: 0o700 });
+    const made = await fill(partial, source, { streamPrefix, until, onShare });
+    const content = {
+      format: 1,
+      service_version: version,
+      made_at: systemClock.now().toISOString(),
+      ...made,
+    };
+    writeFileSync(join(partial, replayMark), JSON.stringify(content, null, 2), { mode: 0o600 });
+    for (const name of namesIn(partial)) syncPath(join(partial, name));
+    syncPath(partial);
+    renameSync(partial, target);
+    syncPath(dirname(target));
+    return { folder: target, ...made };
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    throw explained(error, target);
+  }
+}
+
+async function fill(
+  directory: string,
+  source: ReplaySource,
+  { streamPrefix, until, onShare }: Parameters<typeof replayInto>[2],
+): Promise<Omit<Replayed, 'folder'>> {
+  let recordedAt = systemClock.now();
+  const fatal: Error[] = [];
+  const stores = await openEmbeddedStores({
+    ...{ directory, streamPrefix, random: systemRandom },
+    clock: { ...systemClock, now: () => recordedAt },
+    onFatal: (error) => fatal.push(error),
+  });
+  try {
+    const tree = makeGrowingTree({ size: 0, edge: [] });
+    for await (const { events, share } of logUntil(source.parts(), until)) {
+      for (const { index, event } of events) tree.add(leafOf(index, event));
+      for (let first = 0; first < events.length; first += appendsAtOnce) {
+        await append(events.slice(first, first + appendsAtOnce));
+      }
+      onShare(share * copyShare);
+    }
+    const setApart = await buildViews({ ...stores, clock: systemClock, random: systemRandom }, (share) => {
+      onShare(copyShare + share * (1 - copyShare));
+    });
+    if (fatal[0] !== undefined) throw fatal[0];
+    return {
+      ...{ source: source.origin, events: tree.size(), root: tree.root().toString('base64') },
+      ...{ until: tree.size() === 0 ? null : recordedAt.toISOString(), set_apart: setApart },
+    };
+  } finally {
+    await stores.close();
+  }
+
+  /** Appends in log order: the store takes the appends of one turn of the event loop in their order. */
+  async function append(events: readonly IndexedEvent<StoredEvent>[]): Promise<void> {
+    const appending = events.map((indexed) => {
+      recordedAt = indexed.event.recordedAt;
+      return appendOne(stores.eventStore, indexed);
+    });
+    let before = '';
+    for (const [place, position] of (await Promise.all(appending)).entries()) {
+      if (position <= before) throw new Error(`event ${events[place]?.index} was appended out of order`);
+      before = position;
+    }
+  }
+}
+
+function leafOf(index: number, event: StoredEvent): Buffer {
+  try {
+    return leafHash(entryOf(event));
+  } catch (error) {
+    if (!(error instanceof NotCanonical)) throw error;
+    throw new ReplayProblem(`${placeOf(index, event)} has no canonical form: ${error.message}`);
+  }
+}
+
+async function appendOne(
+  eventStore: EventStore,
+  { index, event }: IndexedEvent<StoredEvent>,
+): Promise<string> {
+  const { id, type, data, metadata, stream, revision } = event;
+  try {
+    const expected = revision === 0n ? 'no-stream' : revision - 1n;
+    const appended = await eventStore.append(stream, expected, [{ id, type, data, metadata }]);
+    return appended?.position ?? '';
+  } catch (error) {
+    if (error instanceof WrongExpectedRevision) {
+      throw new ReplayProblem(
+        `${placeOf(index, event)} does not follow the stream's last event; events are missing`,
+      );
+    }
+    if (error instanceof EventTooLarge)
+      throw new ReplayProblem(`${placeOf(index, event)} is ${error.message}`);
+    throw error;
+  }
+}
+
+function placeOf(index: number, { stream, revision }: StoredEvent): string {
+  return `the event at index ${index}, revision ${revision} of the stream ${stream},`;
+}
+
+function refuseContent(target: string): void {
+  const found = statSync(target, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (found.isDirectory() && namesIn(target).length === 0) return;
+  const what = found.isDirectory() ? 'is not empty' : 'is no folder';
+  throw new ReplayProblem(`${target} ${what}; name a folder that does not exist`);
+}
+
+/** Failures of the disk as sentences. */
+function explained(error: unknown, target: string): unknown {
+  if (error instanceof OutcomeUnknown) return new StoreUnavailable(error.message, { cause: error });
+  if (!(error instanceof Error) || !('syscall' in error)) return error;
+  return new StoreUnavailable(
+    `${target} cannot be written (${codeOf(error)}); check the disk and its rights`,
+    {
+      cause: error,
+    },
+  );
+}

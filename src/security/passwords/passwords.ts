@@ -1,0 +1,92 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Overloaded } from '../../kit/overloaded.js';
+import { KeyMissing } from '../../keys/sealing/errors.js';
+import type { Keyring } from '../../keys/rings/keyring.js';
+import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
+import type { HashPool } from './hash-pool.js';
+import { type PasswordHash, formatPasswordHash, parsePasswordHash } from './password-hash.js';
+import type { ScryptParameters } from './scrypt.js';
+
+/** 32 MiB and three passes: one of the settings in the OWASP Password Storage Cheat Sheet. */
+export const passwordScrypt: ScryptParameters = { N: 2 ** 15, r: 8, p: 3 };
+
+const saltBytes = 16;
+const hashBytes = 32;
+
+export interface PasswordVerdict {
+  readonly matches: boolean;
+  /** The password matches a hash with other parameters or an older pepper: the caller should hash it again. */
+  readonly needsRehash: boolean;
+}
+
+/** Hashes passwords: scrypt (RFC 7914) over HMAC-SHA-256 of the NFC password with a pepper. No store has the pepper. */
+export interface Passwords {
+  /** Returns a PHC string, as `formatPasswordHash` does. Its caller seals it. @throws Overloaded */
+  hash(password: string): Promise<string>;
+  /** @throws Overloaded; KeyMissing when `PEPPERS` lacks the hash's pepper; TypeError when `stored` is no hash */
+  verify(password: string, stored: string): Promise<PasswordVerdict>;
+  /** Takes as long as `verify`, for an account that does not exist. @throws Overloaded */
+  verifyNone(password: string): Promise<PasswordVerdict>;
+  /** Call it before a write, so that a check that the pool refuses leaves no record. @throws Overloaded */
+  readonly requireRoom: () => void;
+}
+
+/** @param parameters of new hashes; `passwordScrypt` when left out */
+export function makePasswords({
+  peppers,
+  pool,
+  randomBytes,
+  parameters = passwordScrypt,
+}: {
+  readonly peppers: Keyring;
+  readonly pool: HashPool;
+  readonly randomBytes: RandomBytes;
+  readonly parameters?: ScryptParameters;
+}): Passwords {
+  const { N, r, p } = parameters;
+
+  function compute(
+    password: string,
+    pepper: Buffer,
+    { salt, ...cost }: ScryptParameters & { salt: Buffer },
+  ): Promise<Buffer> {
+    const peppered = createHmac('sha256', pepper).update(password.normalize('NFC'), 'utf8').digest();
+    return pool.hash({ password: peppered, salt, N: cost.N, r: cost.r, p: cost.p, length: hashBytes });
+  }
+
+  function isOutdated(stored: PasswordHash): boolean {
+    const sameCost = stored.N === N && stored.r === r && stored.p === p;
+    return !sameCost || stored.pepper !== peppers.active().kid;
+  }
+
+  return {
+    hash: async (password) => {
+      const { kid, key } = peppers.active();
+      const salt = randomBytes(saltBytes);
+      const hash = await compute(password, key, { N, r, p, salt });
+      return formatPasswordHash({ N, r, p, pepper: kid, salt, hash });
+    },
+
+    verify: async (password, stored) => {
+      const parsed = parsePasswordHash(stored);
+      if (parsed === null) throw new TypeError('a stored password hash is not readable');
+      const pepper = peppers.find(parsed.pepper);
+      if (pepper === undefined)
+        throw new KeyMissing(`pepper ${parsed.pepper} is not in PEPPERS; put it back`);
+      const matches = timingSafeEqual(await compute(password, pepper, parsed), parsed.hash);
+      return { matches, needsRehash: matches && isOutdated(parsed) };
+    },
+
+    verifyNone: async (password) => {
+      const salt = randomBytes(saltBytes);
+      const hash = await compute(password, peppers.active().key, { N, r, p, salt });
+      // Compares with zeros, to take as long as `verify`.
+      timingSafeEqual(hash, Buffer.alloc(hashBytes));
+      return { matches: false, needsRehash: false };
+    },
+
+    requireRoom: () => {
+      if (!pool.hasRoom()) throw new Overloaded('too many passwords are being checked');
+    },
+  };
+}

@@ -1,0 +1,236 @@
+import { type SteadyClock, steadyMsOf } from '../../kit/clock.js';
+import { makeLru } from '../../kit/lru.js';
+import {
+  type Allowance,
+  type RateLimit,
+  gcraAllowance,
+  gcraCount,
+  gcraJudge,
+  nearerToRefusal,
+} from './gcra.js';
+
+export type { Allowance, RateLimit } from './gcra.js';
+
+export interface NamedLimit extends RateLimit {
+  /** Refuses new keys while the table is full of keys that count, instead of evicting one. False when left out. */
+  readonly failsClosed?: boolean;
+}
+
+export interface RateVerdict {
+  readonly allowed: boolean;
+  /** Whole seconds for `Retry-After`, at least 1 when refused; 0 when allowed. */
+  readonly retryAfterSeconds: number;
+  /** Of the key that refuses, or that is nearest to it after the attempt; null where an allowed attempt does not count. */
+  readonly allowance: Allowance | null;
+}
+
+/** One key, or several that must all allow the attempt (`ipBuckets`). `factor` multiplies the limit. */
+export type RateKey = string | readonly { readonly key: string; readonly factor: number }[];
+
+export interface RateClaim<Name extends string> {
+  readonly name: Name;
+  readonly key: RateKey;
+}
+
+/** A place under each claimed limit until the outcome of the attempt is known; or the refusal. */
+export type Reservation<Name extends string> =
+  | (RateVerdict & { readonly allowed: false })
+  | {
+      readonly allowed: true;
+      /**
+       * Gives the places back and counts one under each limit that `counts` names. Call it once, after any outcome.
+       * Returns the allowance that is then nearest to a refusal.
+       */
+      settle(counts: (name: Name) => boolean): Allowance | null;
+    };
+
+/** Counts by named limits in this process. No call waits or throws. */
+export interface RateLimiter<Name extends string> {
+  /** Counts one attempt if all keys allow it; a refused attempt counts nowhere. */
+  check(name: Name, key: RateKey): RateVerdict;
+  /** Judges an attempt and counts none. */
+  probe(name: Name, key: RateKey): RateVerdict;
+  /**
+   * Reserves a place for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
+   * reserved place counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
+   */
+  reserve(claims: readonly RateClaim<Name>[]): Reservation<Name>;
+  /** Returns the keys in memory: of limits that fail closed, and of the others. */
+  keys(): { readonly closed: number; readonly open: number };
+}
+
+/** Keys of all limits together. */
+const capacityDefault = 100_000;
+/** Keys that an eviction checks. */
+const evictionProbesMax = 8;
+
+interface Cell {
+  readonly id: string;
+  readonly limit: RateLimit;
+}
+
+/**
+ * @param capacity keys in memory: half for the limits that fail closed, so that a flood of others evicts none of them
+ */
+export function makeRateLimiter<Name extends string>({
+  clock,
+  limits,
+  capacity = capacityDefault,
+}: {
+  /** Its steady time counts, so a step of the wall clock changes no limit. */
+  readonly clock: SteadyClock;
+  readonly limits: Readonly<Record<Name, NamedLimit>>;
+  readonly capacity?: number;
+}): RateLimiter<Name> {
+  const closedTable = makeArrivalTable(capacity / 2);
+  const openTable = makeArrivalTable(capacity / 2);
+  const tableOf = (name: Name) => (limits[name].failsClosed === true ? closedTable : openTable);
+  /** Places by cell. Running requests hold them, so the service bounds their number. */
+  const held = new Map<string, number>();
+
+  /** Returns the arrival time of a cell as if all its held places counted now. */
+  function arrivalOf(table: ArrivalTable, { id, limit }: Cell, nowMs: number): number | undefined {
+    const places = held.get(id);
+    let arrivalMs = table.get(id);
+    if (places === undefined) return arrivalMs;
+    for (let place = 0; place < places; place += 1) arrivalMs = gcraCount(limit, arrivalMs, nowMs);
+    return arrivalMs;
+  }
+
+  function hold({ id }: Cell): void {
+    held.set(id, (held.get(id) ?? 0) + 1);
+  }
+
+  function release({ id }: Cell): void {
+    const places = held.get(id) ?? 0;
+    if (places > 1) held.set(id, places - 1);
+    else held.delete(id);
+  }
+
+  function cellsOf(name: Name, key: RateKey): readonly Cell[] {
+    const { limit, seconds } = limits[name];
+    if (typeof key === 'string') return [{ id: idOf(name, key), limit: limits[name] }];
+    return key.map(({ key: text, factor }) => ({
+      id: idOf(name, text),
+      limit: { limit: limit * factor, seconds },
+    }));
+  }
+
+  function judge(name: Name, cells: readonly Cell[], nowMs: number): RateVerdict {
+    const table = tableOf(name);
+    let [unseen, waitMs] = [0, 0];
+    let { limit } = limits[name];
+    for (const cell of cells) {
+      if (table.get(cell.id) === undefined) unseen += 1;
+      const { retryAfterMs } = gcraJudge(cell.limit, arrivalOf(table, cell, nowMs), nowMs);
+      if (retryAfterMs <= waitMs) continue;
+      waitMs = retryAfterMs;
+      ({ limit } = cell.limit);
+    }
+    const hasRoom = table.makeRoom(unseen, nowMs) || limits[name].failsClosed !== true;
+    if (!hasRoom) waitMs = Math.max(waitMs, 1_000);
+    if (waitMs === 0) return allowedVerdict;
+    const seconds = Math.ceil(waitMs / 1_000);
+    const allowance = { limit, remaining: 0, resetSeconds: seconds };
+    return { allowed: false, retryAfterSeconds: seconds, allowance };
+  }
+
+  /** @param counts whether the attempt counts; otherwise the function only returns the allowance */
+  function count(name: Name, cells: readonly Cell[], nowMs: number, counts = true): Allowance | null {
+    const table = tableOf(name);
+    let nearest: Allowance | null = null;
+    for (const cell of cells) {
+      if (counts) table.set(cell.id, gcraCount(cell.limit, table.get(cell.id), nowMs));
+      const allowance = gcraAllowance(cell.limit, arrivalOf(table, cell, nowMs), nowMs);
+      nearest = nearerToRefusal(nearest, allowance);
+    }
+    return nearest;
+  }
+
+  return {
+    check: (name, key) => {
+      const nowMs = steadyMsOf(clock);
+      const cells = cellsOf(name, key);
+      const verdict = judge(name, cells, nowMs);
+      if (!verdict.allowed) return verdict;
+      return { allowed: true, retryAfterSeconds: 0, allowance: count(name, cells, nowMs) };
+    },
+    keys: () => ({ closed: closedTable.size(), open: openTable.size() }),
+    probe: (name, key) => judge(name, cellsOf(name, key), steadyMsOf(clock)),
+    reserve: (claims) => {
+      const nowMs = steadyMsOf(clock);
+      const places = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));
+      const verdicts = places.map(({ name, cells }) => judge(name, cells, nowMs));
+      const [refusal] = verdicts
+        .filter(({ allowed }) => !allowed)
+        .sort((one, other) => other.retryAfterSeconds - one.retryAfterSeconds);
+      if (refusal !== undefined) return { ...refusal, allowed: false };
+      for (const { cells } of places) cells.forEach(hold);
+      return {
+        allowed: true,
+        settle: (counts) => {
+          const settledMs = steadyMsOf(clock);
+          let nearest: Allowance | null = null;
+          for (const { name, cells } of places) {
+            cells.forEach(release);
+            const isCounted = counts(name);
+            // Only makes room: an allowed attempt counts in any case.
+            if (isCounted) judge(name, cells, settledMs);
+            const allowance = count(name, cells, settledMs, isCounted);
+            if (allowance !== null) nearest = nearerToRefusal(nearest, allowance);
+          }
+          return nearest;
+        },
+      };
+    },
+  };
+}
+
+const allowedVerdict: RateVerdict = { allowed: true, retryAfterSeconds: 0, allowance: null };
+
+/** The length separates the name from the key without ambiguity. */
+function idOf(name: string, key: string): string {
+  return `${name.length} ${name}${key}`;
+}
+
+/** Theoretical arrival times by key, in bounded space. */
+interface ArrivalTable {
+  size(): number;
+  get(id: string): number | undefined;
+  /** Stores the time; a full table evicts the key with the oldest count. */
+  set(id: string, arrivalMs: number): void;
+  /** Evicts keys that equal fresh ones. Returns whether `count` more keys have room. */
+  makeRoom(count: number, nowMs: number): boolean;
+}
+
+function makeArrivalTable(capacity: number): ArrivalTable {
+  const keysMax = Math.max(1, Math.floor(capacity));
+  const arrivals = makeLru<number>(keysMax);
+
+  function leastRecent(count: number): readonly string[] {
+    const oldest: string[] = [];
+    for (const id of arrivals.rkeys()) {
+      oldest.push(id);
+      if (oldest.length === count) break;
+    }
+    return oldest;
+  }
+
+  return {
+    size: () => arrivals.size,
+    get: (id) => arrivals.peek(id),
+    set: (id, arrivalMs) => {
+      arrivals.set(id, arrivalMs);
+    },
+    makeRoom: (count, nowMs) => {
+      const hasRoom = () => arrivals.size + count <= keysMax;
+      if (hasRoom()) return true;
+      for (const id of leastRecent(evictionProbesMax)) {
+        if ((arrivals.peek(id) ?? nowMs) <= nowMs) arrivals.delete(id);
+        // The key still counts: `get` makes it the most recent.
+        else arrivals.get(id);
+      }
+      return hasRoom();
+    },
+  };
+}

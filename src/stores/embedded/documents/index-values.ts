@@ -1,0 +1,57 @@
+import type { JsonObject, JsonValue } from '../../../event-sourcing/ports/domain-event.js';
+
+const none: ReadonlySet<string> = new Set();
+
+/** The keys of each path. A split takes longer than all else for most paths. */
+const keysOfPaths = new Map<string, readonly string[]>();
+
+/** Returns the strings at a dotted path of a document. For a list on the path or at its end, every element counts. */
+export function indexValues(body: JsonObject | null, path: string): ReadonlySet<string> {
+  if (body === null) return none;
+  const keys = keysOf(path);
+  const [only] = keys;
+  // Most paths are one key of a string or a list of strings; the steps below take several times as long.
+  if (keys.length === 1 && only !== undefined) {
+    const value = Object.hasOwn(body, only) ? body[only] : null;
+    if (typeof value === 'string') return new Set([value]);
+    if (value === null || value === undefined) return none;
+    if (isList(value)) return new Set(value.filter(isString));
+    return none;
+  }
+  let reached: JsonValue[] = [body];
+  for (const key of keys) {
+    reached = reached.flatMap((value) =>
+      elements(value).flatMap((element) =>
+        isObject(element) && Object.hasOwn(element, key) ? [element[key] ?? null] : [],
+      ),
+    );
+  }
+  return new Set(reached.flatMap(elements).filter(isString));
+}
+
+/** The indexes of all views are the only paths, so the map stays small. */
+function keysOf(path: string): readonly string[] {
+  let keys = keysOfPaths.get(path);
+  if (keys === undefined) {
+    keys = path.split('.');
+    keysOfPaths.set(path, keys);
+  }
+  return keys;
+}
+
+function isString(value: JsonValue): value is string {
+  return typeof value === 'string';
+}
+
+function elements(value: JsonValue): readonly JsonValue[] {
+  return isList(value) ? value : [value];
+}
+
+// `Array.isArray` does not narrow a union with readonly arrays.
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}

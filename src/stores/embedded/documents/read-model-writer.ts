@@ -1,0 +1,255 @@
+import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
+import type { Connection } from '../files/database.js';
+import { documentChecksum, recordChecksum } from './document-rows.js';
+import { indexValues } from './index-values.js';
+import type { FileWriter, Prepare } from '../writing/transactions.js';
+
+/**
+ * A document to write. `foldedFrom` is null for a fold of the whole stream. `parsed` spares the writer a parse of the body;
+ * left out where a copy of it between threads would cost more.
+ */
+export type DocumentRow = readonly [
+  id: string,
+  revision: bigint,
+  body: string | null,
+  foldedFrom: bigint | null,
+  parsed?: JsonObject | null,
+];
+
+export type ReadModelRequest =
+  | readonly ['ensure', collection: string, fields: readonly string[]]
+  | readonly ['drop', collection: string]
+  | readonly ['write', collection: string, documents: readonly DocumentRow[]]
+  | readonly ['checkpoint', collection: string, logId: string, position: string, fingerprint: string | null]
+  /** A value of null removes. */
+  | readonly ['record', name: string, value: string | null, expected: string | null];
+
+/** `write`: whether each document was applied. `record`: the new version, `removed`, null if refused. Others: null. */
+export type ReadModelReply = readonly boolean[] | string | null;
+
+interface Collection {
+  readonly number: bigint;
+  readonly fields: ReadonlySet<string>;
+}
+
+/** Index entries to insert: for each field the members `"<value>":"<id>"` of a JSON object. */
+type AddedEntries = Map<string, string[]>;
+
+/** The number of rows of a dropped collection that one commit of other writes removes. */
+const sweptRows = 200;
+
+export function makeReadModelWriter(
+  connection: Connection,
+  prepare: Prepare,
+): FileWriter<ReadModelRequest, ReadModelReply> {
+  const selectCollection = connection.query<readonly [bigint]>(
+    'SELECT number FROM collections WHERE name = ?',
+  );
+  const selectFields = connection.query<readonly [Buffer]>(
+    'SELECT CAST(field AS BLOB) FROM indexes WHERE collection = ?',
+  );
+  const selectDocument = connection.query<readonly [rowid: bigint, revision: bigint, body: Buffer | null]>(
+    'SELECT rowid, revision, CAST(body AS BLOB) FROM documents WHERE collection = ? AND id = ?',
+  );
+  const selectBodies = connection.query<readonly [rowid: bigint, id: Buffer, body: Buffer]>(
+    `SELECT rowid, CAST(id AS BLOB), CAST(body AS BLOB) FROM documents
+     WHERE collection = ? AND rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT 500`,
+  );
+  const selectRecord = connection.query<readonly [bigint]>('SELECT version FROM records WHERE name = ?');
+  const selectDropped = connection.query<readonly [bigint]>('SELECT number FROM dropped LIMIT 1');
+  const selectLeftOver = connection.query(
+    `SELECT 1 FROM documents WHERE collection = ?1 UNION ALL SELECT 1 FROM index_entries WHERE collection = ?1 LIMIT 1`,
+  );
+  const insertCollection = prepare('INSERT INTO collections (name) VALUES (?)');
+  const insertField = prepare('INSERT INTO indexes VALUES (?, ?)');
+  const insertDocument = prepare('INSERT INTO documents VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING');
+  const updateDocument = prepare('UPDATE documents SET revision = ?, body = ?, checksum = ? WHERE rowid = ?');
+  const insertEntry = prepare('INSERT INTO index_entries VALUES (?, ?, ?, ?)');
+  // A bound parameter costs more than SQLite's insert, so one text holds all entries of a field.
+  const insertEntries = prepare('INSERT INTO index_entries SELECT ?, ?, key, value FROM json_each(?)');
+  const deleteEntry = prepare(
+    'DELETE FROM index_entries WHERE collection = ? AND field = ? AND value = ? AND id = ?',
+  );
+  const deleteOf = [
+    'collections WHERE number',
+    'indexes WHERE collection',
+    'checkpoints WHERE collection',
+  ].map((what) => prepare(`DELETE FROM ${what} = ?`));
+  const insertDropped = prepare('INSERT INTO dropped VALUES (?)');
+  const deleteDropped = prepare('DELETE FROM dropped WHERE number = ?');
+  const sweepDocuments = prepare(
+    'DELETE FROM documents WHERE rowid IN (SELECT rowid FROM documents WHERE collection = ? LIMIT ?)',
+  );
+  const sweepEntries = prepare(
+    `DELETE FROM index_entries WHERE (collection, field, value, id) IN
+       (SELECT collection, field, value, id FROM index_entries WHERE collection = ? LIMIT ?)`,
+  );
+  const upsertCheckpoint = prepare(
+    `INSERT INTO checkpoints VALUES (?, ?, ?, ?) ON CONFLICT (collection) DO UPDATE
+     SET log_id = excluded.log_id, position = excluded.position, fingerprint = excluded.fingerprint
+     WHERE log_id <> excluded.log_id OR position < excluded.position`,
+  );
+  const upsertRecord = prepare(
+    `INSERT INTO records VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE
+     SET value = excluded.value, version = excluded.version, checksum = excluded.checksum`,
+  );
+  const deleteRecord = prepare('DELETE FROM records WHERE name = ?');
+  const known = new Map<string, Collection>();
+  let sweeping = selectDropped.get() !== undefined;
+
+  return { apply, beforeCommit, reload };
+
+  function apply(request: ReadModelRequest): ReadModelReply {
+    switch (request[0]) {
+      case 'ensure':
+        ensure(request[1], request[2]);
+        return null;
+      case 'drop':
+        drop(request[1]);
+        return null;
+      case 'write': {
+        const collection = collectionOf(request[1]);
+        const added: AddedEntries = new Map();
+        const replies = request[2].map((row) => write(collection, row, added));
+        addEntries(collection, added);
+        return replies;
+      }
+      case 'checkpoint':
+        upsertCheckpoint(collectionOf(request[1]).number, request[2], request[3], request[4]);
+        return null;
+      case 'record':
+        return putRecord(request[1], request[2], request[3]);
+    }
+  }
+
+  /** Returns the collection of a name, and creates it when there is none. */
+  function collectionOf(name: string): Collection {
+    const found = known.get(name) ?? find(name);
+    if (found !== undefined) return found;
+    insertCollection(name);
+    return collectionOf(name);
+  }
+
+  function find(name: string): Collection | undefined {
+    const number = selectCollection.get(name)?.[0];
+    if (number === undefined) return undefined;
+    const collection = {
+      number,
+      fields: new Set(selectFields.all(number).map(([field]) => field.toString())),
+    };
+    known.set(name, collection);
+    return collection;
+  }
+
+  function ensure(name: string, fields: readonly string[]): void {
+    const { number, fields: existing } = collectionOf(name);
+    const added = [...new Set(fields)].filter((field) => !existing.has(field));
+    if (added.length === 0) return;
+    for (const field of added) insertField(number, field);
+    known.delete(name);
+    let after = 0n;
+    for (
+      let rows = selectBodies.all(number, after);
+      rows.length > 0;
+      rows = selectBodies.all(number, after)
+    ) {
+      for (const [rowid, id, body] of rows) {
+        for (const field of added) {
+          for (const value of indexValues(parse(body), field))
+            insertEntry(number, field, value, id.toString());
+        }
+        after = rowid;
+      }
+    }
+  }
+
+  function drop(name: string): void {
+    const number = selectCollection.get(name)?.[0];
+    if (number === undefined) return;
+    for (const run of deleteOf) run(number);
+    insertDropped(number);
+    known.delete(name);
+    sweeping = true;
+  }
+
+  /**
+   * Writes a document under its guard (docs/design.md#documents-and-guards). Returns whether the guard held.
+   * @param added receives the index entries to insert
+   */
+  function write(
+    { number, fields }: Collection,
+    [id, revision, body, foldedFrom, parsed]: DocumentRow,
+    added: AddedEntries,
+  ): boolean {
+    // Mostly the document of a whole stream is a new one, so no read comes first.
+    const checksum = documentChecksum(id, revision, body);
+    if (foldedFrom === null && insertDocument(number, id, revision, body, checksum) === 1) {
+      reindex(null);
+      return true;
+    }
+    const found = selectDocument.get(number, id);
+    if (found === undefined) return false;
+    const applies = foldedFrom === null ? found[1] < revision : found[1] === foldedFrom;
+    if (!applies) return false;
+    updateDocument(revision, body, checksum, found[0]);
+    reindex(found[2]);
+    return true;
+
+    function reindex(bodyBefore: Buffer | null): void {
+      if (fields.size === 0) return;
+      const [before, after] = [parse(bodyBefore), parsed ?? parse(body)];
+      const key = jsonOf(id);
+      for (const field of fields) {
+        const [old, now] = [indexValues(before, field), indexValues(after, field)];
+        for (const value of old) if (!now.has(value)) deleteEntry(number, field, value, id);
+        for (const value of now) if (!old.has(value)) add(field, `${jsonOf(value)}:${key}`);
+      }
+    }
+
+    function add(field: string, member: string): void {
+      const members = added.get(field);
+      if (members === undefined) added.set(field, [member]);
+      else members.push(member);
+    }
+  }
+
+  function addEntries({ number }: Collection, added: AddedEntries): void {
+    for (const [field, members] of added) insertEntries(number, field, `{${members.join()}}`);
+  }
+
+  function putRecord(name: string, value: string | null, expected: string | null): string | null {
+    const version = selectRecord.get(name)?.[0] ?? 0n;
+    if (expected !== (version === 0n ? null : String(version))) return null;
+    if (value === null) {
+      deleteRecord(name);
+      return 'removed';
+    }
+    upsertRecord(name, value, version + 1n, recordChecksum(name, version + 1n, value));
+    return String(version + 1n);
+  }
+
+  function beforeCommit(): void {
+    if (!sweeping) return;
+    const number = selectDropped.get()?.[0];
+    sweeping = number !== undefined;
+    if (number === undefined) return;
+    sweepDocuments(number, sweptRows);
+    sweepEntries(number, sweptRows);
+    if (selectLeftOver.get(number) === undefined) deleteDropped(number);
+  }
+
+  function reload(): 'cannot tell' {
+    known.clear();
+    sweeping = true;
+    return 'cannot tell';
+  }
+}
+
+/** JSON of a text as SQLite stores a bound one: a surrogate without its pair is replaced. */
+function jsonOf(text: string): string {
+  return JSON.stringify(text.toWellFormed());
+}
+
+function parse(body: Buffer | string | null): JsonObject | null {
+  return body === null ? null : (JSON.parse(body.toString()) as JsonObject);
+}

@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { v4 } from 'uuid';
+import { StoreDamaged } from '../../../event-sourcing/ports/errors.js';
+import type { EmbeddedContext } from './context.js';
+import { type Connection, openReader } from './database.js';
+import { readErrorOf } from './failures.js';
+import type { FileFormat } from './formats.js';
+import { type GroupWriter, type GroupWriterOptions, startGroupWriter } from '../writing/group-writer.js';
+
+/** An open file: its thread writes it, this thread reads it. */
+export interface OpenFile<Request, Reply, Queries> {
+  readonly writer: GroupWriter<Request, Reply>;
+  readonly queries: Queries;
+  /** Runs a read at once on this thread. Turns its errors into those of the ports. Damage ends the use of the file. */
+  readonly answer: <T>(read: () => T) => Promise<T>;
+  /** Settles pending writes and closes the file. Idempotent. */
+  readonly close: () => Promise<void>;
+}
+
+/** Opens a file; nothing stays open when it fails. @throws StoreDamaged, StoreUnavailable */
+export async function openFile<Request, Reply, Queries>(
+  context: EmbeddedContext,
+  format: FileFormat,
+  parts: {
+    readonly makeQueries: (connection: Connection) => Queries;
+    readonly onSettled: GroupWriterOptions<Request, Reply>['onSettled'];
+  },
+): Promise<OpenFile<Request, Reply, Queries>> {
+  const { directory, random, faults, pageCountMax, writeLimitMs, stateEnd, onFatal } = context;
+  const path = join(directory, format.fileName);
+  const writer = await startGroupWriter<Request, Reply>({
+    thread: {
+      file: format.name,
+      path,
+      newLogId: v4({ random: Uint8Array.from({ length: 16 }, () => Math.floor(random() * 256)) }),
+      faults,
+      stateEnd,
+      ...(pageCountMax === undefined ? {} : { pageCountMax }),
+    },
+    limitMs: writeLimitMs,
+    onSettled: parts.onSettled,
+    onFatal,
+  });
+  try {
+    const connection = openReader(path);
+    return { writer, queries: parts.makeQueries(connection), answer, close: closer(connection) };
+  } catch (error) {
+    await writer.close();
+    throw readErrorOf(error, format);
+  }
+
+  // The function is `async` only to turn a thrown error into a rejection, as the ports require.
+  // eslint-disable-next-line @typescript-eslint/require-await
+  async function answer<T>(read: () => T): Promise<T> {
+    writer.assertUsable();
+    try {
+      return read();
+    } catch (error) {
+      const reported = readErrorOf(error, format);
+      // A damaged file must not receive further writes.
+      if (reported instanceof StoreDamaged) writer.giveUp(reported);
+      throw reported;
+    }
+  }
+
+  function closer(connection: Connection): () => Promise<void> {
+    let closed: Promise<void> | undefined;
+    return () =>
+      (closed ??= writer.close().then(() => {
+        connection.close();
+      }));
+  }
+}

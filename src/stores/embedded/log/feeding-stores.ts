@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { ReadModelStore } from '../../../event-sourcing/ports/read-model-store.js';
+import { outcomesOf, rowsOf } from '../documents/document-writes.js';
+import { readErrorOf } from '../files/failures.js';
+import { readModelsFormat } from '../files/formats.js';
+import { type LogReader, openLogReader } from './log-reader.js';
+import { openWriter } from '../files/prepare-file.js';
+import { makeReadModelQueries } from '../documents/read-model-queries.js';
+import { makeReadModelWriter } from '../documents/read-model-writer.js';
+
+/** The stores of a thread that feeds views beside the process that owns the data directory. */
+export interface FeedingStores {
+  readonly log: LogReader;
+  readonly readModelStore: Pick<
+    ReadModelStore,
+    'getMany' | 'write' | 'loadCheckpoint' | 'saveCheckpoint' | 'listRecords' | 'putRecord' | 'removeRecord'
+  >;
+  /** Runs work whose writes are one transaction. A write outside of such work is a transaction alone. */
+  readonly inOneWrite: (work: () => Promise<void>) => Promise<void>;
+  close(): void;
+}
+
+/**
+ * Opens the log for reading and the read models for writing, on this thread and without another one. SQLite takes one
+ * writer at a time, so a write waits for those of other threads, for 5 s at most.
+ * @throws StoreUnavailable, StoreDamaged, as every call of the stores
+ */
+export function openFeedingStores(options: {
+  readonly directory: string;
+  readonly streamPrefix: string;
+}): FeedingStores {
+  const connection = openWriter(join(options.directory, readModelsFormat.fileName), readModelsFormat);
+  const log = openLogReader(options);
+  const queries = makeReadModelQueries(connection);
+  const writer = makeReadModelWriter(connection, (sql) => connection.statement(sql));
+
+  return {
+    log,
+    readModelStore: {
+      getMany: (collection, ids) => answer(() => queries.getMany(collection, ids)),
+      write: (collection, writes) =>
+        answer(() => outcomesOf(writer.apply(['write', collection, rowsOf(writes, { withParsed: true })]))),
+      loadCheckpoint: (collection) => answer(() => queries.checkpoint(collection)),
+      saveCheckpoint: (collection, { logId, position, fingerprint = null }) =>
+        answer(() => {
+          writer.apply(['checkpoint', collection, logId, position, fingerprint]);
+        }),
+      listRecords: (prefix) => answer(() => queries.records(prefix)),
+      putRecord: (name, value, expected) =>
+        answer(() => {
+          const reply = writer.apply(['record', name, JSON.stringify(value), expected]);
+          return typeof reply === 'string' ? reply : null;
+        }),
+      removeRecord: (name, expected) => answer(() => writer.apply(['record', name, null, expected]) !== null),
+    },
+    inOneWrite: async (work) => {
+      await answer(() => {
+        connection.execute('BEGIN IMMEDIATE');
+      });
+      try {
+        await work();
+        await answer(() => {
+          connection.execute('COMMIT');
+        });
+      } finally {
+        if (connection.inTransaction()) connection.execute('ROLLBACK');
+      }
+    },
+    close: () => {
+      log.close();
+      connection.close();
+    },
+  };
+
+  // The function is `async` only to turn a thrown error into a rejection, as the ports require.
+  // eslint-disable-next-line @typescript-eslint/require-await
+  async function answer<Result>(run: () => Result): Promise<Result> {
+    try {
+      return run();
+    } catch (error) {
+      throw readErrorOf(error, readModelsFormat);
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import { Worker } from 'node:worker_threads';
+import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import { packageFile } from '../../../package-files.js';
+import { errorOf } from '../files/failures.js';
+import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
+
+/** The main thread's side of the writer thread of a file. */
+export interface GroupWriter<Request, Reply> {
+  /** Resolves after the commit. `bytes` is approximate. @throws StoreUnavailable, OutcomeUnknown, StoreDamaged */
+  write(request: Request, bytes: number): Promise<Reply>;
+  /** @throws StoreUnavailable, StoreDamaged when the writer gave the file up or is closed */
+  assertUsable(): void;
+  /** Ends the use of the file as a failed write does: the writer writes nothing any more and calls `onFatal`. */
+  giveUp(error: Error): void;
+  close(): Promise<void>;
+}
+
+export interface GroupWriterOptions<Request, Reply> {
+  readonly thread: ThreadData;
+  /** The time limit of a write, including its wait in the queue, in milliseconds. */
+  readonly limitMs: number;
+  /**
+   * Receives every committed batch, and every batch with an unknown outcome (`replies` is null), before the promises of
+   * its requests settle. It also receives a batch that ends after its time limit.
+   */
+  readonly onSettled: (requests: readonly Request[], replies: readonly Reply[] | null) => void;
+  /** Receives one error, when the writer cannot write any more and the process should end. */
+  readonly onFatal: (error: Error) => void;
+}
+
+interface Pending<Request, Reply> {
+  readonly request: Request;
+  readonly bytes: number;
+  readonly askedMs: number;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The limits of a batch and of the queue. */
+const batchMax = { requests: 1_000, bytes: 8 * 1024 * 1024 };
+/** The number of requests in a piece of a batch. The thread writes the first piece while callers still add requests. */
+const pieceRequests = 16;
+const waitingMax = { requests: 20_000, bytes: 64 * 1024 * 1024 };
+
+/**
+ * Starts the writer thread of a file. The requests of one turn of the event loop are a batch. Requests that arrive
+ * during a commit form the next, so many writers share one sync (group commit). @throws StoreDamaged, StoreUnavailable
+ */
+export async function startGroupWriter<Request, Reply>(
+  options: GroupWriterOptions<Request, Reply>,
+): Promise<GroupWriter<Request, Reply>> {
+  const { thread, limitMs, onSettled, onFatal } = options;
+  const worker = new Worker(packageFile('dist/writer-thread.js'), { workerData: thread });
+  const exited = new Promise<void>((resolve) => worker.once('exit', resolve));
+  await opened(worker);
+
+  let waiting: Pending<Request, Reply>[] = [];
+  let waitingBytes = 0;
+  /** The requests that the thread received and has not answered, in order. */
+  let inFlight: Pending<Request, Reply>[] = [];
+  let inFlightBytes = 0;
+  /** `scheduled`: this turn of the event loop ends with a send. `gathering`: the batch in flight began in this turn. */
+  let [scheduled, gathering] = [false, false];
+  let watch: NodeJS.Timeout | null = null;
+  let unusable: Error | null = null;
+  let closing: Promise<void> | null = null;
+  let onIdle: (() => void) | null = null;
+
+  worker.on('message', receive);
+  worker.on('error', (error) => {
+    giveUp(new OutcomeUnknown(`the thread that writes ${thread.file} ended`, { cause: error }));
+  });
+  worker.on('exit', () => {
+    if (closing === null) giveUp(new OutcomeUnknown(`the thread that writes ${thread.file} ended`));
+  });
+  // An idle thread must not keep the process alive. This call comes last: adding a message listener undoes `unref`.
+  worker.unref();
+  return { write, assertUsable, giveUp, close };
+
+  function write(request: Request, bytes: number): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      assertUsable();
+      if (waiting.length >= waitingMax.requests || waitingBytes + bytes > waitingMax.bytes) {
+        throw new StoreUnavailable(`too many writes wait for ${thread.file}`);
+      }
+      waiting.push({ request, bytes, askedMs: performance.now(), resolve, reject });
+      waitingBytes += bytes;
+      watch ??= setInterval(expire, Math.max(5, limitMs / 20));
+      schedule();
+    });
+  }
+
+  function assertUsable(): void {
+    if (closing !== null) throw new StoreUnavailable(`${thread.file} is closed`);
+    if (unusable instanceof StoreDamaged) throw unusable;
+    if (unusable !== null) throw new StoreUnavailable(unusable.message, { cause: unusable });
+  }
+
+  /** Sends full pieces at once, the rest at the end of this turn, when all running callers have added requests. */
+  function schedule(): void {
+    if (inFlight.length > 0 && !gathering) return;
+    if (waiting.length >= pieceRequests) {
+      gathering = true;
+      send();
+    }
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      if (inFlight.length === 0 || gathering) send();
+      gathering = false;
+    });
+  }
+
+  function send(): void {
+    if (unusable !== null) return;
+    let count = 0;
+    for (const { bytes } of waiting) {
+      const full = inFlight.length + count >= batchMax.requests || inFlightBytes + bytes > batchMax.bytes;
+      if (full && inFlight.length + count > 0) break;
+      count += 1;
+      inFlightBytes += bytes;
+      waitingBytes -= bytes;
+    }
+    if (count === 0) return;
+    const piece = waiting.splice(0, count);
+    inFlight.push(...piece);
+    post({ kind: 'piece', requests: piece.map(({ request }) => request) });
+  }
+
+  function receive(message: FromThread<Reply>): void {
+    if (message.kind !== 'committed' && message.kind !== 'failed') return;
+    const settled = inFlight.splice(0, message.count);
+    for (const { bytes } of settled) inFlightBytes -= bytes;
+    const requests = settled.map(({ request }) => request);
+    if (message.kind === 'committed') {
+      const { replies } = message;
+      onSettled(requests, replies);
+      for (const [index, { resolve }] of settled.entries()) resolve(replies[index] as Reply);
+    } else {
+      const { failure } = message;
+      const error = errorOf(failure);
+      if (failure.kind === 'unknown') onSettled(requests, null);
+      for (const { reject } of settled) reject(error);
+      if (failure.kind === 'io' || failure.kind === 'damaged') giveUp(error);
+    }
+    if (inFlight.length > 0) return;
+    if (waiting.length > 0) schedule();
+    else settle();
+  }
+
+  /** Rejects the requests whose time is over. A sent request may still be written; a queued one will not be. */
+  function expire(): void {
+    const cutoffMs = performance.now() - limitMs;
+    for (const { askedMs, reject } of inFlight) {
+      if (askedMs < cutoffMs)
+        reject(new OutcomeUnknown(`${thread.file} did not answer within ${limitMs} ms`));
+    }
+    const expired = waiting.findIndex(({ askedMs }) => askedMs >= cutoffMs);
+    for (const { bytes, reject } of waiting.splice(0, expired === -1 ? waiting.length : expired)) {
+      waitingBytes -= bytes;
+      reject(new StoreUnavailable(`${thread.file} did not start the write within ${limitMs} ms`));
+    }
+  }
+
+  /** Stops the timer of the limits and resumes a waiting `close`, because no request is pending. */
+  function settle(): void {
+    if (watch !== null) clearInterval(watch);
+    watch = null;
+    onIdle?.();
+  }
+
+  function giveUp(error: Error): void {
+    if (unusable !== null) return;
+    unusable = error;
+    const unknown = new OutcomeUnknown(error.message, { cause: error });
+    for (const { reject } of inFlight) reject(unknown);
+    for (const { reject } of waiting) reject(new StoreUnavailable(error.message, { cause: error }));
+    inFlight = [];
+    waiting = [];
+    settle();
+    onFatal(error);
+  }
+
+  function close(): Promise<void> {
+    closing ??= (async () => {
+      if (inFlight.length > 0 || waiting.length > 0) {
+        await withLimit(new Promise<void>((resolve) => (onIdle = resolve)));
+      }
+      if (watch !== null) clearInterval(watch);
+      // A file whose disk failed is not accessed again, not even for a checkpoint.
+      if (unusable === null && inFlight.length === 0) post({ kind: 'close' });
+      else await worker.terminate();
+      if (!(await withLimit(exited))) await worker.terminate();
+    })();
+    return closing;
+  }
+
+  async function withLimit(event: Promise<void>): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, limitMs * 1.1, false)));
+    const inTime = await Promise.race([event.then(() => true), late]);
+    clearTimeout(timer);
+    return inTime;
+  }
+
+  function post(message: ToThread<Request>): void {
+    worker.postMessage(message);
+  }
+}
+
+/** Resolves when the thread has opened its file. @throws StoreDamaged, StoreUnavailable when it cannot */
+function opened(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject);
+    worker.once('message', (message: FromThread<unknown>) => {
+      worker.off('error', reject);
+      if (message.kind === 'refused') reject(errorOf(message.failure));
+      else resolve();
+    });
+  });
+}

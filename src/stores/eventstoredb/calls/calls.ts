@@ -1,0 +1,76 @@
+import { type AdmissionGate, makeAdmissionGate } from '../../../kit/gate.js';
+import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import { withinLimit } from './time-limit.js';
+
+/** The calls of one store. Each has a time limit, and none starts after `close`. */
+export interface LimitedCalls {
+  /**
+   * Runs a call, whose signal aborts at the time limit. `failure` turns any error of it into an error of the port.
+   * @throws StoreUnavailable when the store is closed, or when no place was free in time; then nothing was sent
+   */
+  run<T>(call: {
+    readonly failure: (error: unknown) => Error;
+    /** The gate of the call; a call without one takes no place. */
+    readonly gate?: AdmissionGate;
+    readonly signal?: AbortSignal | undefined;
+    readonly run: (signal: AbortSignal) => Promise<T>;
+  }): Promise<T>;
+  /** Refuses further calls. Resolves when the calls under way have ended. */
+  close(): Promise<void>;
+}
+
+export function makeLimitedCalls({ callMs }: { readonly callMs: number }): LimitedCalls {
+  const underWay = new Set<Promise<unknown>>();
+  let closed = false;
+
+  return {
+    run: async ({ failure, gate, signal, run }) => {
+      const call = (): ReturnType<typeof run> =>
+        limited(signal, run).catch((error: unknown) => {
+          throw failure(error);
+        });
+      checkOpen(signal);
+      return gate === undefined
+        ? call()
+        : gate.run(() => {
+            // The store may have been closed, and the caller may have left, during the wait for the place.
+            checkOpen(signal);
+            return call();
+          });
+    },
+    close: async () => {
+      closed = true;
+      await Promise.allSettled(underWay);
+    },
+  };
+
+  function checkOpen(signal: AbortSignal | undefined): void {
+    if (closed) throw new StoreUnavailable('the event store has been closed');
+    if (signal?.aborted === true) throw new StoreUnavailable('the caller cancelled the call');
+  }
+
+  async function limited<T>(
+    signal: AbortSignal | undefined,
+    run: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const call = withinLimit({ ms: callMs, signal }, run);
+    underWay.add(call);
+    try {
+      return await call;
+    } finally {
+      underWay.delete(call);
+    }
+  }
+}
+
+/** Makes the gate in front of one kind of call: docs/design.md#eventstoredb. */
+export function makeCallGate(places: number, waitMs: number): AdmissionGate {
+  return makeAdmissionGate({
+    places,
+    waitMs,
+    refused: () =>
+      new StoreUnavailable(
+        `${places} calls to the event store are under way, and none ended within ${waitMs} ms`,
+      ),
+  });
+}

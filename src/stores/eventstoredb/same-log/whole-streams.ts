@@ -1,0 +1,104 @@
+import { StreamDeletedError, type AllStreamRecordedEvent, type RecordedEvent } from '@eventstore/db-client';
+import { StreamDamaged } from '../../../event-sourcing/ports/errors.js';
+import type { ExpectedRevision } from '../../../event-sourcing/ports/event-store.js';
+import type { Bound, Found, Reads } from '../calls/reads.js';
+
+/** The metadata by which an operator or another program removes events from a stream. A soft delete sets `$tb`. */
+const truncating = ['$maxCount', '$maxAge', '$tb'] as const;
+
+export interface WholeStreams {
+  /**
+   * Reads a stream of this service, without its prefix. Empty for an absent stream and after the last event. A read that
+   * did not end has returned at least one event.
+   * @throws StreamDamaged when the server has removed events that the read asks for
+   */
+  read(
+    stream: string,
+    page: { readonly from: bigint; readonly limit: number; readonly within?: Bound },
+    signal: AbortSignal,
+  ): Promise<Found<RecordedEvent>>;
+}
+
+/** Makes reads that report removed events instead of returning a shorter history: docs/design.md#whole-streams. */
+export function makeWholeStreams(reads: Reads, prefix: string): WholeStreams {
+  return {
+    read: async (stream, page, signal) => {
+      const name = `${prefix}${stream}`;
+      const found = await reads.stream(name, page, signal).catch((error: unknown) => {
+        throw error instanceof StreamDeletedError ? deleted(stream, name) : error;
+      });
+      // A soft-deleted stream reads like an absent one. Only its metadata differs.
+      if (found === 'absent') {
+        if (await isTruncated(name, signal)) throw removed(stream, name, page.from);
+        return { records: [], sizes: [], ended: true };
+      }
+      const { records } = found;
+      if (records.length === 0 && page.from === 0n) throw removed(stream, name, 0n);
+      const hole = records.findIndex((record, index) => record.revision !== page.from + BigInt(index));
+      if (hole !== -1) throw removed(stream, name, page.from + BigInt(hole));
+      return found;
+    },
+  };
+
+  async function isTruncated(name: string, signal: AbortSignal): Promise<boolean> {
+    const [last] = await reads.streamBackwards(`$$${name}`, 1, signal);
+    return last !== undefined && truncates(last);
+  }
+}
+
+/** Checks the revision after an append. @throws StreamDamaged when the stream had events that the server hides */
+export function checkAppended(
+  {
+    stream,
+    name,
+    expected,
+  }: { readonly stream: string; readonly name: string; readonly expected: ExpectedRevision },
+  count: number,
+  revision: bigint,
+): void {
+  const first = expected === 'no-stream' ? 0n : expected + 1n;
+  if (revision !== first + BigInt(count) - 1n) throw removed(stream, name, first);
+}
+
+/** Returns the damage that a record of the log shows: a deletion, or metadata that removes events of our streams. */
+export function damageIn(
+  record: Pick<AllStreamRecordedEvent, 'streamId' | 'type' | 'isJson' | 'data'>,
+  prefix: string,
+): StreamDamaged | null {
+  const { streamId, type } = record;
+  if (streamId.startsWith(prefix) && type === '$streamDeleted') {
+    return deleted(streamId.slice(prefix.length), streamId);
+  }
+  if (!streamId.startsWith(`$$${prefix}`) || !truncates(record)) return null;
+  const name = streamId.slice(2);
+  return new StreamDamaged(
+    name.slice(prefix.length),
+    `the metadata of stream ${name} on the EventStoreDB server remove events, which this service never does; ${cure}`,
+  );
+}
+
+export function deleted(stream: string, name: string): StreamDamaged {
+  return new StreamDamaged(
+    stream,
+    `stream ${name} was deleted on the EventStoreDB server, which this service never does; ${cure}`,
+  );
+}
+
+const cure =
+  'remove $maxCount, $maxAge and $tb from its metadata, or restore the log from a backup when it was scavenged since';
+
+function removed(stream: string, name: string, revision: bigint): StreamDamaged {
+  return new StreamDamaged(
+    stream,
+    `stream ${name} on the EventStoreDB server lacks the event at revision ${revision}: it was truncated or deleted, ` +
+      `which this service never does; ${cure}`,
+  );
+}
+
+/** Tells whether a record of a metadata stream sets one of the limits. */
+function truncates({ isJson, data }: Pick<RecordedEvent, 'isJson' | 'data'>): boolean {
+  const fields: unknown = data;
+  // The metadata may be the JSON text `null`, which any tool can write.
+  if (!isJson || typeof fields !== 'object' || fields === null) return false;
+  return truncating.some((key) => Object.hasOwn(fields, key));
+}

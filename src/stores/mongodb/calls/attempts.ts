@@ -1,0 +1,85 @@
+import { makeAdmissionGate } from '../../../kit/gate.js';
+import { AttemptTimedOut, NotSent } from './failures.js';
+import type { ConnectionLimits } from '../connection-string.js';
+
+/** One attempt of a call, as its commands see it. */
+export interface Attempt {
+  /** Aborts only where the server has been silent for so long that the connection counts as lost. It closes it. */
+  readonly signal: AbortSignal;
+  /** Whether the caller has given up. No further command may be sent, because the caller knows nothing of it. */
+  readonly isOver: () => boolean;
+}
+
+export interface AttemptOptions {
+  /** The limit of the attempt, from the moment at which it gets its place. */
+  readonly ms: number;
+  /** The end of the call, in the time of `performance.now()`. */
+  readonly deadlineMs: number;
+  /** Passes waiting attempts that are not urgent. */
+  readonly urgent?: boolean;
+}
+
+/** Runs an attempt with one of the places. @throws NotSent, AttemptTimedOut and the errors of the attempt */
+export type RunAttempt = <T>(run: (attempt: Attempt) => Promise<T>, options: AttemptOptions) => Promise<T>;
+
+/**
+ * Makes the gate in front of the driver: as many places as its pool has connections. A command that the driver cannot
+ * send at once would wait in the pool, where the oldest goes first.
+ *
+ * An attempt that runs out of time ends for its caller only. Its command goes on and keeps its place, because aborting it
+ * would close the connection: under overload the pool would spend its time connecting. The server ends the command
+ * itself (`maxTimeMS`); without a reply for `silenceMs` the connection is closed.
+ */
+export function makeAttempts({ poolSize, placeWaitMs, silenceMs }: ConnectionLimits): RunAttempt {
+  const gate = makeAdmissionGate({
+    places: poolSize,
+    waitMs: placeWaitMs,
+    refused: () => new NotSent(`more calls than the ${poolSize} connections can serve`, 'refused'),
+  });
+  /** Controllers are used again, because making one for each command costs a fifth of the driver's time. */
+  const controllers: AbortController[] = [];
+
+  return async (run, { ms, deadlineMs, urgent = false }) =>
+    new Promise((resolve, reject) => {
+      let isOver = false;
+      let hasPlace = false;
+      const isWaiting = (): boolean => !hasPlace;
+      const leftMs = (): number => Math.max(0, deadlineMs - performance.now());
+      let timer: NodeJS.Timeout | undefined;
+      const giveUp = (error: Error): void => {
+        isOver = true;
+        reject(error);
+      };
+
+      gate.run(begin, { urgent }).then(resolve, reject);
+      if (isWaiting()) {
+        timer = setTimeout(() => {
+          giveUp(new NotSent('no free connection in time'));
+        }, leftMs());
+      }
+
+      async function begin() {
+        hasPlace = true;
+        clearTimeout(timer);
+        // The promise is settled already, so the error reaches no caller. It only frees the place.
+        if (isOver) throw new NotSent('no free connection in time');
+        const controller = controllers.pop() ?? new AbortController();
+        const tryMs = Math.min(ms, leftMs());
+        timer = setTimeout(() => {
+          giveUp(new AttemptTimedOut('no answer in time', { isCut: tryMs < ms }));
+          timer = setTimeout(
+            () => {
+              controller.abort(new AttemptTimedOut('no answer in time'));
+            },
+            Math.max(silenceMs - tryMs, 0),
+          );
+        }, tryMs);
+        try {
+          return await run({ signal: controller.signal, isOver: () => isOver });
+        } finally {
+          clearTimeout(timer);
+          if (!controller.signal.aborted) controllers.push(controller);
+        }
+      }
+    });
+}

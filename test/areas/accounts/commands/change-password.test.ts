@@ -1,0 +1,195 @@
+import test from 'ava';
+import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
+import { sessionHolds } from '../../../../src/areas/accounts/domain/session-epoch.js';
+import { type RegisteredUser, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
+import type { SessionAccess } from '../../../../projections/accounts/sessions/reader.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+
+const email = 'ada.lovelace@example.com';
+const password = 'Correct-Horse-7';
+const newPassword = 'Better-Horse-8';
+const client = { clientIp: '192.0.2.1', userAgent: null };
+
+/** Signs Ada in twice. The second session changes the password. */
+async function given(wrapDocuments?: Parameters<typeof givenStores>[0]) {
+  const stores = await givenStores(wrapDocuments);
+  const commands = givenCommands(stores);
+  let commandsSoFar = 0;
+  const next = () => givenContext((commandsSoFar += 1), stores.clock.now());
+  const { user, tokens } = await commands.register({ email, password, ...client }, next());
+  const second = await commands.login({ email, password, ...client }, next());
+  const idOf = ({ refresh_token: token }: { refresh_token: string }) =>
+    commands.refreshTokens.verify(token)?.sessionId ?? '';
+  const [otherId, id] = [idOf(tokens), idOf(second.tokens)];
+  const userId = user.id;
+  const session = { id, ...(await accessOf(id)) };
+  const change = (more: object = {}, process = commands) =>
+    process.changePassword(
+      { userId, session, currentPassword: password, newPassword, clientIp: client.clientIp, ...more },
+      next(),
+    );
+  const outcome = (more?: object) => outcomeOf(change(more));
+  const passes = async (sessionId: string) => {
+    const [access, holder] = [await commands.sessions.access(sessionId), await commands.users.access(userId)];
+    return access !== null && holder !== null && sessionHolds(holder, { id: sessionId, epoch: access.epoch });
+  };
+  return { ...commands, stores, next, userId, id, otherId, session, change, outcome, passes, accessOf };
+
+  async function accessOf(sessionId: string): Promise<SessionAccess> {
+    const access = await commands.sessions.access(sessionId);
+    if (access === null) throw new Error('the session does not exist');
+    return access;
+  }
+}
+
+test('A session that changes the password stays, and the other one ends', async (t) => {
+  const { change, passes, id, otherId, login, next } = await given();
+  await change();
+  t.true(await passes(id));
+  t.false(await passes(otherId));
+  await t.throwsAsync(login({ email, password, ...client }, next()), { instanceOf: CommandRejected });
+  await t.notThrowsAsync(login({ email, password: newPassword, ...client }, next()));
+  t.true(await passes(id), 'a sign-in does not end the session');
+});
+
+test('A session that stayed after a change ends with the next change from another session', async (t) => {
+  const { change, passes, id, login, next, refreshTokens, accessOf } = await given();
+  await change();
+  const third = await login({ email, password: newPassword, ...client }, next());
+  const thirdId = refreshTokens.verify(third.tokens.refresh_token)?.sessionId ?? '';
+  const session = { id: thirdId, ...(await accessOf(thirdId)) };
+  await change({ session, currentPassword: newPassword, newPassword: 'Third-Horse-9' });
+  t.true(await passes(thirdId));
+  t.false(await passes(id));
+});
+
+test('A wrong current password is refused and throttled like a sign-in', async (t) => {
+  const { outcome, passes, otherId, change, stores } = await given();
+  for (let failure = 0; failure < 5; failure += 1) {
+    t.is(await outcome({ currentPassword: 'Wrong-Horse-7' }), 'credentials_refused');
+  }
+  const error = await t.throwsAsync(change(), { instanceOf: TooManyAttempts });
+  t.is(error.retryAfterSeconds, 1);
+  t.true(await passes(otherId), 'the other session still holds');
+  stores.clock.advance(1_000);
+  t.is(await outcome(), 'passed');
+});
+
+test('The current password is optional for 15 min after a sign-in by a mailed code, to the millisecond', async (t) => {
+  const without = { currentPassword: undefined };
+  const byPassword = await given();
+  t.is(await byPassword.outcome(without), 'invalid_request');
+  for (const [afterMs, expected] of [
+    [900_000, 'passed'],
+    [900_001, 'invalid_request'],
+  ] as const) {
+    const { outcome, session, stores } = await given();
+    const byCode = { ...session, emailCodeAt: stores.clock.now() };
+    stores.clock.advance(afterMs);
+    t.is(await outcome({ ...without, session: byCode }), expected);
+    t.is(await outcome({ session: byCode, currentPassword: 'Wrong-Horse-7' }), 'credentials_refused');
+  }
+});
+
+test('A new password that breaks the rules is refused and does not count as a failure', async (t) => {
+  const { change, outcome } = await given();
+  for (const [bad, message] of [
+    ['short', /^new_password must have at least 10/],
+    ['no-upper-case-1', /^new_password /],
+    ['x-Ada.Lovelace-1', /^new_password must not contain the part of the e-mail address/],
+  ] as const) {
+    for (let repeat = 0; repeat < 3; repeat += 1) {
+      const error = await t.throwsAsync(change({ newPassword: bad, currentPassword: 'Wrong-Horse-7' }), {
+        instanceOf: CommandRejected,
+        message,
+      });
+      t.is(error.code, 'invalid_request');
+    }
+  }
+  t.is(await outcome(), 'passed');
+});
+
+test('A change of password is decided again after a concurrent rehash, and succeeds', async (t) => {
+  const { stores, next, userId, change, login, passwords } = await given();
+  const { handler, sealer } = stores;
+  let rehashes = 0;
+  const process = givenCommands({
+    ...stores,
+    handler: {
+      ...handler,
+      handle: async (target, command, context, options) => {
+        if (rehashes < 2) {
+          rehashes += 1;
+          const { passwordHash } = (await handler.load(userAggregate, userId)).state as RegisteredUser;
+          const again = await sealer.seal(
+            { kind: 'person', userId },
+            'password_hash',
+            await passwords.hash(password),
+          );
+          const rehash = {
+            type: 'RehashPassword',
+            passwordHash: again,
+            checkedAgainst: passwordHash ?? again,
+          } as const;
+          await handler.handle({ aggregate: userAggregate, id: userId }, rehash, next());
+        }
+        return handler.handle(target, command, context, options);
+      },
+    },
+  });
+  await change({}, process);
+  t.is(rehashes, 2);
+  await t.notThrowsAsync(login({ email, password: newPassword, ...client }, next()));
+});
+
+test('One of two concurrent changes from two sessions succeeds, and the other is refused', async (t) => {
+  const { change, session, otherId, id, accessOf, passes, stores } = await given();
+  const other = { id: otherId, ...(await accessOf(otherId)) };
+  const process = givenCommands(stores.anotherProcess());
+  const outcomes = await Promise.all([
+    outcomeOf(change({ session })),
+    outcomeOf(change({ session: other, newPassword: 'Third-Horse-9' }, process)),
+  ]);
+  t.is(outcomes.filter((one) => one === 'passed').length, 1);
+  const refused = outcomes.find((one) => one !== 'passed') ?? '';
+  t.true(['session_ended', 'credentials_refused'].includes(refused), refused);
+  t.deepEqual([await passes(id), await passes(otherId)].sort(), [false, true]);
+});
+
+test('An ended session changes no password', async (t) => {
+  const { outcome, logout, userId, otherId, next } = await given();
+  await logout({ userId, sessionId: otherId, all: true }, next());
+  t.is(await outcome(), 'session_ended');
+});
+
+test('The service does not acknowledge a change of password while the read-model store is away', async (t) => {
+  let away = false;
+  const { change } = await given({
+    mayLag: true,
+    wrapDocuments: (store) => ({
+      ...store,
+      write: (...write) => (away ? Promise.reject(new StoreUnavailable('away')) : store.write(...write)),
+    }),
+  });
+  away = true;
+  await t.throwsAsync(change(), { instanceOf: StoreUnavailable });
+});
+
+test('A current password whose pepper is missing is refused with its reason, and a mailed code replaces it', async (t) => {
+  const { stores, change, session, next, login } = await given();
+  const without = givenCommands(stores, { peppers: ['p2'] });
+  const error = await t.throwsAsync(change({}, without), {
+    instanceOf: CommandRejected,
+    message: /^current_password cannot be checked any more; sign in by a mailed code/,
+  });
+  t.is(error.code, 'password_not_checkable');
+  t.regex(String(without.failures[0]), /pepper p1 is not in PEPPERS/);
+  const byCode = { ...session, emailCodeAt: stores.clock.now() };
+  await change({ session: byCode, currentPassword: undefined }, without);
+  await t.notThrowsAsync(without.login({ email, password: newPassword, ...client }, next()));
+  const refused = login({ email, password: newPassword, ...client }, next());
+  await t.throwsAsync(refused, { instanceOf: CommandRejected });
+});

@@ -1,0 +1,316 @@
+import test from 'ava';
+import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
+import { OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
+import { contextFor, eventFor, type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
+import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
+import { revertibleMs } from '../../../../src/areas/accounts/domain/user/former-addresses.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import {
+  makeFinishEmailChanges,
+  makeReleaseFormerAddresses,
+} from '../../../../src/areas/accounts/commands/address/finish-email-change-reaction.js';
+import { otherThan } from '../../../support/fakes/authenticator-app.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+
+const profile = { password: 'Correct-Horse-7', clientIp: null, userAgent: null };
+const newAddress = 'Countess@Example.net';
+
+/** Returns commands, users with addresses, and a function that reads the code of every mail. */
+async function given(wrap?: (store: EventStore) => EventStore) {
+  const stores = await givenStores(wrap === undefined ? {} : { wrap });
+  const commands = givenCommands(stores);
+  let asked = 0;
+  const context = () => givenContext((asked += 1), stores.clock.now());
+  const signUp = async (email: string) => (await commands.register({ email, ...profile }, context())).user.id;
+  const events = async () => (await stores.eventStore.readAll({ after: null, limit: 500 })).events;
+  const typesAfter = async (count: number) => (await events()).slice(count).map(({ type }) => type);
+  /** Returns the code of the change that was requested last. */
+  const mailedCode = async (userId: string) => {
+    const { state } = await stores.handler.load(userAggregate, userId);
+    const change = state.status === 'registered' ? state.emailChange : null;
+    if (change === null) throw new Error('no change was requested');
+    const { changeId: issueId, codeKeyId: kid, emailDigest } = change;
+    return commands.addressChangeCodes.codeFor({ kid, issueId, emailDigest });
+  };
+  const reactions: readonly AnyReaction[] = [
+    makeFinishEmailChanges(commands),
+    makeReleaseFormerAddresses({ ...commands, clock: stores.clock }),
+  ];
+  /** Runs the reactions over the whole log and returns the types of the events that they append. */
+  const react = async () => {
+    const before = await events();
+    for (const event of before) {
+      for (const reaction of reactions) {
+        const seen = eventFor(reaction, event);
+        if (seen === null || (await reaction.asks(seen)) !== 'yes') continue;
+        await reaction.conclude(seen, contextFor(reaction, seen), undefined);
+      }
+    }
+    return typesAfter(before.length);
+  };
+  return { stores, ...commands, context, signUp, events, typesAfter, mailedCode, react };
+}
+
+/** Registers Ada, who requests another address. */
+async function givenChange(wrap?: (store: EventStore) => EventStore) {
+  const world = await given(wrap);
+  const ada = await world.signUp('ada@example.com');
+  await world.requestEmailChange({ userId: ada, email: newAddress }, world.context());
+  const code = await world.mailedCode(ada);
+  return { ...world, ada, code };
+}
+
+test('A change is requested, confirmed by the mailed code, and keeps the earlier address for 72 hours', async (t) => {
+  const world = await givenChange();
+  const { ada, code, stores, context, users, findAccount, react } = world;
+  const before = (await world.events()).length;
+  t.like((await users.find(ada))?.resource, { email: 'ada@example.com', email_verified: false });
+  await world.confirmEmailChange({ userId: ada, code }, context());
+  t.deepEqual(await world.typesAfter(before), ['EmailChangeAttempted', 'EmailReserved', 'EmailChanged']);
+  t.like((await users.find(ada))?.resource, { email: newAddress, email_verified: true });
+  t.is((await findAccount(stores.digests.email('countess@example.net')))?.userId, ada);
+  t.is(await findAccount(stores.digests.email('ada@example.com')), null);
+  t.is(await outcomeOf(world.signUp('ada@example.com')), 'email_taken');
+  stores.clock.advance(revertibleMs - 1);
+  t.is(await outcomeOf(world.signUp('ada@example.com')), 'email_taken');
+  stores.clock.advance(1);
+  t.truthy(await world.signUp('ada@example.com'), 'no registration waits for the release');
+  t.deepEqual(await react(), [], 'the registration has replaced the reservation');
+});
+
+test('A reaction releases the earlier address once, after 72 hours', async (t) => {
+  const { ada, code, stores, context, confirmEmailChange, react } = await givenChange();
+  t.deepEqual(await react(), [], 'a reaction does nothing before a change');
+  await confirmEmailChange({ userId: ada, code }, context());
+  t.deepEqual(await react(), [], 'the change can be undone');
+  stores.clock.advance(revertibleMs);
+  t.deepEqual(await react(), ['FormerAddressLapsed', 'EmailReleased']);
+  t.deepEqual(await react(), []);
+  const { state } = await stores.handler.load(emailAggregate, stores.digests.email('ada@example.com'));
+  t.is(state.status, 'free');
+});
+
+test('The addresses are sealed, and the log does not contain them in clear text', async (t) => {
+  const { ada, code, stores, context, confirmEmailChange, events } = await givenChange();
+  await confirmEmailChange({ userId: ada, code }, context());
+  const log = await events();
+  t.notRegex(JSON.stringify(log.map(({ data }) => data)).toLowerCase(), /example|countess/);
+  const changed = log.find(({ type }) => type === 'EmailChanged');
+  const sealed = sealedSchema.parse(changed?.data['email']);
+  t.is(await stores.sealer.open({ kind: 'person', userId: ada }, 'email', sealed), newAddress);
+});
+
+test('Invalid, taken and unchanged addresses are refused before anything is written', async (t) => {
+  const { context, signUp, requestEmailChange, events } = await given();
+  const ada = await signUp('ada@example.com');
+  await signUp('bob@example.com');
+  const before = await events();
+  const ask = (email: string) => outcomeOf(requestEmailChange({ userId: ada, email }, context()));
+  t.is(await ask('nobody'), 'invalid_request');
+  t.is(await ask(' BOB@example.com'), 'email_taken');
+  t.is(await ask('ADA@example.com'), 'address_unchanged');
+  t.deepEqual(await events(), before);
+});
+
+test('A user requests at most one code a minute', async (t) => {
+  const { ada, stores, context, signUp, requestEmailChange } = await givenChange();
+  const again = () => requestEmailChange({ userId: ada, email: 'ada@example.org' }, context());
+  stores.clock.advance(30_000);
+  const error = await t.throwsAsync(again, { instanceOf: TooManyAttempts });
+  t.is(error.retryAfterSeconds, 30);
+  // A caller does not learn meanwhile whether an address is taken.
+  await signUp('bob@example.com');
+  const taken = { userId: ada, email: 'bob@example.com' };
+  t.is(await outcomeOf(requestEmailChange(taken, context())), 'TooManyAttempts');
+  stores.clock.advance(30_000);
+  await t.notThrowsAsync(again);
+});
+
+test('Attempts are counted before codes are compared, over all processes', async (t) => {
+  const { ada, code, stores, context } = await givenChange();
+  const wrong = { userId: ada, code: otherThan(code) };
+  const tries = Array.from({ length: 8 }, () =>
+    outcomeOf(givenCommands(stores.anotherProcess()).confirmEmailChange(wrong, context())),
+  );
+  const outcomes = await Promise.all(tries);
+  t.is(outcomes.filter((outcome) => outcome === 'email_change_code_refused').length, 5);
+  t.is(outcomes.filter((outcome) => outcome === 'TooManyAttempts').length, 3);
+  stores.clock.advance(15_000);
+  const right = () => givenCommands(stores).confirmEmailChange({ userId: ada, code }, context());
+  const late = await t.throwsAsync(right, { instanceOf: TooManyAttempts }, 'the right code comes too late');
+  t.is(late.retryAfterSeconds, 45, 'the wait ends when another code can be requested');
+});
+
+test('A code is valid for ten minutes, to the millisecond', async (t) => {
+  for (const [ms, outcome] of [
+    [599_999, 'passed'],
+    [600_000, 'email_change_not_pending'],
+  ] as const) {
+    const { ada, code, stores, context, confirmEmailChange } = await givenChange();
+    stores.clock.advance(ms);
+    t.is(await outcomeOf(confirmEmailChange({ userId: ada, code }, context())), outcome);
+  }
+});
+
+test('A code is valid for one change', async (t) => {
+  const { ada, code, context, confirmEmailChange } = await givenChange();
+  await confirmEmailChange({ userId: ada, code }, context());
+  t.is(await outcomeOf(confirmEmailChange({ userId: ada, code }, context())), 'email_change_not_pending');
+});
+
+test('A confirmation without a change is refused, and so is a replaced code', async (t) => {
+  const { stores, context, confirmEmailChange, signUp, requestEmailChange, mailedCode } = await given();
+  const ada = await signUp('ada@example.com');
+  t.is(
+    await outcomeOf(confirmEmailChange({ userId: ada, code: '123456' }, context())),
+    'email_change_not_pending',
+  );
+  await requestEmailChange({ userId: ada, email: newAddress }, context());
+  const first = await mailedCode(ada);
+  stores.clock.advance(60_000);
+  await requestEmailChange({ userId: ada, email: newAddress }, context());
+  t.is(
+    await outcomeOf(confirmEmailChange({ userId: ada, code: first }, context())),
+    'email_change_code_refused',
+  );
+  t.is(
+    await outcomeOf(confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context())),
+    'passed',
+  );
+});
+
+test('One of two users who request an address and one who registers it gets it', async (t) => {
+  const world = await given();
+  const { stores, context, signUp, requestEmailChange, mailedCode, findAccount } = world;
+  const [ada, bob] = [await signUp('ada@example.com'), await signUp('bob@example.com')];
+  for (const userId of [ada, bob]) await requestEmailChange({ userId, email: newAddress }, context());
+  const process = () => givenCommands(stores.anotherProcess());
+  const outcomes = await Promise.all([
+    outcomeOf(process().confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context())),
+    outcomeOf(process().confirmEmailChange({ userId: bob, code: await mailedCode(bob) }, context())),
+    outcomeOf(process().register({ email: newAddress, ...profile }, context())),
+  ]);
+  t.deepEqual(outcomes.sort(), ['email_taken', 'email_taken', 'passed']);
+  t.truthy(await findAccount(stores.digests.email('countess@example.net')));
+  for (const userId of [ada, bob]) t.truthy((await world.users.find(userId))?.resource.email);
+});
+
+/** Returns a world whose process loses its store before the append of this index, counted from the confirmation. */
+async function givenCrashBefore(append: number) {
+  let left = Infinity;
+  const world = await givenChange((store) => ({
+    ...store,
+    append: (stream, expected, events) => {
+      if (left === 0) return Promise.reject(new OutcomeUnknown('gone'));
+      left -= 1;
+      return store.append(stream, expected, events);
+    },
+  }));
+  left = append;
+  const { ada, code, context, confirmEmailChange } = world;
+  const outcome = await outcomeOf(confirmEmailChange({ userId: ada, code }, context()));
+  left = Infinity;
+  return { ...world, outcome };
+}
+
+test('A change that crashed before its reservation is confirmed again, and a reaction completes it after the reservation', async (t) => {
+  for (const appends of [0, 1, 2]) {
+    const { ada, code, context, users, react, outcome, ...world } = await givenCrashBefore(appends);
+    t.is(outcome, 'OutcomeUnknown');
+    t.deepEqual(await react(), appends < 2 ? [] : ['EmailChanged']);
+    if (appends < 2) await world.confirmEmailChange({ userId: ada, code }, context());
+    t.like((await users.find(ada))?.resource, { email: newAddress });
+    world.stores.clock.advance(revertibleMs);
+    t.deepEqual(await react(), ['FormerAddressLapsed', 'EmailReleased']);
+    t.deepEqual(await react(), []);
+  }
+});
+
+test('A reservation that a crash left is released when another change was requested since', async (t) => {
+  const { ada, stores, context, users, react, requestEmailChange, mailedCode, ...world } =
+    await givenCrashBefore(2);
+  stores.clock.advance(60_000);
+  await requestEmailChange({ userId: ada, email: 'ada@example.org' }, context());
+  t.deepEqual(await react(), ['EmailReleased']);
+  t.truthy(await world.signUp(newAddress), 'the address is free');
+  await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
+  t.like((await users.find(ada))?.resource, { email: 'ada@example.org' });
+});
+
+test('An address that is still reserved for an earlier change can be requested and confirmed again', async (t) => {
+  const { ada, stores, context, users, react, requestEmailChange, mailedCode, ...world } =
+    await givenCrashBefore(2);
+  for (const email of ['ada@example.org', newAddress]) {
+    stores.clock.advance(60_000);
+    await requestEmailChange({ userId: ada, email }, context());
+  }
+  const digest = stores.digests.email('countess@example.net');
+  const reserved = await stores.handler.load(emailAggregate, digest);
+  await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
+  t.like((await users.find(ada))?.resource, { email: newAddress });
+  const after = await stores.handler.load(emailAggregate, digest);
+  t.true((after.revision ?? 0n) > (reserved.revision ?? 0n), 'the later change makes its own reservation');
+  stores.clock.advance(revertibleMs);
+  t.deepEqual(
+    await react(),
+    ['FormerAddressLapsed', 'EmailReleased'],
+    'only the earlier address is released',
+  );
+  t.is((await world.findAccount(digest))?.userId, ada);
+});
+
+test('An address that changes away and back belongs to its user at the end', async (t) => {
+  const { ada, stores, code, context, react, requestEmailChange, mailedCode, ...world } = await givenChange();
+  await world.confirmEmailChange({ userId: ada, code }, context());
+  stores.clock.advance(60_000);
+  await requestEmailChange({ userId: ada, email: 'ada@example.com' }, context());
+  await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
+  t.deepEqual(await react(), ['EmailReleased'], 'the address in between is released at once');
+  // The release of the first change comes late, and finds nothing to release.
+  stores.clock.advance(revertibleMs);
+  t.deepEqual(await react(), []);
+  t.is((await world.findAccount(stores.digests.email('ada@example.com')))?.userId, ada);
+  t.is(await outcomeOf(world.signUp('ada@example.com')), 'email_taken');
+  t.truthy(await world.signUp(newAddress));
+});
+
+test('A registration in progress keeps its reservation', async (t) => {
+  const { stores, context, reservations } = await given();
+  const digest = stores.digests.email('eve@example.com');
+  const userId = '019b7d00-0000-7000-8000-000000000003';
+  await reservations.reserve(digest, { userId, changeId: null }, context());
+  t.false(await reservations.isLeft(digest, userId));
+  await reservations.release(digest, userId, context());
+  t.is((await stores.handler.load(emailAggregate, digest)).state.status, 'reserved');
+});
+
+test('A nickname changes, and the same one appends nothing', async (t) => {
+  const { context, signUp, changeProfile, events } = await given();
+  const ada = await signUp('ada@example.com');
+  const changed = await changeProfile({ userId: ada, nickname: ' Countess ' }, context());
+  t.like(changed.resource, { nickname: 'Countess', email: 'ada@example.com' });
+  const before = await events();
+  for (const nickname of ['Countess', undefined]) {
+    t.deepEqual(await changeProfile({ userId: ada, nickname }, context()), changed);
+  }
+  t.deepEqual(await events(), before);
+  for (const nickname of ['', 'x'.repeat(51), 'a\u0007']) {
+    t.is(await outcomeOf(changeProfile({ userId: ada, nickname }, context())), 'invalid_request');
+  }
+});
+
+test('An operator verifies an address once', async (t) => {
+  const { context, signUp, verifyEmail, users, events } = await given();
+  const ada = await signUp('ada@example.com');
+  t.is(await verifyEmail({ email: 'ADA@example.com' }, context()), ada);
+  t.true((await users.find(ada))?.resource.email_verified);
+  const before = await events();
+  await verifyEmail({ email: 'ada@example.com' }, context());
+  t.deepEqual(await events(), before);
+  t.is(await outcomeOf(verifyEmail({ email: 'bob@example.com' }, context())), 'user_not_found');
+  t.is(await outcomeOf(verifyEmail({ email: 'bob' }, context())), 'invalid_request');
+});

@@ -1,0 +1,377 @@
+import test from 'ava';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
+import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { makeVirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
+import { totpCode } from '../../../support/fakes/authenticator-app.js';
+import { makeTestClock } from '../../../support/fakes/clock.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+import { newestIssue } from '../../../support/examples/login-code.js';
+
+const email = 'ada@example.com';
+const password = 'Correct-Horse-7';
+const client = { clientIp: '192.0.2.1', userAgent: null };
+
+/** Registers Ada. Sleeping takes no time, so only the test moves the clock. */
+async function given() {
+  const moving = makeTestClock();
+  const clock = { ...moving, sleep: () => Promise.resolve() };
+  const stores = await givenStores({ clock });
+  const commands = givenCommands(stores);
+  let commandsSoFar = 0;
+  const next = () => givenContext((commandsSoFar += 1), clock.now());
+  const { user } = await commands.register({ email, password, ...client }, next());
+  const digest = stores.digests.email(email);
+  /** Requests a code. Returns the code of the mail, or null if there is no new one. */
+  const send = async (address = email): Promise<string | null> => {
+    const before = (await loadIssue())?.issueId;
+    await commands.sendEmailCode({ email: address, ...client }, next());
+    const issue = await loadIssue();
+    if (issue === null || issue.issueId === before) return null;
+    return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest: digest });
+  };
+  const loadIssue = async () => newestIssue((await stores.handler.load(loginCodeAggregate, digest)).state);
+  const signIn = (code: string, address = email, process = commands) =>
+    process.loginByEmailCode({ email: address, code, ...client }, next());
+  const outcome = (code: string, address = email, process = commands) =>
+    outcomeOf(signIn(code, address, process));
+  return { ...commands, stores, next, userId: user.id, digest, send, signIn, outcome, loadIssue };
+}
+
+/** Returns a wrong code. */
+const other = (code: string | null, by = 1) => String((Number(code) + by) % 1_000_000).padStart(6, '0');
+
+test('A mailed code starts a session and verifies the address', async (t) => {
+  const { send, signIn, stores, userId, accessTokens, refreshTokens, sessions, digest } = await given();
+  const code = await send(' ADA@example.com');
+  const { user, tokens } = await signIn(code ?? '');
+  t.like(user, { id: userId, email, email_verified: true });
+  const at = stores.clock.now();
+  const verdict = await accessTokens.verify(tokens.access_token);
+  t.like(verdict, { valid: true, claims: { userId, methods: ['email'], authenticatedAt: at } });
+  const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
+  t.like(await sessions.access(sessionId), { userId, epoch: 1, methods: ['email'] });
+  const stream = await stores.eventStore.read(`logincode-${digest}`);
+  t.deepEqual(
+    stream.map(({ type }) => type),
+    ['LoginCodeIssued', 'LoginCodeUsed'],
+  );
+  const text = JSON.stringify(stream.map(({ data }) => data));
+  t.false(
+    text.includes(code ?? '') || text.includes('example.com'),
+    'the log contains neither code nor address',
+  );
+});
+
+test('A code works once, also for many concurrent sign-ins in several processes', async (t) => {
+  const { send, outcome, stores } = await given();
+  const code = (await send()) ?? '';
+  const processes = [stores, stores.anotherProcess(), stores.anotherProcess()].map((process) =>
+    givenCommands(process),
+  );
+  const tries = Array.from({ length: 15 }, (_, index) => outcome(code, email, processes[index % 3]));
+  const outcomes = await Promise.all(tries);
+  t.is(outcomes.filter((one) => one === 'passed').length, 1);
+  t.is(outcomes.filter((one) => one === 'credentials_refused').length, 14);
+  t.is(await outcome(code), 'credentials_refused');
+});
+
+test('Five of fifty concurrent guesses count, and then the right code is refused', async (t) => {
+  const { send, outcome, stores, loadIssue, digest } = await given();
+  const code = await send();
+  const processes = [stores, stores.anotherProcess(), stores.anotherProcess()].map((process) =>
+    givenCommands(process),
+  );
+  const guesses = Array.from({ length: 50 }, (_, index) =>
+    outcome(other(code, index + 1), email, processes[index % 3]),
+  );
+  const outcomes = await Promise.all(guesses);
+  const refused = outcomes.filter((one) => one === 'credentials_refused');
+  t.is(refused.length, 20, 'what one network may try in a day');
+  // A command that lost too many races for the stream decided nothing.
+  const others = outcomes.filter((one) => one !== 'credentials_refused');
+  t.true(
+    others.every((one) => one === 'TooManyAttempts' || one === 'Overloaded'),
+    others.join(),
+  );
+  t.deepEqual((await loadIssue())?.attemptsFailed, { known: 5, unknown: 0 });
+  const stream = await stores.eventStore.read(`logincode-${digest}`);
+  t.is(stream.filter(({ type }) => type === 'LoginCodeAttemptFailed').length, 5);
+  t.is(await outcome(code ?? ''), 'TooManyAttempts');
+});
+
+test('The right code is accepted after four wrong guesses', async (t) => {
+  const { send, outcome } = await given();
+  const code = await send();
+  for (let guess = 1; guess < 5; guess += 1) t.is(await outcome(other(code, guess)), 'credentials_refused');
+  t.is(await outcome(code ?? ''), 'passed');
+});
+
+test('A guess whose append fails is not answered as right or wrong, and a right code is not used twice', async (t) => {
+  const { send, stores, next, outcome, ...commands } = await given();
+  const code = (await send()) ?? '';
+  const away = {
+    ...stores.handler,
+    handle: () => Promise.reject(new StoreUnavailable('away')),
+  };
+  const process = givenCommands({ ...stores, handler: away });
+  for (const guess of [code, other(code)]) {
+    await t.throwsAsync(process.loginByEmailCode({ email, code: guess, ...client }, next()), {
+      instanceOf: StoreUnavailable,
+    });
+  }
+  t.is(await outcome(code), 'passed');
+  t.deepEqual(commands.failures, []);
+});
+
+test('A code expires ten minutes after its issue, to the millisecond', async (t) => {
+  for (const [afterMs, expected] of [
+    [599_999, 'passed'],
+    [600_000, 'credentials_refused'],
+  ] as const) {
+    const { send, outcome, stores } = await given();
+    const code = await send();
+    stores.clock.advance(afterMs);
+    t.is(await outcome(code ?? ''), expected);
+  }
+});
+
+test('Only the newest code counts', async (t) => {
+  const { send, outcome, stores } = await given();
+  const first = await send();
+  stores.clock.advance(60_000);
+  const second = await send();
+  t.not(first, second);
+  t.is(await outcome(first ?? ''), 'credentials_refused');
+  t.is(await outcome(second ?? ''), 'passed');
+});
+
+test('A code is refused with another address', async (t) => {
+  const { send, outcome, register, next } = await given();
+  await register({ email: 'bob@example.com', password, ...client }, next());
+  const code = (await send()) ?? '';
+  t.is(await outcome(code, 'bob@example.com'), 'credentials_refused');
+  t.is(await outcome(code, 'nobody@example.com'), 'credentials_refused');
+  t.is(await outcome(code), 'passed');
+});
+
+test('An address gets one code a minute and six an hour, and every request gets the same reply', async (t) => {
+  const { send, stores, sendEmailCode, next } = await given();
+  t.truthy(await send());
+  stores.clock.advance(59_999);
+  t.is(await send(), null);
+  const reply = await sendEmailCode({ email, ...client }, next());
+  t.deepEqual(reply, { expires_in: 600, resend_after: 60 });
+  for (let code = 1; code < 6; code += 1) {
+    stores.clock.advance(60_000);
+    t.truthy(await send(), `code ${code + 1}`);
+  }
+  stores.clock.advance(60_000);
+  t.is(await send(), null);
+  stores.clock.advance(3_600_000);
+  t.truthy(await send());
+});
+
+test('A request for an unknown address appends one event a minute, without the address, and issues no code', async (t) => {
+  const { sendEmailCode, next, stores, outcome } = await given();
+  const unknown = 'nobody@example.com';
+  for (let request = 0; request < 3; request += 1) {
+    const reply = await sendEmailCode({ email: unknown, ...client }, next());
+    t.deepEqual(reply, { expires_in: 600, resend_after: 60 });
+  }
+  const stream = await stores.eventStore.read(`logincode-${stores.digests.email(unknown)}`);
+  t.deepEqual(
+    stream.map(({ type, data }) => [type, data]),
+    [['LoginCodeWithheld', { requester: 'unknown' }]],
+  );
+  t.is(await outcome('000000', unknown), 'credentials_refused');
+});
+
+test('An acknowledged code is in the log, so a process that ends with its reply loses none', async (t) => {
+  let ended = false;
+  const stores = await givenStores({
+    wrap: (store) => ({
+      ...store,
+      append: (...args) =>
+        ended ? Promise.reject(new StoreUnavailable('the process has ended')) : store.append(...args),
+    }),
+  });
+  const commands = givenCommands(stores);
+  await commands.register({ email, password, ...client }, givenContext(1, stores.clock.now()));
+  // When the process ends at the moment of its reply
+  await commands
+    .sendEmailCode({ email, ...client }, givenContext(2, stores.clock.now()))
+    .then(() => (ended = true));
+  // Then another process finds the code
+  const { state } = await stores
+    .anotherProcess()
+    .handler.load(loginCodeAggregate, stores.digests.email(email));
+  t.truthy(newestIssue(state));
+});
+
+test('A code is refused when its user is erased or the address belongs to another user', async (t) => {
+  const { send, outcome, stores, userId, next, register } = await given();
+  const code = await send();
+  await stores.handler.handle({ aggregate: userAggregate, id: userId }, { type: 'Erase' }, next());
+  const { user } = await register({ email, password, ...client }, next());
+  t.is(await outcome(code ?? ''), 'credentials_refused');
+  stores.clock.advance(60_000);
+  t.is(await outcome((await send()) ?? ''), 'passed');
+  t.not(user.id, userId);
+});
+
+for (const [proof, isFirst] of [
+  ['the first proof of the address', true],
+  ['a proved address', false],
+] as const) {
+  test(`A revocation after the use of a code ends the session that it starts, with ${proof}`, async (t) => {
+    // The revocation comes before the write to the stream of the user or of the session, or not at all.
+    for (const moment of ['user', 'session', null]) {
+      const { send, signIn, stores, userId, next, refresh } = await given();
+      if (!isFirst) {
+        await signIn((await send()) ?? '');
+        stores.clock.advance(60_000);
+      }
+      const code = (await send()) ?? '';
+      const { handler } = stores;
+      const process = givenCommands({
+        ...stores,
+        handler: {
+          ...handler,
+          handle: async (target, command, context, options) => {
+            if (target.aggregate.category === moment) {
+              const user = { aggregate: userAggregate, id: userId };
+              await handler.handle(user, { type: 'RevokeSessions' }, next(), { revokesAccess: true });
+            }
+            return handler.handle(target, command, context, options);
+          },
+        },
+      });
+      const { tokens } = await process.loginByEmailCode({ email, code, ...client }, next());
+      const refreshed = await outcomeOf(refresh({ refreshToken: tokens.refresh_token }, next()));
+      t.is(refreshed, moment === null ? 'passed' : 'session_over', String(moment));
+    }
+  });
+}
+
+/** Returns two processes with one clock. Each store call takes `latencyMs` and is recorded. */
+async function givenSlowStore(latencyMs: number) {
+  const clock = makeVirtualClock();
+  const calls: string[] = [];
+  const slow = async (call: string): Promise<void> => {
+    calls.push(call);
+    if (latencyMs > 0) await clock.sleep(latencyMs);
+  };
+  let ready = false;
+  const wrap = (store: EventStore): EventStore => ({
+    ...store,
+    read: async (stream, options) => {
+      if (ready) await slow('read');
+      return store.read(stream, options);
+    },
+    append: async (stream, expected, events) => {
+      if (ready) await slow('append');
+      return store.append(stream, expected, events);
+    },
+  });
+  const stores = await givenStores({ clock, wrap });
+  const commands = givenCommands(stores);
+  await commands.register({ email, password, ...client }, givenContext(1, clock.now()));
+  ready = true;
+  let commandsSoFar = 1;
+  const next = () => givenContext((commandsSoFar += 1), clock.now());
+  /** Returns the duration of a reply in ms, its text, and the store calls that began before it. */
+  const observe = async (work: () => Promise<unknown>) => {
+    calls.length = 0;
+    const began = clock.now().getTime();
+    const answer = work().then(JSON.stringify, (error: unknown) => String(error));
+    const observed = answer.then((text) => ({ text, ms: clock.now().getTime() - began, calls: [...calls] }));
+    return clock.run(observed);
+  };
+  return { ...commands, clock, stores, next, observe };
+}
+
+for (const latencyMs of [0, 1, 40, 149, 1_000]) {
+  test(`A request for a code takes the same time for every address, with a store that takes ${latencyMs} ms a call`, async (t) => {
+    const { sendEmailCode, next, observe } = await givenSlowStore(latencyMs);
+    const send = (address: string) => observe(() => sendEmailCode({ email: address, ...client }, next()));
+    const unknown = await send('nobody@example.com');
+    const known = await send(email);
+    t.deepEqual(known, unknown, 'the same reply, after the same store calls');
+    // Two reads find the account while 300 ms pass. Then one read and the append follow.
+    // The reply leaves at the next multiple of 100 ms.
+    t.is(known.ms, Math.ceil((Math.max(300, 2 * latencyMs) + 2 * latencyMs) / 100) * 100);
+    t.deepEqual(known.calls.slice(-2), ['read', 'append']);
+    const [unknownAgain, knownAgain] = [await send('nobody@example.com'), await send(email)];
+    t.deepEqual(knownAgain, unknownAgain, 'also when it is too early for another code');
+  });
+}
+
+test('A reply about a code hides the few ms that the busy stream of an account costs', async (t) => {
+  // Given the stream of an account to which the service also appends that it mailed a code
+  const { stores, clock, next, observe, sendEmailCode } = await givenSlowStore(1);
+  const handle: typeof stores.handler.handle = async (...args) => {
+    await clock.sleep(7);
+    return stores.handler.handle(...args);
+  };
+  const busy = givenCommands({ ...stores, handler: { ...stores.handler, handle } });
+  // When codes are requested for it and for an unknown address
+  const known = await observe(() => busy.sendEmailCode({ email, ...client }, next()));
+  const unknown = await observe(() => sendEmailCode({ email: 'nobody@example.com', ...client }, next()));
+  // Then both replies leave at the same time
+  t.deepEqual([known.ms, unknown.ms], [400, 400]);
+});
+
+test('The time of a refusal is the same for a wrong code, an unknown address and an expired code', async (t) => {
+  const { loginByEmailCode, sendEmailCode, next, observe, clock } = await givenSlowStore(20);
+  await observe(() => sendEmailCode({ email, ...client }, next()));
+  const signIn = (address: string, code = '000000') =>
+    observe(() => loginByEmailCode({ email: address, code, ...client }, next()));
+  const wrong = await signIn(email);
+  const unknown = await signIn('nobody@example.com');
+  await clock.advance(600_000);
+  const expired = await signIn(email);
+  t.deepEqual([wrong.ms, unknown.ms, expired.ms], [300, 300, 300]);
+  t.is(wrong.text, unknown.text);
+  t.is(expired.text, unknown.text);
+  t.true(wrong.calls.includes('append'), 'although a wrong code was counted');
+});
+
+test('A request fails for every address while the store is away', async (t) => {
+  const { stores, next, clock } = await givenSlowStore(0);
+  const away = { ...stores.handler, load: () => Promise.reject(new StoreUnavailable('away')) };
+  const { sendEmailCode } = givenCommands({ ...stores, handler: away });
+  for (const address of [email, 'nobody@example.com']) {
+    const sent = sendEmailCode({ email: address, ...client }, next());
+    await t.throwsAsync(clock.run(sent), { instanceOf: StoreUnavailable });
+  }
+});
+
+test('The proof of an address by its owner voids the credentials of a stranger who registered it', async (t) => {
+  const { send, signIn, login, changePassword, next, sessions, refreshTokens, userId, ...commands } =
+    await given();
+  const stranger = await login({ email, password, ...client }, next());
+  const strangerSession = refreshTokens.verify(stranger.tokens.refresh_token)?.sessionId ?? '';
+  const { secret } = await commands.enrolTotp({ userId }, next());
+  const factor = { userId, sessionId: strangerSession, clientIp: client.clientIp };
+  await commands.confirmTotp({ ...factor, code: totpCode(secret, next().time) }, next());
+  t.true((await commands.users.access(userId))?.twoFactorEnabled);
+  const { user, tokens } = await signIn((await send()) ?? '');
+  t.like(user, { email_verified: true, two_factor_enabled: false });
+  t.false((await commands.users.access(userId))?.twoFactorEnabled);
+  const epoch = (await sessions.access(strangerSession))?.epoch ?? -1;
+  const session = { id: refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '', epoch: 1 };
+  t.true(epoch < session.epoch, 'the earlier session has an older epoch');
+  t.is(await outcomeOf(login({ email, password, ...client }, next())), 'credentials_refused');
+  const asked = {
+    ...{ userId, clientIp: client.clientIp, newPassword: 'Another-Horse-8' },
+    session: { ...session, emailCodeAt: next().time },
+  };
+  const withOld = changePassword({ ...asked, currentPassword: password }, next());
+  t.is(await outcomeOf(withOld), 'credentials_refused', 'the account has no password');
+  await changePassword({ ...asked, currentPassword: undefined }, next());
+  t.is(await outcomeOf(login({ email, password: 'Another-Horse-8', ...client }, next())), 'passed');
+});

@@ -1,0 +1,51 @@
+import test from 'ava';
+import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
+import { Overloaded } from '../../../../src/kit/overloaded.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+
+/* These tests sign in with a password that cannot be checked. */
+
+const right = {
+  ...{ email: 'ada@example.com', password: 'Correct-Horse-7' },
+  ...{ clientIp: '192.0.2.1', userAgent: null },
+};
+const wrong = { ...right, password: 'Wrong-Horse-7' };
+const unknown = { ...right, email: 'nobody@example.com' };
+
+/** Registers Ada. */
+async function given() {
+  const stores = await givenStores();
+  let commandsSoFar = 0;
+  const next = () => givenContext((commandsSoFar += 1), stores.clock.now());
+  const commands = givenCommands(stores);
+  await commands.register(right, next());
+  return { stores, next, login: commands.login };
+}
+
+test('A password whose pepper is missing is refused like a wrong one, with the same work and a report to the operator', async (t) => {
+  const hashed: unknown[] = [];
+  const world = await given();
+  const without = givenCommands(world.stores, { peppers: ['p2'], onHash: ({ N }) => hashed.push(N) });
+  const refusals = [right, unknown].map(async (tried) => {
+    const error = await t.throwsAsync(without.login(tried, world.next()), { instanceOf: CommandRejected });
+    return `${String(error.code)}: ${error.message}`;
+  });
+  const [forRight, forUnknown] = await Promise.all(refusals);
+  t.is(forRight, forUnknown);
+  t.is(hashed.length, 2);
+  t.deepEqual(without.failures.map(String), ['KeyMissing: pepper p1 is not in PEPPERS; put it back']);
+  await t.notThrowsAsync(world.login(right, world.next()), 'where the key is there, it is right');
+});
+
+test('A sign-in is refused before anything is written when no further hash is possible', async (t) => {
+  const world = await given();
+  const { stateStore } = world.stores;
+  const full = givenCommands(world.stores, { hasRoom: () => false });
+  const before = await stateStore.list('', { limit: 100 });
+  for (const tried of [right, wrong, unknown]) {
+    await t.throwsAsync(full.login(tried, world.next()), { instanceOf: Overloaded });
+  }
+  t.deepEqual(await stateStore.list('', { limit: 100 }), before);
+  await t.notThrowsAsync(world.login(right, world.next()));
+});

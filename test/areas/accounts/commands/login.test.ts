@@ -1,0 +1,279 @@
+import test from 'ava';
+import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
+import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
+import { type RegisteredUser, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
+import { givenCommands, type PasswordOptions } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+
+const email = 'ada@example.com';
+const password = 'Correct-Horse-7';
+const client = { clientIp: '192.0.2.1', userAgent: 'curl/8.5.0' };
+const right = { email, password, ...client };
+const wrong = { ...right, password: 'Wrong-Horse-7' };
+const unknown = { ...right, email: 'nobody@example.com' };
+
+/** Registers Ada. */
+async function given(
+  options: { readonly wrap?: (store: EventStore) => EventStore; readonly passwords?: PasswordOptions } = {},
+) {
+  const stores = await givenStores(options.wrap === undefined ? {} : { wrap: options.wrap });
+  const commands = givenCommands(stores, options.passwords);
+  const registered = await commands.register({ ...right, nickname: 'Ada' }, givenContext(1, now(stores)));
+  let commandsSoFar = 1;
+  const next = () => givenContext((commandsSoFar += 1), now(stores));
+  return { stores, ...commands, registered, next, userId: registered.user.id };
+}
+
+const now = ({ clock }: { clock: { now(): Date } }) => clock.now();
+
+async function storedHash({ stores, userId }: Awaited<ReturnType<typeof given>>): Promise<string> {
+  const { state } = await stores.handler.load(userAggregate, userId);
+  const { passwordHash } = state as RegisteredUser;
+  if (passwordHash === null) return 'none';
+  return String(await stores.sealer.open({ kind: 'person', userId }, 'password_hash', passwordHash));
+}
+
+test('A sign-in returns tokens of a new session', async (t) => {
+  const { login, next, registered, accessTokens, refreshTokens, sessions, stores, userId } = await given();
+  stores.clock.advance(60_000);
+  const { user, tokens } = await login({ ...right, email: ' ADA@example.com ' }, next());
+  t.deepEqual(user, registered.user);
+  t.like(tokens, { token_type: 'Bearer', expires_in: 600, refresh_expires_in: 1_209_600 });
+  const verdict = await accessTokens.verify(tokens.access_token);
+  t.like(verdict, { valid: true, claims: { userId, methods: ['pwd'], authenticatedAt: stores.clock.now() } });
+  const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
+  t.not(sessionId, refreshTokens.verify(registered.tokens.refresh_token)?.sessionId);
+  t.like(await sessions.access(sessionId), { userId, epoch: 0, methods: ['pwd'] });
+});
+
+test('A wrong password and an unknown address lead to the same refusal and the same work', async (t) => {
+  const reads: string[] = [];
+  const appends: string[] = [];
+  const wrap = (store: EventStore): EventStore => ({
+    ...store,
+    read: (stream, options) => {
+      reads.push(stream);
+      return store.read(stream, options);
+    },
+    append: (stream, expected, events) => {
+      appends.push(stream);
+      return store.append(stream, expected, events);
+    },
+  });
+  const hashes: object[] = [];
+  const { login, next } = await given({
+    wrap,
+    passwords: { onHash: ({ N, r, p, length }) => hashes.push({ N, r, p, length }) },
+  });
+  // One attempt each comes first, so that the following attempts find the state of every later attempt.
+  for (const input of [wrong, unknown]) await t.throwsAsync(login(input, next()));
+  const observe = async (input: typeof right) => {
+    for (const list of [reads, appends, hashes]) list.length = 0;
+    const error = await t.throwsAsync(login(input, next()), { instanceOf: CommandRejected });
+    return {
+      code: String(error.code),
+      message: error.message,
+      reads: reads.length,
+      appends: [...appends],
+      hashes: [...hashes],
+    };
+  };
+  const known = await observe(wrong);
+  t.deepEqual(known, await observe(unknown));
+  t.is(known.code, 'credentials_refused');
+  t.is(known.hashes.length, 1);
+  t.is(known.reads, 2);
+  t.deepEqual(known.appends, []);
+});
+
+test('A malformed address is refused with its reason and does not count as a failure', async (t) => {
+  const { login, next, stores } = await given();
+  const error = await t.throwsAsync(login({ ...right, email: 'ada' }, next()), {
+    instanceOf: CommandRejected,
+    message: /^email /,
+  });
+  t.is(error.code, 'invalid_request');
+  t.is((await stores.stateStore.list('tries/', { limit: 10 })).length, 0);
+});
+
+test('A client waits 1 s after 5 failures, doubling to 15 min, and no other client waits', async (t) => {
+  const { login, next, stores } = await given();
+  const fail = (input = wrong) => t.throwsAsync(login(input, next()));
+  for (let failure = 0; failure < 5; failure += 1) t.true((await fail()) instanceof CommandRejected);
+  const waits: number[] = [];
+  for (let failure = 0; failure < 12; failure += 1) {
+    const error = await fail(right);
+    if (!(error instanceof TooManyAttempts)) return t.fail('the attempt was not throttled');
+    waits.push(error.retryAfterSeconds);
+    stores.clock.advance(error.retryAfterSeconds * 1_000 - 1);
+    t.true((await fail(right)) instanceof TooManyAttempts, 'an attempt a millisecond too early is refused');
+    stores.clock.advance(1);
+    t.true((await fail()) instanceof CommandRejected);
+  }
+  t.deepEqual(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+  t.true((await fail({ ...wrong, email: 'bob@example.com' })) instanceof CommandRejected);
+  await t.notThrowsAsync(login({ ...right, clientIp: '192.0.2.2' }, next()));
+  // After the wait, the right password is accepted and clears the failures.
+  stores.clock.advance(900_000);
+  await login(right, next());
+  // A network may fail 20 times a day. 17 failures are used, and the success took none of these back.
+  for (let failure = 0; failure < 3; failure += 1) t.true((await fail()) instanceof CommandRejected);
+  t.true((await fail()) instanceof TooManyAttempts);
+  return undefined;
+});
+
+test('Failures at unknown addresses are counted too', async (t) => {
+  const { login, next } = await given();
+  for (let failure = 0; failure < 5; failure += 1) {
+    await t.throwsAsync(login(unknown, next()), { instanceOf: CommandRejected });
+  }
+  await t.throwsAsync(login(unknown, next()), { instanceOf: TooManyAttempts });
+});
+
+test('A sign-in with an older pepper or other parameters hashes the password again, once', async (t) => {
+  const old = { parameters: { N: 2, r: 1, p: 1 }, peppers: ['p1'] };
+  for (const [what, passwords] of [
+    ['other parameters', { ...old, parameters: { N: 4, r: 1, p: 1 } }],
+    ['a newer pepper', { ...old, peppers: ['p2', 'p1'] }],
+  ] as const) {
+    const world = await given({ passwords: old });
+    const later = givenCommands(world.stores, passwords);
+    const before = await storedHash(world);
+    await t.throwsAsync(later.login(wrong, world.next()), { instanceOf: CommandRejected });
+    t.is(await storedHash(world), before, 'a wrong password leads to no rehash');
+    const first = await later.login(right, world.next());
+    const after = await storedHash(world);
+    t.regex(after, what === 'a newer pepper' ? /keyid=p2/ : /ln=2,/);
+    t.true((await later.passwords.verify(password, after)).matches);
+    await later.login(right, world.next());
+    t.is(await storedHash(world), after);
+    const { state } = await world.stores.handler.load(userAggregate, world.userId);
+    t.like(state, { epoch: 0 }, 'a rehash ends no session');
+    t.like(await later.refresh({ refreshToken: first.tokens.refresh_token }, world.next()), {
+      token_type: 'Bearer',
+    });
+    t.deepEqual(later.failures, []);
+  }
+});
+
+test('A failed rehash is reported, and the sign-in succeeds', async (t) => {
+  let broken = false;
+  const world = await given({
+    passwords: { parameters: { N: 2, r: 1, p: 1 } },
+    wrap: (store) => ({
+      ...store,
+      append: (stream, expected, events) =>
+        broken && events.some(({ type }) => type === 'PasswordRehashed')
+          ? Promise.reject(new StoreUnavailable('away'))
+          : store.append(stream, expected, events),
+    }),
+  });
+  const later = givenCommands(world.stores, { parameters: { N: 4, r: 1, p: 1 } });
+  broken = true;
+  t.is((await later.login(right, world.next())).user.id, world.userId);
+  t.is(later.failures.length, 1);
+});
+
+test('A session of a sign-in beside a change of password is refused at its next request', async (t) => {
+  const world = await given();
+  const { login, stores, next, userId, refresh, refreshTokens, sessions, users } = world;
+  const { handler, sealer } = stores;
+  const hash = await world.passwords.hash('Other-Horse-8');
+  const passwordHash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
+  const kept = { id: '018f0000-0000-7000-8000-00000000abcd', epoch: 0 };
+  const startSlowly = givenCommands({
+    ...stores,
+    handler: {
+      ...handler,
+      handle: async (target, command, context, options) => {
+        if (target.aggregate.category === 'session') {
+          const user = { aggregate: userAggregate, id: userId };
+          const change = {
+            type: 'ChangePassword',
+            passwordHash,
+            checkedAgainst: null,
+            session: kept,
+          } as const;
+          await handler.handle(user, change, next(), { revokesAccess: true });
+        }
+        return handler.handle(target, command, context, options);
+      },
+    },
+  });
+  const { tokens } = await startSlowly.login(right, next());
+  const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
+  t.like(await sessions.access(sessionId), { epoch: 0 });
+  t.like(await users.access(userId), { epoch: 1, kept_session_id: kept.id });
+  const error = await t.throwsAsync(refresh({ refreshToken: tokens.refresh_token }, next()), {
+    instanceOf: CommandRejected,
+  });
+  t.is(error.code, 'session_over');
+  await t.throwsAsync(login(right, next()), { instanceOf: CommandRejected }, 'the password is another now');
+});
+
+test('A sign-in beside an erasure leaves no valid session of the user', async (t) => {
+  const { login, stores, next, userId, users } = await given();
+  const erase = async () => {
+    await stores.handler.handle({ aggregate: userAggregate, id: userId }, { type: 'Erase' }, next());
+    await stores.sealer.destroy({ kind: 'person', userId });
+  };
+  const world = givenCommands({
+    ...stores,
+    handler: {
+      ...stores.handler,
+      handle: async (target, command, context, options) => {
+        if (target.aggregate.category === 'session') await erase();
+        return stores.handler.handle(target, command, context, options);
+      },
+    },
+  });
+  const error = await t.throwsAsync(world.login(right, next()), { instanceOf: CommandRejected });
+  t.is(error.code, 'credentials_refused');
+  t.is(await users.access(userId), null);
+  await t.throwsAsync(login(right, next()), { instanceOf: CommandRejected });
+});
+
+test('A sign-in beside an erasure seals nothing more for the person', async (t) => {
+  const { stores, next, userId } = await given();
+  const { sealer, handler } = stores;
+  const world = givenCommands({
+    ...stores,
+    sealer: {
+      ...sealer,
+      seal: async (scope, field, text) => {
+        if (field === 'user_agent') {
+          await handler.handle({ aggregate: userAggregate, id: userId }, { type: 'Erase' }, next());
+          await sealer.destroy({ kind: 'person', userId });
+        }
+        return sealer.seal(scope, field, text);
+      },
+    },
+  });
+  const error = await t.throwsAsync(world.login(right, next()), { instanceOf: CommandRejected });
+  t.is(error.code, 'credentials_refused');
+});
+
+test('An address of another user signs in that user', async (t) => {
+  const { login, register, stores, next, userId } = await given();
+  await stores.handler.handle({ aggregate: userAggregate, id: userId }, { type: 'Erase' }, next());
+  const { user } = await register({ ...right, password: 'Other-Horse-8' }, next());
+  t.not(user.id, userId);
+  await t.throwsAsync(login(right, next()), { instanceOf: CommandRejected });
+  t.is((await login({ ...right, password: 'Other-Horse-8' }, next())).user.id, user.id);
+  const { state } = await stores.handler.load(emailAggregate, stores.digests.email(email));
+  t.like(state, { userId: user.id });
+});
+
+test('The log contains nothing of a sign-in in clear text', async (t) => {
+  const { login, stores, next } = await given();
+  const { tokens } = await login(right, next());
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
+  const text = JSON.stringify(events.map(({ data }) => data)).toLowerCase();
+  for (const secret of ['example.com', password, '192.0.2.1', 'curl', tokens.refresh_token]) {
+    t.false(text.includes(secret.toLowerCase()), secret);
+  }
+  t.true(sealedSchema.safeParse(events.at(-1)?.data['user_agent']).success);
+});

@@ -1,0 +1,331 @@
+import test from 'ava';
+import { URI } from 'otpauth';
+import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
+import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { otherThan, totpCode } from '../../../support/fakes/authenticator-app.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, type GivenStores, givenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+
+const clientIp = '192.0.2.1';
+
+/** Given a user with a session, and an authenticator app with the clock of the test. */
+async function given() {
+  const stores = await givenStores();
+  const commands = givenCommands(stores);
+  let commandsAsked = 0;
+  const context = () => givenContext((commandsAsked += 1), stores.clock.now());
+  const { user, tokens } = await commands.register(
+    { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp, userAgent: null },
+    context(),
+  );
+  const sessionId = commands.refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
+  const caller = { userId: user.id, sessionId, clientIp };
+  return { stores, context, tokens, caller, ...commands };
+}
+
+/** The same with TOTP on. The next code is unused. */
+async function givenTotp() {
+  const world = await given();
+  const { stores, caller, context, enrolTotp, confirmTotp } = world;
+  const { secret } = await enrolTotp(caller, context());
+  const code = (ahead = 0) => totpCode(secret, stores.clock.now(), ahead);
+  const recoveryCodes = await confirmTotp({ ...caller, code: code() }, context());
+  stores.clock.advance(30_000);
+  return { ...world, secret, code, recoveryCodes };
+}
+
+async function methodsOf({ handler }: GivenStores, sessionId: string): Promise<readonly string[]> {
+  const { state } = await handler.load(sessionAggregate, sessionId);
+  return state.status === 'started' ? state.methods : [];
+}
+
+test('An enrolment returns a URL for authenticator apps, and the log contains none of it in clear text', async (t) => {
+  const { stores, caller, context, enrolTotp, users } = await given();
+  const { secret, url } = await enrolTotp(caller, context());
+  const app = URI.parse(url);
+  t.is(app.secret.base32, secret);
+  t.is(app.label, 'ada@example.com');
+  t.false((await users.find(caller.userId))?.resource.two_factor_enabled);
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 100 });
+  t.false(JSON.stringify(events.map(({ data }) => data)).includes(secret));
+});
+
+test('A repeated enrolment returns the same secret, and a later one returns another and ends the first', async (t) => {
+  const { stores, caller, context, enrolTotp, confirmTotp } = await given();
+  const command = context();
+  const first = await enrolTotp(caller, command);
+  t.deepEqual(await enrolTotp(caller, command), first);
+  const second = await enrolTotp(caller, context());
+  t.not(second.secret, first.secret);
+  const old = totpCode(first.secret, stores.clock.now());
+  t.is(await outcomeOf(confirmTotp({ ...caller, code: old }, context())), 'second_factor_refused');
+});
+
+test('A confirmation turns TOTP on, returns ten recovery codes and strengthens the session', async (t) => {
+  const { stores, caller, recoveryCodes, users, sessions } = await givenTotp();
+  t.is(new Set(recoveryCodes).size, 10);
+  t.true((await users.find(caller.userId))?.resource.two_factor_enabled);
+  t.truthy((await sessions.access(caller.sessionId))?.strengthenedAt);
+  t.deepEqual(await methodsOf(stores, caller.sessionId), ['pwd', 'otp']);
+});
+
+test('A confirmation is refused without an enrolment and after TOTP is on', async (t) => {
+  const { caller, context, confirmTotp, passSecondFactor } = await given();
+  const factor = { code: '123456' };
+  t.is(await outcomeOf(confirmTotp({ ...caller, ...factor }, context())), 'totp_enrolment_superseded');
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'totp_not_on');
+  const world = await givenTotp();
+  const again = world.confirmTotp({ ...world.caller, code: world.code() }, world.context());
+  t.is(await outcomeOf(again), 'totp_already_on');
+});
+
+test('One of two concurrent confirmations returns valid recovery codes', async (t) => {
+  const { stores, caller, context, enrolTotp, confirmTotp } = await given();
+  const other = givenCommands(stores.anotherProcess());
+  const { secret } = await enrolTotp(caller, context());
+  const code = totpCode(secret, stores.clock.now());
+  const tried = await Promise.allSettled([
+    confirmTotp({ ...caller, code }, context()),
+    other.confirmTotp({ ...caller, code }, context()),
+  ]);
+  const confirmed = tried.filter((one) => one.status === 'fulfilled');
+  t.is(confirmed.length, 1);
+  const { state } = await stores.handler.load(userAggregate, caller.userId);
+  const digests = confirmed[0]?.value.map((one) =>
+    stores.digests.recoveryCode(caller.userId, one.replace('-', '')),
+  );
+  t.deepEqual(state.status === 'registered' && [...state.recoveryCodes], digests);
+});
+
+test('A passed second factor returns tokens of the same session, strengthened', async (t) => {
+  const { stores, caller, context, code, passSecondFactor, accessTokens, refreshTokens } = await givenTotp();
+  const tokens = await passSecondFactor({ ...caller, factor: { code: code() } }, context());
+  t.like(tokens, { token_type: 'Bearer', expires_in: 600, refresh_expires_in: 1_209_600 });
+  t.like(await accessTokens.verify(tokens.access_token), {
+    valid: true,
+    claims: { userId: caller.userId, sessionId: caller.sessionId, methods: ['pwd', 'otp'] },
+  });
+  t.like(refreshTokens.verify(tokens.refresh_token), { sessionId: caller.sessionId, generation: 2 });
+  const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
+  t.is(
+    state.status === 'started' && state.refresh.digest,
+    refreshTokens.digest(tokens.refresh_token),
+    'the session keeps the digest of this token',
+  );
+});
+
+test('The earlier refresh token gets the same new token, which the service recomputes', async (t) => {
+  const { stores, caller, context, code, tokens, passSecondFactor, refreshTokens } = await givenTotp();
+  const fresh = await passSecondFactor({ ...caller, factor: { code: code() } }, context());
+  stores.clock.advance(10_000);
+  // The refresh call does the same with the token.
+  const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
+  const presented = { generation: 1, digest: refreshTokens.digest(tokens.refresh_token) };
+  const successor = {
+    generation: 2,
+    keyId: 'r1',
+    digest: refreshTokens.derive(tokens.refresh_token).digest,
+    idleExpiresAt: stores.clock.now(),
+  };
+  const refresh = { type: 'Refresh', presented, successor, now: stores.clock.now() } as const;
+  t.deepEqual(sessionAggregate.decider.decide(refresh, state), []);
+  const { generation, link, keyId } = state.status === 'started' ? state.refresh : t.fail();
+  t.is(refreshTokens.issueLinked(caller.sessionId, generation, link ?? '', keyId).token, fresh.refresh_token);
+});
+
+test('A code of one step passes once over all processes', async (t) => {
+  const { stores, caller, context, code, passSecondFactor } = await givenTotp();
+  const processes = [stores.anotherProcess(), stores.anotherProcess(), stores.anotherProcess()].map(
+    (process) => givenCommands(process),
+  );
+  const factor = { code: code() };
+  const tried = await Promise.allSettled(
+    processes.map((process) => process.passSecondFactor({ ...caller, factor }, context())),
+  );
+  t.deepEqual(tried.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'second_factor_refused');
+  // The code of the step before, which would still match, does not pass either.
+  const before = { code: code(-1) };
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor: before }, context())), 'second_factor_refused');
+  stores.clock.advance(30_000);
+  t.truthy(await passSecondFactor({ ...caller, factor: { code: code() } }, context()));
+});
+
+test('A recovery code passes once over all processes and spellings', async (t) => {
+  const { stores, caller, context, recoveryCodes, passSecondFactor } = await givenTotp();
+  const [first = '', second = ''] = recoveryCodes;
+  const spelled = [first, first.toLowerCase(), first.replace('-', ' ')];
+  const tried = await Promise.allSettled(
+    spelled.map((recoveryCode) =>
+      givenCommands(stores.anotherProcess()).passSecondFactor(
+        { ...caller, factor: { recoveryCode } },
+        context(),
+      ),
+    ),
+  );
+  t.is(tried.filter(({ status }) => status === 'fulfilled').length, 1);
+  const again = passSecondFactor({ ...caller, factor: { recoveryCode: first } }, context());
+  t.is(await outcomeOf(again), 'second_factor_refused');
+  t.truthy(await passSecondFactor({ ...caller, factor: { recoveryCode: second } }, context()));
+});
+
+test('A recovery code of another user is refused', async (t) => {
+  const { stores, caller, context, passSecondFactor, register, enrolTotp, confirmTotp } = await givenTotp();
+  const bob = { email: 'bob@example.com', password: 'Correct-Horse-7', clientIp, userAgent: null };
+  const { user } = await register(bob, context());
+  const { secret } = await enrolTotp({ userId: user.id }, context());
+  const code = totpCode(secret, stores.clock.now());
+  const [his = ''] = await confirmTotp({ ...caller, userId: user.id, code }, context());
+  const factor = { recoveryCode: his };
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'second_factor_refused');
+  t.truthy(await passSecondFactor({ ...caller, userId: user.id, factor }, context()));
+});
+
+test('New recovery codes need a factor and replace the earlier ones', async (t) => {
+  const { stores, caller, context, code, recoveryCodes, replaceRecoveryCodes, passSecondFactor } =
+    await givenTotp();
+  const replaced = await replaceRecoveryCodes({ ...caller, factor: { code: code() } }, context());
+  t.is(new Set([...replaced, ...recoveryCodes]).size, 20);
+  const old = { recoveryCode: recoveryCodes[0] ?? '' };
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor: old }, context())), 'second_factor_refused');
+  t.truthy(await passSecondFactor({ ...caller, factor: { recoveryCode: replaced[0] ?? '' } }, context()));
+  stores.clock.advance(30_000);
+  const wrong = replaceRecoveryCodes({ ...caller, factor: { code: otherThan(code()) } }, context());
+  t.is(await outcomeOf(wrong), 'second_factor_refused');
+});
+
+test('Removing TOTP needs a factor and leaves the account without a second one', async (t) => {
+  const { caller, context, code, recoveryCodes, removeTotp, passSecondFactor, users } = await givenTotp();
+  const wrong = removeTotp({ ...caller, factor: { code: otherThan(code()) } }, context());
+  t.is(await outcomeOf(wrong), 'second_factor_refused');
+  await removeTotp({ ...caller, factor: { recoveryCode: recoveryCodes[3] ?? '' } }, context());
+  t.false((await users.find(caller.userId))?.resource.two_factor_enabled);
+  const factor = { recoveryCode: recoveryCodes[4] ?? '' };
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'totp_not_on');
+});
+
+test('A client is throttled by its failures of codes and recovery codes together', async (t) => {
+  const { stores, caller, context, code, recoveryCodes, passSecondFactor } = await givenTotp();
+  const used = { recoveryCode: recoveryCodes[0] ?? '' };
+  await passSecondFactor({ ...caller, factor: used }, context());
+  const wrong = [{ code: otherThan(code()) }, used, { recoveryCode: 'nonsense' }];
+  for (let index = 0; index < 5; index += 1) {
+    const factor = wrong[index % wrong.length] ?? used;
+    t.is(await outcomeOf(passSecondFactor({ ...caller, factor }, context())), 'second_factor_refused');
+  }
+  const right = () => passSecondFactor({ ...caller, factor: { code: code() } }, context());
+  const error = await t.throwsAsync(right, { instanceOf: TooManyAttempts });
+  t.is(error.retryAfterSeconds, 1);
+  // The wait holds in other processes too,
+  const other = givenCommands(stores.anotherProcess());
+  const factor = { code: code() };
+  await t.throwsAsync(other.passSecondFactor({ ...caller, factor }, context()), {
+    instanceOf: TooManyAttempts,
+  });
+  // but not for another client, and not for long.
+  t.truthy(await passSecondFactor({ ...caller, clientIp: '192.0.2.2', factor }, context()));
+  stores.clock.advance(30_000);
+  t.truthy(await right());
+});
+
+test('A used code counts as a failure, and nothing counts where no second factor is on', async (t) => {
+  const { stores, caller, context, code, passSecondFactor, removeTotp } = await givenTotp();
+  const factor = { code: code() };
+  const outcome = () => outcomeOf(passSecondFactor({ ...caller, factor }, context()));
+  t.is(await outcome(), 'passed');
+  for (let index = 0; index < 5; index += 1) t.is(await outcome(), 'second_factor_refused');
+  t.is(await outcome(), 'TooManyAttempts');
+  stores.clock.advance(30_000);
+  await removeTotp({ ...caller, factor: { code: code() } }, context());
+  for (let index = 0; index < 7; index += 1) t.is(await outcome(), 'totp_not_on');
+});
+
+test('Thirty failures of many clients throttle the codes of the account, but not its recovery codes', async (t) => {
+  const { stores, caller, context, code, recoveryCodes, passSecondFactor } = await givenTotp();
+  const elsewhere = givenCommands(stores.anotherProcess());
+  const pass = (client: number, factor: { code: string } | { recoveryCode: string }) =>
+    (client % 2 === 0 ? passSecondFactor : elsewhere.passSecondFactor)(
+      { ...caller, clientIp: `198.51.100.${client}`, factor },
+      context(),
+    );
+  const guess = (client: number) => outcomeOf(pass(client, { code: otherThan(code()) }));
+  for (let n = 0; n < 30; n += 1) t.is(await guess(n % 15), 'second_factor_refused');
+  const owner = 200;
+  const right = () => pass(owner, { code: code() });
+  const refused = await t.throwsAsync(right, { instanceOf: TooManyAttempts });
+  t.is(refused.retryAfterSeconds, 60);
+  // An attempt that was not checked is no failure of the client. Otherwise a sixth one would have to wait.
+  for (let n = 0; n < 5; n += 1) t.is(await outcomeOf(right()), 'TooManyAttempts');
+  t.truthy(await pass(owner, { recoveryCode: recoveryCodes[0] ?? '' }));
+  t.is(await outcomeOf(right()), 'TooManyAttempts', 'the guesses still count');
+  stores.clock.advance(60_000);
+  t.truthy(await right());
+  // The wait restores one attempt, and a guesser gets no more than that one.
+  stores.clock.advance(30_000);
+  t.is(await guess(20), 'second_factor_refused');
+  t.is(await guess(21), 'TooManyAttempts');
+});
+
+test('The wait of a client for its own failures passes while the codes of the account wait', async (t) => {
+  const { stores, caller, context, code, passSecondFactor } = await givenTotp();
+  const pass = (client: number, typed: string) =>
+    outcomeOf(
+      passSecondFactor({ ...caller, clientIp: `198.51.100.${client}`, factor: { code: typed } }, context()),
+    );
+  const [owner, wrong] = [200, () => otherThan(code())];
+  // Given an owner who has mistyped codes until the wait is 16 s, and has waited
+  for (let failure = 1; failure <= 9; failure += 1) {
+    t.is(await pass(owner, wrong()), 'second_factor_refused');
+    stores.clock.advance(16_000);
+  }
+  // and other clients who have used up the free attempts, so that the account waits a minute
+  for (let n = 0; n < 21; n += 1) t.is(await pass(n % 15, wrong()), 'second_factor_refused');
+  // When the owner is refused for the last time just before the end of that minute
+  stores.clock.advance(59_000);
+  t.is(await pass(owner, code()), 'TooManyAttempts');
+  stores.clock.advance(1_000);
+  // Then a second later no wait is left
+  t.is(await pass(owner, code()), 'passed');
+});
+
+test('An ended session is not strengthened', async (t) => {
+  const { stores, caller, context, code, passSecondFactor } = await givenTotp();
+  const target = { aggregate: sessionAggregate, id: caller.sessionId };
+  await stores.handler.handle(target, { type: 'Revoke', reason: 'signed_out' }, context());
+  t.is(await outcomeOf(passSecondFactor({ ...caller, factor: { code: code() } }, context())), 'session_over');
+});
+
+test('A session that is refreshed at the same moment is strengthened', async (t) => {
+  const { stores, caller, context, code, tokens, passSecondFactor, refreshTokens } = await givenTotp();
+  const now = stores.clock.now();
+  const next = refreshTokens.derive(tokens.refresh_token);
+  const { handler } = stores.anotherProcess();
+  const [strengthened] = await Promise.all([
+    passSecondFactor({ ...caller, factor: { code: code() } }, context()),
+    handler
+      .handle(
+        { aggregate: sessionAggregate, id: caller.sessionId },
+        {
+          type: 'Refresh',
+          presented: { generation: 1, digest: refreshTokens.digest(tokens.refresh_token) },
+          successor: {
+            generation: 2,
+            keyId: next.kid,
+            digest: next.digest,
+            idleExpiresAt: new Date(now.getTime() + 1e9),
+          },
+          now,
+        },
+        context(),
+      )
+      .catch((error: unknown) => error),
+  ]);
+  const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
+  t.is(
+    state.status === 'started' && state.refresh.digest,
+    refreshTokens.digest(strengthened.refresh_token),
+    'the tokens that were returned last are valid',
+  );
+});

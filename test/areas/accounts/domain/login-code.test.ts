@@ -1,0 +1,131 @@
+import test from 'ava';
+import type { Requester } from '../../../../src/validation/fields.js';
+import type { LoginCodeEvent } from '../../../../src/areas/accounts/domain/login-code/events.js';
+import {
+  isIssueOpen,
+  loginCodeAggregate,
+} from '../../../../src/areas/accounts/domain/login-code/login-code.js';
+import {
+  attemptFailed,
+  issueId,
+  laterIssueId,
+  loginCodeIssued,
+  loginCodeUsed,
+  loginCodeWithheld,
+} from '../../../support/examples/login-code.js';
+import { userId } from '../../../support/examples/ids.js';
+import { eventTime } from '../../../support/given/given-events.js';
+import { given } from '../../../support/given/given.js';
+
+const issued = loginCodeIssued(issueId);
+const expiresAt = new Date(issued.data.expires_at);
+/** Returns when the store recorded the nth given event, in its test time. */
+const recorded = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + 5 + laterMs);
+
+const issue = (id: string, now: Date, requester: Requester = 'unknown') =>
+  ({
+    type: 'Issue',
+    requester,
+    issueId: id,
+    userId,
+    email: issued.data.email,
+    codeKeyId: issued.data.code_key_id,
+    expiresAt,
+    now,
+  }) as const;
+const use = (matches: boolean, now = recorded(0), id = issueId, requester: Requester = 'unknown') =>
+  ({ type: 'Use', requester, compared: [{ issueId: id, matches }], now }) as const;
+
+const decide = (
+  events: readonly LoginCodeEvent[],
+  command: ReturnType<typeof use> | ReturnType<typeof issue>,
+) => loginCodeAggregate.decider.decide(command, given(loginCodeAggregate, ...events).state);
+
+test('A command issues one code', (t) => {
+  given(loginCodeAggregate)
+    .when(issue(issueId, recorded(0)))
+    .then(t, issued);
+});
+
+test('An address gets one code a minute, to the millisecond, and an earlier request changes nothing', (t) => {
+  const again = loginCodeIssued(laterIssueId);
+  t.deepEqual(decide([issued], issue(laterIssueId, recorded(0, 59_999))), []);
+  t.deepEqual(decide([issued], issue(laterIssueId, recorded(0, 60_000))), [again]);
+});
+
+test('A request for an address without an account counts at the limits, and leaves an earlier code as it is', (t) => {
+  const withhold = (now: Date) => ({ type: 'Withhold', requester: 'unknown', now }) as const;
+  given(loginCodeAggregate)
+    .when(withhold(recorded(0)))
+    .then(t, loginCodeWithheld);
+  given(loginCodeAggregate, loginCodeWithheld)
+    .when(withhold(recorded(0, 59_999)))
+    .thenNothing(t);
+  t.deepEqual(decide([loginCodeWithheld], issue(issueId, recorded(0, 59_999))), []);
+  t.deepEqual(decide([loginCodeWithheld], issue(issueId, recorded(0, 60_000))), [issued]);
+  t.is(given(loginCodeAggregate, issued, loginCodeWithheld).state.unknown.issue?.issueId, issueId);
+});
+
+test('An address gets six codes an hour', (t) => {
+  const ids = Array.from({ length: 6 }, (_, index) => issueId.replace(/..$/, `7${index}`));
+  // The store records them a second apart.
+  const six = ids.map((id) => loginCodeIssued(id));
+  t.deepEqual(decide(six, issue(laterIssueId, recorded(0, 3_599_999))), []);
+  t.is(decide(six, issue(laterIssueId, recorded(0, 3_600_000))).length, 1);
+  t.is(decide(six.slice(1), issue(laterIssueId, recorded(5, 60_000))).length, 1);
+  // The state drops the first of seven codes, and the other six still count.
+  const seven = [...six, loginCodeIssued(laterIssueId)];
+  t.deepEqual(decide(seven, issue(issueId.replace(/..$/, '88'), recorded(1, 3_599_999))), []);
+});
+
+test('The right code is accepted once', (t) => {
+  t.deepEqual(decide([issued], use(true)), [loginCodeUsed]);
+  given(loginCodeAggregate, issued, loginCodeUsed).when(use(true)).thenRejected(t, 'login_code_refused');
+  given(loginCodeAggregate, issued, loginCodeUsed).when(use(false)).thenRejected(t, 'login_code_refused');
+});
+
+test('The right code is refused after five wrong ones', (t) => {
+  const failures = (count: number) => Array.from({ length: count }, () => attemptFailed);
+  t.deepEqual(decide([issued, ...failures(4)], use(false)), [attemptFailed]);
+  t.deepEqual(decide([issued, ...failures(4)], use(true)), [loginCodeUsed]);
+  const spent = given(loginCodeAggregate, issued, ...failures(5));
+  spent.when(use(true)).thenRejected(t, 'login_code_refused');
+  spent.when(use(false)).thenRejected(t, 'login_code_refused');
+});
+
+test('A code ends at its expiry, to the millisecond', (t) => {
+  t.deepEqual(decide([issued], use(true, new Date(expiresAt.getTime() - 1))), [loginCodeUsed]);
+  given(loginCodeAggregate, issued).when(use(true, expiresAt)).thenRejected(t, 'login_code_refused');
+});
+
+test('Only the newest code counts', (t) => {
+  const world = given(loginCodeAggregate, issued, loginCodeIssued(laterIssueId));
+  world.when(use(true)).thenRejected(t, 'login_code_refused');
+  t.is(decide([issued, loginCodeIssued(laterIssueId)], use(true, recorded(1), laterIssueId)).length, 1);
+  // The failures of the older code do not count against the newer one.
+  const failed = [issued, ...Array.from({ length: 5 }, () => attemptFailed), loginCodeIssued(laterIssueId)];
+  t.is(decide(failed, use(true, recorded(6), laterIssueId)).length, 1);
+  const { state } = given(loginCodeAggregate, ...failed, attemptFailed, loginCodeUsed);
+  t.true(
+    state.unknown.issue !== null && isIssueOpen(state.unknown.issue, 'unknown', recorded(6)),
+    'the events of the older code do not change the newer one',
+  );
+});
+
+test('The outcome of the mail is recorded once, and only for the newest code', (t) => {
+  const mark = { type: 'MarkMailed', issueId, outcome: 'accepted' } as const;
+  const mailed: LoginCodeEvent = {
+    type: 'LoginCodeMailed',
+    data: { issue_id: issueId, outcome: 'accepted' },
+  };
+  given(loginCodeAggregate, issued).when(mark).then(t, mailed);
+  given(loginCodeAggregate, issued, mailed).when(mark).thenNothing(t);
+  given(loginCodeAggregate, issued, mailed)
+    .when({ ...mark, outcome: 'refused' })
+    .thenNothing(t);
+  given(loginCodeAggregate, issued, loginCodeIssued(laterIssueId)).when(mark).thenNothing(t);
+});
+
+test('A code is refused where none was issued', (t) => {
+  given(loginCodeAggregate).when(use(true)).thenRejected(t, 'login_code_refused');
+});

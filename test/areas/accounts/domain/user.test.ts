@@ -1,0 +1,289 @@
+import test, { type ExecutionContext } from 'ava';
+import { userCodec, type UserEvent } from '../../../../src/areas/accounts/domain/user/events.js';
+import {
+  holdsAddress,
+  userAggregate,
+  type UserCommand,
+  type UserState,
+} from '../../../../src/areas/accounts/domain/user/user.js';
+import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
+import { digest, orderId, otherDigest } from '../../../support/examples/ids.js';
+import {
+  capacityGranted,
+  emailVerified,
+  enrolmentId,
+  operatorGranted,
+  operatorRevoked,
+  otherEnrolmentId,
+  register,
+  registrationAbandoned,
+  totpConfirmed,
+  totpEnrolled,
+  totpSecret,
+  totpStep,
+  userRegistered,
+} from '../../../support/examples/user.js';
+import { sealedExample } from '../../../support/examples/sealed.js';
+import { given } from '../../../support/given/given.js';
+import { recordEvents } from '../../../support/given/given-events.js';
+
+test('Registration creates the user and grants the default capacity in one append', (t) => {
+  given(userAggregate).when(register).then(t, userRegistered, capacityGranted);
+});
+
+test('An abandoned registration cannot happen later', (t) => {
+  given(userAggregate, registrationAbandoned).when(register).thenRejected(t, 'registration_abandoned');
+});
+
+test('A registration that has not happened can be abandoned', (t) => {
+  given(userAggregate).when({ type: 'AbandonRegistration' }).then(t, registrationAbandoned);
+});
+
+test('A registration that has happened cannot be abandoned', (t) => {
+  given(userAggregate, userRegistered, capacityGranted)
+    .when({ type: 'AbandonRegistration' })
+    .thenRejected(t, 'already_registered');
+});
+
+test('A platform role is granted once', (t) => {
+  given(userAggregate, userRegistered, emailVerified)
+    .when({ type: 'GrantPlatformRole', role: 'operator' })
+    .then(t, operatorGranted);
+  given(userAggregate, userRegistered, emailVerified, operatorGranted)
+    .when({ type: 'GrantPlatformRole', role: 'operator' })
+    .thenNothing(t);
+});
+
+test('A platform role needs a proved address when it is granted, but not when it is revoked', (t) => {
+  given(userAggregate, userRegistered)
+    .when({ type: 'GrantPlatformRole', role: 'operator' })
+    .thenRejected(t, 'address_not_proved');
+  given(userAggregate, userRegistered, operatorGranted)
+    .when({ type: 'RevokePlatformRole', role: 'operator' })
+    .then(t, operatorRevoked);
+});
+
+test('A platform role is revoked and granted again', (t) => {
+  given(userAggregate, userRegistered, operatorGranted)
+    .when({ type: 'RevokePlatformRole', role: 'operator' })
+    .then(t, operatorRevoked);
+  given(userAggregate, userRegistered, emailVerified, operatorGranted, operatorRevoked)
+    .when({ type: 'GrantPlatformRole', role: 'operator' })
+    .then(t, operatorGranted);
+});
+
+test('Revoking a platform role that is not held appends no event', (t) => {
+  given(userAggregate, userRegistered, operatorGranted)
+    .when({ type: 'RevokePlatformRole', role: 'auditor' })
+    .thenNothing(t);
+});
+
+test('Only registered users have platform roles', (t) => {
+  for (const type of ['GrantPlatformRole', 'RevokePlatformRole'] as const) {
+    given(userAggregate).when({ type, role: 'auditor' }).thenRejected(t, 'user_not_found');
+    given(userAggregate, registrationAbandoned)
+      .when({ type, role: 'auditor' })
+      .thenRejected(t, 'user_not_found');
+  }
+});
+
+test('A user holds exactly the address of the registration', (t) => {
+  t.true(holdsAddress(given(userAggregate, userRegistered).state, digest, null));
+  t.false(holdsAddress(given(userAggregate, userRegistered).state, otherDigest, null));
+  t.false(holdsAddress(given(userAggregate).state, digest, null));
+  t.false(holdsAddress(given(userAggregate, registrationAbandoned).state, digest, null));
+});
+
+test('The first proof of an address by a mailed code voids the earlier credentials', (t) => {
+  const prove = { type: 'ProveEmail', emailDigest: digest } as const;
+  const verified = emailVerified;
+  const voided = { type: 'CredentialsVoided', data: { given_access: 'ends' } } as const;
+  given(userAggregate, userRegistered).when(prove).then(t, verified, voided);
+  const { state } = given(userAggregate, userRegistered, verified, voided);
+  t.like(state, { passwordHash: null, epoch: 1, kept_session_id: null, totp: { status: 'off' } });
+  // A verification by an operator voids nothing, and neither does a later code.
+  given(userAggregate, userRegistered).when({ type: 'VerifyEmail', emailDigest: digest }).then(t, verified);
+  given(userAggregate, userRegistered, verified).when(prove).thenNothing(t);
+  given(userAggregate, userRegistered)
+    .when({ ...prove, emailDigest: otherDigest })
+    .thenRejected(t, 'address_changed');
+});
+
+test('Capacity is kept by its source, granted once and revoked once', (t) => {
+  const source = orderId;
+  const granted = { type: 'CapacityGranted', data: { source, bytes: 5 } } as const;
+  const grant = { type: 'GrantCapacity', source, bytes: 5 } as const;
+  const revoke = { type: 'RevokeCapacity', source } as const;
+  given(userAggregate, userRegistered, capacityGranted).when(grant).then(t, granted);
+  given(userAggregate, userRegistered, granted).when(grant).thenNothing(t);
+  given(userAggregate, userRegistered, granted)
+    .when(revoke)
+    .then(t, { type: 'CapacityRevoked', data: { source } });
+  given(userAggregate, userRegistered, capacityGranted).when(revoke).thenNothing(t);
+});
+
+test('A hash is replaced only where the password was checked against it', (t) => {
+  const rehash = {
+    type: 'RehashPassword',
+    passwordHash: sealedExample('the same password, hashed again'),
+    checkedAgainst: register.passwordHash,
+  } as const;
+  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { password_hash: rehash.passwordHash } };
+  const changed: UserEvent = {
+    type: 'PasswordChanged',
+    data: { password_hash: sealedExample('another password'), kept_session_id: null },
+  };
+  const voided: UserEvent = { type: 'CredentialsVoided', data: { given_access: 'ends' } };
+  given(userAggregate, userRegistered).when(rehash).then(t, rehashed);
+  // Otherwise the earlier password would sign in again.
+  for (const event of [changed, voided]) {
+    given(userAggregate, userRegistered, event).when(rehash).thenNothing(t);
+  }
+});
+
+const passwordChanged: UserEvent = {
+  type: 'PasswordChanged',
+  data: { password_hash: register.passwordHash, kept_session_id: null },
+};
+
+/** Returns the minutes of the recent notices after each event. The events are `minutesApart` minutes apart. */
+function noticesAfterEach(
+  minutesApart: number,
+  events: readonly UserEvent[],
+): readonly (readonly number[])[] {
+  let state: UserState = userAggregate.decider.initialState;
+  return recordEvents(userAggregate, 'example', events).map((event, index) => {
+    const recordedAt = new Date(index * minutesApart * 60_000);
+    state = userAggregate.decider.evolve(state, { ...userCodec.decode(event), recordedAt });
+    return state.status === 'registered' ? state.notices.recent.map(({ at }) => at.getTime() / 60_000) : [];
+  });
+}
+
+test('A user gets three equal notices an hour, and three a day while the address is not proved', (t) => {
+  // Given a password that is changed every 10 minutes for more than a day
+  const changes = Array.from({ length: 150 }, () => passwordChanged);
+  const told = (...before: readonly UserEvent[]): readonly number[] => [
+    ...new Set(noticesAfterEach(10, [...before, ...changes]).flat()),
+  ];
+  t.deepEqual(told(userRegistered, emailVerified).slice(0, 6), [20, 30, 40, 80, 90, 100]);
+  t.deepEqual(told(userRegistered), [10, 20, 30, 1450, 1460, 1470]);
+});
+
+test('The state of a user does not keep notices of more than a day ago', (t) => {
+  const twiceADay = noticesAfterEach(12 * 60, [
+    userRegistered,
+    ...Array.from({ length: 9 }, () => passwordChanged),
+  ]);
+  t.deepEqual(twiceADay.at(-1), [8 * 720, 9 * 720]);
+});
+
+const codesIssued: UserEvent = { type: 'RecoveryCodesIssued', data: { digests: [digest] } };
+const on = [userRegistered, totpEnrolled, totpConfirmed, codesIssued] as const;
+const stepUsed = (step: number): UserEvent => ({ type: 'TotpStepUsed', data: { step } });
+const codeUsed: UserEvent = { type: 'RecoveryCodeUsed', data: { digest } };
+const removed: UserEvent = { type: 'TotpRemoved', data: {} };
+
+const enrol: UserCommand = { type: 'EnrolTotp', enrolmentId, secret: totpSecret };
+const confirm: UserCommand = { type: 'ConfirmTotp', enrolmentId, step: totpStep, recoveryCodes: [digest] };
+const totp = (step: number, enrolment = enrolmentId): UserCommand => ({
+  type: 'PassSecondFactor',
+  factor: { kind: 'totp', enrolmentId: enrolment, step },
+});
+const recovery: UserCommand = { type: 'PassSecondFactor', factor: { kind: 'recovery-code', digest } };
+
+/** Decides a command. Only one command uses a factor, so the repeated command is rejected and does not decide `[]`. */
+function decided(t: ExecutionContext, command: UserCommand, ...events: readonly UserEvent[]) {
+  const result = userAggregate.decider.decide(command, given(userAggregate, ...events).state);
+  const after = given(userAggregate, ...events, ...result).state;
+  t.throws(() => userAggregate.decider.decide(command, after), { instanceOf: CommandRejected });
+  return result;
+}
+
+test('An enrolment keeps the secret, and its confirmation turns TOTP on with recovery codes', (t) => {
+  given(userAggregate, userRegistered).when(enrol).then(t, totpEnrolled);
+  given(userAggregate, userRegistered, totpEnrolled).when(confirm).then(t, totpConfirmed, codesIssued);
+});
+
+test('A later enrolment replaces an unconfirmed one', (t) => {
+  const secret = sealedExample('another secret');
+  const again: UserCommand = { type: 'EnrolTotp', enrolmentId: otherEnrolmentId, secret };
+  const enrolledAgain: UserEvent = {
+    type: 'TotpEnrolled',
+    data: { enrolment_id: otherEnrolmentId, secret },
+  };
+  given(userAggregate, userRegistered, totpEnrolled).when(again).then(t, enrolledAgain);
+  given(userAggregate, userRegistered, totpEnrolled, enrolledAgain)
+    .when(confirm)
+    .thenRejected(t, 'totp_enrolment_superseded');
+});
+
+test('An enrolment that was not requested cannot be confirmed', (t) => {
+  given(userAggregate, userRegistered).when(confirm).thenRejected(t, 'totp_enrolment_superseded');
+  given(userAggregate).when(confirm).thenRejected(t, 'user_not_found');
+});
+
+test('TOTP that is on is neither enrolled again nor confirmed with other recovery codes', (t) => {
+  given(userAggregate, ...on)
+    .when({ ...enrol, enrolmentId: otherEnrolmentId })
+    .thenRejected(t, 'totp_already_on');
+  given(userAggregate, ...on)
+    .when({ ...confirm, recoveryCodes: [otherDigest] })
+    .thenRejected(t, 'totp_already_on');
+});
+
+test('A step is used once, including the step of the confirmation, and no earlier step is used after it', (t) => {
+  given(userAggregate, ...on)
+    .when(totp(totpStep))
+    .thenRejected(t, 'second_factor_refused');
+  t.deepEqual(decided(t, totp(totpStep + 1), ...on), [stepUsed(totpStep + 1)]);
+  const used = [...on, stepUsed(totpStep + 2)];
+  for (const step of [totpStep + 1, totpStep + 2]) {
+    given(userAggregate, ...used)
+      .when(totp(step))
+      .thenRejected(t, 'second_factor_refused');
+  }
+  t.deepEqual(decided(t, totp(totpStep + 3), ...used), [stepUsed(totpStep + 3)]);
+});
+
+test('A step of another enrolment is refused', (t) => {
+  given(userAggregate, ...on)
+    .when(totp(totpStep + 1, otherEnrolmentId))
+    .thenRejected(t, 'second_factor_refused');
+});
+
+test('A recovery code is used once, and other codes are refused', (t) => {
+  t.deepEqual(decided(t, recovery, ...on), [codeUsed]);
+  given(userAggregate, ...on, codeUsed)
+    .when(recovery)
+    .thenRejected(t, 'second_factor_refused');
+  given(userAggregate, ...on)
+    .when({ type: 'PassSecondFactor', factor: { kind: 'recovery-code', digest: otherDigest } })
+    .thenRejected(t, 'second_factor_refused');
+});
+
+test('New recovery codes replace the old ones in the append that uses their factor', (t) => {
+  const factor = { kind: 'totp', enrolmentId, step: totpStep + 1 } as const;
+  const replaced: UserEvent = { type: 'RecoveryCodesIssued', data: { digests: [otherDigest] } };
+  const replace: UserCommand = { type: 'ReplaceRecoveryCodes', factor, recoveryCodes: [otherDigest] };
+  t.deepEqual(decided(t, replace, ...on), [stepUsed(totpStep + 1), replaced]);
+  given(userAggregate, ...on, replaced)
+    .when(recovery)
+    .thenRejected(t, 'second_factor_refused');
+});
+
+test('Removing TOTP uses a factor and voids every recovery code', (t) => {
+  const remove: UserCommand = { type: 'RemoveTotp', factor: { kind: 'recovery-code', digest } };
+  t.deepEqual(decided(t, remove, ...on), [codeUsed, removed]);
+  for (const command of [remove, recovery, totp(totpStep + 1)]) {
+    given(userAggregate, ...on, removed)
+      .when(command)
+      .thenRejected(t, 'totp_not_on');
+  }
+  given(userAggregate, ...on, removed)
+    .when({ ...enrol, enrolmentId: otherEnrolmentId })
+    .then(t, { type: 'TotpEnrolled', data: { enrolment_id: otherEnrolmentId, secret: totpSecret } });
+});
+
+test('Codes of an unconfirmed enrolment are refused', (t) => {
+  given(userAggregate, userRegistered, totpEnrolled).when(totp(totpStep)).thenRejected(t, 'totp_not_on');
+});

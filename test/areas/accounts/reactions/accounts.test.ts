@@ -1,0 +1,242 @@
+import test from 'ava';
+import { makeMailEmailVerifications } from '../../../../src/areas/accounts/commands/address/mail-email-verification-reaction.js';
+import { makePurgeUnprovedAccounts } from '../../../../src/areas/accounts/commands/registering/purge-unproved-reaction.js';
+import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
+import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import { makeEndGivenAccesses } from '../../../../src/areas/accounts/commands/account/end-given-access-reaction.js';
+import { makeFinishErasures } from '../../../../src/areas/accounts/commands/account/finish-erasure-reaction.js';
+import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
+import { makeVerificationCodes } from '../../../../src/keys/codes/login-codes.js';
+import { digest } from '../../../support/examples/ids.js';
+import { partial } from '../../../support/fakes/partial.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores, type GivenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+
+const dayMs = 86_400_000;
+const client = { clientIp: '192.0.2.1', userAgent: null };
+const profile = { password: 'Correct-Horse-7', ...client };
+
+async function given(options: { readonly mailConfigured?: boolean } = {}) {
+  const stores = await givenStores();
+  const commands = givenCommands(stores, options);
+  let asked = 0;
+  const next = () => givenContext((asked += 1), stores.clock.now());
+  const user = (id: string) => ({ aggregate: userAggregate, id });
+  return {
+    stores,
+    commands,
+    next,
+    user,
+    signUp: async (name: string) => {
+      const email = `${name}@example.com`;
+      const { user: registered } = await commands.register({ email, ...profile }, next());
+      return registered.id;
+    },
+    /** Records that the mail server took the code. */
+    mailed: async (userId: string) => {
+      const { state } = await stores.handler.load(userAggregate, userId);
+      const verificationId = state.status === 'registered' ? (state.verification?.verificationId ?? '') : '';
+      const mark = { type: 'MarkEmailVerificationMailed', verificationId, outcome: 'accepted' } as const;
+      await stores.handler.handle(user(userId), mark, next());
+    },
+    statusOf: async (userId: string) => (await stores.handler.load(userAggregate, userId)).state.status,
+  };
+}
+
+/** Runs the reaction once for every event of the log, as after the loss of its mark. Returns the answers of `asks`. */
+async function runAll({ eventStore }: GivenStores, reaction: AnyReaction): Promise<readonly unknown[]> {
+  const { events } = await eventStore.readAll({ after: null, limit: 500 });
+  const answers: unknown[] = [];
+  for (const stored of events) {
+    const event = eventFor(reaction, stored);
+    if (event === null) continue;
+    const asked = await reaction.asks(event);
+    answers.push(asked);
+    if (asked === 'yes') await reaction.conclude(event, contextFor(reaction, event), undefined);
+  }
+  return answers;
+}
+
+test('A code that proves an address is mailed until its fifth attempt, its end or its mail', async (t) => {
+  // Given four accounts, of which one tried its code four times and another five times
+  const { stores, next, signUp, mailed, user } = await given();
+  const reaction = makeMailEmailVerifications({
+    ...stores,
+    ...{ publicUrl: 'https://stowage.example', mailer: partial({}), onRefused: () => t.fail() },
+    verificationCodes: makeVerificationCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }])),
+  });
+  for (const [name, attempts] of [
+    ['fresh', 0],
+    ['mailed', 0],
+    ['tried', 4],
+    ['spent', 5],
+  ] as const) {
+    const userId = await signUp(name);
+    const { state } = await stores.handler.load(userAggregate, userId);
+    const verificationId = state.status === 'registered' ? (state.verification?.verificationId ?? '') : '';
+    const attempt = { type: 'AttemptEmailVerification', verificationId, now: stores.clock.now() } as const;
+    for (let n = 0; n < attempts; n += 1) await stores.handler.handle(user(userId), attempt, next());
+    if (name === 'mailed') await mailed(userId);
+  }
+  // Then the reaction asks to mail the codes that still prove something, until they end
+  t.deepEqual(await runAll(stores, { ...reaction, conclude: () => Promise.resolve() }), [
+    'yes',
+    'no',
+    'yes',
+    'no',
+  ]);
+  stores.clock.advance(dayMs);
+  t.deepEqual(await runAll(stores, { ...reaction, conclude: () => Promise.resolve() }), [
+    'no',
+    'no',
+    'no',
+    'no',
+  ]);
+});
+
+test('An account without a proof is erased 30 days after its mail, unless it has a project, a membership or an order', async (t) => {
+  // Given accounts that were mailed a code
+  const scene = await given();
+  const { stores, commands, next, signUp, mailed, statusOf, user } = scene;
+  const names = ['idle', 'proved', 'owner', 'member', 'buyer', 'banned', 'unmailed'] as const;
+  const ids = new Map<string, string>();
+  for (const name of names) ids.set(name, await signUp(name));
+  const idOf = (name: (typeof names)[number]) => ids.get(name) ?? '';
+  const emailDigest = stores.digests.email('proved@example.com');
+  await stores.handler.handle(user(idOf('proved')), { type: 'VerifyEmail', emailDigest }, next());
+  const { resource } = await commands.createProject({ ownerId: idOf('owner'), name: 'Film' }, next());
+  await stores.handler.handle(
+    { aggregate: projectAggregate, id: resource.id },
+    {
+      ...{ type: 'AddMember', actorId: idOf('owner'), userId: idOf('member') },
+      ...{ emailDigest: digest, role: 'viewer', now: stores.clock.now() },
+    } as const,
+    next(),
+  );
+  const order = { planId: 'capacity-100g', provider: 'standard' } as const;
+  await commands.placeOrder({ buyer: { userId: idOf('buyer'), twoFactorEnabled: false }, ...order }, next());
+  await stores.handler.handle(user(idOf('banned')), { type: 'Ban' }, next());
+  for (const name of names.filter((each) => each !== 'unmailed')) await mailed(idOf(name));
+  const reaction = makePurgeUnprovedAccounts({ ...stores, ...commands, unprovedAccountDays: 30 });
+  const statuses = async () =>
+    Object.fromEntries(
+      await Promise.all(names.map(async (name) => [name, await statusOf(idOf(name))] as const)),
+    );
+  const all = Object.fromEntries(names.map((name) => [name, 'registered']));
+  // When 30 days are not over, then the reaction waits
+  stores.clock.advance(30 * dayMs - 1);
+  const answers = await runAll(stores, reaction);
+  t.true(answers.length === 6 && answers.every((answer) => typeof answer === 'object'));
+  t.deepEqual(await statuses(), all);
+  // When they are, then only the idle account is erased, and its address is free
+  stores.clock.advance(1);
+  await runAll(stores, reaction);
+  t.deepEqual(await statuses(), { ...all, idle: 'erased' });
+  t.not(await signUp('idle'), idOf('idle'));
+  // and the account of the deleted project is erased when its time comes again
+  await commands.deleteProject({ projectId: resource.id }, next());
+  stores.clock.advance(30 * dayMs);
+  await runAll(stores, reaction);
+  t.deepEqual(await statuses(), { ...all, idle: 'erased', owner: 'erased', member: 'erased' });
+  // and a repetition in another process changes nothing
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
+  const other = stores.anotherProcess();
+  await runAll(
+    other,
+    makePurgeUnprovedAccounts({ ...other, ...givenCommands(other), unprovedAccountDays: 30 }),
+  );
+  t.is((await stores.eventStore.readAll({ after: null, limit: 500 })).events.length, events.length);
+});
+
+test('A purge whose process crashes after its first event is finished by the reaction of erasures', async (t) => {
+  const { stores, signUp, mailed, statusOf, next } = await given();
+  const userId = await signUp('idle');
+  await mailed(userId);
+  stores.clock.advance(30 * dayMs);
+  const { handler } = stores;
+  const handle: CommandHandler['handle'] = async (target, command, context, options) => {
+    if (target.aggregate.category !== 'user') throw new StoreUnavailable('the process has ended');
+    return handler.handle(target, command, context, options);
+  };
+  const dying = givenCommands({ ...stores, handler: { ...handler, handle } });
+  t.is(await outcomeOf(dying.purgeUnproved.purge(userId, next())), 'StoreUnavailable');
+  t.is(await statusOf(userId), 'erased');
+  const commands = givenCommands(stores.anotherProcess());
+  await runAll(stores, makeFinishErasures({ ...commands, viewsShow: () => true }));
+  t.not(await signUp('idle'), userId);
+});
+
+test('An installation without mail mails no code, so no account is due', async (t) => {
+  const { stores, commands, signUp, statusOf } = await given({ mailConfigured: false });
+  const userId = await signUp('idle');
+  stores.clock.advance(400 * dayMs);
+  const reaction = makePurgeUnprovedAccounts({ ...stores, ...commands, unprovedAccountDays: 30 });
+  t.deepEqual(await runAll(stores, reaction), []);
+  t.is(await statusOf(userId), 'registered');
+});
+
+for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
+  test(`The access that an account gave ends after ${cause}, also where the process crashes right after`, async (t) => {
+    // Given an account with a project, an API key and a member
+    const { stores, commands, next, signUp, user } = await given();
+    const userId = await signUp('victoria');
+    const friend = await signUp('accomplice');
+    const { resource: project } = await commands.createProject({ ownerId: userId, name: 'Film' }, next());
+    const target = { aggregate: projectAggregate, id: project.id };
+    const session = { id: userId, epoch: 0 };
+    const key = { name: 'k', scopes: ['asset:read'], expiresAt: undefined } as const;
+    await commands.issueApiKey({ projectId: project.id, actorId: userId, session, ...key }, next());
+    const add = {
+      type: 'AddMember',
+      ...{
+        actorId: userId,
+        userId: friend,
+        emailDigest: digest,
+        role: 'admin' as const,
+        now: stores.clock.now(),
+      },
+    } as const;
+    await stores.handler.handle(target, add, { ...next(), actor: `user:${userId}` });
+    // When only the first event is appended
+    const emailDigest = stores.digests.email('victoria@example.com');
+    const first =
+      cause === 'a ban' ? ({ type: 'Ban' } as const) : ({ type: 'ProveEmail', emailDigest } as const);
+    await stores.handler.handle(user(userId), first, next());
+    // Then the reaction of another process ends the access, once
+    const other = stores.anotherProcess();
+    const makeReaction = (shows: boolean) =>
+      makeEndGivenAccesses({ ...givenCommands(other), projectsShowUpTo: () => shows });
+    t.deepEqual(await runAll(other, makeReaction(false)), ['not-yet']);
+    await runAll(other, makeReaction(true));
+    const { state } = await stores.handler.load(projectAggregate, project.id);
+    if (state.status !== 'existing') return t.fail();
+    t.deepEqual(state.api_keys, []);
+    const left = cause === 'a ban' ? [userId, friend] : [userId];
+    t.deepEqual(
+      state.members.map(({ user_id }) => user_id),
+      left,
+    );
+    const { revision } = await stores.handler.load(projectAggregate, project.id);
+    await runAll(other, makeReaction(true));
+    t.is((await stores.handler.load(projectAggregate, project.id)).revision, revision);
+    return undefined;
+  });
+}
+
+test('A key of an account that is unbanned before the reaction runs stays', async (t) => {
+  const { stores, commands, next, signUp, user } = await given();
+  const userId = await signUp('ada');
+  const { resource: project } = await commands.createProject({ ownerId: userId, name: 'Film' }, next());
+  await stores.handler.handle(user(userId), { type: 'Ban' }, next());
+  await stores.handler.handle(user(userId), { type: 'Unban' }, next());
+  const key = { name: 'k', scopes: ['asset:read'], expiresAt: undefined } as const;
+  const session = { id: userId, epoch: 1 };
+  await commands.issueApiKey({ projectId: project.id, actorId: userId, session, ...key }, next());
+  await runAll(stores, makeEndGivenAccesses({ ...commands, projectsShowUpTo: () => true }));
+  const { state } = await stores.handler.load(projectAggregate, project.id);
+  t.is(state.status === 'existing' ? state.api_keys.length : 0, 1);
+});

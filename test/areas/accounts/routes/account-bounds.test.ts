@@ -1,0 +1,166 @@
+import test, { type ExecutionContext } from 'ava';
+import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
+import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
+import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
+import { sessionsMax } from '../../../../src/areas/accounts/commands/sessions/limit-sessions.js';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
+import { limitsFrom } from '../../../../src/security/rates/limits.js';
+import { assetDescription } from '../../../support/examples/asset.js';
+import type { Answer } from '../../../support/clients/http-app.js';
+import { countingReads } from '../../../support/clients/counting-reads.js';
+import { appendEvents } from '../../../support/given/append-events.js';
+import { password, startTestService } from '../../../support/servers/http-service.js';
+
+const codeOf = ({ status, json }: Answer) => [status, (json as { code?: string } | null)?.code];
+const idOf = ({ json }: Answer): string => (json as { id: string }).id;
+const credentials = { email: 'owner@example.com', password };
+const uuid = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+const plenty = { limit: 1_000_000, seconds: 60 };
+
+async function start(
+  t: ExecutionContext,
+  limits: Parameters<typeof limitsFrom>[0] = {},
+  wrap: (store: EventStore) => EventStore = (store) => store,
+) {
+  const { wrapDocuments, costOf } = countingReads();
+  const rates = limitsFrom({ session: plenty, user: plenty, login: plenty, ...limits });
+  const service = await startTestService(t, { rates, storeOptions: { wrapDocuments, wrap } });
+  const owner = await service.signUp('owner');
+  const signIn = async () => {
+    const answer = await service.post('/api/v1/auth/login', credentials);
+    t.is(answer.status, 200, answer.text);
+    const { data } = answer.json as { data: { tokens: { access_token: string } } };
+    return { authorization: `Bearer ${data.tokens.access_token}` };
+  };
+  const create = () => service.post('/api/v1/projects', { name: 'Film' }, owner);
+  return { ...service, owner, costOf, signIn, create };
+}
+
+test('GET auth/me, sign-in, upload-url and lists cost the same with 1,000 assets and 1,000 projects (F1)', async (t) => {
+  const { post, get, owner, costOf, stores, clock, makeProject } = await start(t);
+  const project = await makeProject(owner);
+  const path = `/api/v1/projects/${project}`;
+  const bucket = { name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' };
+  const keys = { credentials: { access_key: 'AK', secret_key: 'SK' } };
+  const storage_id = idOf(await post(`${path}/storages`, { ...bucket, ...keys }, owner));
+  const facts = { name: 'a', object_key: 'a', media_type: 'a/b', size: 1, storage_id };
+  const asset = idOf(await post(`${path}/assets`, facts, owner));
+  const userId = ((await get('/api/v1/auth/me', owner)).json as { data: { id: string } }).data.id;
+  const description = { ...assetDescription, project_id: project, storage_id };
+  const addAssets = async (count: number, from: number) => {
+    for (let n = from; n < from + count; n += 1) {
+      const target = { aggregate: assetAggregate, id: uuid(n) };
+      const added = { type: 'AssetAdded', data: description } as const;
+      await appendEvents(stores.handler, target, [added], clock.now());
+    }
+  };
+  const join = async (count: number, from: number) => {
+    for (let n = from; n < from + count; n += 1) {
+      const target = { aggregate: projectAggregate, id: uuid(n) };
+      const created = { type: 'ProjectCreated', data: { name: 'Theirs', owner_id: uuid(1) } } as const;
+      const member = { user_id: userId, role: 'viewer', invitation_id: null } as const;
+      const events = [created, { type: 'MemberAdded', data: member } as const];
+      await appendEvents(stores.handler, target, events, clock.now());
+    }
+  };
+  const costs = async () => ({
+    me: await costOf(() => get('/api/v1/auth/me', owner)),
+    upload: await costOf(() => post(`${path}/assets/${asset}/upload-url`, {}, owner)),
+    projects: await costOf(() => get('/api/v1/projects?limit=5', owner)),
+    signIn: (await costOf(() => post('/api/v1/auth/login', credentials))).calls,
+  });
+  await addAssets(10, 1_000);
+  await join(10, 2_000);
+  const before = await costs();
+  t.true(before.projects.read <= 15, JSON.stringify(before));
+  await addAssets(1_000, 3_000);
+  await join(990, 5_000);
+  t.deepEqual(await costs(), before);
+});
+
+test('A user owns at most 100 projects, however many requests race', async (t) => {
+  const { create, ask, owner, costOf, get } = await start(t);
+  const made: string[] = [];
+  for (let n = 0; n < 95; n += 1) made.push(idOf(await create()));
+  const racing = await Promise.all(Array.from({ length: 12 }, create));
+  t.is(racing.filter(({ status }) => status === 201).length, 5);
+  const refused = racing.filter(({ status }) => status !== 201);
+  for (const answer of refused) t.deepEqual(codeOf(answer), [409, 'project_limit_reached']);
+  t.deepEqual(codeOf(await create()), [409, 'project_limit_reached']);
+  // With all 100 projects, the sums read their ids and no more totals than there are.
+  const { calls, read } = await costOf(() => get('/api/v1/auth/me', owner));
+  t.is(calls, 2);
+  t.true(read <= 250, `${read} documents and ids`);
+  await ask(`/api/v1/projects/${made[0] ?? ''}`, { method: 'DELETE', headers: owner });
+  t.is((await create()).status, 201);
+  t.deepEqual(codeOf(await create()), [409, 'project_limit_reached']);
+});
+
+test('All sessions of a user share one limit, beside the limit of each session (F10)', async (t) => {
+  const { get, signIn, owner, signUp } = await start(t, {
+    session: { limit: 4, seconds: 60 },
+    user: { limit: 6, seconds: 60 },
+  });
+  const second = await signIn();
+  const ask = (headers: typeof owner) => get('/api/v1/auth/sessions', headers);
+  for (let n = 0; n < 4; n += 1) t.is((await ask(owner)).status, 200);
+  t.deepEqual(codeOf(await ask(owner)), [429, 'rate_limited'], 'the session');
+  for (let n = 0; n < 2; n += 1) t.is((await ask(second)).status, 200);
+  const over = await ask(second);
+  t.deepEqual(codeOf(over), [429, 'rate_limited'], 'the user');
+  t.truthy(over.headers.get('retry-after'));
+  t.deepEqual(codeOf(await ask(await signIn())), [429, 'rate_limited'], 'a new session of the user');
+  t.is((await ask(await signUp('somebody'))).status, 200);
+});
+
+test('A sign-in beyond 50 sessions ends the one that was used least recently', async (t) => {
+  const { signIn, owner, get, clock, stores } = await start(t);
+  const ids = async (headers: typeof owner) =>
+    (
+      (await get('/api/v1/auth/sessions?limit=200', headers)).json as { data: { items: { id: string }[] } }
+    ).data.items.map(({ id }) => id);
+  const [first = ''] = await ids(owner);
+  for (let n = 1; n < sessionsMax; n += 1) {
+    clock.advance(1_000);
+    await signIn();
+  }
+  t.is((await ids(owner)).length, sessionsMax);
+  clock.advance(1_000);
+  const newest = await signIn();
+  t.deepEqual(codeOf(await get('/api/v1/auth/me', owner)), [401, 'invalid_token']);
+  const left = await ids(newest);
+  t.is(left.length, sessionsMax);
+  t.false(left.includes(first));
+  const { state } = await stores.handler.load(sessionAggregate, first);
+  t.like(state, { status: 'revoked', reason: 'session_limit' });
+  // Those that race leave no more than the limit either.
+  const racing = await Promise.all(Array.from({ length: 6 }, signIn));
+  const [one = newest] = racing;
+  t.true((await ids(one)).length <= sessionsMax);
+});
+
+test('A sign-in is answered when the session beyond the limit cannot be ended, and the next one ends it', async (t) => {
+  // Given a user with 50 sessions, and a store that refuses to end any
+  let refuses = true;
+  const { signIn, get, clock, commands } = await start(t, {}, (store) => ({
+    ...store,
+    append: async (stream, expected, events) => {
+      const ends = events.some(({ type }) => type === 'SessionRevoked');
+      if (refuses && ends) throw new StoreUnavailable('the log is away');
+      return store.append(stream, expected, events);
+    },
+  }));
+  const count = async (headers: { readonly authorization: string }) =>
+    ((await get('/api/v1/auth/sessions?limit=200', headers)).json as { data: { items: unknown[] } }).data
+      .items.length;
+  for (let n = 1; n < sessionsMax; n += 1) await signIn();
+  // When the user signs in, then the reply has tokens, and the failure is reported
+  clock.advance(1_000);
+  t.is(await count(await signIn()), sessionsMax + 1);
+  t.regex(String(commands.failures), /the log is away/);
+  // When the store is back, then the next sign-in ends the surplus
+  refuses = false;
+  clock.advance(1_000);
+  t.is(await count(await signIn()), sessionsMax);
+});

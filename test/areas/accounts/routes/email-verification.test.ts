@@ -1,0 +1,324 @@
+import test, { type ExecutionContext } from 'ava';
+import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';
+import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
+import {
+  loginCodeAggregate,
+  type LoginCodeState,
+} from '../../../../src/areas/accounts/domain/login-code/login-code.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { otherThan, totpCode } from '../../../support/fakes/authenticator-app.js';
+import { appendEvents } from '../../../support/given/append-events.js';
+import { invitationId } from '../../../support/examples/project.js';
+import { sealedExample } from '../../../support/examples/sealed.js';
+import { digest } from '../../../support/examples/ids.js';
+import { password, startTestService } from '../../../support/servers/http-service.js';
+import { asObject, textOf } from '../../../support/clients/service-client.js';
+
+const path = '/api/v1/auth/email/verify';
+const me = '/api/v1/auth/me';
+
+/** Returns the code that was issued last, to a client of a known or of an unknown network. */
+function newestIssue({ known, unknown }: LoginCodeState) {
+  const times = [known, unknown].map(({ issue }) => issue?.expiresAt.getTime() ?? 0);
+  return (times[0] ?? 0) >= (times[1] ?? 0) ? known.issue : unknown.issue;
+}
+
+type Options = Parameters<typeof startTestService>[1];
+
+async function start(t: ExecutionContext, options?: Options) {
+  const service = await startTestService(t, options);
+  const { commands, stores, post } = service;
+  const userOf = async (name: string) => {
+    const account = await commands.findAccount(stores.digests.email(`${name}@example.com`));
+    if (account === null) throw new Error(`no account of ${name}`);
+    return account;
+  };
+  return {
+    ...service,
+    userOf,
+    /** Returns the code that is in the mail to prove the address. */
+    codeOf: async (name: string): Promise<string> => {
+      const { verification } = (await userOf(name)).user;
+      if (verification === null) throw new Error('nothing was mailed');
+      const { verificationId: issueId, codeKeyId: kid, emailDigest } = verification;
+      return commands.verificationCodes.codeFor({ kid, issueId, emailDigest });
+    },
+    /** Asks for a code that signs in, and signs in by it from the mailbox alone. */
+    signInByCode: async (name: string) => {
+      const email = `${name}@example.com`;
+      t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
+      const emailDigest = stores.digests.email(email);
+      const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
+      if (issue === null) throw new Error('no code was issued');
+      const code = commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
+      return post('/api/v1/auth/email-code/login', { email, code });
+    },
+    login: (name: string) => post('/api/v1/auth/login', { email: `${name}@example.com`, password }),
+  };
+}
+
+const dataOf = (answer: { readonly json: unknown }) => asObject(asObject(answer.json)['data']);
+const bearer = (answer: { readonly json: unknown }) => ({
+  authorization: `Bearer ${textOf(asObject(dataOf(answer)['tokens']), 'access_token')}`,
+});
+
+test('A session proves the address by the code that the registration mailed, and the user loses nothing', async (t) => {
+  // Given a user with a session, a second session and a second factor
+  const service = await start(t);
+  const { post, get, signUp, login, codeOf, clock } = service;
+  const ada = await signUp('ada');
+  const second = bearer(await login('ada'));
+  const enrolled = await post('/api/v1/auth/2fa/totp', {}, ada);
+  const secret = textOf(dataOf(enrolled), 'secret');
+  t.like(dataOf(await get(me, ada)), { email_verified: false });
+  // When the user types the mailed code
+  const proved = await post(path, { code: await codeOf('ada') }, ada);
+  // Then the address is proved, and sessions, password and the enrolment hold
+  t.is(proved.status, 204, proved.text);
+  t.like(dataOf(await get(me, ada)), { email_verified: true });
+  t.is((await get(me, second)).status, 200);
+  t.is((await login('ada')).status, 200);
+  const code = totpCode(secret, clock.now(), 0);
+  t.is((await post('/api/v1/auth/2fa/totp/confirm', { code }, ada)).status, 200);
+  const types = (await service.stores.eventStore.readAll({ after: null, limit: 500 })).events.map(
+    ({ type }) => type,
+  );
+  t.true(types.includes('EmailVerified'));
+  t.false(types.includes('CredentialsVoided'));
+  // and a later sign-in by a code voids nothing either
+  t.is((await service.signInByCode('ada')).status, 200);
+  t.is((await login('ada')).status, 200);
+  // and a repetition is no failure
+  t.is((await post(path, { code: 'wrong' }, ada)).status, 204);
+});
+
+test('A code that proves an address does not sign in, and a code that signs in proves nothing in a session', async (t) => {
+  const { post, signUp, codeOf, signInByCode, commands, stores, get } = await start(t);
+  const ada = await signUp('ada');
+  const email = 'ada@example.com';
+  const code = await codeOf('ada');
+  t.is((await post('/api/v1/auth/email-code/login', { email, code })).status, 401);
+  t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
+  const emailDigest = stores.digests.email(email);
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
+  const { codeKeyId: kid = '', issueId = '' } = issue ?? {};
+  const signInCode = commands.loginCodes.codeFor({ kid, issueId, emailDigest });
+  t.is((await post(path, { code: signInCode }, ada)).status, 401);
+  t.like(dataOf(await get(me, ada)), { email_verified: false });
+  stores.clock.advance(60_000);
+  t.is((await signInByCode('ada')).status, 200);
+});
+
+test('Five wrong codes use up a code, another account’s code proves nothing, and the next code proves', async (t) => {
+  const { post, signUp, codeOf, clock } = await start(t);
+  const [ada, bob] = [await signUp('ada'), await signUp('bob')];
+  const code = await codeOf('ada');
+  t.is((await post(path, { code }, bob)).status, 401);
+  for (let n = 0; n < 5; n += 1) {
+    const refused = await post(path, { code: otherThan(code) }, ada);
+    t.deepEqual([refused.status, asObject(refused.json)['code']], [401, 'invalid_credentials']);
+  }
+  const used = await post(path, { code }, ada);
+  t.deepEqual([used.status, asObject(used.json)['code']], [429, 'too_many_attempts']);
+  t.is(used.headers.get('retry-after'), '60');
+  // When another code is mailed
+  const soon = await post(`${path}/send`, {}, ada);
+  t.deepEqual([soon.status, soon.headers.get('retry-after')], [429, '60']);
+  clock.advance(60_000);
+  const sent = await post(`${path}/send`, {}, ada);
+  t.deepEqual(sent.json, { code: 'ok', message: 'ok', data: { expires_in: 86_400, resend_after: 60 } });
+  t.is((await post(path, { code }, ada)).status, 401);
+  t.is((await post(path, { code: await codeOf('ada') }, ada)).status, 204);
+  const proved = await post(`${path}/send`, {}, ada);
+  t.deepEqual([proved.status, asObject(proved.json)['code']], [409, 'conflict']);
+  t.is((await post(path, { code: '123456' })).status, 401);
+});
+
+test('Without mail a registration asks for no code, and a request for one is 503', async (t) => {
+  const { post, signUp, userOf } = await start(t, { mailConfigured: false });
+  const ada = await signUp('ada');
+  t.is((await userOf('ada')).user.verification, null);
+  t.is((await post(`${path}/send`, {}, ada)).status, 503);
+  t.is((await post(path, { code: '123456' }, ada)).status, 401);
+});
+
+test('Accounts that are registered and erased again and again make the service mail one address ten times a day', async (t) => {
+  const { signUp, ask, stores, clock } = await start(t);
+  for (let n = 0; n < 14; n += 1) {
+    const session = await signUp('stranger');
+    const erased = await ask(me, { method: 'DELETE', headers: session });
+    t.is(erased.status, 204, erased.text);
+    clock.advance(1_000);
+  }
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
+  t.is(events.filter(({ type }) => type === 'EmailVerificationRequested').length, 10);
+  t.is(events.filter(({ type }) => type === 'UserRegistered').length, 14);
+});
+
+/** Lets a stranger register the address of Victoria, make a project, and give access to it. */
+async function startWithStranger(t: ExecutionContext) {
+  const service = await start(t);
+  const { signUp, post, makeProject, verify, userOf, stores } = service;
+  const stranger = await signUp('victoria');
+  await signUp('accomplice');
+  const accomplice = await verify('accomplice');
+  const projectId = await makeProject(stranger);
+  const url = `/api/v1/projects/${projectId}`;
+  const issued = await post(
+    `${url}/api-keys`,
+    { name: 'k', scopes: ['asset:read', 'storage:read'] },
+    stranger,
+  );
+  t.is(issued.status, 201, issued.text);
+  const { userId } = await userOf('victoria');
+  // Releases from before let an account without a proved address add members and invite.
+  const open = 'bbbbbbbb-0000-7000-8000-000000000001';
+  const invited = (id: string): ProjectEvent => ({
+    type: 'MemberInvited',
+    data: {
+      invitation_id: id,
+      email: sealedExample('other@example.com'),
+      email_digest: digest,
+      role: 'owner',
+      invited_by: userId,
+    },
+  });
+  await appendEvents(
+    stores.handler,
+    { aggregate: projectAggregate, id: projectId },
+    [
+      invited(invitationId),
+      { type: 'MemberAdded', data: { user_id: accomplice, role: 'owner', invitation_id: invitationId } },
+      invited(open),
+    ],
+    stores.clock.now(),
+  );
+  const key = { 'x-api-key': textOf(asObject(issued.json), 'key') };
+  const login = { email: 'accomplice@example.com', password };
+  const accompliceSession = bearer(await post('/api/v1/auth/login', login));
+  return { ...service, stranger, accompliceSession, url, key, userId, projectId };
+}
+
+type Stranger = Awaited<ReturnType<typeof startWithStranger>>;
+
+/** Asserts that nothing of the stranger's access is left, and that the project is Victoria's. */
+async function checkEnded(t: ExecutionContext, service: Stranger, victoria: Record<string, string>) {
+  const { get, stranger, accompliceSession, url, key, login } = service;
+  t.is((await get(me, stranger)).status, 401, 'the session');
+  t.is((await login('victoria')).status, 401, 'the password');
+  t.is((await get(`${url}/storages`, key)).status, 401, 'the API key');
+  t.is((await get(url, accompliceSession)).status, 404, 'the member');
+  const project = asObject((await get(url, victoria)).json);
+  t.is(project['role'], 'owner');
+  const members = asObject((await get(`${url}/members`, victoria)).json)['items'];
+  t.is(Array.isArray(members) ? members.length : 0, 1, 'members and invitations');
+  t.deepEqual(asObject((await get(`${url}/api-keys`, victoria)).json)['items'], []);
+}
+
+test('The first sign-in by a code ends all that a stranger set up: password, sessions, API keys, members and invitations', async (t) => {
+  const service = await startWithStranger(t);
+  t.is((await service.get(`${service.url}/storages`, service.key)).status, 200);
+  t.is((await service.get(service.url, service.accompliceSession)).status, 200);
+  const signedIn = await service.signInByCode('victoria');
+  t.is(signedIn.status, 200, signedIn.text);
+  await checkEnded(t, service, bearer(signedIn));
+});
+
+test('An API key whose session ends while it is issued is revoked and never shown', async (t) => {
+  // Given a request for an API key that has passed the gate
+  const { signUp, makeProject, post, stores, commands, userOf, signInByCode, get } = await start(t);
+  const stranger = await signUp('victoria');
+  const projectId = await makeProject(stranger);
+  const { userId } = await userOf('victoria');
+  const { sid = '' } = JSON.parse(
+    Buffer.from(stranger.authorization.split('.')[1] ?? '', 'base64url').toString(),
+  ) as { sid?: string };
+  // When the owner of the mailbox signs in before its append
+  const victoria = bearer(await signInByCode('victoria'));
+  const issue = commands.issueApiKey(
+    {
+      ...{ projectId, actorId: userId, session: { id: sid, epoch: 0 } },
+      ...{ name: 'late', scopes: ['asset:read'], expiresAt: undefined },
+    },
+    {
+      commandId: projectId,
+      causationId: projectId,
+      correlationId: projectId,
+      actor: `user:${userId}`,
+      time: stores.clock.now(),
+    },
+  );
+  // Then the request fails, and the project has no key
+  await t.throwsAsync(issue, { message: /session has ended/ });
+  const { state } = await stores.handler.load(projectAggregate, projectId);
+  t.deepEqual(state.status === 'existing' ? state.api_keys : null, []);
+  // and a key of the new session holds
+  const url = `/api/v1/projects/${projectId}`;
+  const issued = await post(`${url}/api-keys`, { name: 'k', scopes: ['storage:read'] }, victoria);
+  t.is(issued.status, 201, issued.text);
+  t.is((await get(`${url}/storages`, { 'x-api-key': textOf(asObject(issued.json), 'key') })).status, 200);
+});
+
+test('The caller’s account shows its platform roles', async (t) => {
+  const { signUp, verify, commands, get, stores } = await start(t);
+  const ada = await signUp('ada');
+  t.deepEqual(dataOf(await get(me, ada))['platform_roles'], []);
+  const userId = await verify('ada');
+  await stores.handler.handle(
+    { aggregate: userAggregate, id: userId },
+    { type: 'GrantPlatformRole', role: 'auditor' },
+    {
+      commandId: userId,
+      causationId: userId,
+      correlationId: userId,
+      actor: 'operator',
+      time: stores.clock.now(),
+    },
+  );
+  t.deepEqual(dataOf(await get(me, ada))['platform_roles'], ['auditor']);
+  t.deepEqual(commands.failures, []);
+});
+
+for (const [credential, signIn] of [
+  ['password', ({ login }: Stranger) => login('victoria')],
+  ['mailed code', ({ signInByCode }: Stranger) => signInByCode('victoria')],
+] as const) {
+  test(`A banned account loses sessions, API keys and invitations at once, and a right ${credential} is 403`, async (t) => {
+    const service = await startWithStranger(t);
+    const { commands, stranger, get, post, url, key, stores, accompliceSession, userId } = service;
+    const operator = (n: number) => {
+      const id = `018f0000-0000-7000-8000-00000000b00${n}`;
+      return {
+        commandId: id,
+        causationId: id,
+        correlationId: id,
+        actor: 'operator',
+        time: stores.clock.now(),
+      };
+    };
+    const refresh = asObject(dataOf(await service.login('victoria'))['tokens']);
+    t.deepEqual(await commands.banUser('victoria@example.com', operator(1)), { userId, changed: true });
+    t.is((await get(me, stranger)).status, 401);
+    t.is((await get(`${url}/storages`, key)).status, 401);
+    const refreshed = await post('/api/v1/auth/refresh', {
+      refresh_token: textOf(refresh, 'refresh_token'),
+    });
+    t.is(refreshed.status, 401);
+    const refused = await signIn(service);
+    t.deepEqual([refused.status, asObject(refused.json)['code']], [403, 'account_banned']);
+    const wrong = { email: 'victoria@example.com', password: 'Wrong-Horse-77' };
+    t.is((await post('/api/v1/auth/login', wrong)).status, 401, 'a wrong password says nothing');
+    // The members of its projects stay, and no invitation is open
+    t.is((await get(url, accompliceSession)).status, 200);
+    const members = asObject((await get(`${url}/members`, accompliceSession)).json)['items'];
+    t.is(Array.isArray(members) ? members.length : 0, 2);
+    // A repetition changes nothing
+    t.like(await commands.banUser(userId, operator(2)), { changed: false });
+    // When the ban ends, then the account signs in again, and its key stays revoked
+    t.like(await commands.unbanUser(userId, operator(3)), { changed: true });
+    stores.clock.advance(60_000);
+    t.is((await signIn(service)).status, 200);
+    t.is((await get(me, stranger)).status, 401);
+    t.is((await get(`${url}/storages`, key)).status, 401);
+  });
+}

@@ -1,0 +1,113 @@
+import test from 'ava';
+import { assetAggregate, openMultipart } from '../../../../src/areas/assets/domain/asset/asset.js';
+import { abandonedAt } from '../../../../src/areas/assets/domain/asset/multipart.js';
+import { makeAbortUploads } from '../../../../src/areas/assets/commands/uploads/abort-upload-reaction.js';
+import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { MultipartFailureReply } from '../../../../src/areas/storages/bucket/objects/multipart.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenAsset, nextContext } from '../../../support/given/given-share.js';
+import { givenStores } from '../../../support/given/given-stores.js';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const uploadId = '019b7d00-0000-7000-8000-0000000000a1';
+
+/** Given an open upload, and a bucket that answers an abort as the test sets. */
+async function given() {
+  const stores = await givenStores();
+  const { clock, handler, eventStore } = stores;
+  const bucket: { answer: 'done' | MultipartFailureReply; aborted: string[] } = {
+    answer: 'done',
+    aborted: [],
+  };
+  const away = () => Promise.resolve({ failure: 'away' } as const);
+  const commands = givenCommands(stores, {
+    buckets: {
+      multipart: {
+        ...{ start: away, listParts: away, complete: away },
+        abort: ({ key, bucketUploadId }) => {
+          bucket.aborted.push(`${key} ${bucketUploadId}`);
+          return Promise.resolve(bucket.answer);
+        },
+      },
+    },
+  });
+  const place = await givenAsset({ ...stores, commands });
+  const upload = {
+    ...{ upload_id: uploadId, bucket_upload_id: 'an-id', part_size: 16_777_216 },
+    ...{ storage_id: place.storageId, object_key: '2026/rhine.png', abort_at: abandonedAt(clock.now()) },
+  };
+  const target = { aggregate: assetAggregate, id: place.assetId };
+  await handler.handle(target, { type: 'StartMultipart', upload }, nextContext(stores));
+  const reaction: AnyReaction = makeAbortUploads({ ...stores, ...commands });
+  return {
+    ...{ stores, clock, commands, bucket, place },
+    open: async () => openMultipart((await handler.load(assetAggregate, place.assetId)).state),
+    end: (outcome: 'completed' | 'aborted') =>
+      handler.handle(target, { type: 'EndMultipart', uploadId, outcome }, nextContext(stores)),
+    serve: async (): Promise<void> => {
+      const { events } = await eventStore.readAll({ after: null, limit: 500 });
+      for (const stored of events) {
+        const event = eventFor(reaction, stored);
+        if (event === null || (await reaction.asks(event)) !== 'yes') continue;
+        const result = await reaction.perform?.(event, new AbortController().signal);
+        await reaction.conclude(event, contextFor(reaction, event), result);
+      }
+    },
+  };
+}
+
+test('An upload that is still open after 7 days is aborted once', async (t) => {
+  const { clock, serve, bucket, open } = await given();
+  clock.advance(7 * day - 1);
+  await serve();
+  t.deepEqual(bucket.aborted, []);
+  clock.advance(1);
+  await serve();
+  t.deepEqual(bucket.aborted, ['2026/rhine.png an-id']);
+  t.is(await open(), null);
+  clock.advance(7 * day);
+  await serve();
+  t.is(bucket.aborted.length, 1);
+});
+
+test('The upload of a removed asset is aborted too, and one that ended is not', async (t) => {
+  const removed = await given();
+  await removed.commands.removeAsset(removed.place, nextContext(removed.stores));
+  removed.clock.advance(7 * day);
+  await removed.serve();
+  t.is(removed.bucket.aborted.length, 1);
+  t.is(await removed.open(), null);
+  const ended = await given();
+  await ended.end('completed');
+  ended.clock.advance(7 * day);
+  await ended.serve();
+  t.deepEqual(ended.bucket.aborted, []);
+});
+
+test('A bucket that does not answer is asked each day, 7 times in all', async (t) => {
+  const { clock, serve, bucket, open } = await given();
+  bucket.answer = { failure: 'away' };
+  for (let days = 0; days < 30; days += 1) {
+    clock.advance(day);
+    await serve();
+    await serve();
+  }
+  t.is(bucket.aborted.length, 7);
+  t.is(await open(), null);
+});
+
+test('An upload that the bucket forgot counts as aborted, and a disabled storage waits a day', async (t) => {
+  const { clock, serve, bucket, open, commands, place, stores } = await given();
+  bucket.answer = { failure: 'missing' };
+  await commands.disableStorage(place, nextContext(stores));
+  clock.advance(7 * day);
+  await serve();
+  t.deepEqual(bucket.aborted, []);
+  t.is((await open())?.attempt, 2);
+  await commands.enableStorage(place, nextContext(stores));
+  clock.advance(day);
+  await serve();
+  t.is(bucket.aborted.length, 1);
+  t.is(await open(), null);
+});

@@ -1,0 +1,171 @@
+import test, { type ExecutionContext } from 'ava';
+import { appendEvents } from '../../../support/given/append-events.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import type { Answer } from '../../../support/clients/http-app.js';
+import { startTestService, type TestService } from '../../../support/servers/http-service.js';
+
+type Headers = Awaited<ReturnType<TestService['signUp']>>;
+
+const gib = 2 ** 30;
+/** The largest size that an asset may have. */
+const hugeSize = 5 * 2 ** 40;
+const codeOf = ({ status, json }: Answer) => [status, (json as { code?: string } | null)?.code];
+const idOf = ({ json }: Answer): string => (json as { id: string }).id;
+
+async function startWorld(t: ExecutionContext) {
+  const service = await startTestService(t);
+  const { ask, get, post } = service;
+  const bind = async (project: string, headers: Headers) => {
+    const bucket = { name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' };
+    const credentials = { access_key: 'AK', secret_key: 'SK' };
+    return post(`/api/v1/projects/${project}/storages`, { ...bucket, credentials }, headers);
+  };
+  /** Returns a new project of the caller with a storage. */
+  const project = async (headers: Headers) => {
+    const id = await service.makeProject(headers);
+    const storage_id = idOf(await bind(id, headers));
+    const path = `/api/v1/projects/${id}`;
+    let added = 0;
+    const add = (size: number, renditions: readonly object[] = [], as = headers) => {
+      added += 1;
+      const file = { name: 'a', object_key: `file ${added}`, media_type: 'video/mp4', storage_id, size };
+      return post(`${path}/assets`, { ...file, renditions }, as);
+    };
+    const upload = (assetId: string, body: object = {}) =>
+      post(`${path}/assets/${assetId}/upload-url`, body, headers);
+    const shown = async () => (await get(path, headers)).json as { used_bytes: number; billed_to: string };
+    return { id, path, add, upload, shown };
+  };
+  const used = async (headers: Headers) =>
+    ((await get('/api/v1/auth/me', headers)).json as { data: { used_bytes: number } }).data.used_bytes;
+  const remove = (path: string, headers: Headers) => ask(path, { method: 'DELETE', headers });
+  const owner = await service.signUp('owner');
+  return { ...service, project, used, remove, owner };
+}
+
+test('An asset beyond the capacity of the payer is refused when it is added, and leaves nothing', async (t) => {
+  const { project, used, remove, owner } = await startWorld(t);
+  const [one, other] = [await project(owner), await project(owner)];
+  t.is(await used(owner), 0);
+  const first = await one.add(gib - 100);
+  t.is(first.status, 201);
+  t.is((await other.add(100)).status, 201);
+  t.is(await used(owner), gib);
+  t.is((await one.shown()).used_bytes, gib - 100);
+  t.is((await other.shown()).used_bytes, 100);
+  t.deepEqual(codeOf(await other.add(1)), [409, 'capacity_exceeded']);
+  t.deepEqual(codeOf(await one.add(hugeSize)), [409, 'capacity_exceeded']);
+  t.is(await used(owner), gib);
+  t.is((await one.upload(idOf(first))).status, 200);
+
+  // What is removed is free at once.
+  t.is((await remove(`${one.path}/assets/${idOf(first)}`, owner)).status, 204);
+  t.is(await used(owner), 100);
+  t.is((await other.add(gib - 100)).status, 201);
+  // A deleted project counts no more.
+  t.is((await remove(other.path, owner)).status, 204);
+  t.is(await used(owner), 0);
+  t.is((await one.add(gib)).status, 201);
+});
+
+test('Renditions have a size, and count', async (t) => {
+  const { project, used, owner } = await startWorld(t);
+  const { add, upload } = await project(owner);
+  const rendition = (kind: string, size: number | undefined) => ({
+    ...{ kind, object_key: kind, media_type: 'image/jpeg' },
+    ...(size === undefined ? {} : { size }),
+  });
+  t.deepEqual(codeOf(await add(1, [rendition('a', undefined)])), [400, 'invalid_request']);
+  t.deepEqual(codeOf(await add(1, [rendition('a', -1)])), [400, 'invalid_request']);
+  t.deepEqual(codeOf(await add(1, [rendition('a', gib)])), [409, 'capacity_exceeded']);
+  const added = await add(1, [rendition('a', 20), rendition('b', 300)]);
+  t.is(added.status, 201);
+  t.like(added.json, { renditions: [{ size: 20 }, { size: 300 }] });
+  t.is(await used(owner), 321);
+  const { json } = await upload(idOf(added), { rendition: 'b' });
+  t.is((json as { headers: Record<string, string> }).headers['content-length'], '300');
+});
+
+test('Assets of a project use only the capacity of its payer (F2)', async (t) => {
+  const { project, used, signUp, verify, post, ask, get, owner } = await startWorld(t);
+  await verify('owner');
+  const victim = await signUp('victim');
+  const victimId = await verify('victim');
+  const own = await project(victim);
+  const asset = await own.add(1_000);
+  t.is((await own.upload(idOf(asset))).status, 200);
+
+  const attacked = await project(owner);
+  await post(`${attacked.path}/members`, { email: 'victim@example.com', role: 'editor' }, owner);
+  await ask(`${attacked.path}/members/${victimId}`, {
+    method: 'PATCH',
+    headers: owner,
+    json: { role: 'owner' },
+  });
+  const listed = (await get('/api/v1/auth/invitations', victim)).json as {
+    data: { items: { id: string }[] };
+  };
+  const accept = `/api/v1/auth/invitations/${listed.data.items[0]?.id ?? ''}/accept`;
+  t.is((await post(accept, undefined, victim)).status, 200);
+  // a) A declared size does not touch the other owner.
+  t.deepEqual(codeOf(await attacked.add(hugeSize)), [409, 'capacity_exceeded']);
+  t.is((await attacked.add(gib)).status, 201);
+  t.is(await used(victim), 1_000);
+  t.is((await own.upload(idOf(asset))).status, 200);
+  // b) The room of another owner does not count for the project.
+  t.deepEqual(codeOf(await attacked.add(1)), [409, 'capacity_exceeded']);
+  t.deepEqual(codeOf(await attacked.add(1, [], victim)), [409, 'capacity_exceeded']);
+  t.is(await used(owner), gib);
+  t.not((await attacked.shown()).billed_to, victimId);
+  // Only who accepts the billing pays from then on.
+  const offer = { method: 'PUT', headers: owner, json: { user_id: victimId } };
+  t.is((await ask(`${attacked.path}/billing-offer`, offer)).status, 200);
+  t.is(await used(victim), 1_000);
+  const { data: open } = (await get('/api/v1/auth/invitations', victim)).json as typeof listed;
+  t.is(
+    (await post(`/api/v1/auth/invitations/${open.items[0]?.id ?? ''}/accept`, undefined, victim)).status,
+    200,
+  );
+  t.is(await used(victim), 1_000 + gib);
+  t.is(await used(owner), 0);
+});
+
+test('Assets that are added at once never exceed the capacity together, and the last byte is used', async (t) => {
+  const { project, used, owner } = await startWorld(t);
+  const projects = [await project(owner), await project(owner), await project(owner)];
+  const size = gib / 4;
+  const answers = await Promise.all(
+    projects.flatMap(({ add }) => Array.from({ length: 4 }, () => add(size))),
+  );
+  t.is(answers.filter(({ status }) => status === 201).length, 4);
+  const refused = answers.filter(({ status }) => status !== 201);
+  for (const answer of refused) t.deepEqual(codeOf(answer), [409, 'capacity_exceeded']);
+  t.is(await used(owner), gib);
+});
+
+test('While the payer has less capacity than their assets use, nothing is uploaded', async (t) => {
+  const { project, owner, stores, clock, get } = await startWorld(t);
+  const { add, upload } = await project(owner);
+  const asset = await add(1_000);
+  const me = (await get('/api/v1/auth/me', owner)).json as { data: { id: string } };
+  const revoked = { type: 'CapacityRevoked', data: { source: 'registration' } } as const;
+  const target = { aggregate: userAggregate, id: me.data.id };
+  await appendEvents(stores.handler, target, [revoked], clock.now());
+  t.deepEqual(codeOf(await upload(idOf(asset))), [409, 'capacity_exceeded']);
+});
+
+test('A repeated addition and a repeated removal count once', async (t) => {
+  const { project, used, post, remove, owner, get } = await startWorld(t);
+  const { path } = await project(owner);
+  const { items } = (await get(`${path}/storages`, owner)).json as { items: { id: string }[] };
+  const facts = { name: 'a', object_key: 'a', media_type: 'video/mp4', size: 700, storage_id: items[0]?.id };
+  const headers = { ...owner, 'idempotency-key': 'once-and-only-once' };
+  const first = await post(`${path}/assets`, facts, headers);
+  t.is(first.status, 201, first.text);
+  await post(`${path}/assets`, facts, headers);
+  t.is(await used(owner), 700);
+  const asset = `${path}/assets/${idOf(first)}`;
+  t.is((await remove(asset, owner)).status, 204);
+  t.is((await remove(asset, owner)).status, 404);
+  t.is(await used(owner), 0);
+});

@@ -1,0 +1,167 @@
+import test from 'ava';
+import type { ListObjects } from '../../../../src/areas/storages/bucket/objects/list-objects.js';
+import { startTestService } from '../../../support/servers/http-service.js';
+
+interface Imported {
+  readonly added: readonly {
+    readonly object_key: string;
+    readonly name: string;
+    readonly media_type: string;
+  }[];
+  readonly skipped: readonly { readonly object_key: string; readonly reason: string }[];
+  readonly next_cursor: string | null;
+}
+
+test('A bucket becomes assets page by page, and a repeated page adds nothing twice', async (t) => {
+  // Given a bucket with files, folders and keys that no asset can have
+  const objects = [
+    { key: 'videos/2026/', size: 0 },
+    { key: 'videos/2026/Rhine at dawn.MOV', size: 5 },
+    { key: 'videos/2026/a\u0007.mp4', size: 1 },
+    { key: 'videos/2026/notes', size: 2 },
+    { key: 'videos/2026/ ', size: 2 },
+    { key: 'videos/../b.mp4', size: 2 },
+    { key: 'videos/河/雨.webp', size: 7 },
+    { key: 'videos/huge.mp4', size: 2 ** 31 },
+    { key: 'videos/z.vtt', size: 1 },
+  ].sort((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)));
+  let listing: 'works' | 'denied' | 'away' = 'works';
+  const listObjects: ListObjects = ({ prefix, after, limit }) => {
+    if (listing === 'away') return Promise.resolve({ kind: 'away' });
+    if (listing === 'denied') {
+      return Promise.resolve({ kind: 'refused', failure: { code: 'list_denied', hint: null } });
+    }
+    const isAfter = (key: string) =>
+      after === null || Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0;
+    const found = objects.filter(({ key }) => key.startsWith(prefix) && isAfter(key));
+    const page = found.slice(0, limit).map((object) => ({ ...object, entity_tag: `tag of ${object.key}` }));
+    return Promise.resolve({ kind: 'listed', objects: page, isCut: found.length > limit });
+  };
+  const service = await startTestService(t, { buckets: { listObjects } });
+  const owner = await service.signUp('owner');
+  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
+  const make = async (path: string, body: object) => {
+    const reply = await service.post(`${at}/${path}`, body, owner);
+    t.is(reply.status, 201, reply.text);
+    return (reply.json as { id: string }).id;
+  };
+  const storage_id = await make('storages', {
+    ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1', base_path: 'videos' },
+    credentials: { access_key: 'a-key', secret_key: 'a-secret' },
+  });
+  const ask = (body: object) => service.post(`${at}/assets/import`, { storage_id, ...body }, owner);
+  const page = async (body: object = {}): Promise<Imported> => {
+    const reply = await ask(body);
+    t.is(reply.status, 200, reply.text);
+    return reply.json as Imported;
+  };
+  await make('assets', {
+    ...{ storage_id, name: 'Notes', object_key: '2026/notes', media_type: 'text/plain', size: 2 },
+  });
+
+  // When its pages are imported, then each object that can be an asset is one, and the others have a reason
+  const added: Imported['added'][number][] = [];
+  const skipped: Imported['skipped'][number][] = [];
+  let cursor: string | null = null;
+  let pages = 0;
+  do {
+    const got: Imported = await page({ prefix: '2026', limit: 2, ...(cursor === null ? {} : { cursor }) });
+    added.push(...got.added);
+    skipped.push(...got.skipped);
+    cursor = got.next_cursor;
+    pages += 1;
+  } while (cursor !== null);
+  t.is(pages, 3);
+  t.like(added, [
+    {
+      ...{ object_key: '2026/Rhine at dawn.MOV', name: 'Rhine at dawn.MOV', media_type: 'video/quicktime' },
+      ...{
+        size: 5,
+        upload: 'complete',
+        object: { size: 5, entity_tag: 'tag of videos/2026/Rhine at dawn.MOV' },
+      },
+    },
+  ]);
+  t.is(added.length, 1);
+  t.deepEqual(
+    new Map(skipped.map(({ object_key, reason }) => [object_key, reason])),
+    new Map([
+      ['2026/', 'not_a_file'],
+      ['2026/ ', 'name_not_possible'],
+      ['2026/a\u0007.mp4', 'key_not_possible'],
+      ['2026/notes', 'already_an_asset'],
+    ]),
+  );
+
+  // When the capacity ends, then the page stops, and says how many it added
+  const full = await ask({});
+  t.is(full.status, 409);
+  t.like(full.json, { code: 'capacity_exceeded' });
+  t.regex((full.json as { message: string }).message, /^0 objects of this page were added/);
+  objects.splice(
+    objects.findIndex(({ key }) => key === 'videos/huge.mp4'),
+    1,
+  );
+
+  // And a repeated page adds only what is new
+  const rest = await page();
+  t.deepEqual(
+    rest.added.map(({ object_key, media_type }) => `${object_key} ${media_type}`),
+    ['z.vtt text/vtt', '河/雨.webp image/webp'],
+  );
+  t.is(rest.next_cursor, null);
+  t.deepEqual((await page()).added, []);
+  const [one, other] = await Promise.all([page(), page()]);
+  t.deepEqual([...one.added, ...other.added], []);
+
+  // And a bucket that does not list says why
+  listing = 'denied';
+  const denied = await ask({});
+  t.is(denied.status, 409);
+  t.regex((denied.json as { message: string }).message, /^list_denied: /);
+  listing = 'away';
+  t.is((await ask({})).status, 503);
+  for (const bad of [
+    { limit: 201 },
+    { limit: 0 },
+    { cursor: '!' },
+    { cursor: Buffer.from([255]).toString('base64url') },
+  ]) {
+    t.is((await ask(bad)).status, 400, JSON.stringify(bad));
+  }
+  const another = `/api/v1/projects/${await service.makeProject(owner)}`;
+  t.is((await service.post(`${another}/assets/import`, { storage_id }, owner)).status, 409);
+});
+
+test('Two imports of a bucket at once make one asset of each object', async (t) => {
+  const objects = Array.from({ length: 30 }, (_, index) => ({
+    ...{ key: `${String(index).padStart(2, '0')}.mp4`, size: 1, entity_tag: 'a-tag' },
+  }));
+  const service = await startTestService(t, {
+    buckets: { listObjects: () => Promise.resolve({ kind: 'listed', objects, isCut: false }) },
+  });
+  const owner = await service.signUp('owner');
+  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
+  const bound = await service.post(
+    `${at}/storages`,
+    {
+      ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' },
+      credentials: { access_key: 'a-key', secret_key: 'a-secret' },
+    },
+    owner,
+  );
+  const storage_id = (bound.json as { id: string }).id;
+  const replies = await Promise.all(
+    [1, 2].map(() => service.post(`${at}/assets/import`, { storage_id }, owner)),
+  );
+  const pages = replies.map(({ json }) => json as Imported);
+  t.deepEqual(
+    pages.map(({ added, skipped }) => added.length + skipped.length),
+    [30, 30],
+  );
+  t.is(
+    pages.reduce((sum, { added }) => sum + added.length, 0),
+    30,
+  );
+  t.true(pages.every(({ skipped }) => skipped.every(({ reason }) => reason === 'already_an_asset')));
+});

@@ -1,0 +1,246 @@
+import test, { type ExecutionContext } from 'ava';
+import { uploadPartsReply, type UploadPartsReply } from '../../../support/clients/read-replies.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { makeHeadObject } from '../../../../src/areas/storages/bucket/objects/head-object.js';
+import { makeMultipart } from '../../../../src/areas/storages/bucket/objects/multipart.js';
+import { OutgoingError, type OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
+import { makeFakeParts } from '../../../support/fakes/fake-parts.js';
+import { appendEvents } from '../../../support/given/append-events.js';
+import { startTestService } from '../../../support/servers/http-service.js';
+
+const mebibyte = 2 ** 20;
+const partSize = 16 * mebibyte;
+
+/** Given a project with a storage, and its bucket, which takes the parts' numbers in place of their content. */
+async function given(t: ExecutionContext) {
+  const objects = new Map<string, Buffer>();
+  const parts = makeFakeParts((path, body) => objects.set(path, body));
+  const bucket = { away: false, loseReply: false };
+  /** Sizes of the objects: a test does not send 40 MiB. */
+  const sizes = new Map<string, number>();
+  const sent: string[] = [];
+  const http: OutgoingHttp = ({ method, url, headers = {}, body }) => {
+    const { pathname, search } = new URL(url);
+    sent.push(`${method} ${pathname}`);
+    if (bucket.away) return Promise.reject(new OutgoingError('connection_timeout'));
+    if (method === 'HEAD') {
+      const length = sizes.get(pathname);
+      const found = { 'content-length': String(length), etag: '"joined-3"', 'content-type': 'video/mp4' };
+      const [status, with_] = objects.has(pathname) ? [200, found] : [404, {}];
+      return Promise.resolve({ status, headers: with_, body: Buffer.alloc(0) });
+    }
+    const reply = parts.answer(
+      method,
+      pathname + search,
+      headers['content-type'] ?? '',
+      body ?? Buffer.alloc(0),
+    );
+    if (reply === null) throw new Error(`an unexpected request: ${method} ${url}`);
+    if (bucket.loseReply && method === 'POST' && body !== undefined) {
+      return Promise.reject(new OutgoingError('connection_timeout'));
+    }
+    const inSize = (reply.body ?? '').replaceAll(
+      /<Size>(\d+)<\/Size>/g,
+      (_, size: string) => `<Size>${sizeOf.get(size) ?? size}</Size>`,
+    );
+    return Promise.resolve({ status: reply.status, headers: {}, body: Buffer.from(inSize) });
+  };
+  /** The size that the bucket reports for a part, by the length of its stand-in. */
+  const sizeOf = new Map([
+    ['1', partSize],
+    ['2', 8 * mebibyte],
+  ]);
+  const now = () => service.clock.now();
+  const service = await startTestService(t, {
+    buckets: {
+      headObject: makeHeadObject({ http, now: () => now() }),
+      multipart: makeMultipart({ http, now: () => now() }),
+    },
+  });
+  const owner = await service.signUp('owner');
+  const userId = await service.verify('owner');
+  await appendEvents(
+    service.stores.handler,
+    { aggregate: userAggregate, id: userId },
+    [{ type: 'CapacityGranted', data: { source: 'operator', bytes: 6 * 2 ** 40 } }],
+    service.clock.now(),
+  );
+  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
+  const make = async (path: string, body: object) =>
+    ((await service.post(`${at}/${path}`, body, owner)).json as { id: string }).id;
+  const storage_id = await make('storages', {
+    ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1', base_path: 'videos' },
+    credentials: { access_key: 'a-key', secret_key: 'a-secret' },
+  });
+  const send = (method: string, path: string, json?: object) =>
+    service.ask(path, { method, headers: owner, ...(json === undefined ? {} : { json }) });
+  return {
+    ...{ service, bucket, parts, sizes, sent, send, owner },
+    add: async (size: number) => {
+      const file = {
+        name: 'Rhine',
+        object_key: `rhine-${size}.mp4`,
+        media_type: 'video/mp4',
+        size,
+        storage_id,
+      };
+      const path = `${at}/assets/${await make('assets', file)}`;
+      sizes.set(`/videos/rhine-${size}.mp4`, size);
+      return path;
+    },
+    page: async (method: string, path: string): Promise<UploadPartsReply> => {
+      const reply = await send(method, path, method === 'POST' ? {} : undefined);
+      t.is(reply.status, 200, reply.text);
+      t.is(reply.headers.get('cache-control'), 'no-store');
+      return uploadPartsReply.parse(reply.json);
+    },
+    /** Stores a part whose stand-in has so many bytes. */
+    put: (url: string | null | undefined, length: number) => {
+      const { pathname, search } = new URL(url ?? '');
+      t.is(parts.answer('PUT', pathname + search, '', Buffer.alloc(length, length))?.status, 200);
+    },
+    refused: async (
+      method: string,
+      path: string,
+      expected: readonly [number, string, RegExp?],
+      json?: object,
+    ) => {
+      const reply = await send(method, path, json);
+      const { code, message } = reply.json as { code: string; message: string };
+      t.deepEqual([reply.status, code], [expected[0], expected[1]], reply.text);
+      if (expected[2] !== undefined) t.regex(message, expected[2]);
+    },
+  };
+}
+
+test('A repetition of a start gets the first reply and asks the bucket nothing, also after the end of the upload', async (t) => {
+  const { add, page, send, sent, service, owner } = await given(t);
+  const asset = await add(40 * mebibyte);
+  const start = (query = '') =>
+    service.post(`${asset}/uploads${query}`, {}, { ...owner, 'idempotency-key': 'start-1' });
+  const first = await start();
+  t.is(first.status, 200, first.text);
+  const upload = uploadPartsReply.parse(first.json).id;
+  const asked = sent.length;
+  t.is((await start()).text, first.text);
+  t.is(sent.length, asked);
+  t.is((await start('?after=1')).status, 409, 'another page is another request');
+  t.is((await send('DELETE', `${asset}/uploads/${upload}`)).status, 204);
+  t.is((await start()).text, first.text, 'a late repetition opens no other upload');
+  t.is((await send('GET', `${asset}/uploads/${upload}`)).status, 404);
+  t.not((await page('POST', `${asset}/uploads`)).id, upload);
+});
+
+test('A file of three parts is uploaded with two interruptions, and completed from what the bucket has', async (t) => {
+  const { add, page, put, send, sent, refused, parts } = await given(t);
+  const asset = await add(40 * mebibyte);
+  const first = await page('POST', `${asset}/uploads`);
+  t.like(first, { part_size: partSize, part_count: 3, next_after: null });
+  t.deepEqual(
+    first.parts.map(({ size }) => size),
+    [partSize, partSize, 8 * mebibyte],
+  );
+  const url = new URL(first.parts[0]?.url ?? '');
+  t.is(url.searchParams.get('partNumber'), '1');
+  t.is(url.searchParams.get('uploadId'), 'upload+1/=');
+  t.is(url.searchParams.get('X-Amz-SignedHeaders'), 'content-length;host');
+  t.is(url.searchParams.get('X-Amz-Expires'), '3600');
+
+  // When the client stores one part and starts again, it gets the same upload without that part
+  put(first.parts[1]?.url, 1);
+  const again = await page('POST', `${asset}/uploads`);
+  t.is(again.id, first.id);
+  t.deepEqual(
+    again.parts.map(({ url }) => url === null),
+    [false, true, false],
+  );
+  put(again.parts[0]?.url, 1);
+  // A part of another size counts as missing
+  put(again.parts[2]?.url, 1);
+  const upload = `${asset}/uploads/${first.id}`;
+  await refused('POST', `${upload}/complete`, [409, 'conflict', /1 parts .*: 3$/], {});
+  const last = await page('GET', `${upload}?after=2&limit=1`);
+  t.deepEqual(
+    last.parts.map(({ part_number, url }) => [part_number, url === null]),
+    [[3, false]],
+  );
+  put(last.parts[0]?.url, 2);
+
+  // Then the parts are joined, the bucket is asked, and the upload is over
+  const completed = await send('POST', `${upload}/complete`, {});
+  t.is(completed.status, 200, completed.text);
+  t.like(completed.json, { upload: 'complete', object: { size: 40 * mebibyte, entity_tag: 'joined-3' } });
+  t.is(parts.open.size, 0);
+  await refused('POST', `${upload}/complete`, [404, 'not_found'], {});
+  await refused('GET', upload, [404, 'not_found']);
+  await refused('DELETE', upload, [404, 'not_found']);
+  t.is(sent.filter((request) => request.startsWith('HEAD')).length, 1);
+});
+
+test('A file of 5 TiB has less than 10,000 parts, and its pages reach to the last one', async (t) => {
+  const { add, page } = await given(t);
+  const size = 5 * 2 ** 40;
+  const asset = await add(size);
+  const first = await page('POST', `${asset}/uploads?limit=1000`);
+  t.is(first.part_size, 525 * mebibyte);
+  t.is(first.part_count, 9_987);
+  t.is(first.next_after, 1_000);
+  const last = await page('GET', `${asset}/uploads/${first.id}?after=9980&limit=1000`);
+  t.is(last.next_after, null);
+  t.deepEqual(
+    last.parts.map(({ part_number }) => part_number),
+    [9_981, 9_982, 9_983, 9_984, 9_985, 9_986, 9_987],
+  );
+  t.is(last.parts.at(-1)?.size, size - 9_986 * 525 * mebibyte);
+});
+
+test('An upload whose reply was lost, or that the bucket forgot, ends with what the bucket has', async (t) => {
+  const { add, page, put, send, bucket, parts, refused } = await given(t);
+  const asset = await add(8 * mebibyte);
+  const { id, parts: signed } = await page('POST', `${asset}/uploads`);
+  put(signed[0]?.url, 2);
+  // The bucket joins the parts, and its reply is lost
+  bucket.loseReply = true;
+  await refused('POST', `${asset}/uploads/${id}/complete`, [503, 'bucket_unavailable'], {});
+  t.is(parts.open.size, 0);
+  const completed = await send('POST', `${asset}/uploads/${id}/complete`, {});
+  t.like(completed.json, { upload: 'complete' }, completed.text);
+  // An upload that the bucket forgot is gone, and the next start opens another
+  const other = await add(16 * mebibyte);
+  bucket.loseReply = false;
+  const lost = await page('POST', `${other}/uploads`);
+  parts.forget();
+  await refused('GET', `${other}/uploads/${lost.id}`, [404, 'not_found']);
+  await refused('POST', `${other}/uploads/${lost.id}/complete`, [404, 'not_found'], {});
+  t.not((await page('POST', `${other}/uploads`)).id, lost.id);
+  parts.forget();
+  t.not((await page('POST', `${other}/uploads`)).id, lost.id);
+});
+
+test('An upload is aborted at the bucket, and a bucket that is away changes nothing', async (t) => {
+  const { add, page, send, bucket, parts, refused, sent } = await given(t);
+  const asset = await add(partSize);
+  bucket.away = true;
+  await refused('POST', `${asset}/uploads`, [503, 'bucket_unavailable'], {});
+  bucket.away = false;
+  const { id } = await page('POST', `${asset}/uploads`);
+  bucket.away = true;
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', '/complete'],
+    ['DELETE', ''],
+  ] as const) {
+    await refused(
+      method,
+      `${asset}/uploads/${id}${path}`,
+      [503, 'bucket_unavailable'],
+      method === 'POST' ? {} : undefined,
+    );
+  }
+  bucket.away = false;
+  t.is((await send('DELETE', `${asset}/uploads/${id}`)).status, 204);
+  t.is(parts.open.size, 0);
+  await refused('DELETE', `${asset}/uploads/${id}`, [404, 'not_found']);
+  t.is(sent.at(-1), 'DELETE /videos/rhine-16777216.mp4');
+  await refused('GET', `${asset}/uploads/${id}?limit=1001`, [400, 'invalid_request']);
+});

@@ -1,0 +1,159 @@
+import test from 'ava';
+import type { EventSearch, IndexedEvent } from '../../../../src/areas/audit/history/history.js';
+import {
+  appendAuditEvents,
+  makeAuditEvent,
+  projectOfFirstEvent,
+} from '../../../support/audit/audit-scene.js';
+import { compareWithFolds, givenHistory, type HistoryScene } from '../../../support/audit/history-scene.js';
+
+/** Searches page by page until the end. */
+async function searchAll(
+  { history, events }: HistoryScene,
+  search: Omit<EventSearch, 'before'> & { readonly before?: number },
+): Promise<{ readonly found: readonly IndexedEvent[]; readonly pages: readonly number[] }> {
+  const found: IndexedEvent[] = [];
+  const pages: number[] = [];
+  for (let before: number | null = search.before ?? events.length; before !== null;) {
+    const page = await history.search({ ...search, before }, events.length);
+    found.push(...page.events);
+    pages.push(page.events.length);
+    before = page.next;
+  }
+  return { found, pages };
+}
+
+test('The history agrees with a plain fold over the log at random places, also where the clock was set back', async (t) => {
+  await compareWithFolds(t, await givenHistory(1, 1_300), 100);
+});
+
+test('The history of a log of whole tiles agrees with a plain fold', async (t) => {
+  await compareWithFolds(t, await givenHistory(2, 512), 30);
+});
+
+test('A search returns exactly the events that have all terms, newest first, in pages that join', async (t) => {
+  const scene = await givenHistory(3, 1_100);
+  const { events } = scene;
+  const projects = new Map(
+    events
+      .filter(({ revision }) => revision === 0n)
+      .map((first) => [first.stream, projectOfFirstEvent(first)]),
+  );
+  const all = [...events.entries()].map(([index, event]) => ({ index, event })).reverse();
+  for (const [terms, from, before, limit] of [
+    [{}, 0, 1_100, 200],
+    [{}, 250, 700, 100],
+    [{ stream: 'asset-7' }, 0, 1_100, 7],
+    [{ type: 'OrderPaid', actor: 'user:3' }, 100, 1_000, 3],
+    [{ project: 'project-2' }, 0, 1_100, 10],
+    [{ project: 'project-2', stream: 'asset-none' }, 0, 1_100, 10],
+  ] as const) {
+    const expected = all.filter(
+      ({ index, event }) =>
+        index >= from &&
+        index < before &&
+        (!('stream' in terms) || event.stream === terms.stream) &&
+        (!('type' in terms) || event.type === terms.type) &&
+        (!('actor' in terms) || event.metadata.actor === terms.actor) &&
+        (!('project' in terms) || projects.get(event.stream) === terms.project),
+    );
+    const { found, pages } = await searchAll(scene, { terms, from, before, limit });
+    t.deepEqual(found, expected, JSON.stringify(terms));
+    t.true(pages.every((length) => length <= limit));
+  }
+});
+
+test('A search shows no event at or beyond the signed size', async (t) => {
+  const { history, events } = await givenHistory(4, 600);
+  const page = await history.search({ terms: {}, from: 0, before: 600, limit: 5 }, 300);
+  t.deepEqual(
+    page.events.map(({ index }) => index),
+    [299, 298, 297, 296, 295],
+  );
+  t.deepEqual(page.events[0]?.event, events[299]);
+});
+
+test('A rare actor is found in a long log by filters, and few events are read', async (t) => {
+  // Given one event of the actor near the start of a log of 40 tiles
+  const revisions = new Map<string, bigint>();
+  const scene = await givenHistory(5, 10_200, async (eventStore, random) => {
+    await appendAuditEvents(eventStore, random, 299, revisions);
+    const event = makeAuditEvent(random, 299);
+    const rare = { ...event, metadata: { ...event.metadata, actor: 'user:rare' } };
+    await eventStore.append('asset-rare', 'no-stream', [rare]);
+    await appendAuditEvents(eventStore, random, 9_900, revisions);
+  });
+  // When it is searched for
+  const page = await scene.history.search(
+    { terms: { actor: 'user:rare' }, from: 0, before: 10_200, limit: 50 },
+    10_200,
+  );
+  // Then it is on the first page: the reads are those of the last, partial tile and of the tile that holds it
+  t.deepEqual(
+    page.events.map(({ index }) => index),
+    [299],
+  );
+  t.is(page.next, null);
+  t.is(scene.calls.filters, 40);
+  t.true(scene.calls.events <= 3, `${scene.calls.events} tiles were read`);
+  // The revision of its stream at the end of the log takes no more reads
+  scene.calls.events = 0;
+  t.is(await scene.history.revisionAt('asset-rare', 10_199, 10_200), 0n);
+  t.true(scene.calls.events <= 3, `${scene.calls.events} tiles were read`);
+});
+
+test('A stream exists from its first event on, also where that is the first or the last event of a tile', async (t) => {
+  // Given 700 streams of one event each
+  const { history, events } = await givenHistory(8, 700, async (eventStore, random) => {
+    for (let number = 0; number < 700; number += 1) {
+      await eventStore.append(`asset-${number}`, 'no-stream', [makeAuditEvent(random, number)]);
+    }
+  });
+  for (const first of [0, 255, 256, 511, 512, 699]) {
+    const { stream } = events[first] ?? { stream: '' };
+    t.is(await history.revisionAt(stream, first, 700), 0n);
+    t.is(await history.revisionAt(stream, 699, 700), 0n);
+    if (first > 0) t.is(await history.revisionAt(stream, first - 1, 700), null);
+  }
+});
+
+test('A search without a match reads at most 20 tiles and continues where it ended', async (t) => {
+  // Given a log whose every tile has the type and the actor, but never together
+  const revisions = new Map<string, bigint>();
+  const scene = await givenHistory(6, 6_400, async (eventStore, random) => {
+    for (let number = 0; number < 6_400; number += 1) {
+      const event = makeAuditEvent(random, number);
+      const [type, actor] = number % 2 === 0 ? ['AssetAdded', 'user:1'] : ['OrderPaid', 'user:2'];
+      const expected = revisions.get('asset-1') ?? 'no-stream';
+      const appended = await eventStore.append('asset-1', expected, [
+        { ...event, type, metadata: { ...event.metadata, actor } },
+      ]);
+      revisions.set('asset-1', appended?.revision ?? 0n);
+    }
+  });
+  const search = { terms: { type: 'AssetAdded', actor: 'user:2' }, from: 0, limit: 50 };
+  const first = await scene.history.search({ ...search, before: 6_400 }, 6_400);
+  t.deepEqual(first, { events: [], next: 5 * 256 });
+  t.is(scene.calls.events, 20);
+  const second = await scene.history.search({ ...search, before: first.next ?? 0 }, 6_400);
+  t.deepEqual(second, { events: [], next: null });
+  t.is(scene.calls.events, 25);
+});
+
+test('A page of large events ends early, and the next page continues', async (t) => {
+  // Given 60 events of 100 KiB
+  const scene = await givenHistory(7, 60, async (eventStore, random) => {
+    for (let number = 0; number < 60; number += 1) {
+      const event = makeAuditEvent(random, number);
+      await eventStore.append(`asset-${number}`, 'no-stream', [
+        { ...event, data: { text: 'x'.repeat(100 * 1_024) } },
+      ]);
+    }
+  });
+  const { found, pages } = await searchAll(scene, { terms: {}, from: 0, limit: 200 });
+  t.deepEqual(
+    found.map(({ index }) => index),
+    Array.from({ length: 60 }, (_, place) => 59 - place),
+  );
+  t.deepEqual(pages, [41, 19]);
+});

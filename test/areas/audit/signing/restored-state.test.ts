@@ -1,0 +1,117 @@
+import test, { type ExecutionContext } from 'ava';
+import { contradictionRecord, signedRecord } from '../../../../src/areas/audit/signing/audit-records.js';
+import { makeNoteSigner } from '../../../../src/areas/audit/tree/note.js';
+import { parseWitnesses } from '../../../../src/areas/audit/signing/witnesses.js';
+import {
+  appendAuditEvents,
+  auditSeed,
+  makeAuditEvent,
+  makeFastClock,
+  startAuditProcess,
+} from '../../../support/audit/audit-scene.js';
+import { startTestWitness } from '../../../support/audit/test-witness.js';
+import { eventually } from '../../../support/eventually.js';
+import { makeSeededRandom } from '../../../support/fakes/clock.js';
+import { makeMemoryEventStore } from '../../../support/fakes/memory-event-store.js';
+import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
+import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
+
+const origin = 'stowage/00000000-0000-4000-8000-000000000001';
+
+/** A log whose checkpoints a witness cosigns, and a state as of 70 events beside a witness that has seen 90. */
+async function givenRestored(t: ExecutionContext, hasRecord = true) {
+  const clock = makeFastClock(100);
+  const random = makeSeededRandom(7);
+  const eventStore = makeMemoryEventStore({ clock, random });
+  const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);
+  t.teardown(() => witness.close());
+  const witnesses = parseWitnesses(`${witness.vkey} ${witness.url}\n`);
+  let answers = true;
+  const start = (stateStore: ReturnType<typeof makeMemoryStateStore>) => {
+    const process = startAuditProcess({
+      ...{ clock, random, eventStore, stateStore, witnesses },
+      readModelStore: makeMemoryReadModelStore(),
+      post: async (url, body) => {
+        if (!answers) throw new Error('no answer');
+        // `fetch` has other limits, such as 10 s to connect. A witness that does not answer contradicts nothing.
+        return eventually('the witness answers', () =>
+          fetch(url, { method: 'POST', body }).then(
+            async (reply) => ({ status: reply.status, body: await reply.text() }),
+            () => null,
+          ),
+        );
+      },
+    });
+    t.teardown(() => process.stop());
+    return process;
+  };
+  const [newer, restored] = [makeMemoryStateStore({ clock }), makeMemoryStateStore({ clock })];
+  const revisions = new Map<string, bigint>();
+  const first = start(newer);
+  const cosigned = async (size: number): Promise<void> => {
+    await appendAuditEvents(eventStore, random, size - witness.sizeOf(origin), revisions);
+    await eventually(
+      `${size} events are cosigned`,
+      async () => Object.values((await first.audit.readSigned())?.cosignatures ?? {})[0]?.size === size,
+    );
+  };
+  await cosigned(70);
+  const backup = await newer.get(signedRecord.key);
+  await cosigned(90);
+  await first.stop();
+  eventStore.restore(70);
+  if (hasRecord) await restored.compareAndSet(signedRecord.key, null, backup?.value ?? null);
+  const append = (count: number) =>
+    eventStore.append(
+      'order-1',
+      'no-stream',
+      Array.from({ length: count }, (_, place) => makeAuditEvent(random, place)),
+    );
+  const silence = (): void => {
+    answers = false;
+  };
+  return { restored, append, start: () => start(restored), silence };
+}
+
+for (const [what, count] of [
+  ['without new events', 0],
+  ['with new events', 5],
+  ['with more events than the witness holds', 40],
+] as const) {
+  test(`A log and a state that were restored together, ${what}, are a contradiction before anything is signed`, async (t) => {
+    const { restored, append, start } = await givenRestored(t);
+    await append(count);
+    const process = start();
+    await eventually('a contradiction', () => process.audit.status().contradiction !== null);
+    t.like(process.audit.status().contradiction, {
+      source: 'witness witness.example/w1',
+      what: 'the witness witness.example/w1 has cosigned 90 events, and the last checkpoint has 70',
+    });
+    t.is((await process.audit.readSigned())?.size, 70);
+    t.not(await restored.get(contradictionRecord.key), null);
+  });
+}
+
+test('A log that was restored with a state without a checkpoint is a contradiction before anything is signed', async (t) => {
+  // Given a state from before the first checkpoint, and new events
+  const { append, start } = await givenRestored(t, false);
+  await append(5);
+  // When a process starts
+  const process = start();
+  // Then it has asked the witness, and signed nothing
+  await eventually('a contradiction', () => process.audit.status().contradiction !== null);
+  t.like(process.audit.status().contradiction, {
+    source: 'witness witness.example/w1',
+    what: 'the witness witness.example/w1 has cosigned 90 events, and the log has 75',
+  });
+  t.is(await process.audit.readSigned(), null);
+});
+
+test('A witness that does not answer delays no signature', async (t) => {
+  const { append, start, silence } = await givenRestored(t);
+  await append(5);
+  silence();
+  const process = start();
+  await eventually('it is signed', async () => (await process.audit.readSigned())?.size === 75);
+  t.is(process.audit.status().contradiction, null);
+});

@@ -1,0 +1,160 @@
+import test from 'ava';
+import { CommandRejected, PreconditionFailed } from '../../../../src/event-sourcing/ports/errors.js';
+import { makeChangeNode } from '../../../../src/areas/nodes/commands/change-node.js';
+import { nodeId } from '../../../support/examples/ids.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+const laterAt = new Date('2026-01-02T03:05:05.000Z');
+const operator = (n: number, time = at) => givenContext(n, time, 'operator');
+
+async function given() {
+  const stores = await givenStores();
+  return { stores, ...givenCommands(stores) };
+}
+
+test('A new node gets default values for omitted fields', async (t) => {
+  const { addNode, nodes } = await given();
+  const added = await addNode({ name: 'edge-1', ip_address: '2001:DB8::0010' }, operator(1));
+  t.like(added, {
+    revision: 0n,
+    resource: {
+      name: 'edge-1',
+      node_type: 'normal',
+      ip_address: '2001:db8::10',
+      ip_version: 6,
+      dnsprovider_record_id: '',
+      lb_weight: 100,
+      lb_enabled: true,
+      max_capacity_hint: null,
+      status: 'unknown',
+      note: '',
+    },
+  });
+  t.deepEqual(await nodes.find(added.resource.id), added, 'a later read returns the same');
+  t.deepEqual(
+    await addNode({ name: 'edge-1', ip_address: '2001:db8::10' }, operator(1)),
+    added,
+    'a repetition returns the same',
+  );
+});
+
+test('A change of a node changes the given fields', async (t) => {
+  const { addNode, changeNode, nodes } = await given();
+  const { resource } = await addNode(
+    { name: 'edge-1', ip_address: '192.0.2.1', note: 'rack 4' },
+    operator(1),
+  );
+  const changes = { ip_address: '2001:db8::1', lb_weight: 0, note: undefined };
+  const changed = await changeNode({ nodeId: resource.id, changes }, operator(2, laterAt));
+  t.deepEqual(changed.resource, {
+    ...resource,
+    ip_address: '2001:db8::1',
+    ip_version: 6,
+    lb_weight: 0,
+    updated_at: laterAt.toISOString(),
+  });
+  t.deepEqual(await nodes.list(), [changed.resource]);
+});
+
+test('A change without a difference appends no event', async (t) => {
+  const { addNode, changeNode } = await given();
+  const added = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
+  const asBefore = { nodeId: added.resource.id, changes: { name: 'edge-1' } };
+  t.deepEqual(await changeNode(asBefore, operator(2, laterAt)), added);
+});
+
+test('A change at a stale revision is refused', async (t) => {
+  const { addNode, changeNode } = await given();
+  const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
+  const change = { nodeId: resource.id, changes: { lb_enabled: false } };
+  await changeNode(change, operator(2), { expectedRevision: 0n });
+  await t.throwsAsync(
+    changeNode({ ...change, changes: { lb_weight: 1 } }, operator(3), { expectedRevision: 0n }),
+    {
+      instanceOf: PreconditionFailed,
+    },
+  );
+});
+
+test('Concurrent changes of different fields are both kept', async (t) => {
+  const { addNode, changeNode, nodes, stores } = await given();
+  const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
+  const overtaken = makeChangeNode({
+    nodes,
+    handler: {
+      ...stores.handler,
+      load: async (aggregate, id) => {
+        const loaded = await stores.handler.load(aggregate, id);
+        await changeNode({ nodeId: resource.id, changes: { lb_weight: 7 } }, operator(2));
+        return loaded;
+      },
+    },
+  });
+  await overtaken({ nodeId: resource.id, changes: { note: 'rack 4' } }, operator(3));
+  t.like(await nodes.list(), [{ lb_weight: 7, note: 'rack 4' }]);
+});
+
+test('A removed node is not in the list and cannot be changed', async (t) => {
+  const { addNode, changeNode, removeNode, nodes } = await given();
+  const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
+  await removeNode({ nodeId: resource.id }, operator(2));
+  await removeNode({ nodeId: resource.id }, operator(3));
+  t.deepEqual(await nodes.list(), []);
+  t.is(await nodes.find(resource.id), null);
+  for (const id of [resource.id, nodeId]) {
+    const error = await t.throwsAsync(changeNode({ nodeId: id, changes: {} }, operator(4)), {
+      instanceOf: CommandRejected,
+    });
+    t.is(error.code, 'node_not_found');
+  }
+});
+
+test('A user becomes an operator by address, and authentication sees it at once', async (t) => {
+  const { register, grantPlatformRole, verifyEmail, users } = await given();
+  const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
+  const { user } = await register(person, givenContext(1, at));
+  const grant = { email: 'ADA@example.com', role: 'operator' } as const;
+  // The role needs a proved address, because any caller can register an address.
+  const refused = await t.throwsAsync(grantPlatformRole(grant, operator(2)), { instanceOf: CommandRejected });
+  t.is(refused.code, 'address_not_proved');
+  t.regex(refused.message, /stowage user verify/);
+  await verifyEmail({ email: 'ada@example.com' }, operator(9));
+  t.is(await grantPlatformRole(grant, operator(2)), user.id);
+  await grantPlatformRole(grant, operator(3));
+  t.like(await users.access(user.id), { platformRoles: ['operator'] });
+});
+
+test('A revoked platform role is gone for authentication at once, and the other role stays', async (t) => {
+  const { register, grantPlatformRole, revokePlatformRole, verifyEmail, users } = await given();
+  const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
+  const { user } = await register(person, givenContext(1, at));
+  const email = 'ADA@example.com';
+  await verifyEmail({ email }, operator(9));
+  await grantPlatformRole({ email, role: 'operator' }, operator(2));
+  await grantPlatformRole({ email, role: 'auditor' }, operator(3));
+  t.is(await revokePlatformRole({ email, role: 'operator' }, operator(4)), user.id);
+  await revokePlatformRole({ email, role: 'operator' }, operator(5));
+  t.like(await users.access(user.id), { platformRoles: ['auditor'] });
+  const unknown = revokePlatformRole({ email: 'bea@example.com', role: 'auditor' }, operator(6));
+  const refused = await t.throwsAsync(unknown, { instanceOf: CommandRejected });
+  t.is(refused.code, 'user_not_found');
+});
+
+test('A platform role is not granted at an unknown address or one whose registration is in progress', async (t) => {
+  const { grantPlatformRole, reservations, stores } = await given();
+  const refused = async (email: string) => {
+    const grant = grantPlatformRole({ email, role: 'operator' }, operator(1));
+    const error = await t.throwsAsync(grant, { instanceOf: CommandRejected });
+    return String(error.code);
+  };
+  t.is(await refused('ada@example.com'), 'user_not_found');
+  await reservations.reserve(
+    stores.digests.email('ada@example.com'),
+    { userId: nodeId, changeId: null },
+    givenContext(2, at),
+  );
+  t.is(await refused('ada@example.com'), 'user_not_found');
+  t.is(await refused('ada'), 'invalid_request');
+});

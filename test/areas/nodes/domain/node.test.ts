@@ -1,0 +1,61 @@
+import test from 'ava';
+import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
+import { checkDescription, type NodeInput } from '../../../../src/areas/nodes/domain/node/description.js';
+import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
+import { description, nodeChanged, nodeRegistered, nodeRemoved } from '../../../support/examples/node.js';
+import { given } from '../../../support/given/given.js';
+
+const register = { type: 'Register', description } as const;
+const change = { type: 'Change', changes: { lb_weight: 10 } } as const;
+const remove = { type: 'Remove' } as const;
+
+test('A node is registered, changed and removed', (t) => {
+  given(nodeAggregate).when(register).then(t, nodeRegistered);
+  given(nodeAggregate, nodeRegistered).when(change).then(t, nodeChanged);
+  given(nodeAggregate, nodeRegistered, nodeChanged).when(remove).then(t, nodeRemoved);
+});
+
+test('A removed node stays removed', (t) => {
+  given(nodeAggregate, nodeRegistered, nodeRemoved).when(register).thenNothing(t);
+  given(nodeAggregate, nodeRegistered, nodeRemoved).when(change).thenRejected(t, 'node_not_found');
+});
+
+test('A node that does not exist cannot be changed or removed', (t) => {
+  given(nodeAggregate).when(change).thenRejected(t, 'node_not_found');
+  given(nodeAggregate).when(remove).thenRejected(t, 'node_not_found');
+});
+
+test("A node's address gets its usual spelling, and its version follows from it", (t) => {
+  const spelled = (ip_address: string): unknown[] => {
+    const checked = checkDescription({ ...description, ip_address });
+    return [checked.ip_address, checked.ip_version];
+  };
+  t.deepEqual(spelled('192.0.2.10'), ['192.0.2.10', 4]);
+  t.deepEqual(spelled('2001:DB8:0:0::0001'), ['2001:db8::1', 6]);
+  t.deepEqual(spelled('::ffff:192.0.2.10'), ['192.0.2.10', 4]);
+});
+
+const refused: readonly [Partial<NodeInput>, string][] = [
+  [{ ip_address: '192.0.2' }, 'ip_address'],
+  [{ ip_address: '0x7f.1' }, 'ip_address'],
+  [{ ip_address: 'fe80::1%eth0' }, 'ip_address'],
+  [{ ip_address: 'edge.example.com' }, 'ip_address'],
+  [{ name: ' ' }, 'name'],
+  [{ name: 'x'.repeat(65) }, 'name'],
+  [{ lb_weight: 101 }, 'lb_weight'],
+  [{ lb_weight: -1 }, 'lb_weight'],
+  [{ lb_weight: 0.5 }, 'lb_weight'],
+  [{ max_capacity_hint: -1 }, 'max_capacity_hint'],
+  [{ note: 'x'.repeat(1_001) }, 'note'],
+  [{ dnsprovider_record_id: 'a\u0000b' }, 'dnsprovider_record_id'],
+];
+
+for (const [changes, field] of refused) {
+  test(`A node with ${JSON.stringify(changes).slice(0, 60)} is refused`, (t) => {
+    const error = t.throws(() => checkDescription({ ...description, ...changes }), {
+      instanceOf: CommandRejected,
+    });
+    t.is(error.code, 'invalid_request');
+    t.true(error.message.startsWith(`${field} `));
+  });
+}

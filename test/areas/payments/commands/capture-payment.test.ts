@@ -1,0 +1,243 @@
+import test from 'ava';
+import { makeCaptureApprovedPayments } from '../../../../src/areas/payments/commands/orders/capture-payment-reaction.js';
+import { makePassOnCallback } from '../../../../src/areas/payments/commands/callbacks/pass-on-callback.js';
+import { makeSettlePayment } from '../../../../src/areas/payments/commands/callbacks/settle-payment.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
+import { paymentCallbackAggregate } from '../../../../src/areas/payments/domain/payment-callback/payment-callback.js';
+import { callbackIdOf } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
+import {
+  orderAggregate,
+  type OrderCommand,
+  orderLifeMs,
+  type ReportedFact,
+} from '../../../../src/areas/payments/domain/order/order.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { contextFor, eventFor, type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
+import {
+  type CaptureRequest,
+  PlatformError,
+} from '../../../../src/areas/payments/platforms/payment-maker.js';
+import { digest, orderId, projectId, userId } from '../../../support/examples/ids.js';
+import { sealedExample } from '../../../support/examples/sealed.js';
+import { register } from '../../../support/examples/user.js';
+import { makeTestClock } from '../../../support/fakes/clock.js';
+import { makeTestPaymentMaker } from '../../../support/fakes/test-payment-maker.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+
+/** An order with a payment that its buyer approved, a platform that takes money once for a key, and processes. */
+async function givenApproved({ isRegistered = true, project = null as string | null } = {}) {
+  const clock = makeTestClock();
+  const stores = await givenStores({ clock, mayLag: true });
+  const { handler, eventStore } = stores;
+  let commands = 0;
+  const context = () => givenContext((commands += 1), clock.now());
+  const captures: CaptureRequest[] = [];
+  const failures: PlatformError[] = [];
+  const maker = {
+    ...makeTestPaymentMaker({ now: () => clock.now() }),
+    capture: (request: CaptureRequest) => {
+      captures.push(request);
+      const failure = failures.shift();
+      return failure === undefined ? Promise.resolve() : Promise.reject(failure);
+    },
+  };
+  if (isRegistered) await handler.handle({ aggregate: userAggregate, id: userId }, register, context());
+  const tell = (command: OrderCommand) =>
+    handler.handle({ aggregate: orderAggregate, id: orderId }, command, context());
+  await tell({
+    ...({ type: 'Place', userId, projectId: project, planId: 'p', provider: 'standard' } as const),
+    ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
+    expiresAt: new Date(clock.now().getTime() + orderLifeMs),
+  });
+  const report = (fact: ReportedFact['fact']) =>
+    tell({
+      type: 'Report',
+      reports: [
+        {
+          ...{ callback: 'standard-1', provider: 'standard', transactionId: 't1', mismatch: null },
+          ...{ fact, at: clock.now() },
+        },
+      ],
+    });
+  const change = (command: Parameters<typeof checkoutAggregate.decider.decide>[0]) =>
+    handler.handle({ aggregate: checkoutAggregate, id: orderId }, command, context());
+  const make = (reference: string) =>
+    change({
+      ...({ type: 'RecordPayment', now: clock.now() } as const),
+      payment: {
+        ...({ project_id: project, provider: 'standard', kind: 'redirect', reference } as const),
+        ...{ expires_at: clock.now().toISOString(), way: sealedExample('way'), way_of: userId },
+      },
+    });
+  const approve = (reference: string, approval: string) =>
+    change({ type: 'Approve', approved: { provider: 'standard', reference, approval } });
+  /** Accepts a callback that a buyer approved a payment, and returns the id of its inbox. */
+  const receive = async (reference: string, { isMade = false } = {}) => {
+    if (isMade) await make(reference);
+    const id = callbackIdOf('standard', reference);
+    const notification = { order_number: orderNumber(orderId), transaction_id: null, reference };
+    const callback = {
+      ...({ provider: 'standard', fields_digest: digest, is_ours: true } as const),
+      notifications: [{ ...notification, fact: { kind: 'approved' } as const, at: null }],
+      received_at: clock.now().toISOString(),
+    };
+    await handler.handle(
+      { aggregate: paymentCallbackAggregate, id },
+      { type: 'Receive', callback },
+      context(),
+    );
+    return id;
+  };
+  await make('made-1');
+  await approve('made-1', 'approval-1');
+
+  const processOf = (of: typeof stores, paymentMakers = new Map([['standard', maker]] as const)) => {
+    const world = givenCommands(of, { paymentMakers });
+    const reaction = makeCaptureApprovedPayments(world);
+    const open = async () => {
+      const { events } = await eventStore.readAll({ after: null, limit: 1_000 });
+      const own = events
+        .map((stored) => eventFor(reaction as AnyReaction, stored))
+        .filter((event) => event !== null);
+      const asked = [];
+      for (const event of own as Parameters<typeof reaction.asks>[0][]) {
+        if ((await reaction.asks(event)) === 'yes') asked.push(event);
+      }
+      return asked;
+    };
+    const perform = (event: Parameters<typeof reaction.asks>[0]) =>
+      reaction.perform?.(event, new AbortController().signal) ?? Promise.reject(new Error('no effect'));
+    type Outcome = Awaited<ReturnType<typeof perform>>;
+    const conclude = (event: Parameters<typeof reaction.asks>[0], outcome: Outcome) =>
+      reaction.conclude(event, contextFor(reaction, event), outcome);
+    return {
+      open,
+      perform,
+      conclude,
+      /** Serves each open event once. */
+      react: async () => {
+        for (const event of await open()) await conclude(event, await perform(event));
+      },
+    };
+  };
+  return {
+    ...{ clock, stores, captures, failures, tell, report, approve, receive },
+    passOn: makePassOnCallback({
+      handler,
+      settlePayment: makeSettlePayment({ ...stores, paymentMakers: new Map() }),
+    }),
+    ...processOf(stores),
+    another: () => processOf(stores.anotherProcess()),
+    withoutCredentials: () => processOf(stores, new Map()),
+    outcomes: async () => {
+      const events = await eventStore.read(`checkout-${orderId}`, { limit: 100 });
+      return events.map(({ type }) => type).filter((type) => type.startsWith('Capture'));
+    },
+  };
+}
+
+test('An approved payment is captured once, also by two processes and after a crash before the outcome', async (t) => {
+  const { open, perform, conclude, another, react, captures, outcomes } = await givenApproved();
+  const other = another();
+  const [[mine], [theirs]] = [await open(), await other.open()];
+  if (mine === undefined || theirs === undefined) throw new Error('nothing is open');
+
+  // When a process stops after the platform took the capture on, and two others repeat it
+  await perform(mine);
+  await conclude(mine, await perform(mine));
+  await other.conclude(theirs, await other.perform(theirs));
+
+  // Then each asked with one key, and the stream has one outcome
+  t.is(captures.length, 3);
+  t.is(new Set(captures.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
+  t.regex(captures[0]?.idempotencyKey ?? '', /^[0-9a-f]{64}$/);
+  t.is(captures[0]?.reference, 'made-1');
+  t.deepEqual(await outcomes(), ['CaptureAccepted']);
+  await react();
+  t.is(captures.length, 3);
+});
+
+test('A payment that the service did not make, and an approval that came before, are not captured', async (t) => {
+  const { approve, react, captures } = await givenApproved();
+  await approve('made-elsewhere', 'approval-2');
+  await approve('made-1', 'approval-1');
+  await react();
+  await approve('made-1', 'approval-3');
+  await react();
+  t.is(captures.length, 1);
+});
+
+test('A reaction passes an approval on that its request did not pass on, and one of a shop’s payment to no order', async (t) => {
+  const { stores, receive, passOn, react, captures } = await givenApproved();
+  const own = await receive('made-2', { isMade: true });
+  const ofShop = await receive('made-elsewhere');
+
+  for (const id of [own, own, ofShop]) await passOn(id, givenContext(900, stores.clock.now()));
+
+  const approved = await stores.eventStore.read(`checkout-${orderId}`, { limit: 100 });
+  t.is(approved.filter(({ type }) => type === 'PaymentApproved').length, 2);
+  await react();
+  t.like(captures, [{ reference: 'made-1' }]);
+});
+
+test('After a refusal the next approval is captured under another key', async (t) => {
+  const { approve, react, captures, failures, outcomes } = await givenApproved();
+  failures.push(new PlatformError('refused', 'INSTRUMENT_DECLINED'));
+  await react();
+  await react();
+  t.deepEqual(await outcomes(), ['CaptureRefused']);
+  await approve('made-1', 'approval-2');
+  await react();
+  t.deepEqual(await outcomes(), ['CaptureRefused', 'CaptureAccepted']);
+  t.is(new Set(captures.map(({ idempotencyKey }) => idempotencyKey)).size, 2);
+});
+
+test('A capture without an answer, and one without credentials, stays open', async (t) => {
+  const { react, withoutCredentials, failures, outcomes } = await givenApproved();
+  failures.push(new PlatformError('outcome_unknown', 'connection_timeout'));
+  await t.throwsAsync(react(), { instanceOf: PlatformError, code: 'connection_timeout' });
+  await t.throwsAsync(withoutCredentials().react(), { instanceOf: PlatformError, code: 'no_credentials' });
+  t.deepEqual(await outcomes(), []);
+  await react();
+  t.deepEqual(await outcomes(), ['CaptureAccepted']);
+});
+
+const paid = { kind: 'paid', amount: 999, currency: 'USD' } as const;
+type Given = Awaited<ReturnType<typeof givenApproved>>;
+const over: Readonly<Record<string, (given: Given) => unknown>> = {
+  'An order that its buyer canceled': ({ tell }) => tell({ type: 'Cancel' }),
+  'An order that is paid': ({ report }) => report(paid),
+  'An order whose money went back': async ({ report }) => {
+    await report(paid);
+    await report({ kind: 'refund', refund_id: 'r1', status: 'succeeded', amount: 999, currency: 'USD' });
+  },
+  'An order in review': ({ report }) => report({ ...paid, amount: 1 }),
+  'An order whose time is over': ({ clock }) => {
+    clock.advance(orderLifeMs);
+  },
+};
+for (const [title, end] of Object.entries(over)) {
+  test(`${title} takes no money`, async (t) => {
+    const given = await givenApproved();
+    await end(given);
+    await given.react();
+    t.deepEqual(given.captures, []);
+  });
+}
+
+test('An order whose buyer or project is gone takes no money', async (t) => {
+  for (const gone of [{ isRegistered: false }, { project: projectId }]) {
+    const { react, captures } = await givenApproved(gone);
+    await react();
+    t.deepEqual(captures, []);
+  }
+});
+
+test('An order whose last payment was declined takes the money of the next approval', async (t) => {
+  const { report, react, captures } = await givenApproved();
+  await report({ kind: 'failed' });
+  await react();
+  t.is(captures.length, 1);
+});

@@ -1,0 +1,40 @@
+import test from 'ava';
+import {
+  makeCheckCapacityGrants,
+  makeCheckEntitlementGrants,
+  makeFulfilOrders,
+} from '../../../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
+import { exploreInterleavings } from '../../../support/simulation/model/explore-interleavings.js';
+import { fulfilmentModel, fulfilmentStories } from '../../../support/simulation/model/fulfilment-model.js';
+
+const never = { isOwed: () => Promise.resolve(false), fulfil: () => Promise.resolve() };
+const ofFacts = makeFulfilOrders({ fulfilOrder: never }).types;
+const ofGrants = makeCheckCapacityGrants({ fulfilOrder: never }).types;
+const ofEntitlements = makeCheckEntitlementGrants({ fulfilOrder: never }).types;
+const reports = fulfilmentStories['paid and refunded'] ?? [];
+const lostThenWon = fulfilmentStories['paid, lost in a dispute and won'] ?? [];
+
+test('The model finds the grant of a refunded order when no reaction follows the grants', (t) => {
+  const model = fulfilmentModel({ reports, crashes: 1, followed: [ofFacts] });
+  const { problem } = exploreInterleavings(model, { statesMax: 20_000 });
+  t.is(problem?.text, 'the grant is held and not due');
+  t.deepEqual(problem?.actions.slice(-2), ['process 1 appends: grant', 'process 1 crashes']);
+});
+
+test('The model finds the missing grant of a dispute that is won when no reaction follows the grants', (t) => {
+  const model = fulfilmentModel({ reports: lostThenWon, crashes: 1, followed: [ofFacts] });
+  const { problem } = exploreInterleavings(model, { statesMax: 20_000 });
+  t.is(problem?.text, 'the grant is due and not held');
+});
+
+test('The grant agrees with the facts after every interleaving of two processes, a refund and a crash', (t) => {
+  const model = fulfilmentModel({ reports, crashes: 1, followed: [ofFacts, ofGrants] });
+  const { problem, ends } = exploreInterleavings(model, { statesMax: 50_000 });
+  t.is(problem, null);
+  t.true(ends > 10);
+});
+
+test('Each event that gives or takes the grant of an order is an event that a reaction follows', (t) => {
+  t.deepEqual(ofGrants, ['CapacityGranted', 'CapacityRevoked']);
+  t.deepEqual(ofEntitlements, ['EntitlementGranted', 'EntitlementRevoked']);
+});

@@ -1,0 +1,171 @@
+import test from 'ava';
+import type { PlaceOrderInput } from '../../../../src/areas/payments/commands/orders/place-order.js';
+import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
+import { makeCancelOrder } from '../../../../src/areas/payments/commands/orders/cancel-order.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
+import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
+import { makeExpireOrders } from '../../../../src/areas/payments/commands/orders/expire-order-reaction.js';
+import { givenReactions } from '../../../support/simulation/kernel/given-reactions.js';
+import { appendEvents } from '../../../support/given/append-events.js';
+import { orderId, otherUserId, projectId, userId } from '../../../support/examples/ids.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+import { partial } from '../../../support/fakes/partial.js';
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+const buyer = { userId, twoFactorEnabled: false };
+const input: PlaceOrderInput = { buyer, planId: 'capacity-100g', provider: 'standard' };
+
+async function given() {
+  const stores = await givenStores();
+  return { stores, ...givenCommands(stores) };
+}
+
+test('An order has the price of its plan in the currency of its provider', async (t) => {
+  const { placeOrder } = await given();
+  const { resource } = await placeOrder(input, givenContext(1, at));
+  t.like(resource, {
+    ...{ number: orderNumber(resource.id), user_id: userId, project_id: null, plan_id: 'capacity-100g' },
+    ...{ amount: 999, currency: 'USD', provider: 'standard', status: 'created', refunded_amount: 0 },
+    ...{ paid_at: null, expires_at: '2026-01-03T03:04:05.000Z', payments: [] },
+  });
+  const inYuan = await placeOrder({ ...input, provider: 'alipay' }, givenContext(2, at));
+  t.like(inYuan.resource, { amount: 6_900, currency: 'CNY' });
+  const named = await placeOrder({ ...input, currency: 'CNY' }, givenContext(3, at));
+  t.like(named.resource, { amount: 6_900, currency: 'CNY', provider: 'standard' });
+  const again = await placeOrder(input, givenContext(1, at));
+  t.is(again.resource.id, resource.id, 'the same command places the same order');
+});
+
+test('A plan, provider or currency that is not on offer is refused', async (t) => {
+  const { placeOrder } = await given();
+  const refused: readonly [Partial<PlaceOrderInput>, string][] = [
+    [{ planId: 'capacity-1t' }, 'invalid_request'],
+    [{ planId: 'toString' }, 'invalid_request'],
+    [{ currency: 'JPY' }, 'invalid_request'],
+    // These platforms take no USD. A payment would have another amount in another currency.
+    [{ provider: 'wechatpay', currency: 'USD' }, 'invalid_request'],
+    [{ provider: 'alipay', currency: 'USD' }, 'invalid_request'],
+    [{ provider: 'epay', currency: 'USD' }, 'invalid_request'],
+    [{ projectId }, 'invalid_request'],
+    [{ planId: 'project-s3' }, 'invalid_request'],
+    [{ planId: 'project-s3', projectId }, 'project_not_found'],
+  ];
+  for (const [change, code] of refused) {
+    t.is(await outcomeOf(placeOrder({ ...input, ...change }, givenContext(1, at))), code);
+  }
+});
+
+test('The owners and admins of a project buy for it', async (t) => {
+  const { stores, placeOrder, createProject, orders } = await given();
+  const { resource } = await createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
+  const forProject = { ...input, planId: 'project-s3', projectId: resource.id };
+  const target = { aggregate: projectAggregate, id: resource.id };
+  const buy = (n: number, as = buyer) =>
+    outcomeOf(placeOrder({ ...forProject, buyer: as }, givenContext(n, at)));
+  const other = { userId: otherUserId, twoFactorEnabled: false };
+  const added = { user_id: otherUserId, invitation_id: null };
+  t.is(await buy(2), 'passed');
+  t.is(await buy(3, other), 'project_not_found');
+  await appendEvents(
+    stores.handler,
+    target,
+    [{ type: 'MemberAdded', data: { ...added, role: 'editor' } }],
+    at,
+  );
+  t.is(await buy(4, other), 'insufficient_role');
+  await appendEvents(
+    stores.handler,
+    target,
+    [{ type: 'MemberAdded', data: { ...added, role: 'admin' } }],
+    at,
+  );
+  t.is(await buy(5, other), 'passed');
+  await appendEvents(
+    stores.handler,
+    target,
+    [{ type: 'TwoFactorRequirementChanged', data: { require_2fa: true } }],
+    at,
+  );
+  t.is(await buy(6, other), 'two_factor_required');
+  t.is(await buy(7, { ...other, twoFactorEnabled: true }), 'passed');
+  const page = { limit: 10, descending: true };
+  t.is((await orders.page({ projectId: resource.id }, page, {})).items.length, 3);
+  t.is((await orders.page({ userId: otherUserId }, page, {})).items.length, 2);
+});
+
+test('Two processes place at most a hundred open orders of a user at once, and an ended order makes room', async (t) => {
+  const { stores, placeOrder, cancelOrder, orders } = await given();
+  const other = givenCommands(stores.anotherProcess());
+  for (let n = 1; n <= 90; n += 1) await placeOrder(input, givenContext(n, at));
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      outcomeOf((n % 2 === 0 ? placeOrder : other.placeOrder)(input, givenContext(100 + n, at))),
+    ),
+  );
+  t.is(outcomes.filter((outcome) => outcome === 'passed').length, 10);
+  t.is(outcomes.filter((outcome) => outcome === 'order_limit_reached').length, 10);
+  const [first = ''] = await orders.openIds(userId, 1);
+  t.is(
+    await outcomeOf(
+      placeOrder({ ...input, buyer: { ...buyer, userId: otherUserId } }, givenContext(1_000, at)),
+    ),
+    'passed',
+  );
+  await cancelOrder({ userId, orderId: first }, givenContext(1_001, at));
+  t.is(await outcomeOf(placeOrder(input, givenContext(1_002, at))), 'passed');
+  t.is(await outcomeOf(placeOrder(input, givenContext(1_003, at))), 'order_limit_reached');
+});
+
+test('A user cancels an unpaid order, also repeatedly, but no order of another user', async (t) => {
+  const { placeOrder, cancelOrder } = await given();
+  const { resource } = await placeOrder(input, givenContext(1, at));
+  const cancel = (n: number, as = userId, id = resource.id) =>
+    outcomeOf(cancelOrder({ userId: as, orderId: id }, givenContext(n, at)));
+  t.is(await cancel(2, otherUserId), 'order_not_found');
+  t.is(await cancel(2, userId, orderId), 'order_not_found');
+  t.is(await cancel(2), 'passed');
+  t.is(await cancel(3), 'passed');
+});
+
+test('An unpaid order expires at its time, also when the process was away', async (t) => {
+  const { clock, handler, start, eventStore, reports } = givenReactions();
+  const ids = [1, 2, 3].map((n) => `019b7d00-0000-7000-8000-00000000080${n}`);
+  const reactions = [makeExpireOrders({ handler, clock })];
+  // The timers of the kernel tick each second, so the test uses a short day.
+  const hour = 10_000;
+  const place = (id: string, n: number) =>
+    handler.handle(
+      { aggregate: orderAggregate, id },
+      {
+        ...{ type: 'Place', userId, projectId: null, planId: 'p', grant: { capacity_bytes: 1 } },
+        ...{ provider: 'standard', amount: 1, currency: 'USD' },
+        expiresAt: new Date(clock.now().getTime() + 24 * hour),
+      } as const,
+      givenContext(n, clock.now()),
+    );
+  const typesOf = async (id: string) => (await eventStore.read(`order-${id}`)).map(({ type }) => type);
+  const [early = '', canceled = '', late = ''] = ids;
+  await place(early, 1);
+  await place(canceled, 2);
+  let runner = start({ reactions });
+  await clock.advance(23 * hour);
+  await place(late, 3);
+  const cancelOrder = makeCancelOrder({ handler, orders: partial({ after: () => ({}) as never }) });
+  await cancelOrder({ userId, orderId: canceled }, givenContext(4, clock.now()));
+  t.deepEqual(await typesOf(early), ['OrderPlaced']);
+  await clock.run(runner.stop());
+  await clock.advance(2 * hour);
+  t.deepEqual(await typesOf(early), ['OrderPlaced'], 'no process was running');
+  runner = start({ reactions, holder: 'process 2' });
+  await clock.advance(1_000);
+  t.deepEqual(await typesOf(early), ['OrderPlaced', 'OrderExpired']);
+  t.deepEqual(await typesOf(canceled), ['OrderPlaced', 'OrderCanceled']);
+  t.deepEqual(await typesOf(late), ['OrderPlaced']);
+  await clock.advance(22 * hour);
+  t.deepEqual(await typesOf(late), ['OrderPlaced', 'OrderExpired']);
+  t.is(runner.statuses()[0]?.open, 0);
+  await clock.run(runner.stop());
+  t.deepEqual(reports, []);
+});

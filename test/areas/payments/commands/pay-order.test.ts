@@ -1,0 +1,162 @@
+import test from 'ava';
+import { orderAggregate, orderLifeMs } from '../../../../src/areas/payments/domain/order/order.js';
+import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
+import { PlatformError } from '../../../../src/areas/payments/platforms/payment-maker.js';
+import { makeTestClock } from '../../../support/fakes/clock.js';
+import { makeTestPaymentMaker } from '../../../support/fakes/test-payment-maker.js';
+import { userId } from '../../../support/examples/ids.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+
+const orderId = '019b7d00-0000-7000-8000-00000000a001';
+const client = { clientIp: '203.0.113.9', isMobile: false };
+const back = 'https://stowage.example.com/thanks';
+
+/** An order of 999 USD at `standard`, which the service can ask for payments, and processes over the same stores. */
+async function givenOrder() {
+  const clock = makeTestClock();
+  const stores = await givenStores({ clock, mayLag: true });
+  const maker = makeTestPaymentMaker({ now: () => clock.now() });
+  let commands = 0;
+  const context = () => givenContext((commands += 1), clock.now());
+  await stores.handler.handle(
+    { aggregate: orderAggregate, id: orderId },
+    {
+      ...({ type: 'Place', userId, projectId: null, planId: 'capacity-100g', provider: 'standard' } as const),
+      ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
+      expiresAt: new Date(clock.now().getTime() + orderLifeMs),
+    },
+    context(),
+  );
+  const processOf = (of: typeof stores) => {
+    const world = givenCommands(of, { paymentMakers: new Map([['standard', maker]] as const) });
+    return {
+      world,
+      pay: (returnUrl?: string) => world.payOrder({ userId, orderId, returnUrl, ...client }, context()),
+    };
+  };
+  const made = async () =>
+    (await stores.eventStore.read(`checkout-${orderId}`, { limit: 100 })).map(({ data }) => data);
+  return {
+    clock,
+    stores,
+    maker,
+    made,
+    context,
+    ...processOf(stores),
+    another: () => processOf(stores.anotherProcess()),
+  };
+}
+
+test('Calls of one process at once make one payment, also of different requests', async (t) => {
+  const { pay, maker, made } = await givenOrder();
+
+  const ways = await Promise.all([pay(back), pay(), pay(`${back}?2`)]);
+
+  t.is(maker.made.length, 1);
+  t.is((await made()).length, 1);
+  for (const way of ways) t.deepEqual(way, ways[0]);
+  t.like(ways[0], { provider: 'standard', kind: 'form', url: 'https://pay.example/1', fields: { back } });
+});
+
+test('Two processes at once make one payment of the same request', async (t) => {
+  const { pay, another, maker, made } = await givenOrder();
+
+  const ways = await Promise.all([pay(back), another().pay(back)]);
+
+  t.is(maker.requests.length, 2);
+  t.is(maker.made.length, 1);
+  t.is((await made()).length, 1);
+  t.deepEqual(ways[0], ways[1]);
+});
+
+test('Of two requests in two processes at once, buyers see one payment', async (t) => {
+  const { pay, another, maker, made } = await givenOrder();
+
+  const ways = await Promise.all([pay(back), another().pay()]);
+
+  t.is(maker.made.length, 2);
+  t.is((await made()).length, 1);
+  t.deepEqual(ways[0], ways[1]);
+  t.deepEqual(await pay(), ways[0]);
+});
+
+test('The event of a payment has its reference, and its address is sealed', async (t) => {
+  const { pay, made } = await givenOrder();
+  await pay(back);
+  const [data] = await made();
+  t.like(data, { project_id: null, provider: 'standard', kind: 'form', reference: 'made-1', way_of: userId });
+  t.false(JSON.stringify(data).includes('pay.example'));
+});
+
+test('The platform gets the order, its price and the address of the callbacks', async (t) => {
+  const { pay, maker, clock } = await givenOrder();
+  await pay(back);
+  t.like(maker.requests[0], {
+    price: { amount: 999, currency: 'USD' },
+    title: '100 GiB of storage',
+    returnUrl: back,
+    callbackUrl: 'http://127.0.0.1:8080/api/v1/payment/webhooks/standard',
+    expiresAt: new Date(clock.now().getTime() + orderLifeMs),
+    ...client,
+  });
+  t.regex(maker.requests[0]?.idempotencyKey ?? '', /^[0-9a-f]{64}$/);
+});
+
+test('After a payment expired, the next call makes another one under another key', async (t) => {
+  const { pay, maker, clock } = await givenOrder();
+  const first = await pay();
+  clock.advance(3_600_000);
+  const second = await pay();
+  t.is(maker.made.length, 2);
+  t.not(first.url, second.url);
+  t.deepEqual(await pay(), second);
+});
+
+test('A call whose outcome is unknown is repeated with the same key', async (t) => {
+  const { pay, maker, made } = await givenOrder();
+  maker.failNext(new PlatformError('outcome_unknown', 'connection_timeout'));
+  await t.throwsAsync(pay(back), { instanceOf: CommandRejected, code: 'platform_unavailable' });
+  t.deepEqual(await made(), []);
+  await pay(back);
+  t.is(new Set(maker.requests.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
+});
+
+test('A refusal of the platform is a rejection that names its code', async (t) => {
+  const { pay, maker } = await givenOrder();
+  maker.failNext(new PlatformError('refused', 'amount_too_small'));
+  await t.throwsAsync(pay(), { code: 'payment_refused', message: /\(amount_too_small\)/ });
+});
+
+test('Only the buyer pays, and only an order that waits for its payment', async (t) => {
+  const { world, context, clock, pay, maker } = await givenOrder();
+  const of = (input: { readonly userId: string; readonly orderId: string }) =>
+    world.payOrder({ ...input, ...client }, context());
+  const stranger = '019b7d00-0000-7000-8000-0000000000ff';
+  await t.throwsAsync(of({ userId: stranger, orderId }), { code: 'order_not_found' });
+  await t.throwsAsync(of({ userId, orderId: stranger }), { code: 'order_not_found' });
+  await pay();
+  clock.advance(orderLifeMs);
+  await t.throwsAsync(pay(), { code: 'order_not_open' });
+  await world.cancelOrder({ userId, orderId }, context());
+  await t.throwsAsync(pay(), { code: 'order_not_open' });
+  t.is(maker.requests.length, 1);
+});
+
+test('A buyer comes back only to pages of the service', async (t) => {
+  const { pay, maker } = await givenOrder();
+  for (const url of [
+    'nowhere',
+    'https://evil.example/thanks',
+    'https://stowage.example.com.evil.example/',
+    'https://stowage.example.com@evil.example/',
+    'https://user:secret@stowage.example.com/',
+    'http://stowage.example.com/',
+    'https://stowage.example.com:8443/',
+    'javascript:alert(1)',
+    '//stowage.example.com/',
+  ]) {
+    await t.throwsAsync(pay(url), { code: 'invalid_request', message: /^return_url / }, url);
+  }
+  t.is(maker.requests.length, 0);
+});

@@ -1,0 +1,236 @@
+import test from 'ava';
+import { makeReconcileDaily } from '../../../../src/areas/payments/commands/reconciling/reconcile-daily.js';
+import { makeReconcileOrders } from '../../../../src/areas/payments/commands/reconciling/reconcile-orders.js';
+import type {
+  Reconciled,
+  ReconcilePeriod,
+} from '../../../../src/areas/payments/commands/reconciling/reconcile-period.js';
+import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
+import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
+import { PlatformError } from '../../../../src/areas/payments/domain/platform-error.js';
+import type { PaymentMaker } from '../../../../src/areas/payments/platforms/payment-maker.js';
+import type {
+  ListingMaker,
+  QueriedPayment,
+  QueryingMaker,
+} from '../../../../src/areas/payments/platforms/queried-payment.js';
+import { digest, userId } from '../../../support/examples/ids.js';
+import { sealedExample } from '../../../support/examples/sealed.js';
+import { partial } from '../../../support/fakes/partial.js';
+import { settableClock } from '../../../support/fakes/settable-clock.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+
+const time = new Date('2026-01-02T03:04:05.000Z');
+const context = () => givenContext(1, time);
+const period = { from: new Date(0), to: time, after: null };
+const idOf = (n: number): string => `019b7d00-0000-7000-8000-00000000a${String(n).padStart(3, '0')}`;
+const unused = () => Promise.reject(new Error('this test does not call it'));
+
+/** Makes the command over `count` orders of WeChat Pay. @param query what the platform answers about the nth order */
+async function givenOrders(
+  count: number,
+  query: (n: number) => QueriedPayment,
+  queryRefund: () => QueriedPayment = fails,
+) {
+  const { handler } = await givenStores();
+  const ids = Array.from({ length: count }, (_, n) => idOf(n));
+  const accepted: string[] = [];
+  const maker: QueryingMaker = {
+    provider: 'wechatpay',
+    makePayment: unused,
+    queryRefund: async () => Promise.resolve(queryRefund()),
+    query: async (number) => Promise.resolve(query(ids.findIndex((id) => orderNumber(id) === number))),
+  };
+  const reconcile = makeReconcileOrders({
+    handler,
+    orders: partial({
+      placedIn: async (_period, { after = '', limit }) =>
+        Promise.resolve(
+          ids
+            .filter((id) => id > after)
+            .slice(0, limit)
+            .map((id) => partial({ id, provider: 'wechatpay', status: 'created' })),
+        ),
+    }),
+    clock: settableClock(time),
+    onFailure: () => undefined,
+    acceptNews: async (_provider, { key }) => {
+      accepted.push(key);
+      return Promise.resolve(true);
+    },
+  });
+  return {
+    accepted,
+    handler,
+    reconcile: (after: string | null = null) => reconcile(maker, { ...period, after }, context()),
+  };
+}
+
+const reported = (n: number): QueriedPayment => ({
+  kind: 'reported',
+  report: { key: `order ${n}`, isOurs: true, notifications: [], digest: '' },
+});
+
+function fails(): never {
+  throw new PlatformError('refused', 'SYSTEM_ERROR');
+}
+function isAway(): never {
+  throw new PlatformError('unavailable', null);
+}
+
+test('An order that the platform fails to tell stops no other order', async (t) => {
+  const { reconcile, accepted } = await givenOrders(4, (n) => (n === 0 || n === 2 ? fails() : reported(n)));
+  t.deepEqual(await reconcile(), { asked: 4, reported: 2, failed: [idOf(0), idOf(2)], next: null });
+  t.deepEqual(accepted, ['order 1', 'order 3']);
+});
+
+test('A call ends after five failed orders, and the next call goes on after the last of them', async (t) => {
+  const { reconcile, accepted } = await givenOrders(8, (n) => (n >= 1 && n <= 5 ? fails() : reported(n)));
+  const first = await reconcile();
+  t.like(first, { asked: 6, reported: 1, next: idOf(5) });
+  t.is(first.failed.length, 5);
+  t.deepEqual(await reconcile(first.next), { asked: 2, reported: 2, failed: [], next: null });
+  t.deepEqual(accepted, ['order 0', 'order 6', 'order 7']);
+});
+
+test('A platform that does not answer about the first five orders is unavailable, and fewer stop nothing', async (t) => {
+  for (const count of [5, 8]) {
+    const { reconcile } = await givenOrders(count, isAway);
+    t.is(await outcomeOf(reconcile()), 'platform_unavailable');
+  }
+  for (const count of [1, 4]) {
+    const { reconcile } = await givenOrders(count, isAway);
+    const failed = Array.from({ length: count }, (_, n) => idOf(n));
+    t.deepEqual(await reconcile(), { asked: count, reported: 0, failed, next: null });
+  }
+});
+
+test('Orders that the platform refuses to tell stop no later one', async (t) => {
+  for (const refuses of [fails, (n: number) => (n === 2 ? fails() : isAway())]) {
+    const { reconcile, accepted } = await givenOrders(6, (n) => (n < 5 ? refuses(n) : reported(n)));
+    const first = await reconcile();
+    t.like(first, { asked: 5, reported: 0, next: idOf(4) });
+    t.is(first.failed.length, 5);
+    t.deepEqual(await reconcile(first.next), { asked: 1, reported: 1, failed: [], next: null });
+    t.deepEqual(accepted, ['order 5']);
+  }
+  // and one order at the end of a page is no reason to ask for it again and again
+  const { reconcile } = await givenOrders(101, (n) => (n === 100 ? fails() : { kind: 'unknown' }));
+  const { next } = await reconcile();
+  t.deepEqual(await reconcile(next), { asked: 1, reported: 0, failed: [idOf(100)], next: null });
+});
+
+test('A refund that the platform fails to tell does not hide the state of its order', async (t) => {
+  const { reconcile, accepted, handler } = await givenOrders(1, reported, isAway);
+  const money = { amount: 300, currency: 'USD' };
+  const refund = { refund: idOf(50), provider: 'wechatpay', transaction_id: 't1', ...money } as const;
+  const asked = {
+    ...refund,
+    project_id: null,
+    note: sealedExample('note'),
+    note_of: null,
+    note_digest: digest,
+  };
+  await handler.handle(
+    { aggregate: checkoutAggregate, id: idOf(0) },
+    { type: 'AskRefund', refund: asked, remaining: () => 300 },
+    context(),
+  );
+  t.deepEqual(await reconcile(), { asked: 1, reported: 1, failed: [idOf(0)], next: null });
+  t.deepEqual(accepted, ['order 0']);
+});
+
+test('A refund of a payment that was never reported does not hide that the payment is lost', async (t) => {
+  const told = (n: number): QueriedPayment => ({
+    ...({ kind: 'refunded', transactionId: 't1' } as const),
+    report: { key: `refunded ${n}`, isOurs: true, notifications: [], digest },
+  });
+  const { reconcile, accepted, handler } = await givenOrders(2, told);
+  const money = { amount: 300, currency: 'USD' };
+  const refund = { kind: 'refund', refund_id: 'r1', status: 'succeeded', ...money } as const;
+  for (const [n, facts] of [[refund], [{ kind: 'paid', ...money } as const, refund]].entries()) {
+    const target = { aggregate: orderAggregate, id: idOf(n) };
+    await handler.handle(
+      target,
+      {
+        ...({ type: 'Place', userId, projectId: null, planId: 'p', provider: 'wechatpay' } as const),
+        ...{ grant: { capacity_bytes: 5 }, ...money, expiresAt: time },
+      },
+      givenContext(10 * n + 10, time),
+    );
+    const reports = facts.map((fact, index) => ({
+      ...({ provider: 'wechatpay', mismatch: null, transactionId: 't1' } as const),
+      ...{ callback: `wechatpay-${index}`, fact, at: time },
+    }));
+    await handler.handle(target, { type: 'Report', reports }, givenContext(10 * n + 11, time));
+  }
+  t.deepEqual(await reconcile(), { asked: 2, reported: 1, failed: [], next: null });
+  t.deepEqual(accepted, ['refunded 0']);
+});
+
+test('A failure that is not of the platform ends the call', async (t) => {
+  const { reconcile } = await givenOrders(2, () => {
+    throw new TypeError('a mistake');
+  });
+  await t.throwsAsync(reconcile(), { instanceOf: TypeError });
+});
+
+test('A daily run goes on where its last call ended, and gives way to a new one after a day', async (t) => {
+  // given a platform whose runs never end
+  const { stateStore } = await givenStores();
+  const clock = settableClock(time);
+  const asked: Pick<ReconcilePeriod, 'to' | 'after'>[] = [];
+  const reconcileDaily = makeReconcileDaily({
+    paymentMakers: new Map([['wechatpay', partial<QueryingMaker>({ provider: 'wechatpay', query: unused })]]),
+    stateStore,
+    clock,
+    reconcilePayments: async ({ to, after }): Promise<Reconciled> => {
+      asked.push({ to, after });
+      return Promise.resolve({ asked: 100, reported: 0, failed: [], next: idOf(asked.length) });
+    },
+  });
+  const look = () => reconcileDaily(context);
+  await look();
+
+  // when it is asked again within the day, then the run goes on
+  clock.advance(60_000);
+  await look();
+  clock.advance(86_400_000 - 60_000 - 1);
+  await look();
+  // when the run is a day old, then another begins at the start of the last four days
+  clock.advance(1);
+  await look();
+  const next = new Date(time.getTime() + 86_400_000);
+  t.deepEqual(asked, [
+    { to: time, after: null },
+    { to: time, after: idOf(1) },
+    { to: time, after: idOf(2) },
+    { to: next, after: null },
+  ]);
+});
+
+test('Each platform that lists its reports or can be asked about an order is asked once a day, and no other', async (t) => {
+  const { stateStore } = await givenStores();
+  const clock = settableClock(time);
+  const asked: string[] = [];
+  const reconcileDaily = makeReconcileDaily({
+    paymentMakers: new Map([
+      ['stripe', partial<ListingMaker>({ provider: 'stripe', listReports: unused })],
+      ['wechatpay', partial<QueryingMaker>({ provider: 'wechatpay', query: unused })],
+      ['epay', partial<PaymentMaker>({ provider: 'epay', makePayment: unused })],
+    ]),
+    stateStore,
+    clock,
+    reconcilePayments: async ({ provider, from, to }) => {
+      asked.push(`${provider}: ${(to.getTime() - from.getTime()) / 86_400_000} days`);
+      return Promise.resolve({ asked: 0, reported: 0, failed: [], next: null });
+    },
+  });
+  await reconcileDaily(context);
+  await reconcileDaily(context);
+  clock.advance(86_400_000);
+  await reconcileDaily(context);
+  t.deepEqual(asked, Array.from({ length: 2 }, () => ['stripe: 4 days', 'wechatpay: 4 days']).flat());
+});

@@ -1,0 +1,389 @@
+import test from 'ava';
+import type { PaymentCallbackEvent } from '../../../../src/areas/payments/domain/payment-callback/events.js';
+import { paymentCallbackAggregate } from '../../../../src/areas/payments/domain/payment-callback/payment-callback.js';
+import {
+  callbackIdOf,
+  ownStreamId,
+  reportName,
+  transactionStreamId,
+} from '../../../../src/areas/payments/domain/payment-ids.js';
+import type { OrderEvent } from '../../../../src/areas/payments/domain/order/events.js';
+import { orderAggregate, reportsMax } from '../../../../src/areas/payments/domain/order/order.js';
+import type { TransactionEvent } from '../../../../src/areas/payments/domain/transaction/events.js';
+import {
+  transactionAggregate,
+  transactionReportsMax,
+} from '../../../../src/areas/payments/domain/transaction/transaction.js';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
+import { makeSettlePayment } from '../../../../src/areas/payments/commands/callbacks/settle-payment.js';
+import { givenContext } from '../../../support/given/given-stores.js';
+import { digest } from '../../../support/examples/ids.js';
+import { appendEvents } from '../../../support/given/append-events.js';
+import {
+  givenPayments,
+  numbers,
+  orderIds,
+  paid,
+  refunded,
+  told,
+} from '../../../support/given/given-payments.js';
+import type { GivenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+const [number] = numbers;
+const [orderId] = orderIds;
+const dispute = { kind: 'dispute', dispute_id: 'd1', status: 'open' } as const;
+
+/** Given two orders, and a store whose appends to streams of a category fail while `fail` names it. */
+async function given() {
+  let failing: string | null = null;
+  const reads: string[] = [];
+  const world = await givenPayments({
+    wrap: (store) => ({
+      ...store,
+      read: (stream, ...rest) => {
+        reads.push(stream.split('-')[0] ?? '');
+        return store.read(stream, ...rest);
+      },
+      append: async (stream, ...rest) => {
+        if (failing !== null && stream.startsWith(failing)) throw new StoreUnavailable('away');
+        return store.append(stream, ...rest);
+      },
+    }),
+  });
+  const written = async (from = 0) =>
+    (await world.events()).slice(from).map(({ stream, type }) => `${stream.split('-')[0]}: ${type}`);
+  return { ...world, written, reads, fail: (category: string | null) => void (failing = category) };
+}
+
+test('A paid callback makes two appends, and its repetition none', async (t) => {
+  const { send, written, callback } = await given();
+  const before = (await written()).length;
+  const message = { key: 'm1', told: [told(paid(), { number })] };
+  await send(message);
+  t.deepEqual(await written(before), ['transaction: PaymentReported', 'order: PaymentCaptured']);
+  await send(message);
+  t.is((await written()).length, before + 2);
+  t.like(await callback('m1'), { held: null, disposition: 'applied', orderId });
+  // Other content under the key is a conflict, which changes no order.
+  await send({ key: 'm1', told: [told(paid(1), { number })] });
+  t.deepEqual(await written(before + 2), ['transaction: PaymentConflicted']);
+});
+
+test('The reaction reads nothing of a report that its process has told, and reads what another process has told', async (t) => {
+  const { send, react, another, reads, fail, written, order } = await given();
+  await send({ key: 'm1', told: [told(paid(), { number })] });
+  reads.length = 0;
+  await react();
+  t.deepEqual(reads, []);
+  // A process that has cached neither stream reads both.
+  await another().react();
+  t.deepEqual(reads, ['transaction', 'order']);
+  // The reaction tells what the request could not, after reads of the head.
+  fail('order');
+  const before = (await written()).length;
+  await send({ key: 'm2', told: [told(refunded(300))] });
+  fail(null);
+  t.like(await order(), { refunded: 0 });
+  await react(before);
+  t.like(await order(), { refunded: 300 });
+});
+
+test('A report that came before its link reaches the order in one append with the report that links', async (t) => {
+  const { send, written, callback, order, events } = await given();
+  await send({ key: 'm1', told: [told(refunded(300))] });
+  t.like(await callback('m1'), { held: 'unlinked_transaction', disposition: null });
+  const before = (await written()).length;
+  await send({ key: 'm2', told: [told(paid(), { number })] });
+  t.deepEqual(await written(before), [
+    ...['transaction: PaymentReported', 'order: RefundReported', 'order: PaymentCaptured'],
+  ]);
+  t.deepEqual(await order(), { status: 'partially_refunded', refunded: 300, due: true });
+  const names = (await events()).slice(-2).map(({ data }) => data['callback']);
+  const transaction = transactionStreamId('standard', 't1');
+  t.deepEqual(names, [`${reportName(transaction, 0)}.0`, `${reportName(transaction, 1)}.0`]);
+});
+
+test('A report without a transaction goes to its order alone', async (t) => {
+  const { send, written, order } = await given();
+  const before = (await written()).length;
+  const pending = { key: 'm1', told: [told({ kind: 'pending' }, { number, transaction: null })] };
+  await send(pending);
+  await send(pending);
+  t.deepEqual(await written(before), ['order: PaymentPending']);
+  t.like(await order(), { status: 'pending' });
+});
+
+test('An inbox keeps what has no order, what is not readable, and what names several transactions', async (t) => {
+  const { send, written } = await given();
+  const unknown = { number: 'NOT-OURS', transaction: null };
+  const cases = [
+    [[told({ kind: 'failed' }, unknown)], ['transaction: PaymentReported']],
+    [[told({ kind: 'unreadable', field: 'amount' }, { number })], ['transaction: PaymentReported']],
+    [[told({ kind: 'nothing' })], []],
+    [
+      [told(paid(), { number, transaction: 't8' }), told(refunded(1), { number, transaction: 't9' })],
+      [
+        'transaction: PaymentReported',
+        'order: PaymentCaptured',
+        'transaction: PaymentReported',
+        'order: RefundReported',
+      ],
+    ],
+  ] as const;
+  for (const [index, [notifications, expected]] of cases.entries()) {
+    const before = (await written()).length;
+    await send({ key: `m${index}`, told: notifications });
+    t.deepEqual(await written(before), ['payment: PaymentCallbackReceived', ...expected]);
+  }
+});
+
+test('The reaction tells the order what a request did not tell, and what its link releases', async (t) => {
+  const { send, fail, another, order, written } = await given();
+  await send({ key: 'm1', told: [told(refunded(300))] });
+  // Given a payment that was accepted, and a process that stopped before it told the order
+  fail('order');
+  t.is(await send({ key: 'm2', told: [told(paid(), { number })] }), 'acknowledged');
+  fail(null);
+  t.like(await order(), { status: 'created' });
+  // When the reaction handles only the events from the link on
+  await another().react((await written()).length - 1);
+  // Then the order knows the payment and the refund, and the reaction is done
+  t.deepEqual(await order(), { status: 'partially_refunded', refunded: 300, due: true });
+  const { length } = await written();
+  await another().react();
+  t.is((await written()).length, length);
+});
+
+test('A repetition of a report that the order does not know is not acknowledged before the order knows it', async (t) => {
+  const { send, fail, order } = await given();
+  const message = { key: 'm1', told: [told(paid(), { number })] };
+  fail('order');
+  await send(message);
+  await t.throwsAsync(send(message), { instanceOf: StoreUnavailable });
+  fail(null);
+  t.is(await send(message), 'acknowledged');
+  t.like(await order(), { status: 'paid' });
+});
+
+test('The reaction passes on what the inbox of a callback holds', async (t) => {
+  const { send, fail, another, order } = await given();
+  fail('transaction');
+  await send({
+    ...{ key: 'm1', told: [told(paid(), { number }), told(refunded(300), { number, transaction: 't2' })] },
+  });
+  fail(null);
+  t.like(await order(), { status: 'created' });
+  await another().react();
+  t.like(await order(), { status: 'paid', due: true });
+});
+
+test('The reaction tells a decision that was cut off', async (t) => {
+  const { send, idOf, fail, resolve, another, order, written } = await given();
+  await send({ key: 'm1', told: [told(paid(), { number: 'NOT-OURS' })] });
+  const id = await idOf('m1');
+  fail('order');
+  await t.throwsAsync(resolve({ id, action: 'apply', orderId }), { instanceOf: StoreUnavailable });
+  fail(null);
+  await another().react((await written()).length - 1);
+  t.like(await order(), { status: 'paid' });
+});
+
+test('A callback that an earlier release held is passed on, and its decision stands', async (t) => {
+  const { stores, react, order, callback, send } = await given();
+  const received = (transaction_id: string): PaymentCallbackEvent => ({
+    type: 'PaymentCallbackReceived',
+    data: {
+      ...{ provider: 'standard', fields_digest: digest, is_ours: true, received_at: at.toISOString() },
+      notifications: [{ order_number: null, transaction_id, fact: paid(), at: null }],
+    },
+  });
+  const held: PaymentCallbackEvent = {
+    type: 'PaymentCallbackHeld',
+    data: { reason: 'unlinked_transaction' },
+  };
+  const note = { note: await sealedNote(), note_of: null, note_digest: digest };
+  const histories: readonly (readonly [string, readonly PaymentCallbackEvent[]])[] = [
+    ['waiting', [received('t1'), held]],
+    [
+      'dismissed',
+      [
+        received('t2'),
+        held,
+        { type: 'PaymentCallbackResolved', data: { action: 'dismiss', order_id: null, ...note } },
+      ],
+    ],
+    [
+      'applied',
+      [
+        received('t3'),
+        held,
+        { type: 'PaymentCallbackResolved', data: { action: 'apply', order_id: orderIds[1], ...note } },
+      ],
+    ],
+  ];
+  for (const [key, events] of histories) {
+    const target = { aggregate: paymentCallbackAggregate, id: callbackIdOf('standard', key) };
+    await appendEvents(stores.handler, target, events, at);
+  }
+  const parked: TransactionEvent = {
+    type: 'CallbackParked',
+    data: { callback: callbackIdOf('standard', 'waiting') },
+  };
+  const transaction = { aggregate: transactionAggregate, id: transactionStreamId('standard', 't1') };
+  await appendEvents(stores.handler, transaction, [parked], at);
+  await react();
+  t.like(await callback('waiting.0'), { held: 'unlinked_transaction' });
+  t.like(await callback('applied.0'), { disposition: 'applied', orderId: orderIds[1] });
+  await t.throwsAsync(callback('dismissed.0'), { message: 'there is no report dismissed.0' });
+  t.like(await order(1), { status: 'paid' });
+  // The link of a later report releases it, under the name that the earlier release would have used.
+  await send({ key: 'link', told: [told({ kind: 'pending' }, { number })] });
+  t.like(await order(), { status: 'paid' });
+
+  async function sealedNote() {
+    return stores.sealer.seal({ kind: 'payment-note', paymentId: 'p' }, 'note', 'why');
+  }
+});
+
+/** Gives the first order as many reports as it keeps. */
+async function fill({ handler }: GivenStores): Promise<void> {
+  const events = Array.from({ length: reportsMax }, (_, n): OrderEvent => {
+    const data = { ...{ callback: `standard-c${n}`, transaction_id: 't1', amount: 1, currency: 'USD' } };
+    const refund = { refund_id: `r${n}`, status: 'pending' as const };
+    return { type: 'RefundReported', data: { ...data, refund, at: at.toISOString() } };
+  });
+  await appendEvents(handler, { aggregate: orderAggregate, id: orderId }, events, at);
+}
+
+test('A report for a full order waits with its reason, and is only dismissed', async (t) => {
+  const { stores, send, idOf, callback, resolve } = await given();
+  await fill(stores);
+  // When more reports come, then the first is a mismatch, and the next waits while the mismatch is open
+  await send({ key: 'first', told: [told(paid(), { number })] });
+  t.like(await callback('first'), { held: null, disposition: 'mismatch' });
+  await send({ key: 'second', told: [told(paid(), { number, transaction: 't2' })] });
+  t.like(await callback('second'), { held: 'order_full', disposition: null });
+  // and an operator can dismiss it
+  const id = await idOf('second');
+  t.is(await outcomeOf(resolve({ id, action: 'apply', orderId })), 'payment_callback_full');
+  t.like(await resolve({ id, action: 'dismiss' }), { disposition: 'ignored' });
+  // and what moves no money is kept in the inbox
+  const failed = told({ kind: 'failed' }, { number, transaction: null });
+  t.is(await send({ key: 'third', told: [failed] }), 'acknowledged');
+  t.like(await callback('third.0'), { held: 'order_full' });
+});
+
+test('A report has no outcome where the order gets room while the report is applied', async (t) => {
+  const { stores, send, idOf, resolve, callback, react } = await given();
+  // Given an order with room for no report, because one is in review
+  await fill(stores);
+  await send({ key: 'first', told: [told(paid(), { number })] });
+  const review = { id: `${await idOf('first')}.0`, action: 'dismiss' } as const;
+  // When an operator decides on that after the order has refused a second report
+  const { handler } = stores;
+  let isDecided = false;
+  const settlePayment = makeSettlePayment({
+    handler: {
+      load: (...request) => handler.load(...request),
+      handle: async (target, command, ...rest) => {
+        const handled = await handler.handle(target, command, ...rest);
+        if (target.id === orderId && !isDecided) {
+          isDecided = true;
+          await resolve(review);
+        }
+        return handled;
+      },
+    },
+    paymentMakers: new Map(),
+  });
+  const key = callbackIdOf('standard', 'second');
+  const report = { order_number: number, transaction_id: 't2' };
+  const message = { is_ours: true, order_id: null, received_at: at.toISOString() };
+  const second = { ...message, key, digest, told: [{ ...report, fact: paid(), at: null }] };
+  const accepted = await settlePayment.accept('standard', second, givenContext(900, at));
+  // Then the attempt is repeated, and the next one applies the report
+  await t.throwsAsync(accepted.settle(givenContext(901, at)), { instanceOf: StoreUnavailable });
+  await react();
+  t.like(await callback('second'), { held: null, disposition: 'mismatch' });
+});
+
+test('A record that a full order would hold is refused, and is taken when the order has room', async (t) => {
+  const { stores, send, idOf, resolve, record, written } = await given();
+  // Given an order with room for no report, because one is in review
+  await fill(stores);
+  await send({ key: 'first', told: [told(paid(), { number })] });
+  const before = (await written()).length;
+  // When an operator records a payment, then nothing is written
+  const payment = {
+    order: orderId,
+    kind: 'paid',
+    transaction_id: 't2',
+    amount: 999,
+    currency: 'USD',
+  } as const;
+  t.is(await outcomeOf(record(payment)), 'payment_callback_full');
+  t.is((await written()).length, before);
+  // When the review is decided on, then the same record goes to the order
+  await resolve({ id: `${await idOf('first')}.0`, action: 'dismiss' });
+  t.like(await record(payment), { outcome: 'recorded', disposition: 'mismatch' });
+});
+
+test('A waiting payment is not applied to an order without room for it, and stays in the list', async (t) => {
+  const { stores, send, idOf, callback, resolve, events } = await given();
+  // Given a payment and its refund without an order, and an order with room for neither, because one report is in review
+  const unknown = { number: 'NOT-OURS', transaction: 't2' };
+  await send({ key: 'paid', told: [told(paid(), unknown)] });
+  await send({ key: 'refunded', told: [told(refunded(300), { transaction: 't2' })] });
+  await fill(stores);
+  await send({ key: 'first', told: [told(paid(), { number })] });
+  const { length } = await events();
+  // When an operator applies it, then nothing is written, and both wait as before
+  const id = await idOf('paid');
+  const apply = { id, action: 'apply', orderId } as const;
+  t.is(await outcomeOf(resolve(apply)), 'payment_callback_full');
+  t.is((await events()).length, length);
+  t.like(await callback('paid'), { held: 'unknown_order', action: null });
+  t.like(await callback('refunded'), { held: 'unlinked_transaction', action: null });
+  // When the review is decided on, then the payment is applied, and goes to review itself
+  await resolve({ id: `${await idOf('first')}.0`, action: 'dismiss' });
+  t.like(await resolve(apply), { disposition: 'mismatch', orderId });
+  // and its refund, for which the order has no room meanwhile, stays in the list
+  t.like(await callback('refunded'), { held: 'order_full', disposition: null });
+  // and the same decision again is known, although the order is full
+  t.like(await resolve(apply), { disposition: 'mismatch', orderId });
+});
+
+test('A payment is not applied where an earlier report of its transaction takes the last room of the order', async (t) => {
+  const { stores, send, idOf, callback, resolve } = await given();
+  await send({ key: 'refunded', told: [told(refunded(300), { transaction: 't2' })] });
+  const payment = told(paid(), { number: 'NOT-OURS', transaction: 't2' });
+  await send({ key: 'paid', told: [payment] });
+  await fill(stores);
+  t.is(
+    await outcomeOf(resolve({ id: await idOf('paid'), action: 'apply', orderId })),
+    'payment_callback_full',
+  );
+  t.like(await callback('paid'), { held: 'unknown_order', action: null });
+});
+
+test('A transaction keeps a limited number of reports, and a further one waits for itself', async (t) => {
+  const { stores, send, resolve, events } = await given();
+  const kept = Array.from({ length: transactionReportsMax }, (_, n): TransactionEvent => {
+    const told = [{ order_number: null, transaction_id: 't1', fact: dispute, at: null }];
+    const data = { key: `c${n}`, digest, is_ours: true, told, order_id: null, received_at: at.toISOString() };
+    return { type: 'PaymentReported', data };
+  });
+  const transaction = transactionStreamId('standard', 't1');
+  await appendEvents(stores.handler, { aggregate: transactionAggregate, id: transaction }, kept, at);
+  const { length } = await events();
+  await send({ key: 'late', told: [told(paid(), { number })] });
+  const own = ownStreamId('standard', callbackIdOf('standard', 'late'));
+  t.deepEqual(
+    (await events()).slice(length).map(({ stream }) => stream),
+    [`transaction-${own}`],
+  );
+  t.is(await outcomeOf(resolve({ id: `${own}@0`, action: 'apply', orderId })), 'payment_callback_full');
+  t.like(await resolve({ id: `${own}@0`, action: 'dismiss' }), { disposition: 'ignored' });
+});

@@ -1,0 +1,448 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { OrderEvent } from '../../../../src/areas/payments/domain/order/events.js';
+import { orderNumber, parseOrderNumber } from '../../../../src/areas/payments/domain/order/number.js';
+import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
+import {
+  isDue,
+  orderAggregate,
+  type OrderCommand,
+  type OrderState,
+  orderStatus,
+  outcomeIn,
+  refundedAmount,
+  type ReportedFact,
+  reportsMax,
+} from '../../../../src/areas/payments/domain/order/order.js';
+import { isOpenStatus, orderStatusSchema } from '../../../../src/areas/payments/domain/order/status.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import { digest, orderId, userId } from '../../../support/examples/ids.js';
+import { sealedExample } from '../../../support/examples/sealed.js';
+import { given } from '../../../support/given/given.js';
+
+const place = {
+  type: 'Place',
+  userId,
+  projectId: null,
+  planId: 'capacity-100g',
+  grant: { capacity_bytes: 107_374_182_400 },
+  provider: 'standard',
+  amount: 999,
+  currency: 'USD',
+  expiresAt: new Date('2026-01-03T03:04:05.000Z'),
+} as const satisfies OrderCommand;
+
+const placed: OrderEvent = {
+  type: 'OrderPlaced',
+  data: {
+    user_id: userId,
+    project_id: null,
+    plan_id: 'capacity-100g',
+    grant: { capacity_bytes: 107_374_182_400 },
+    provider: 'standard',
+    amount: 999,
+    currency: 'USD',
+    expires_at: '2026-01-03T03:04:05.000Z',
+  },
+};
+
+const paid: PaymentFact = { kind: 'paid', amount: 999, currency: 'USD' };
+const instantAt = (minute: number): Date => new Date(Date.UTC(2026, 0, 2, 4, minute));
+
+function reportOf(
+  fact: PaymentFact,
+  name = 'standard-c1',
+  minute = 0,
+  transactionId: string | null = 't1',
+): OrderCommand {
+  const of = { provider: 'standard', mismatch: null } as const;
+  return { type: 'Report', reports: [{ ...of, callback: name, transactionId, fact, at: instantAt(minute) }] };
+}
+
+const note = { note: sealedExample('why'), note_of: userId, note_digest: digest };
+
+/** Returns the order after the commands. Each command decides on the events of the earlier ones. */
+function after(...commands: readonly OrderCommand[]): OrderState {
+  const events: OrderEvent[] = [placed];
+  for (const command of commands) {
+    const { state } = given(orderAggregate, ...events);
+    events.push(...orderAggregate.decider.decide(command, state));
+  }
+  return given(orderAggregate, ...events).state;
+}
+
+function seen(state: OrderState) {
+  if (state.status === 'absent') throw new Error('there is no order');
+  return { status: orderStatus(state), refunded: refundedAmount(state), due: isDue(state) };
+}
+
+test('An order is placed once', (t) => {
+  given(orderAggregate).when(place).then(t, placed);
+  t.like(seen(after()), { status: 'created', refunded: 0, due: false });
+});
+
+test('A payment of the right amount and currency is captured once', (t) => {
+  given(orderAggregate, placed)
+    .when(reportOf(paid))
+    .then(t, {
+      type: 'PaymentCaptured',
+      data: {
+        callback: 'standard-c1',
+        transaction_id: 't1',
+        amount: 999,
+        currency: 'USD',
+        at: instantAt(0).toISOString(),
+      },
+    });
+  t.like(seen(after(reportOf(paid))), { status: 'paid', due: true });
+});
+
+test('A payment of another amount or currency needs a review', (t) => {
+  const wrong: readonly PaymentFact[] = [
+    { kind: 'paid', amount: 998, currency: 'USD' },
+    { kind: 'paid', amount: 1_000, currency: 'USD' },
+    { kind: 'paid', amount: 999, currency: 'JPY' },
+  ];
+  for (const fact of wrong) t.like(seen(after(reportOf(fact))), { status: 'review', due: false });
+  const resolved = (action: 'apply' | 'dismiss'): OrderCommand => ({
+    type: 'ResolveReview',
+    callback: 'standard-c1',
+    action,
+    note,
+  });
+  const [fact] = wrong;
+  if (fact === undefined) return t.fail();
+  t.like(seen(after(reportOf(fact), resolved('apply'))), { status: 'paid', due: true });
+  t.like(seen(after(reportOf(fact), resolved('dismiss'))), { status: 'created', due: false });
+});
+
+test('An unpaid order expires, and a later payment revives it', (t) => {
+  const expire = (time: string): OrderCommand => ({ type: 'Expire', now: new Date(time) });
+  t.is(seen(after(expire('2026-01-03T03:04:04.999Z'))).status, 'created');
+  t.is(seen(after(expire('2026-01-03T03:04:05.000Z'))).status, 'expired');
+  t.is(seen(after(expire('2026-01-03T03:04:05.000Z'), reportOf(paid))).status, 'paid');
+  const [captured] = orderAggregate.decider.decide(reportOf(paid), given(orderAggregate, placed).state);
+  if (captured === undefined) return t.fail();
+  given(orderAggregate, placed, captured).when(expire('2026-01-03T03:04:05.000Z')).thenNothing(t);
+});
+
+test('An open order is canceled, and a paid one is not', (t) => {
+  t.is(seen(after({ type: 'Cancel' })).status, 'canceled');
+  t.is(seen(after({ type: 'Cancel' }, { type: 'Cancel' })).status, 'canceled');
+  const { state } = given(orderAggregate, placed);
+  const captured = orderAggregate.decider.decide(reportOf(paid), state);
+  given(orderAggregate, placed, ...captured)
+    .when({ type: 'Cancel' })
+    .thenRejected(t, 'order_not_open');
+  // A canceled order that was paid later is not canceled again: its buyer must not believe that the order is void.
+  given(orderAggregate, placed, { type: 'OrderCanceled', data: {} }, ...captured)
+    .when({ type: 'Cancel' })
+    .thenRejected(t, 'order_not_open');
+});
+
+test('The grant is held while a capture stands, and fulfilments and revocations alternate', (t) => {
+  const all: PaymentFact = { kind: 'refunded-in-total', amount: 999, currency: 'USD' };
+  const marks: readonly OrderCommand[] = [{ type: 'MarkFulfilled' }, { type: 'MarkRevoked' }];
+  t.is(seen(after(...marks)).status, 'created');
+  t.is(seen(after(reportOf(paid), ...marks)).status, 'fulfilled');
+  const refunded = after(reportOf(paid), ...marks, reportOf(all, 'standard-c2', 1), ...marks);
+  t.like(seen(refunded), { status: 'refunded', refunded: 999, due: false });
+  const captured = orderAggregate.decider.decide(reportOf(paid), given(orderAggregate, placed).state);
+  const fulfilled = given(orderAggregate, placed, ...captured, { type: 'OrderFulfilled', data: {} });
+  for (const mark of marks) fulfilled.when(mark).thenNothing(t);
+  t.false(refunded.status === 'placed' && refunded.is_granted);
+});
+
+test('A refund that failed after a total reduces the refunded amount', (t) => {
+  const total: PaymentFact = { kind: 'refunded-in-total', amount: 500, currency: 'USD' };
+  const failed: PaymentFact = {
+    kind: 'refund',
+    refund_id: 'r1',
+    status: 'failed',
+    amount: 200,
+    currency: 'USD',
+  };
+  t.is(
+    seen(after(reportOf(paid), reportOf(total, 'standard-c2', 1), reportOf(failed, 'standard-c3', 2)))
+      .refunded,
+    300,
+  );
+  t.is(
+    seen(after(reportOf(paid), reportOf(total, 'standard-c2', 2), reportOf(failed, 'standard-c3', 1)))
+      .refunded,
+    500,
+  );
+});
+
+const refundOf = (
+  status: 'pending' | 'succeeded' | 'failed',
+  amount: number,
+  refundId = 'r1',
+): PaymentFact => ({ ...{ kind: 'refund', refund_id: refundId, status, amount, currency: 'USD' } });
+const totalOf = (amount: number, currency = 'USD'): PaymentFact => ({
+  ...{ kind: 'refunded-in-total', amount, currency },
+});
+const disputeOf = (status: 'open' | 'won' | 'lost') =>
+  ({ kind: 'dispute', dispute_id: 'd1', status }) as const;
+
+/** Two reports on a payment of 999, each with its minute, and the resulting order in either order of arrival. */
+const pairs: readonly [
+  string,
+  readonly [PaymentFact, number],
+  readonly [PaymentFact, number],
+  Partial<ReturnType<typeof seen>>,
+][] = [
+  ['the later refund', [refundOf('succeeded', 300), 1], [refundOf('pending', 300), 2], { refunded: 0 }],
+  ['failure over success', [refundOf('succeeded', 300), 1], [refundOf('failed', 300), 1], { refunded: 0 }],
+  ['success over pending', [refundOf('pending', 300), 1], [refundOf('succeeded', 300), 1], { refunded: 300 }],
+  ['the larger refund', [refundOf('succeeded', 300), 1], [refundOf('succeeded', 400), 1], { refunded: 400 }],
+  ['the later total', [totalOf(400), 1], [totalOf(300), 2], { refunded: 300 }],
+  ['the larger total', [totalOf(300), 1], [totalOf(400), 1], { refunded: 400 }],
+  // Stripe's times are whole seconds, and it reports no total when a refund fails.
+  ['a failure at the time of a total', [totalOf(400), 1], [refundOf('failed', 300), 1], { refunded: 100 }],
+  [
+    'a refund that fails in its second',
+    [totalOf(999), 1],
+    [refundOf('failed', 999), 1],
+    { refunded: 0, due: true },
+  ],
+  [
+    'a part that is lost in a dispute',
+    [{ ...disputeOf('open'), amount: 100, currency: 'USD' }, 1],
+    [{ ...disputeOf('lost'), amount: 100, currency: 'USD' }, 2],
+    { status: 'disputed', due: true },
+  ],
+  [
+    'a part that is lost and the rest refunded',
+    [totalOf(899), 1],
+    [{ ...disputeOf('lost'), amount: 100, currency: 'USD' }, 2],
+    { status: 'disputed', due: false },
+  ],
+  [
+    'a loss in another currency as the whole',
+    [{ ...disputeOf('lost'), amount: 100, currency: 'EUR' }, 1],
+    [{ kind: 'nothing' }, 1],
+    { status: 'disputed', due: false },
+  ],
+  [
+    'a payment with tax and its refund',
+    [{ kind: 'paid', amount: 999, currency: 'USD', charged: 1_230 }, 0],
+    [totalOf(1_230), 1],
+    { refunded: 1_230, status: 'refunded', due: false },
+  ],
+  [
+    'the money of a payment with tax as the same payment',
+    [{ kind: 'paid', amount: 999, currency: 'USD', charged: 1_230 }, 0],
+    [{ kind: 'paid', amount: 1_230, currency: 'USD' }, 1],
+    { status: 'paid', due: true },
+  ],
+  [
+    'no more refunds than payments',
+    [totalOf(2_000), 1],
+    [{ kind: 'nothing' }, 1],
+    { refunded: 999, status: 'refunded' },
+  ],
+  ['an open dispute', [disputeOf('open'), 1], [{ kind: 'nothing' }, 1], { status: 'disputed', due: true }],
+  ['an end over an opening', [disputeOf('won'), 1], [disputeOf('open'), 2], { status: 'paid', due: true }],
+  ['the later end', [disputeOf('lost'), 1], [disputeOf('won'), 2], { status: 'paid', due: true }],
+  ['a loss over a win', [disputeOf('won'), 1], [disputeOf('lost'), 1], { status: 'disputed', due: false }],
+];
+
+for (const [what, one, other, expected] of pairs) {
+  test(`An order counts ${what}, in either order of arrival`, (t) => {
+    const [first, second] = [
+      reportOf(one[0], 'standard-c1', one[1]),
+      reportOf(other[0], 'standard-c2', other[1]),
+    ];
+    t.like(seen(after(reportOf(paid, 'standard-c0'), first, second)), expected);
+    t.like(seen(after(second, first, reportOf(paid, 'standard-c0'))), expected);
+  });
+}
+
+test('A discount, and a report of the money that moved, are one payment that a refund of that money ends', (t) => {
+  const asked = reportOf({ kind: 'paid', amount: 999, currency: 'USD', charged: 500 }, 'standard-c1');
+  const moved = reportOf({ kind: 'paid', amount: 500, currency: 'USD' }, 'standard-c2');
+  for (const reports of [
+    [asked, moved],
+    [moved, asked],
+  ]) {
+    t.like(seen(after(...reports)), { status: 'paid', due: true, refunded: 0 });
+    const refunded = seen(after(...reports, reportOf(totalOf(500), 'standard-c3', 1)));
+    t.like(refunded, { status: 'refunded', due: false, refunded: 500 });
+  }
+  // The money of another payment is no payment of the order.
+  const another = reportOf({ kind: 'paid', amount: 500, currency: 'USD' }, 'standard-c2', 0, 't2');
+  t.is(seen(after(asked, another)).status, 'review');
+});
+
+test('An unpaid order that ended in several ways is canceled by its buyer first, then expired, then failed', (t) => {
+  const failed = reportOf({ kind: 'failed' });
+  const expired = reportOf({ kind: 'expired' }, 'standard-c2');
+  const expire: OrderCommand = { type: 'Expire', now: new Date('2026-01-04T03:04:05.000Z') };
+  t.is(seen(after(failed)).status, 'failed');
+  t.is(seen(after(failed, expired)).status, 'expired');
+  t.is(seen(after(expired, failed)).status, 'expired');
+  t.is(seen(after({ type: 'Cancel' }, { type: 'Cancel' }, failed)).status, 'canceled');
+  t.is(seen(after(failed, expire)).status, 'failed', 'a failed order does not expire');
+  t.is(seen(after(reportOf({ kind: 'pending' }))).status, 'pending');
+});
+
+test('A report on a payment of another transaction changes nothing of the order', (t) => {
+  const elsewhere = (of: PaymentFact, name: string): OrderCommand => reportOf(of, name, 1, 't2');
+  const others = [elsewhere(disputeOf('lost'), 'standard-c2'), elsewhere(totalOf(999), 'standard-c3')];
+  t.like(seen(after(reportOf(paid), ...others)), { status: 'paid', refunded: 0, due: true });
+});
+
+test('A decided mismatch is not found again, and the larger of two payments by one transaction counts', (t) => {
+  const decide = (callback: string, action: 'apply' | 'dismiss'): OrderCommand => ({
+    ...{ type: 'ResolveReview', callback, action, note },
+  });
+  const foreign = reportOf(totalOf(5, 'EUR'));
+  const state = after(foreign, decide('standard-c1', 'dismiss'));
+  t.deepEqual(orderAggregate.decider.decide(foreign, state), []);
+  const less = reportOf({ kind: 'paid', amount: 998, currency: 'USD' }, 'standard-c2');
+  const refund = reportOf(totalOf(998), 'standard-c4', 1);
+  for (const rest of [
+    [less, decide('standard-c2', 'apply'), reportOf(paid, 'standard-c3')],
+    [reportOf(paid, 'standard-c3'), less, decide('standard-c2', 'apply')],
+  ]) {
+    t.like(seen(after(...rest, refund)), { status: 'partially_refunded', refunded: 998, due: true });
+  }
+});
+
+test('An order keeps a limited number of reports, and the next one needs a review', (t) => {
+  // Given an order with as many reports as it keeps
+  const many = Array.from({ length: reportsMax }, (_, n) =>
+    reportOf(refundOf('succeeded', 1, `r${n}`), `standard-c${n}`),
+  );
+  const events: OrderEvent[] = [placed];
+  let { state } = given(orderAggregate, placed);
+  const tell = (command: OrderCommand): readonly OrderEvent[] => {
+    const decided = orderAggregate.decider.decide(command, state);
+    events.push(...decided);
+    state = decided.reduce<OrderState>(evolve, state);
+    return decided;
+  };
+  for (const command of many) t.is(tell(command).length, 1);
+  t.is(seen(state).status, 'created');
+  // When a report repeats a known fact, then it decides nothing
+  t.deepEqual(tell(reportOf(refundOf('succeeded', 1), 'standard-again')), []);
+  // and the first report with a new fact puts the order in review
+  const news = reportOf(paid, 'standard-news');
+  t.like(tell(news)[0], {
+    type: 'PaymentMismatchFound',
+    data: { callback: 'standard-news', reason: 'too_many_reports' },
+  });
+  t.is(seen(state).status, 'review');
+  t.deepEqual(tell(news), [], 'once');
+  // and there is no room for the next report while that review is open, and never for one without a transaction
+  const next = reportOf({ kind: 'pending' }, 'standard-next');
+  t.deepEqual(outcomesOf(next), ['full']);
+  t.deepEqual(tell(next), []);
+  tell({ type: 'ResolveReview', callback: 'standard-news', action: 'apply', note });
+  t.like(seen(state), { status: 'partially_refunded', due: true });
+  const apart = reportOf({ kind: 'failed' }, 'standard-apart', 0, null);
+  t.deepEqual(outcomesOf(apart), ['full']);
+  t.deepEqual(tell(apart), []);
+  t.like(tell(next)[0], { data: { callback: 'standard-next', reason: 'too_many_reports' } });
+  t.deepEqual(outcomesOf(next), ['mismatch']);
+  t.is(seen(state).status, 'review');
+
+  function outcomesOf(command: OrderCommand): readonly string[] {
+    if (command.type !== 'Report' || state.status === 'absent') return [];
+    const order = state;
+    return command.reports.map((one) => outcomeIn(order, one));
+  }
+});
+
+const fact: fc.Arbitrary<PaymentFact> = fc.oneof(
+  fc.constantFrom<PaymentFact>(
+    { kind: 'pending' },
+    { kind: 'failed' },
+    { kind: 'expired' },
+    { kind: 'canceled' },
+    { kind: 'nothing' },
+    paid,
+    { kind: 'paid', amount: 1, currency: 'USD' },
+  ),
+  fc.record({
+    kind: fc.constant('refunded-in-total' as const),
+    amount: fc.constantFrom(0, 300, 999, 2_000),
+    currency: fc.constantFrom('USD', 'EUR'),
+  }),
+  fc.record({
+    kind: fc.constant('refund' as const),
+    refund_id: fc.constantFrom('r1', 'r2'),
+    status: fc.constantFrom('pending' as const, 'succeeded' as const, 'failed' as const),
+    amount: fc.constantFrom(300, 999),
+    currency: fc.constant('USD'),
+  }),
+  fc.record({
+    kind: fc.constant('dispute' as const),
+    dispute_id: fc.constantFrom('d1', 'd2'),
+    status: fc.constantFrom('open' as const, 'won' as const, 'lost' as const),
+  }),
+);
+
+const reports = fc
+  .array(
+    fc.record({
+      transactionId: fc.constantFrom('t1', 't2'),
+      fact,
+      at: fc.integer({ min: 0, max: 3 }).map(instantAt),
+    }),
+    { maxLength: 8 },
+  )
+  .map((list) =>
+    list.map((report, index): ReportedFact => {
+      return { ...report, provider: 'standard', mismatch: null, callback: `standard-c${index}` };
+    }),
+  );
+
+// `test/deep` tries every order of sets of up to six messages.
+test('The same messages lead to the same order, independent of their arrival and repetition', (t) => {
+  const property = fc.property(
+    reports.chain((list) => {
+      // Some messages arrive twice.
+      const delivered = fc.shuffledSubarray(list).chain((repeated) => {
+        const all = [...list, ...repeated];
+        return fc.shuffledSubarray(all, { minLength: all.length });
+      });
+      return fc.tuple(fc.constant(list), delivered);
+    }),
+    ([list, delivered]) => {
+      const command = (report: ReportedFact): OrderCommand => ({ type: 'Report', reports: [report] });
+      const once = seen(after(...list.map(command)));
+      t.deepEqual(seen(after(...delivered.map(command))), once);
+      t.true(once.refunded <= 2 * 999);
+    },
+  );
+  fc.assert(property, { numRuns: 250, seed: 20_260_102 });
+});
+
+test('An order’s number leads to its id, in upper and lower case', (t) => {
+  const number = orderNumber(orderId);
+  t.is(number.length, 26);
+  t.is(parseOrderNumber(number), orderId);
+  t.is(parseOrderNumber(number.toLowerCase()), orderId);
+  for (const id of ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']) {
+    t.is(parseOrderNumber(orderNumber(id)), id);
+  }
+  for (const bad of ['', 'x', `${number}0`, number.slice(1), number.replace(/^./, '8'), 'U'.repeat(26)]) {
+    t.is(parseOrderNumber(bad), null);
+  }
+});
+
+test('An end that another message repeats changes nothing', (t) => {
+  const failed: OrderEvent = {
+    type: 'PaymentFailed',
+    data: { callback: 'standard-c1', reason: 'failed', transaction_id: 't1', at: instantAt(0).toISOString() },
+  };
+  const order = given(orderAggregate, placed, failed);
+  order.when(reportOf({ kind: 'failed' }, 'standard-c2')).thenNothing(t);
+  t.deepEqual(order.state.status === 'placed' && order.state.facts.ends, ['failed']);
+});
+
+test('An order is open before it is paid or has ended, and in no other status', (t) => {
+  t.deepEqual(orderStatusSchema.options.filter(isOpenStatus), ['created', 'pending']);
+});

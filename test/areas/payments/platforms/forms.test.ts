@@ -1,0 +1,114 @@
+import test from 'ava';
+import { isAmbiguous, parseForm, signedText } from '../../../../src/areas/payments/platforms/forms.js';
+import {
+  at,
+  decodeBase64,
+  parseJsonObject,
+  parseTime,
+  textAt,
+  timeAt,
+} from '../../../../src/areas/payments/platforms/parsing.js';
+
+const form = (text: string) => parseForm(Buffer.from(text, 'utf8'));
+
+test('A form is decoded once, to the sent bytes', (t) => {
+  t.deepEqual(
+    form('a=1+2&b=%2B%25%26%3D&c&d=a=b&%65=x'),
+    new Map([
+      ['a', '1 2'],
+      ['b', '+%&='],
+      ['c', ''],
+      ['d', 'a=b'],
+      ['e', 'x'],
+    ]),
+  );
+  const chinese = form('a=%E5%AE%B9&b=容');
+  t.is(chinese?.get('a'), chinese?.get('b'));
+  t.is(Buffer.from(chinese?.get('a') ?? '', 'latin1').toString(), '容');
+  t.is(form('a.b=1&c[d]=2')?.get('c[d]'), '2');
+  t.deepEqual(form(''), new Map());
+});
+
+test('A form with two readings is refused', (t) => {
+  for (const text of [
+    'a=1&a=2',
+    'a=1&%61=2',
+    'a=%',
+    'a=%4',
+    'a=%zz',
+    '=1',
+    '&',
+    'a=1&',
+    '%=1',
+    'a&'.repeat(200),
+  ]) {
+    t.is(form(text), null, text.slice(0, 20));
+  }
+  t.is(form(Array.from({ length: 100 }, (_none, index) => `p${index}=1`).join('&'))?.size, 100);
+  t.is(form(Array.from({ length: 101 }, (_none, index) => `p${index}=1`).join('&')), null);
+});
+
+test('Names that objects inherit are ordinary names', (t) => {
+  const parsed = form('__proto__=x&constructor=y&hasOwnProperty=z');
+  t.is(parsed?.get('__proto__'), 'x');
+  t.is(signedText(parsed ?? new Map(), ['constructor', '__proto__']), '__proto__=x&constructor=y');
+});
+
+test('A value that contains a further parameter is ambiguous', (t) => {
+  t.true(isAmbiguous(new Map([['name', 'x&pid=1']]), ['pid']));
+  t.false(isAmbiguous(new Map([['name', 'x & pid = 1&other=2']]), ['pid']));
+});
+
+test('A path leads only through own properties of objects', (t) => {
+  const value: unknown = JSON.parse('{"a":{"b":"x","__proto__":{"c":"y"}},"list":[1]}');
+  t.is(at(value, 'a.b'), 'x');
+  t.is(at(value, 'a.__proto__.c'), 'y');
+  for (const path of [
+    'a.c',
+    '__proto__',
+    'a.constructor',
+    'a.b.length',
+    'list.0',
+    'list.length',
+    'a.b.c',
+    '',
+  ]) {
+    t.is(at(value, path), undefined, path);
+  }
+  t.is(textAt({ a: '' }, 'a'), null);
+  t.is(textAt({ a: 'x'.repeat(257) }, 'a'), null);
+  t.is(textAt({ a: 7 }, 'a'), null);
+});
+
+test('Only a JSON object in UTF-8 is accepted', (t) => {
+  for (const bytes of ['', '[]', 'null', '"x"', '1', '{', '{}{}', "{'a':1}", '['.repeat(100_000)]) {
+    t.is(parseJsonObject(Buffer.from(bytes)), null, bytes.slice(0, 10));
+  }
+  t.is(parseJsonObject(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), null);
+  t.deepEqual(parseJsonObject(Buffer.from('{"a":1}')), { a: 1 });
+});
+
+test('Base64 has one spelling', (t) => {
+  t.deepEqual(decodeBase64('AQI='), Buffer.from([1, 2]));
+  for (const text of ['', 'AQI', 'AQJ=', 'AQI=\n', ' AQI=', 'AQI==', 'A===', '-_8=', 'AQ I=', 'AQI=AQI=']) {
+    t.is(decodeBase64(text), null, text);
+  }
+});
+
+test('Times are RFC 3339 or whole seconds', (t) => {
+  t.is(parseTime('2026-01-02T11:04:05+08:00')?.toISOString(), '2026-01-02T03:04:05.000Z');
+  for (const text of ['', '1', '2026-01-02', '2026-13-02T00:00:00Z', '2026-01-02T00:00:00', 'yesterday'])
+    t.is(parseTime(text), null, text);
+  t.is(timeAt({ a: 1_767_323_045 }, 'a'), '2026-01-02T03:04:05.000Z');
+  for (const value of [1.5, 1e300, null, {}, true]) t.is(timeAt({ a: value }, 'a'), null);
+});
+
+test('A time that no event can hold is null, so that its message is still stored', (t) => {
+  const last = timeAt({ a: 253_402_300_799 }, 'a');
+  t.is(last, '9999-12-31T23:59:59.000Z');
+  // The likeliest of these are milliseconds that are read as seconds.
+  for (const value of [1_767_323_045_000, 253_402_300_800, -62_167_219_201])
+    t.is(timeAt({ a: value }, 'a'), null, String(value));
+  for (const text of ['9999-12-31T23:59:59-01:00', '0000-01-01T00:00:00+01:00'])
+    t.is(parseTime(text), null, text);
+});

@@ -1,0 +1,121 @@
+import test from 'ava';
+import { makePaymentMakers } from '../../../../../src/areas/payments/platforms/settings/payment-makers.js';
+import { readPaymentSettings } from '../../../../../src/areas/payments/platforms/settings/payment-settings.js';
+import { merchant, secrets } from '../messages/messages.js';
+import { givenKeyDirectory, readVectors } from '../vectors/vectors.js';
+import { merchantKeys, merchantSerial } from './given-makers.js';
+
+type Environment = Readonly<Record<string, string>>;
+
+const read = (environment: Environment) => readPaymentSettings((name) => environment[name]);
+const pem = merchantKeys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const bare = (type: 'pkcs1' | 'pkcs8') =>
+  merchantKeys.privateKey.export({ type, format: 'der' }).toString('base64');
+
+const callbacks = (keysDirectory: string): Environment => ({
+  PAYMENT_WECHATPAY_API_V3_KEY: secrets.wechatpayApiV3Key,
+  PAYMENT_WECHATPAY_MCHID: merchant.wechatpay.mchId,
+  PAYMENT_WECHATPAY_APPID: merchant.wechatpay.appId,
+  PAYMENT_WECHATPAY_KEYS_DIR: keysDirectory,
+  PAYMENT_ALIPAY_APP_ID: merchant.alipay.appId,
+  PAYMENT_ALIPAY_SELLER_ID: merchant.alipay.sellerId,
+  PAYMENT_ALIPAY_PUBLIC_KEYS: readVectors('alipay').publicKeys.join(','),
+  PAYMENT_PAYPAL_WEBHOOK_ID: merchant.paypal.webhookId,
+  PAYMENT_EPAY_ENABLED: 'true',
+  PAYMENT_EPAY_PID: merchant.epay.pid,
+  PAYMENT_EPAY_KEYS: secrets.epay.join(','),
+});
+const credentials: Environment = {
+  PAYMENT_WECHATPAY_PRIVATE_KEY: pem,
+  PAYMENT_WECHATPAY_SERIAL: merchantSerial.toLowerCase(),
+  PAYMENT_ALIPAY_PRIVATE_KEY: bare('pkcs8'),
+  PAYMENT_PAYPAL_CLIENT_ID: 'TestOnlyClientId0123456789',
+  PAYMENT_PAYPAL_CLIENT_SECRET: ' TestOnlySecret-0123456789\n',
+  PAYMENT_EPAY_GATEWAY_URL: 'https://pay.example.org/epay/',
+};
+
+test('The service makes payments at the platforms that have credentials', (t) => {
+  const directory = givenKeyDirectory(t, readVectors('wechatpay').keys);
+  const namesWith = (environment: Environment): readonly string[] => {
+    const { settings, problems } = read(environment);
+    t.deepEqual(problems, []);
+    const unused = (): never => {
+      throw new Error('no call is made');
+    };
+    return [
+      ...makePaymentMakers(settings, { http: unused, now: unused, sleep: unused, report: unused }).keys(),
+    ];
+  };
+  t.deepEqual(namesWith(callbacks(directory)), []);
+  t.deepEqual(namesWith({ ...callbacks(directory), ...credentials }), [
+    'paypal',
+    'wechatpay',
+    'alipay',
+    'epay',
+  ]);
+  const { settings } = read({ ...callbacks(directory), ...credentials });
+  t.is(settings.wechatpay?.api?.serial, merchantSerial);
+  t.is(settings.paypal?.api?.clientSecret, 'TestOnlySecret-0123456789');
+  t.is(settings.epay?.api?.gateway, 'https://pay.example.org/epay');
+});
+
+test('A private key may be PEM, or base64 of PKCS #8 or PKCS #1', (t) => {
+  for (const text of [pem, bare('pkcs8'), bare('pkcs1')]) {
+    const { settings } = read({ ...callbacks('/keys'), PAYMENT_ALIPAY_PRIVATE_KEY: text });
+    t.true(settings.alipay?.api?.privateKey.equals(merchantKeys.privateKey));
+  }
+});
+
+const wrong: Readonly<Record<string, readonly [Environment, RegExp]>> = {
+  'A public key in place of the private one': [
+    { PAYMENT_ALIPAY_PRIVATE_KEY: readVectors('alipay').publicKeys[0] ?? '' },
+    /^PAYMENT_ALIPAY_PRIVATE_KEY must be an RSA private key/,
+  ],
+  'A key without its serial number': [
+    { PAYMENT_WECHATPAY_PRIVATE_KEY: pem },
+    /^PAYMENT_WECHATPAY_SERIAL must be the serial number/,
+  ],
+  'A serial number without its key': [
+    { PAYMENT_WECHATPAY_SERIAL: merchantSerial },
+    /^PAYMENT_WECHATPAY_PRIVATE_KEY must be an RSA private key/,
+  ],
+  'A client id without its secret': [
+    { PAYMENT_PAYPAL_CLIENT_ID: 'TestOnlyClientId0123456789' },
+    /^PAYMENT_PAYPAL_CLIENT_SECRET must be the secret of the app/,
+  ],
+  'A secret without its client id': [
+    { PAYMENT_PAYPAL_CLIENT_SECRET: 'TestOnlySecret0123456789' },
+    /^PAYMENT_PAYPAL_CLIENT_ID must be the client id of the app/,
+  ],
+  'A secret with a colon': [
+    {
+      PAYMENT_PAYPAL_CLIENT_ID: 'TestOnlyClientId0123456789',
+      PAYMENT_PAYPAL_CLIENT_SECRET: 'TestOnly:0123456789',
+    },
+    /^PAYMENT_PAYPAL_CLIENT_SECRET must be the secret of the app/,
+  ],
+  'A gateway without TLS': [
+    { PAYMENT_EPAY_GATEWAY_URL: 'http://pay.example.org' },
+    /^PAYMENT_EPAY_GATEWAY_URL must be the https address/,
+  ],
+  'A gateway with a query': [
+    { PAYMENT_EPAY_GATEWAY_URL: 'https://pay.example.org/?a=b' },
+    /^PAYMENT_EPAY_GATEWAY_URL must be the https address/,
+  ],
+};
+for (const [title, [environment, problem]] of Object.entries(wrong)) {
+  test(`${title} is a problem that quotes no value`, (t) => {
+    const { problems } = read({ ...callbacks('/keys'), ...environment });
+    t.is(problems.length, 1);
+    t.regex(problems[0] ?? '', problem);
+    t.false(Object.values(environment).some((value) => problems[0]?.includes(value) === true));
+  });
+}
+
+test('Credentials without the settings of callbacks are a problem', (t) => {
+  const { problems } = read({ PAYMENT_ALIPAY_PRIVATE_KEY: pem });
+  t.deepEqual(
+    problems.map((problem) => problem.split(' ')[0]),
+    ['PAYMENT_ALIPAY_APP_ID', 'PAYMENT_ALIPAY_SELLER_ID', 'PAYMENT_ALIPAY_PUBLIC_KEYS'],
+  );
+});

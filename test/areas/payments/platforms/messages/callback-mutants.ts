@@ -1,0 +1,298 @@
+import type { Random } from '../../../../../src/kit/clock.js';
+import type { PaymentProviderName } from '../../../../../src/areas/payments/domain/payment.js';
+import type {
+  PaymentCallback,
+  PaymentProvider,
+} from '../../../../../src/areas/payments/platforms/payment-provider.js';
+import { arrivesAt } from './messages.js';
+import { asCallback, type Vector, type VectorFile, verifiedBy } from '../vectors/vectors.js';
+
+/** A callback that was made from genuine ones, and the name of the attack. */
+export interface Mutant {
+  readonly attack: string;
+  readonly vector: Vector;
+  readonly body?: Buffer;
+  readonly receivedAt?: Date;
+}
+
+const parts = ({ headers, body, query }: Vector): readonly (readonly [string, string])[] =>
+  [...Object.entries(headers), ['body', body] as const, ['query', query] as const].filter(
+    ([, text]) => text !== '',
+  );
+
+function withPart(vector: Vector, name: string, text: string): Vector {
+  if (name === 'body' || name === 'query') return { ...vector, [name]: text };
+  return { ...vector, headers: { ...vector.headers, [name]: text } };
+}
+
+const character = (code: number): string => String.fromCharCode(code & 0x7f);
+
+/** Yields each character of every part, changed in each of these ways. */
+export function* everyByteChanged(vector: Vector): Generator<Mutant> {
+  for (const [name, text] of parts(vector)) {
+    for (let place = 0; place < text.length; place += 1) {
+      const [before, code, after] = [text.slice(0, place), text.charCodeAt(place), text.slice(place + 1)];
+      const changed = [
+        character(code ^ 1),
+        character(code ^ 0x20),
+        '',
+        text.charAt(place).repeat(2),
+        '%',
+        ' ',
+      ];
+      for (const instead of changed) {
+        if (instead === text.charAt(place)) continue;
+        const attack = `${name}[${place}] is ${JSON.stringify(instead)}`;
+        yield { attack, vector: withPart(vector, name, `${before}${instead}${after}`) };
+      }
+    }
+  }
+}
+
+/** Makes wrong callbacks, like an attacker who has seen all of the genuine ones. */
+export function makeMutants({ vectors, again, negatives }: VectorFile, random: Random): () => Mutant {
+  const genuine = [...vectors, ...again];
+  const below = (limit: number): number => Math.floor(random() * limit);
+  const pick = <Item>(items: readonly Item[]): Item => {
+    const item = items[below(items.length)];
+    if (item === undefined) throw new Error('nothing to pick from');
+    return item;
+  };
+  const place = (text: string): number => below(text.length + 1);
+  const junk = [
+    '',
+    ' ',
+    '\0',
+    '\n',
+    '&',
+    '=',
+    '+',
+    '%00',
+    '%',
+    ',',
+    '.',
+    '|',
+    '"',
+    '{',
+    '}',
+    'é',
+    '__proto__',
+    '9',
+    '-',
+    'success',
+  ];
+
+  function onPart(change: (text: string, vector: Vector) => string): Vector {
+    const vector = pick(genuine);
+    const [name, text] = pick(parts(vector));
+    return withPart(vector, name, change(text, vector));
+  }
+
+  function onHeader(change: (headers: Record<string, string>) => Record<string, string>): Vector {
+    const vector = pick(genuine);
+    return { ...vector, headers: change({ ...vector.headers }) };
+  }
+
+  const attacks: readonly (readonly [string, () => Partial<Mutant> & { readonly vector: Vector }])[] = [
+    [
+      'junk within',
+      () => ({
+        vector: onPart((text) => {
+          const at = place(text);
+          return text.slice(0, at) + pick(junk) + text.slice(at);
+        }),
+      }),
+    ],
+    ['cut off', () => ({ vector: onPart((text) => text.slice(0, below(text.length))) })],
+    [
+      'a piece taken out',
+      () => ({
+        vector: onPart((text) => {
+          const at = place(text);
+          return text.slice(0, at) + text.slice(at + 1 + below(20));
+        }),
+      }),
+    ],
+    [
+      'a piece moved',
+      () => ({
+        vector: onPart((text) => {
+          const [from, to] = [place(text), place(text)];
+          const piece = text.slice(from, from + 1 + below(30));
+          const rest = text.slice(0, from) + text.slice(from + piece.length);
+          return rest.slice(0, to) + piece + rest.slice(to);
+        }),
+      }),
+    ],
+    [
+      'a digit changed',
+      () => ({ vector: onPart((text) => text.replace(/\d(?=\D*$)/, () => String(below(10)))) }),
+    ],
+    [
+      'an amount changed',
+      () => ({
+        vector: onPart((text) => text.replace(/9\.?99|69(\.00)?/, () => pick(['1', '0.01', '999999']))),
+      }),
+    ],
+    ['other case', () => ({ vector: onPart((text) => pick([text.toUpperCase(), text.toLowerCase()])) })],
+    [
+      'another genuine part',
+      () => {
+        const vector = pick(genuine);
+        const [name, text] = pick(parts(pick(genuine)));
+        return { vector: withPart(vector, name, text) };
+      },
+    ],
+    [
+      'a header left out',
+      () => ({
+        vector: onHeader((headers) => {
+          const gone = pick([...Object.keys(headers), '']);
+          return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== gone));
+        }),
+      }),
+    ],
+    [
+      'a header twice',
+      () => ({
+        vector: onHeader((headers) => {
+          const [name, text] = pick<readonly [string, string]>([...Object.entries(headers), ['x', 'y']]);
+          return { ...headers, [name]: `${text}, ${pick([text, 'x', ''])}` };
+        }),
+      }),
+    ],
+    [
+      'headers that objects inherit',
+      () => ({
+        vector: onHeader((headers) => {
+          const changed: Record<string, string> = Object.create(null) as Record<string, string>;
+          for (const name of Object.keys(headers))
+            changed[name] = pick(['__proto__', 'constructor', 'toString']);
+          return changed;
+        }),
+      }),
+    ],
+    [
+      'the other method',
+      () => {
+        const vector = pick(genuine);
+        return {
+          vector: {
+            ...vector,
+            method: vector.method === 'GET' ? 'POST' : 'GET',
+            body: vector.query,
+            query: vector.body,
+          },
+        };
+      },
+    ],
+    [
+      'parameters more',
+      () => ({
+        vector: onPart(
+          (text) =>
+            `${text}&${pick(['sign', 'money', 'total_amount', 'zz', 'trade_status', '__proto__'])}=${pick(['', '1', 'x'])}`,
+        ),
+      }),
+    ],
+    [
+      'a long part',
+      () => ({
+        vector: onPart(
+          (text) => text + pick(['a', '&a=b', ' v1,x', ',v1=0', '%41', '[', '{"a":']).repeat(2_000),
+        ),
+      }),
+    ],
+    [
+      'bytes that are no text',
+      () => {
+        const vector = pick(genuine);
+        const body = Buffer.from(vector.body);
+        for (let count = 1 + below(4); count > 0 && body.length > 0; count -= 1)
+          body.writeUInt8(below(256), below(body.length));
+        return { vector, body };
+      },
+    ],
+    [
+      'at another time',
+      () => {
+        const seconds = pick([-400_000, -3_000, -301, 301, 3_000, 400_000]);
+        return { vector: pick(genuine), receivedAt: new Date(arrivesAt.getTime() + seconds * 1_000) };
+      },
+    ],
+    ['a wrong one', () => ({ vector: pick(negatives) })],
+  ];
+  return () => {
+    const [attack, make] = pick(attacks);
+    return { attack, ...make() };
+  };
+}
+
+/** Platforms whose signatures do not expire. */
+const endless: readonly PaymentProviderName[] = ['alipay', 'epay'];
+
+/**
+ * Makes the judge of mutants. A mutant may be verified only if it has the meaning of a genuine callback (see
+ * `meaningOf`).
+ * @returns the problem of a mutant, or null
+ */
+export async function makeJudge(
+  name: PaymentProviderName,
+  provider: PaymentProvider,
+  { vectors, again }: VectorFile,
+): Promise<(mutant: Mutant) => Promise<{ readonly accepted: boolean; readonly problem: string | null }>> {
+  const digests = new Map<string, string>();
+  for (const vector of [...vectors, ...again]) {
+    const callback = asCallback(vector);
+    digests.set(meaningOf(name, callback), (await verifiedBy(provider, callback)).digest);
+  }
+  return async ({ attack, vector, body, receivedAt = arrivesAt }) => {
+    const callback = { ...asCallback(vector, receivedAt), ...(body === undefined ? {} : { body }) };
+    const verification = await provider.verify(callback);
+    if (verification.kind !== 'verified') return { accepted: false, problem: null };
+    const { digest, notifications } = verification.callback;
+    const shown = name === 'alipay' && callback.method === 'GET';
+    const tellsNothing = notifications.every(({ fact }) => fact.kind === 'nothing');
+    const known = digests.get(meaningOf(name, callback));
+    const isLate =
+      Math.abs(receivedAt.getTime() - arrivesAt.getTime()) > (name === 'paypal' ? 345_600_000 : 600_000);
+    const isRight = shown ? tellsNothing && known !== undefined : digest === known;
+    const problem = isRight && (!isLate || endless.includes(name)) ? null : `${attack}: ${vector.title}`;
+    return { accepted: true, problem };
+  };
+}
+
+/** Returns the meaning of a callback. Two callbacks with the same meaning differ only in parts that do not count. */
+function meaningOf(name: PaymentProviderName, { method, headers, body, query }: PaymentCallback): string {
+  const bytes = body.toString('hex');
+  const header = (one: string): string => headers[one] ?? '';
+  switch (name) {
+    // Further signatures and schemes beside a valid one do not count.
+    case 'stripe':
+      return `${/(?:^|,)t=(\d+)/.exec(header('stripe-signature'))?.[1] ?? ''} ${bytes}`;
+    case 'standard':
+      return `${header('webhook-id')} ${header('webhook-timestamp')} ${bytes}`;
+    // The header with the algorithm may be missing.
+    case 'wechatpay':
+      return (
+        ['timestamp', 'nonce', 'signature', 'serial'].map((one) => header(`wechatpay-${one}`)).join(' ') +
+        bytes
+      );
+    case 'paypal':
+      return ['transmission-id', 'transmission-time', 'transmission-sig', 'cert-url', 'auth-algo']
+        .map((one) => header(`paypal-${one}`))
+        .join(' ')
+        .concat(bytes);
+    // The order of parameters, escapes, empty parameters and unsigned parameters do not count.
+    case 'alipay':
+    case 'epay':
+      return formMeaning(method === 'GET' ? query : body.toString('latin1'));
+  }
+}
+
+function formMeaning(text: string): string {
+  const entries = [...new URLSearchParams(text)]
+    .filter(([name, value]) => value !== '' && `${name}=${value}` !== 'sign_type=MD5')
+    .map(([name, value]) => (name === 'sign' ? `sign=${value.replaceAll(' ', '+')}` : `${name}=${value}`));
+  return entries.sort().join('&');
+}

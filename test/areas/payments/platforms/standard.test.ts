@@ -1,0 +1,76 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import test from 'ava';
+import { makeStandard, parseStandardSecret } from '../../../../src/areas/payments/platforms/standard.js';
+import { standardMessages } from './messages/messages-standard.js';
+import { arrivesAt, secrets, unreadable } from './messages/messages.js';
+import { verifiedBy } from './vectors/vectors.js';
+
+const checks = [parseStandardSecret(secrets.standard)].filter((check) => check !== null);
+const standard = makeStandard({ checks });
+const now = String(Math.floor(arrivesAt.getTime() / 1_000));
+
+function callback(body: string | Buffer, { id = 'msg_1', time = now } = {}) {
+  const key = Buffer.from(secrets.standard.slice('whsec_'.length), 'base64');
+  const mac = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64');
+  const headers = { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': `v1,${mac}` };
+  return { method: 'POST', headers, body: Buffer.from(body), query: '', receivedAt: arrivesAt } as const;
+}
+
+test('Parts of a genuine message cannot move over the boundaries of the signed text', async (t) => {
+  const genuine = callback(`${now}.{}`, { id: 'msg_1' });
+  const moved = [
+    { ...genuine, headers: { ...genuine.headers, 'webhook-id': `msg_1.${now}` }, body: Buffer.from('{}') },
+    {
+      ...genuine,
+      headers: { ...genuine.headers, 'webhook-timestamp': `${now}.${now}` },
+      body: Buffer.from('{}'),
+    },
+    { ...genuine, headers: { ...genuine.headers, 'webhook-id': 'msg', 'webhook-timestamp': now } },
+  ];
+  for (const one of moved) t.is((await standard.verify(one)).kind, 'refused');
+  t.is((await standard.verify(genuine)).kind, 'verified');
+});
+
+test('The digest of a repeated message covers only its content', async (t) => {
+  const message = standardMessages[1]?.message ?? {};
+  const first = await verifiedBy(standard, callback(JSON.stringify(message)));
+  const respelled = await verifiedBy(standard, callback(JSON.stringify(message, null, 2)));
+  t.is(respelled.digest, first.digest);
+  const changed = await verifiedBy(standard, callback(JSON.stringify(message).replace('999', '998')));
+  t.is(changed.key, first.key);
+  t.not(changed.digest, first.digest);
+});
+
+test('A genuine body of a standard webhook that is unreadable is verified for an operator', async (t) => {
+  for (const body of ['', 'null', '[]', '{', '{}', '{"type":""}', '{"type":{}}', Buffer.from([0xc3, 0x28])]) {
+    const { notifications } = await verifiedBy(standard, callback(body));
+    t.deepEqual(
+      notifications.map(({ fact }) => fact),
+      [unreadable('type')],
+    );
+  }
+  const { notifications } = await verifiedBy(standard, callback('{"type":"payment.paid","data":[]}'));
+  t.deepEqual(notifications[0]?.fact, unreadable('data.amount'));
+});
+
+test('A secret without the prefix and length of the standard is refused', (t) => {
+  const bytes = (length: number) => Buffer.alloc(length, 1).toString('base64');
+  const { publicKey } = generateKeyPairSync('ed25519');
+  const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64');
+  for (const good of [`whsec_${bytes(24)}`, `whsec_${bytes(64)}`, `whpk_${raw}`])
+    t.not(parseStandardSecret(good), null);
+  for (const bad of [
+    '',
+    'whsec_',
+    bytes(32),
+    `whsec_${bytes(23)}`,
+    `whsec_${bytes(65)}`,
+    `whpk_${bytes(31)}`,
+    `whsk_${bytes(32)}`,
+    `whsec_whsec_${bytes(32)}`,
+    `whsec_${bytes(25).replace('=', '')}`,
+    'whsec_!!!!',
+  ]) {
+    t.is(parseStandardSecret(bad), null, bad);
+  }
+});

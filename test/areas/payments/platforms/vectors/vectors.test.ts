@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import test from 'ava';
+import {
+  paymentProvider,
+  type PaymentProviderName,
+} from '../../../../../src/areas/payments/domain/payment.js';
+import { makeSeededRandom } from '../../../../support/fakes/clock.js';
+import { allPlatforms, takeMutants } from '../../../../support/examples/refused-callbacks.js';
+import { personal } from '../messages/messages.js';
+import { asCallback, givenProvider, messagesOf, readVectors, verifiedBy } from './vectors.js';
+import { everyByteChanged, makeJudge, makeMutants } from '../messages/callback-mutants.js';
+
+/** SHA-256 of the digests of all genuine callbacks, one after the other, as events hold them. */
+const digestsOf: Readonly<Record<PaymentProviderName, string>> = {
+  stripe: 'e7edccb7ecf32cb4d119036b8e102cfed21c5750e3faddbbc658e4a3cdceb850',
+  wechatpay: '4c479dc855f799db4779a6bf5e992ad2c435ed406ef78020f2de45c4bd08f0ae',
+  alipay: '2cdf9e4480185933a221ebadc476b74b72c6e2c1774d9bc910a2bbff42d17a2e',
+  paypal: 'bcd27890706b12a5c5495ef384bea145b6703c534c0abaaf85938b31620314e5',
+  standard: 'c71c34f8268e077b1d5e0937011fd859d8ebdc9dc8444d731a1daa925febdea6',
+  epay: '005860df6ded141331f633c2156695eac97a3c83ee8212f28f8f011467395861',
+};
+
+for (const name of paymentProvider.options) {
+  const { vectors, again, negatives, unavailable } = readVectors(name);
+  const messages = messagesOf[name];
+
+  test(`All ${vectors.length} genuine callbacks of ${name} have their expected content`, async (t) => {
+    const provider = givenProvider(t, name);
+    t.deepEqual(
+      vectors.map(({ title }) => title),
+      messages.map(({ title }) => title),
+    );
+    for (const [index, { title, key, isOurs = true, told }] of messages.entries()) {
+      const vector = vectors[index];
+      if (vector === undefined) return t.fail();
+      const verified = await verifiedBy(provider, asCallback(vector));
+      t.is(verified.key, key, title);
+      t.is(verified.isOurs, isOurs, title);
+      t.deepEqual(
+        verified.notifications.map(({ order_number, transaction_id, fact }) => ({
+          order_number,
+          transaction_id,
+          fact,
+        })),
+        told,
+        title,
+      );
+      t.false(JSON.stringify(verified).includes(personal), `${title}: personal data`);
+    }
+    return undefined;
+  });
+
+  test(`Callbacks of ${name} have the digests that are stored, so that a repeated delivery is no conflict`, async (t) => {
+    const provider = givenProvider(t, name);
+    const digests = createHash('sha256');
+    for (const vector of [...vectors, ...again]) {
+      digests.update((await verifiedBy(provider, asCallback(vector))).digest);
+    }
+    t.is(digests.digest('hex'), digestsOf[name]);
+  });
+
+  test(`The same message of ${name} in ${again.length} other forms is the same callback`, async (t) => {
+    const provider = givenProvider(t, name);
+    const [first, second] = vectors;
+    // The second message of Standard Webhooks is the payment.
+    const base = name === 'standard' ? second : first;
+    if (base === undefined) return t.fail();
+    const expected = await verifiedBy(provider, asCallback(base));
+    for (const vector of again) {
+      const verified = await verifiedBy(provider, asCallback(vector));
+      t.like(verified, { key: expected.key, isOurs: true, digest: verified.digest }, vector.title);
+      if (!vector.title.includes('empty')) t.is(verified.digest, expected.digest, vector.title);
+    }
+    return undefined;
+  });
+
+  test(`All ${negatives.length} wrong callbacks of ${name} are refused, each for its reason`, async (t) => {
+    const provider = givenProvider(t, name);
+    for (const vector of negatives) {
+      t.deepEqual(
+        await provider.verify(asCallback(vector)),
+        { kind: 'refused', reason: vector.reason },
+        vector.title,
+      );
+    }
+    for (const vector of unavailable) {
+      t.is((await provider.verify(asCallback(vector))).kind, 'unavailable', vector.title);
+    }
+  });
+}
+
+// A part of the tests in test/deep. There, every byte of every vector changes, and thousands of mutants are made.
+
+/** The stride through a byte's changes. The number meets each kind of change at places of every kind. */
+const stride = 13;
+
+for (const name of paymentProvider.options) {
+  const file = readVectors(name);
+
+  test(`No callback of ${name} with one changed byte is verified as another`, async (t) => {
+    const judge = await makeJudge(name, givenProvider(t, name), file);
+    const [first] = file.vectors;
+    if (first === undefined) return t.fail();
+    let changes = 0;
+    for (const mutant of everyByteChanged(first)) {
+      changes += 1;
+      if (changes % stride !== 0) continue;
+      const { problem } = await judge(mutant);
+      if (problem !== null) return t.fail(problem);
+    }
+    return t.true(changes > 50 * stride, `${changes} changes`);
+  });
+
+  test(`No callback that is made from genuine ones of ${name} is verified as another`, async (t) => {
+    const judge = await makeJudge(name, givenProvider(t, name), file);
+    const next = makeMutants(file, makeSeededRandom(1));
+    let accepted = 0;
+    for (let count = 0; count < 150; count += 1) {
+      const verdict = await judge(next());
+      if (verdict.problem !== null) return t.fail(verdict.problem);
+      if (verdict.accepted) accepted += 1;
+    }
+    // Some changes do not count, but most do.
+    t.true(accepted < 75, `${accepted} were accepted`);
+    return undefined;
+  });
+}
+
+for (const name of allPlatforms) {
+  test(`A refused callback of ${name} calls no store, and an accepted one does`, async (t) => {
+    const { acknowledged, refused } = await takeMutants(t, name, { count: 60, seed: 1 });
+    t.true(acknowledged > 0 && refused > 20, `${acknowledged} acknowledged, ${refused} refused`);
+  });
+}

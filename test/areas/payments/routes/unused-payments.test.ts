@@ -1,0 +1,149 @@
+import test, { type ExecutionContext } from 'ava';
+import { makeFulfilOrders } from '../../../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { TestMessage } from '../../../support/fakes/test-payment-provider.js';
+import { givenPayments } from '../../../support/given/payments-over-http.js';
+
+const path = '/api/v1/admin/payments';
+const paid = (amount = 999): PaymentFact => ({ kind: 'paid', amount, currency: 'USD' });
+const refunded: PaymentFact = { kind: 'refunded-in-total', amount: 999, currency: 'USD' };
+const note = 'The money went back by hand.';
+
+async function start(t: ExecutionContext) {
+  const service = await givenPayments(t);
+  const { commands, stores, post, get, operator } = service;
+  const reaction: AnyReaction = makeFulfilOrders(commands);
+  return {
+    ...service,
+    /** Sends a callback, and serves all events as the reaction does. Returns the name of its first report. */
+    send: async (...told: TestMessage['told']) => {
+      const id = await service.send(...told);
+      const { events } = await stores.eventStore.readAll({ after: null, limit: 1_000 });
+      for (const stored of events) {
+        const event = eventFor(reaction, stored);
+        if (event === null || (await reaction.asks(event)) !== 'yes') continue;
+        await reaction.conclude(event, contextFor(reaction, event), undefined);
+      }
+      return `${id}.0`;
+    },
+    review: async () => {
+      const answer = await get(`${path}/review`, operator);
+      t.is(answer.status, 200, answer.text);
+      return (answer.json as { readonly items: readonly Record<string, unknown>[] }).items;
+    },
+    resolve: (id: string, action: 'apply' | 'dismiss') =>
+      post(`${path}/${id}/resolve`, { action, note }, operator),
+    status: async (id: string) =>
+      ((await get(`/api/v1/admin/orders/${id}`, operator)).json as { readonly status: string }).status,
+  };
+}
+
+test('A second payment of an order is in review until one of the two is given back', async (t) => {
+  // Given an order that two transactions pay
+  const { place, send, review, status } = await start(t);
+  const { id, number } = await place();
+  await send({ number, transaction: 't1', fact: paid(), at: '2026-01-02T03:00:00.000Z' });
+  t.deepEqual(await review(), []);
+  const second = await send({ number, transaction: 't2', fact: paid(), at: '2026-01-02T03:01:00.000Z' });
+  // When operators look, then they see the second one with its reason, and the buyer keeps the grant
+  const [item, ...others] = await review();
+  t.like(item, {
+    ...{ id: second, order_id: id, order_number: number, provider: 'standard', reason: 'second_payment' },
+    ...{ kind: 'paid', transaction_id: 't2', amount: 999, currency: 'USD', at: '2026-01-02T03:01:00.000Z' },
+  });
+  t.deepEqual(others, []);
+  t.is(await status(id), 'fulfilled');
+  // and a refund of it ends the wait.
+  await send({ transaction: 't2', fact: refunded });
+  t.deepEqual(await review(), []);
+});
+
+test('Of two payments the earlier by the platform pays the order, in any order of arrival', async (t) => {
+  const { place, send, review } = await start(t);
+  const { number } = await place();
+  const later = await send({ number, transaction: 't2', fact: paid(), at: '2026-01-02T03:01:00.000Z' });
+  await send({ number, transaction: 't1', fact: paid(), at: '2026-01-02T03:00:00.000Z' });
+  t.deepEqual(
+    (await review()).map(({ id }) => id),
+    [later],
+  );
+  // A refund of the earlier one leaves one payment, which the order needs.
+  await send({ transaction: 't1', fact: refunded });
+  t.deepEqual(await review(), []);
+});
+
+test('A payment for a deleted project is in review until an operator dismisses it', async (t) => {
+  // Given a project order whose project is deleted before the payment
+  const { place, send, review, status, resolve, makeProject, buyer, ask, get, operator } = await start(t);
+  const projectId = await makeProject(buyer);
+  const { id, number } = await place({ plan_id: 'project-s3', project_id: projectId });
+  t.is((await ask(`/api/v1/projects/${projectId}`, { method: 'DELETE', headers: buyer })).status, 204);
+  // When the buyer pays
+  const payment = await send({ number, transaction: 't3', fact: paid(1_900) });
+  // Then operators see it, it cannot be applied, and dismissing it ends the wait for good.
+  t.like((await review())[0], { id: payment, reason: 'project_deleted', amount: 1_900 });
+  t.is(await status(id), 'paid');
+  const applied = await resolve(payment, 'apply');
+  t.is(applied.status, 409);
+  t.regex(applied.text, /counts already and bought nothing/);
+  for (const again of [false, true]) {
+    const dismissed = await resolve(payment, 'dismiss');
+    t.is(dismissed.status, 200, `${again}: ${dismissed.text}`);
+    t.like(dismissed.json, { id: payment, order_id: id, disposition: 'ignored' });
+  }
+  t.deepEqual(await review(), []);
+  await send({ number, transaction: 't3', fact: paid(1_900) });
+  t.deepEqual(await review(), []);
+  const shown = (await get(`/api/v1/admin/orders/${id}`, operator)).json;
+  t.like(shown, { payments: [{ kind: 'paid' }, { kind: 'dismissed' }], decisions: [{ note }] });
+});
+
+test('A payment of an erased buyer is in review, and its money is given back once', async (t) => {
+  const { place, send, review, buyer, ask } = await start(t);
+  const { number } = await place();
+  t.is((await ask('/api/v1/auth/me', { method: 'DELETE', headers: buyer })).status, 204);
+  const payment = await send({ number, transaction: 't4', fact: paid() });
+  t.like((await review())[0], { id: payment, reason: 'buyer_erased', amount: 999 });
+  // A second payment of it bought nothing either.
+  await send({ number, transaction: 't5', fact: paid() });
+  t.deepEqual(
+    (await review()).map(({ reason }) => reason),
+    ['buyer_erased', 'buyer_erased'],
+  );
+  await send({ transaction: 't4', fact: refunded });
+  await send({ transaction: 't5', fact: refunded });
+  t.deepEqual(await review(), []);
+});
+
+test('A payment of a buyer who is erased later is used, and waits for no decision', async (t) => {
+  const { place, send, review, buyer, ask } = await start(t);
+  const { number } = await place();
+  await send({ number, transaction: 't1', fact: paid() });
+  t.is((await ask('/api/v1/auth/me', { method: 'DELETE', headers: buyer })).status, 204);
+  await send({ number, transaction: 't1', fact: paid() });
+  t.deepEqual(await review(), []);
+});
+
+test('A partial payment is in review with the amount that was asked for', async (t) => {
+  const { place, send, review, status, resolve } = await start(t);
+  const { id, number } = await place();
+  const part = await send({ number, transaction: 't1', fact: paid(500) });
+  t.like((await review())[0], { id: part, reason: 'amount', amount: 500, expected_amount: 999 });
+  t.is(await status(id), 'review');
+  // An operator who applies it has decided that the order may have it beside another one.
+  t.is((await resolve(part, 'apply')).status, 200);
+  t.deepEqual(await review(), []);
+});
+
+test('A partial payment that an operator applies for an erased buyer is in review again, and dismissed there', async (t) => {
+  const { place, send, review, resolve, buyer, ask } = await start(t);
+  const { number } = await place();
+  t.is((await ask('/api/v1/auth/me', { method: 'DELETE', headers: buyer })).status, 204);
+  const part = await send({ number, transaction: 't1', fact: paid(500) });
+  t.is((await resolve(part, 'apply')).status, 200);
+  await send({ fact: { kind: 'nothing' } });
+  t.like((await review())[0], { id: part, reason: 'buyer_erased', amount: 500 });
+  t.is((await resolve(part, 'dismiss')).status, 200);
+  t.deepEqual(await review(), []);
+});

@@ -1,0 +1,127 @@
+import test from 'ava';
+import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
+import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenAsset, givenShare } from '../../../support/given/given-share.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { newestIssue } from '../../../support/examples/login-code.js';
+
+const password = 'Correct-Horse-7';
+const client = { clientIp: null, userAgent: null };
+
+/**
+ * Given a share, an owner, an admin who is an auditor and has issued an API key, and a user without a project.
+ * All are signed in. The last one has a mailed code.
+ */
+async function given() {
+  /** The prefix of the names of the collections that cannot be written. Null means that all can be written. */
+  let away: string | null = null;
+  const stores = await givenStores({
+    mayLag: true,
+    wrapDocuments: (store) => ({
+      ...store,
+      write: (collection, writes) =>
+        away !== null && collection.startsWith(away)
+          ? Promise.reject(new StoreUnavailable('away'))
+          : store.write(collection, writes),
+    }),
+  });
+  const commands = givenCommands(stores);
+  let asked = 0;
+  const next = (): CommandContext => givenContext((asked += 1), stores.clock.now());
+  const register = async (email: string) => {
+    const { user, tokens } = await commands.register({ email, password, ...client }, next());
+    const sessionId = commands.refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
+    return { userId: user.id, sessionId, emailDigest: stores.digests.email(email) };
+  };
+  const owner = await register('ada@example.com');
+  const admin = await register('bob@example.com');
+  const alone = await register('eve@example.com');
+  const { emailDigest } = admin;
+  const target = { aggregate: userAggregate, id: admin.userId };
+  await stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, next());
+  await commands.verifyEmail({ email: 'ada@example.com' }, next());
+  await commands.grantPlatformRole({ email: 'bob@example.com', role: 'auditor' }, next());
+  const { resource: project } = await commands.createProject({ ownerId: owner.userId, name: 'Film' }, next());
+  const session = { id: owner.sessionId, epoch: 0 };
+  const inProject = { projectId: project.id, actorId: owner.userId, session };
+  await commands.addMember({ ...inProject, email: 'bob@example.com', role: 'admin' }, next());
+  const key = { ...inProject, name: 'k', scopes: ['storage:read'] as const, expiresAt: undefined };
+  const { resource: issued } = await commands.issueApiKey(
+    { ...key, actorId: admin.userId, session: { id: admin.sessionId, epoch: 0 } },
+    next(),
+  );
+  const service = { ...stores, commands };
+  const asset = await givenAsset(service);
+  const { id: shareId } = await givenShare(service, asset);
+  await commands.sendEmailCode({ email: 'eve@example.com', clientIp: '192.0.2.1' }, next());
+  await commands.background.settled();
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, alone.emailDigest)).state);
+  const codeOf = { kid: issue?.codeKeyId ?? '', issueId: issue?.issueId ?? '' };
+  const code = commands.loginCodes.codeFor({ ...codeOf, emailDigest: alone.emailDigest });
+  return {
+    ...{ commands, admin, alone, inProject, keyId: issued.id, next, code },
+    share: { projectId: asset.projectId, shareId },
+    /** Appends only the first event of an erasure. */
+    eraseAdmin: () => stores.handler.handle(target, { type: 'Erase' }, next()),
+    loseDocuments: (of = '') => {
+      away = of;
+    },
+  };
+}
+
+type Scene = Awaited<ReturnType<typeof given>>;
+
+/** The commands that take access away (docs/design.md#reading-your-own-writes), by name. */
+const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) => Promise<unknown>>> = {
+  'signing out': ({ commands, admin }, context) => commands.logout({ ...admin, all: false }, context),
+  'signing out everywhere': ({ commands, admin }, context) =>
+    commands.logout({ ...admin, all: true }, context),
+  'ending a session': ({ commands, admin }, context) => commands.revokeSession(admin, context),
+  'erasing an account': ({ commands, alone }, context) => commands.eraseUser(alone, context),
+  'taking a platform role': ({ commands }, context) =>
+    commands.revokePlatformRole({ email: 'bob@example.com', role: 'auditor' }, context),
+  'removing a member': ({ commands, inProject, admin }, context) =>
+    commands.removeMember({ ...inProject, memberId: admin.userId }, context),
+  'ending the membership of an erased account': async (
+    { commands, inProject, admin, eraseAdmin },
+    context,
+  ) => {
+    await eraseAdmin();
+    await commands.removeErasedMember({ ...inProject, userId: admin.userId }, context);
+  },
+  'demoting a member': ({ commands, inProject, admin }, context) =>
+    commands.changeMemberRole({ ...inProject, memberId: admin.userId, role: 'viewer' }, context),
+  'revoking an API key': ({ commands, inProject, keyId }, context) =>
+    commands.revokeApiKey({ ...inProject, keyId }, context),
+  'demanding two-factor authentication': ({ commands, inProject }, context) => {
+    const actor = { id: inProject.actorId, twoFactorEnabled: true };
+    return commands.changeProject({ ...inProject, actor, name: undefined, requireTwoFactor: true }, context);
+  },
+  'proving an address for the first time': ({ commands, code }, context) =>
+    commands.loginByEmailCode({ email: 'eve@example.com', code, ...client, clientIp: '192.0.2.1' }, context),
+  "changing a share's password": ({ commands, share }, context) =>
+    commands.changeShare({ ...share, changes: { password: 'open barley' } }, context),
+  'revoking a share': ({ commands, share }, context) => commands.revokeShare(share, context),
+  'deleting a project': ({ commands, inProject }, context) => commands.deleteProject(inProject, context),
+};
+
+for (const [what, end] of Object.entries(endings)) {
+  test(`The service does not acknowledge ${what} when documents cannot be written`, async (t) => {
+    const scene = await given();
+    scene.loseDocuments();
+    await t.throwsAsync(end(scene, scene.next()), { instanceOf: StoreUnavailable });
+  });
+}
+
+test("The service does not acknowledge an erasure when documents of the user's projects cannot be written", async (t) => {
+  const { commands, alone, next, loseDocuments } = await given();
+  await commands.createProject({ ownerId: alone.userId, name: 'Diary' }, next());
+  loseDocuments('projects@');
+  await t.throwsAsync(commands.eraseUser(alone, next()), { instanceOf: StoreUnavailable });
+  t.truthy(await commands.users.access(alone.userId), 'the erasure did not reach the account');
+  loseDocuments('nothing');
+  await t.notThrowsAsync(commands.eraseUser(alone, next()));
+});

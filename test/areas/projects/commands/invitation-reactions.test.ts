@@ -1,0 +1,177 @@
+import test from 'ava';
+import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
+import { makeAddMember } from '../../../../src/areas/projects/commands/members/add-member.js';
+import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
+import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import {
+  makeAcceptNewInvitations,
+  makeAcceptOpenInvitations,
+} from '../../../../src/areas/projects/commands/invitations/accept-invitation-reactions.js';
+import { makeFinishErasures } from '../../../../src/areas/accounts/commands/account/finish-erasure-reaction.js';
+import { makeRemoveErasedMembers } from '../../../../src/areas/projects/commands/members/remove-erased-member-reaction.js';
+import { digest, otherProjectId, projectId, userId } from '../../../support/examples/ids.js';
+import { invitationId, memberId } from '../../../support/examples/project.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenActing } from '../../../support/given/given-acting.js';
+import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { simulateInvitations } from '../../../support/simulation/reactions/simulate-invitations.js';
+import { partial } from '../../../support/fakes/partial.js';
+
+// These are a few of the histories that `test/deep` runs by the thousand.
+
+test('Invited users become members in every order of invitation and proof of the address', async (t) => {
+  const sum = { invited: 0, accepted: 0, crashes: 0 };
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const { problem, invited, accepted, crashes } = await simulateInvitations(seed);
+    t.is(problem, null, `seed ${seed}`);
+    sum.invited += invited;
+    sum.accepted += accepted;
+    sum.crashes += crashes;
+  }
+  t.log(JSON.stringify(sum));
+  t.true(sum.accepted > 12 && sum.crashes > 0 && sum.invited > sum.accepted);
+});
+
+test('Each invitation is accepted by a command with its own id, which a repetition makes again', async (t) => {
+  const accepted: [string, CommandContext][] = [];
+  const found = [
+    { projectId, invitationId },
+    { projectId, invitationId: memberId(1) },
+    { projectId: otherProjectId, invitationId: memberId(2) },
+  ];
+  const reaction = makeAcceptOpenInvitations({
+    acceptInvitation: (input, context) => {
+      accepted.push([input.invitationId, context]);
+      return Promise.resolve();
+    },
+    members: partial({ invitationsTo: () => Promise.resolve(found) }),
+    projectsShowUpTo: () => true,
+  });
+  const context = givenContext(1, new Date(0));
+  const event = {
+    type: 'EmailVerified',
+    data: { email_digest: digest },
+    id: userId,
+    stream: `user-${userId}`,
+    revision: 1n,
+    metadata: { command_id: '', causation_id: '', correlation_id: '', actor: '', time: '' },
+    time: '',
+    recordedAt: new Date(0),
+    position: '1',
+  } as const;
+  await reaction.conclude(event, context, undefined);
+  await reaction.conclude(event, context, undefined);
+  t.is(new Set(accepted.map(([, { commandId }]) => commandId)).size, 3);
+  t.deepEqual(accepted.slice(0, 3), accepted.slice(3));
+});
+
+const at = new Date('2026-01-02T03:04:05.000Z');
+
+/** Given a project, and an account of bob@example.com whose address is not proved. */
+async function givenBob() {
+  const stores = await givenStores();
+  const world = givenCommands(stores);
+  const created = await world.createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
+  const client = { clientIp: null, userAgent: null };
+  const account = { email: 'bob@example.com', password: 'Correct-Horse-7', ...client };
+  const { user: bob } = await world.register(account, givenContext(2, at));
+  const target = { aggregate: userAggregate, id: bob.id };
+  const emailDigest = stores.digests.email('bob@example.com');
+  return {
+    ...{ stores, world, bob, target },
+    projectId: created.resource.id,
+    input: {
+      projectId: created.resource.id,
+      ...(await givenActing(stores, userId)),
+      email: 'bob@example.com',
+      role: 'viewer',
+    } as const,
+    prove: () => stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, givenContext(3, at)),
+    roleOfBob: async () => (await world.projects.access(created.resource.id))?.roleOf(bob.id) ?? null,
+    /** Runs a reaction over the present log. */
+    serve: async (reaction: AnyReaction) => {
+      for (const stored of (await stores.eventStore.readAll({ after: null, limit: 500 })).events) {
+        const event = eventFor(reaction, stored);
+        if (event === null || (await reaction.asks(event)) !== 'yes') continue;
+        await reaction.conclude(event, contextFor(reaction, event), undefined);
+      }
+    },
+  };
+}
+
+test('An invitation to an address that is proved at the same time is accepted by the reaction to the invitation', async (t) => {
+  const { stores, world, input, prove, serve, roleOfBob } = await givenBob();
+  const { acceptInvitation, members } = world;
+  const acceptOpen = makeAcceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => true });
+  const look = makeVerifiedHolder(world);
+  // Given an address that is proved, and a reaction to the proof, between the read of its account and the invitation
+  const verifiedHolder = async (digestOfAddress: string): Promise<string | null> => {
+    const found = await look(digestOfAddress);
+    await prove();
+    await serve(acceptOpen);
+    return found;
+  };
+  const addMember = makeAddMember({
+    ...stores,
+    members,
+    verifiedHolder,
+    mailConfigured: true,
+    requireProved: () => Promise.resolve(),
+    countInvitation: () => Promise.resolve(),
+    takeBackIfEnded: () => Promise.resolve(),
+  });
+  const invited = await addMember(input, givenContext(4, at));
+  t.is(invited.status, 'invited');
+  t.is(await roleOfBob(), null);
+  // When the reaction handles the invitation
+  await serve(makeAcceptNewInvitations({ acceptInvitation }));
+  // Then the user is a member
+  t.is(await roleOfBob(), 'viewer');
+});
+
+test('A proof of an address waits until the view contains the earlier invitations', async (t) => {
+  const { world, input, prove, serve, roleOfBob } = await givenBob();
+  const { acceptInvitation, addMember, members } = world;
+  await addMember(input, givenContext(4, at));
+  await prove();
+  let shown = false;
+  const reaction = makeAcceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => shown });
+  await serve(reaction);
+  t.is(await roleOfBob(), null);
+  shown = true;
+  await serve(reaction);
+  t.is(await roleOfBob(), 'viewer');
+});
+
+test('A member who is added during the erasure of the account does not stay', async (t) => {
+  const { world, stores, target, input, prove, serve, roleOfBob, bob } = await givenBob();
+  const { addMember, removeErasedMember, createProject, projects } = world;
+  await prove();
+  await addMember(input, givenContext(4, at));
+  const own = await createProject({ ownerId: bob.id, name: 'Own' }, givenContext(5, at));
+  await serve(makeRemoveErasedMembers({ removeErasedMember }));
+  t.is(await roleOfBob(), 'viewer');
+  // Given an erasure that was decided before it could read these memberships
+  await stores.handler.handle(target, { type: 'Erase' }, givenContext(6, at));
+  await serve(makeRemoveErasedMembers({ removeErasedMember }));
+  t.is(await roleOfBob(), null);
+  t.is(await projects.access(own.resource.id), null);
+});
+
+test('An erasure is finished once the views contain all earlier events', async (t) => {
+  const { stores, target } = await givenBob();
+  await stores.handler.handle(target, { type: 'Erase' }, givenContext(4, at));
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
+  const last = events.at(-1);
+  const asks = (shown: boolean) => {
+    const reaction: AnyReaction = makeFinishErasures({
+      finishErasure: () => Promise.resolve(),
+      viewsShow: (position) => shown && position === last?.position,
+    });
+    const event = last === undefined ? null : eventFor(reaction, last);
+    return event === null ? null : reaction.asks(event);
+  };
+  t.is(await asks(false), 'not-yet');
+  t.is(await asks(true), 'yes');
+});

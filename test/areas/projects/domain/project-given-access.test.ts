@@ -1,0 +1,148 @@
+import test from 'ava';
+import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';
+import {
+  projectAggregate,
+  type ProjectCommand,
+} from '../../../../src/areas/projects/domain/project/project.js';
+import type { Role } from '../../../../src/areas/projects/domain/role.js';
+import { sealedExample } from '../../../support/examples/sealed.js';
+import { digest, otherUserId, userId } from '../../../support/examples/ids.js';
+import {
+  apiKeyId,
+  apiKeyIssued,
+  apiKeyRevoked,
+  memberAdded,
+  memberId,
+  memberRemoved,
+  projectCreated,
+} from '../../../support/examples/project.js';
+import { given } from '../../../support/given/given.js';
+import { eventTime } from '../../../support/given/given-events.js';
+
+const [friend, helper, late, honest] = [otherUserId, memberId(1), memberId(2), memberId(3)];
+/** When the store recorded the event at this index. */
+const recordedAt = (index: number) => new Date(Date.parse(eventTime(index)) + 5);
+const inviteId = (id: string) => id.replace('019b7d00', '019b7d0f');
+
+const invited = (id: string, by: string, role: Role = 'editor'): ProjectEvent => ({
+  type: 'MemberInvited',
+  data: {
+    invitation_id: inviteId(id),
+    email: sealedExample('a@example.com'),
+    email_digest: digest,
+    role,
+    invited_by: by,
+  },
+});
+const joined = (id: string, role: Role = 'editor'): ProjectEvent => ({
+  type: 'MemberAdded',
+  data: { user_id: id, role, invitation_id: inviteId(id) },
+});
+const withdrawn = (id: string): ProjectEvent => ({
+  type: 'InvitationWithdrawn',
+  data: { invitation_id: inviteId(id) },
+});
+const roleChanged = (id: string, role: Role): ProjectEvent => ({
+  type: 'MemberRoleChanged',
+  data: { user_id: id, role },
+});
+const billedTo = (id: string): ProjectEvent => ({ type: 'BillingChanged', data: { user_id: id } });
+const end = (until: Date | null, members: 'stay' | 'end' = 'end'): ProjectCommand => ({
+  type: 'EndGivenAccess',
+  userId,
+  until,
+  members,
+});
+
+/** A stranger who registered an address made this project (0), and gave access to it until 7. */
+const history: readonly ProjectEvent[] = [
+  projectCreated,
+  invited(friend, userId, 'owner'),
+  joined(friend, 'owner'),
+  invited(helper, friend),
+  joined(helper),
+  apiKeyIssued(apiKeyId, userId),
+  apiKeyIssued(memberId(9), friend),
+  invited(late, userId),
+];
+
+test('The end of given access removes members along the whole chain, keys and invitations, and keeps the account', (t) => {
+  given(projectAggregate, ...history)
+    .when(end(recordedAt(7)))
+    .then(
+      t,
+      memberRemoved(friend),
+      memberRemoved(helper),
+      apiKeyRevoked(apiKeyId),
+      apiKeyRevoked(memberId(9)),
+      withdrawn(late),
+    );
+});
+
+test('Access that the account gave after the moment stays, also when the command comes late', (t) => {
+  given(
+    projectAggregate,
+    ...history,
+    invited(honest, userId),
+    joined(honest),
+    apiKeyIssued(memberId(8), userId),
+  )
+    .when(end(recordedAt(7)))
+    .then(
+      t,
+      memberRemoved(friend),
+      memberRemoved(helper),
+      apiKeyRevoked(apiKeyId),
+      apiKeyRevoked(memberId(9)),
+      withdrawn(late),
+    );
+});
+
+test('A member whom a removed one adds after the moment is removed too', (t) => {
+  given(projectAggregate, ...history.slice(0, 3), invited(helper, friend), joined(helper))
+    .when(end(recordedAt(2)))
+    .then(t, memberRemoved(friend), memberRemoved(helper));
+});
+
+test('An account that a removed owner has demoted owns the project again', (t) => {
+  given(projectAggregate, ...history.slice(0, 3), roleChanged(userId, 'viewer'))
+    .when(end(recordedAt(3)))
+    .then(t, roleChanged(userId, 'owner'), billedTo(userId), memberRemoved(friend));
+});
+
+test('An acceptance that comes after the moment does not save an invitation of before', (t) => {
+  given(projectAggregate, projectCreated, invited(friend, userId), joined(friend))
+    .when(end(recordedAt(1)))
+    .then(t, memberRemoved(friend));
+});
+
+test('Access of others in a project that the account joined stays', (t) => {
+  const owner = { ...projectCreated, data: { ...projectCreated.data, owner_id: honest } };
+  given(
+    projectAggregate,
+    owner,
+    invited(userId, honest, 'admin'),
+    joined(userId, 'admin'),
+    apiKeyIssued(apiKeyId, honest),
+    invited(helper, honest),
+    joined(helper),
+    apiKeyIssued(memberId(8), userId),
+  )
+    .when(end(recordedAt(6)))
+    .then(t, apiKeyRevoked(memberId(8)));
+});
+
+test('A ban ends keys and invitations of any time, and no membership', (t) => {
+  given(projectAggregate, ...history)
+    .when(end(null, 'stay'))
+    .then(t, apiKeyRevoked(apiKeyId), withdrawn(late));
+});
+
+test('A deleted project, and a member of unknown origin, have nothing to end', (t) => {
+  given(projectAggregate, ...history, { type: 'ProjectDeleted', data: {} })
+    .when(end(null))
+    .thenNothing(t);
+  given(projectAggregate, projectCreated, memberAdded(friend, 'owner'))
+    .when(end(recordedAt(9)))
+    .thenNothing(t);
+});

@@ -1,0 +1,114 @@
+import test from 'ava';
+import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
+import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
+import { makeTestClock } from '../../../support/fakes/clock.js';
+import { appendEvents } from '../../../support/given/append-events.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenAsset, givenShare, nextContext } from '../../../support/given/given-share.js';
+import { givenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+import { strangers } from '../../../support/simulation/account-guessing.js';
+
+const pin = '4711';
+const dayMs = 24 * 3_600_000;
+
+/** Shares an asset behind a PIN. Waiting takes no time. */
+async function given() {
+  const clock = { ...makeTestClock(), sleep: () => Promise.resolve() };
+  const stores = await givenStores({ clock });
+  const hashes: unknown[] = [];
+  const commands = givenCommands(stores, { onHash: (input) => hashes.push(input) });
+  const service = { ...stores, commands };
+  const asset = await givenAsset(service);
+  const share = await givenShare(service, asset, { password: pin });
+  const verify = (password: string, clientIp: string) =>
+    outcomeOf(commands.verifyShare({ token: share.token, password, clientIp }, nextContext(service)));
+  /** Types wrong passwords from as many networks. Returns how many were hashed. */
+  const guess = async (count: number, batch: number): Promise<number> => {
+    hashes.length = 0;
+    await Promise.all(strangers(count, batch).map((clientIp) => verify('0000', clientIp)));
+    return hashes.length;
+  };
+  const reached = async () => {
+    await commands.background.settled();
+    const events = await stores.eventStore.read(`share-${share.id}`);
+    return events.filter(({ type }) => type === 'ShareGuessingLimitReached').length;
+  };
+  const change = (password: string) =>
+    commands.changeShare(
+      { projectId: asset.projectId, shareId: share.id, changes: { password } },
+      nextContext(service),
+    );
+  return { stores, service, clock, share, verify, guess, reached, change, commands };
+}
+
+test('Of wrong passwords for a share with a short one, 1,000 are checked in a day, over all clients', async (t) => {
+  const { verify, guess, reached, clock, commands } = await given();
+  let checked = 0;
+  // When 1,200 networks guess within some hours
+  for (let batch = 0; batch < 12; batch += 1) {
+    checked += await guess(100, batch);
+    clock.advance(15 * 60_000);
+  }
+  // Then 1,000 guesses are hashed, and the sharer gets one event
+  t.is(checked, 1_000);
+  t.is(await reached(), 1);
+  t.is(await verify(pin, '192.0.2.1'), 'TooManyAttempts');
+  t.is(await reached(), 1);
+  // And a day later, the right password opens the share
+  clock.advance(dayMs + 15 * 60_000);
+  t.is(await verify(pin, '192.0.2.1'), 'passed');
+  t.deepEqual(commands.failures, []);
+});
+
+test('A new password opens a share that was guessed at, at once', async (t) => {
+  const { verify, guess, change } = await given();
+  for (let batch = 0; batch < 11; batch += 1) await guess(100, batch);
+  t.is(await verify(pin, '192.0.2.1'), 'TooManyAttempts');
+  await change('a longer password');
+  t.is(await verify('a longer password', '192.0.2.1'), 'passed');
+});
+
+test('The class of a password follows its length, and a share of an earlier release counts as short', async (t) => {
+  const { stores, share, change, clock } = await given();
+  const classNow = async () => {
+    const { state } = await stores.handler.load(shareAggregate, share.id);
+    return state.status === 'open' ? state.passwordClass : null;
+  };
+  t.is(await classNow(), 'short');
+  for (const [password, expected] of [
+    ['12345678', 'long'],
+    ['1234567', 'short'],
+    ['äöüäöüäö', 'long'],
+  ] as const) {
+    await change(password);
+    t.is(await classNow(), expected, password);
+  }
+  const [created] = await stores.eventStore.read(`share-${share.id}`);
+  const data = Object.fromEntries(
+    Object.entries(created?.data ?? {}).filter(([name]) => name !== 'password_class'),
+  );
+  const id = '019b7d00-0000-7000-8000-0000000000f1';
+  await appendEvents(
+    stores.handler,
+    { aggregate: shareAggregate, id },
+    [{ type: 'ShareCreated', data } as never],
+    clock.now(),
+  );
+  const { state } = await stores.handler.load(shareAggregate, id);
+  t.is(state.status === 'open' ? state.passwordClass : null, 'short');
+});
+
+test('Right passwords use up no part of the day, also when many visitors come at once', async (t) => {
+  const { service, share, commands } = await given();
+  const visits = strangers(60, 7).map((clientIp) =>
+    commands
+      .verifyShare({ token: share.token, password: pin, clientIp }, nextContext(service))
+      .catch((error: unknown) => error),
+  );
+  const failed = (await Promise.all(visits)).filter((one) => one instanceof Error);
+  t.false(failed.some((error) => error instanceof TooManyAttempts));
+  t.deepEqual(failed, []);
+  const budgets = await service.stateStore.list('budget/', { limit: 10 });
+  t.deepEqual(budgets, []);
+});

@@ -1,0 +1,247 @@
+import test, { type ExecutionContext } from 'ava';
+import { testFailureCode } from '../../../../src/areas/storages/domain/storage/test-failure.js';
+import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
+import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/testing/probe-failure-code.js';
+import { makeProbeBucket } from '../../../../src/areas/storages/bucket/testing/probe.js';
+import { makeAllowedAddress } from '../../../../src/outgoing/allowed-address.js';
+import {
+  makeOutgoingHttp,
+  type OutgoingHttp,
+  type OutgoingReply,
+  type OutgoingRequest,
+} from '../../../../src/outgoing/outgoing-http.js';
+import type { Lookup } from '../../../../src/outgoing/shared-lookup.js';
+import { givenFakeCdn } from '../../../support/fakes/fake-cdn.js';
+import {
+  type FakeOperation,
+  type FakeStorage,
+  type Fault,
+  givenFakeStorage,
+} from '../../../support/fakes/fake-storage.js';
+
+const secret = 'canary-secret-key';
+const now = () => new Date();
+
+interface Place {
+  readonly storage: FakeStorage;
+  readonly host?: string;
+  readonly protocol?: 'http:' | 'https:';
+  readonly lookup?: Lookup;
+  readonly clock?: () => Date;
+  /** The time limit of each request; the production value of 5 s by default. */
+  readonly timeMs?: number;
+  /** The replies of the CDN, which then receives no request. */
+  readonly cdn?: (request: OutgoingRequest) => OutgoingReply;
+}
+
+const cdnDomain = 'cdn.example.org';
+
+async function probe(place: Place) {
+  const { storage, protocol = 'http:', clock = now } = place;
+  const outgoing = makeOutgoingHttp({
+    isAllowed: makeAllowedAddress(['127.0.0.0/8']),
+    ...(place.lookup === undefined ? {} : { lookup: place.lookup }),
+    timeMs: place.timeMs ?? 600_000,
+  });
+  const { cdn } = place;
+  const http: OutgoingHttp = (request, signal) =>
+    cdn !== undefined && new URL(request.url).host === cdnDomain
+      ? Promise.resolve(request).then(cdn)
+      : outgoing(request, signal);
+  const address = {
+    provider: 's3',
+    protocol,
+    host: place.host ?? `127.0.0.1:${storage.port}`,
+    client: { protocol, host: place.host ?? `127.0.0.1:${storage.port}`, pathPrefix: '/media/' },
+    pathPrefix: '/media/',
+    bucket: 'media',
+    region: 'eu-west-1',
+    cdnDomain: cdn === undefined ? '' : cdnDomain,
+    mode: 'rewrite',
+  } as const;
+  const run = makeProbeBucket({ http, now: clock, makeId: () => 'an-id' });
+  const urls = makeStorageUrls(address, { id: 'canary-access-key', secret });
+  const target = { urls, basePath: 'videos', cdn: cdn === undefined ? null : address.mode };
+  const plain = { hasPublicEndpoint: false, origins: [] };
+  return (await run({ ...target, ...plain }, AbortSignal.timeout(600_000))).failure;
+}
+
+const error = (status: number, code: string, more = ''): Fault => ({
+  status,
+  body: `<?xml version="1.0"?><Error><Code>${code}</Code><Message>canary ${secret}</Message>${more}</Error>`,
+});
+
+test('A bucket that permits list, write, read and delete passes, and stays empty', async (t) => {
+  const storage = await givenFakeStorage(t);
+  t.is(await probe({ storage }), null);
+  const key = '/media/videos/.stowage-probe-an-id';
+  t.deepEqual(storage.requests, ['GET /media/', `PUT ${key}`, `GET ${key}`, `DELETE ${key}`]);
+  t.is(storage.objects.size, 0);
+});
+
+test('A key that may not list passes', async (t) => {
+  for (const ofOss of ['', '<EC>0003-00000001</EC>']) {
+    const storage = await givenFakeStorage(t, { list: error(403, 'AccessDenied', ofOss) });
+    t.is(await probe({ storage }), null);
+  }
+});
+
+const faults: readonly [string, FakeOperation, Fault, ProbeFailureCode][] = [
+  ['an unknown access key', 'list', error(403, 'InvalidAccessKeyId'), 'access_key_unknown'],
+  ['a disabled access key', 'list', error(403, 'InactiveAccessKeyId'), 'access_key_disabled'],
+  ['a wrong secret', 'list', error(403, 'SignatureDoesNotMatch'), 'signature_mismatch'],
+  [
+    'a retired way of signing',
+    'list',
+    error(403, 'InvalidArgument', '<EC>0002-00000080</EC>'),
+    'signature_version_refused',
+  ],
+  [
+    'a wrong region',
+    'list',
+    error(400, 'AuthorizationHeaderMalformed', '<Region>ap-south-1</Region>'),
+    'region_wrong',
+  ],
+  ['no such bucket', 'list', error(404, 'NoSuchBucket'), 'bucket_not_found'],
+  ['a bucket elsewhere', 'list', error(301, 'PermanentRedirect'), 'bucket_in_other_place'],
+  [
+    'a redirection to somewhere',
+    'list',
+    { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+    'redirected',
+  ],
+  ['path style refused', 'list', error(403, 'PathStyleDomainForbidden'), 'path_style_refused'],
+  ['a clock that is off, by its own words', 'list', error(403, 'RequestTimeTooSkewed'), 'clock_skewed'],
+  ['a suspended account', 'list', error(403, 'UserDisable'), 'account_in_arrears'],
+  ['a full storage', 'put', error(507, 'XMinioStorageFull'), 'quota_exceeded'],
+  ['writing denied', 'put', error(403, 'AccessDenied'), 'write_denied'],
+  ['reading denied', 'get', error(403, 'AccessDenied'), 'read_denied'],
+  ['deleting denied', 'delete', error(403, 'AccessDenied'), 'delete_denied'],
+  ['slowing down', 'put', error(503, 'SlowDown'), 'throttled'],
+  ['an internal error', 'put', error(500, 'InternalError'), 'storage_unavailable'],
+  [
+    'an error page of a proxy',
+    'list',
+    { status: 502, body: '<html>bad gateway</html>' },
+    'storage_unavailable',
+  ],
+  ['a web page', 'list', { status: 200, body: '<html>welcome</html>' }, 'not_a_storage'],
+  ['a web server without the page', 'list', { status: 404, body: '<html>canary</html>' }, 'not_a_storage'],
+  [
+    'a part that is answered with all',
+    'get',
+    { status: 200, body: 'Stowage tests this storage. This object may be deleted.\n' },
+    'range_ignored',
+  ],
+  ['other content than was written', 'get', { status: 206, body: 'garbled' }, 'content_changed'],
+  ['an unknown refusal', 'put', error(400, 'WhoKnows'), 'request_refused'],
+  ['a connection that is cut', 'put', 'cut', 'connection_failed'],
+  ['a storage that stays silent', 'put', 'silent', 'connection_timeout'],
+];
+
+for (const [what, operation, fault, code] of faults) {
+  test(`The probe reports ${what}`, async (t) => {
+    const storage = await givenFakeStorage(t, { [operation]: fault });
+    const failure = await probe({ storage, ...(fault === 'silent' ? { timeMs: 300 } : {}) });
+    t.is(failure?.code, code);
+    t.is(failure?.hint, code === 'region_wrong' ? 'ap-south-1' : null);
+    t.notRegex(JSON.stringify(failure), /canary/);
+    t.true(testFailureCode.safeParse(failure?.code).success);
+  });
+}
+
+test('The probe reports failures before the first reply', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const failing =
+    (code: string): Lookup =>
+    (_hostname, callback) => {
+      callback(Object.assign(new Error(code), { code }), []);
+    };
+  const to =
+    (address: string): Lookup =>
+    (_hostname, callback) => {
+      callback(null, [{ address, family: 4 }]);
+    };
+  const host = 'storage.example.org';
+  await reports(t, { storage, host, lookup: failing('ENOTFOUND') }, 'host_not_found');
+  await reports(t, { storage, host, lookup: failing('EAI_AGAIN') }, 'host_not_resolved');
+  await reports(t, { storage, host, lookup: to('10.0.0.1') }, 'address_refused');
+  await reports(t, { storage, host: '127.0.0.1:1' }, 'connection_refused');
+  await reports(t, { storage, protocol: 'https:' }, 'tls_failed');
+});
+
+for (const minutes of [-60, -16, -15, -12, -8, -6, 6, 8, 12, 15, 16, 60]) {
+  test(`A clock that is ${minutes} minutes off has its own failure code`, async (t) => {
+    const storage = await givenFakeStorage(t);
+    await reports(t, { storage, clock: () => new Date(Date.now() + minutes * 60_000) }, 'clock_skewed');
+    t.deepEqual(storage.requests, ['GET /media/']);
+  });
+}
+
+test('A clock that is 4 minutes off passes in either direction', async (t) => {
+  const storage = await givenFakeStorage(t);
+  for (const minutes of [-4, 4]) {
+    t.is(await probe({ storage, clock: () => new Date(Date.now() + minutes * 60_000) }), null);
+  }
+});
+
+test('The probe reports http to a port that expects https', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const { port } = await givenFakeCdn(t, storage);
+  await reports(t, { storage, host: `127.0.0.1:${port}` }, 'https_expected');
+});
+
+const begin = 'Stowage';
+const cdnReplies: readonly [string, number, string, ProbeFailureCode | null][] = [
+  ['the part that was asked for', 206, begin, null],
+  ['another object', 206, 'garbled', 'cdn_content_changed'],
+  ['a page', 200, '<html>canary</html>', 'cdn_content_changed'],
+  ['all of it', 200, 'Stowage tests this storage. This object may be deleted.\n', 'cdn_range_ignored'],
+  ['a redirection', 301, '', 'cdn_redirected'],
+  ['a refusal', 403, `<Error><Code>AccessDenied</Code>canary ${secret}</Error>`, 'cdn_signature_refused'],
+  ['nothing of that name', 404, '', 'cdn_not_found'],
+  ['an internal error', 502, '<html>canary</html>', 'cdn_failed'],
+];
+
+for (const [what, status, body, code] of cdnReplies) {
+  test(`The probe judges a CDN that answers with ${what}`, async (t) => {
+    const storage = await givenFakeStorage(t);
+    const asked: OutgoingRequest[] = [];
+    const cdn = (request: OutgoingRequest): OutgoingReply => {
+      asked.push(request);
+      return { status, headers: {}, body: Buffer.from(body) };
+    };
+    t.deepEqual(await probe({ storage, cdn }), code === null ? null : { code, hint: null });
+    t.true(code === null || testFailureCode.safeParse(code).success);
+    // The probe sends the request of a visitor's browser: a signed URL and a Range
+    t.is(asked.length, 1);
+    t.regex(asked[0]?.url ?? '', /^https:\/\/cdn\.example\.org\/media\/videos\/.*X-Amz-Signature=/);
+    t.deepEqual(asked[0]?.headers, { range: 'bytes=0-6' });
+    t.is(storage.objects.size, 0);
+  });
+}
+
+test('An object that may exist after a broken connection is deleted', async (t) => {
+  const storage = await givenFakeStorage(t, { put: 'cut' });
+  t.is((await probe({ storage }))?.code, 'connection_failed');
+  t.is(storage.requests.at(-1), 'DELETE /media/videos/.stowage-probe-an-id');
+});
+
+test('The object of a test that throws is deleted, and the error leaves the probe', async (t) => {
+  const storage = await givenFakeStorage(t);
+  const cdn = (): OutgoingReply => {
+    throw new TypeError('Invalid URL');
+  };
+  await t.throwsAsync(probe({ storage, cdn }), { instanceOf: TypeError });
+  t.is(storage.objects.size, 0);
+});
+
+test('The object of a failed test is deleted', async (t) => {
+  const storage = await givenFakeStorage(t, { get: error(403, 'AccessDenied') });
+  t.is((await probe({ storage }))?.code, 'read_denied');
+  t.is(storage.objects.size, 0);
+});
+
+async function reports(t: ExecutionContext, place: Place, code: ProbeFailureCode): Promise<void> {
+  t.is((await probe(place))?.code, code);
+}

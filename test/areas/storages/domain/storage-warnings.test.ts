@@ -1,0 +1,129 @@
+import test from 'ava';
+import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { printCorsRule } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
+import { storageCodec, type StorageEvent } from '../../../../src/areas/storages/domain/storage/events.js';
+import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
+import {
+  describeWarning,
+  type TestWarning,
+} from '../../../../src/areas/storages/domain/storage/test-warning.js';
+import { projectId, storageId, testId } from '../../../support/examples/ids.js';
+import {
+  activated,
+  candidateFailed,
+  candidateStarted,
+  candidateSucceeded,
+  changedTo,
+  configuration,
+  otherBucket,
+  storageCreated,
+  testFailed,
+  testStarted,
+} from '../../../support/examples/storage.js';
+import { given } from '../../../support/given/given.js';
+
+const app = 'https://app.example.com';
+const api = 'https://api.example.com';
+const missing = (...origins: string[]): TestWarning => ({ code: 'cors_missing', origins, cause: null });
+const unchecked: TestWarning = { code: 'public_endpoint_unchecked', origins: [], cause: 'host_not_found' };
+
+const passedWith = (...warnings: TestWarning[]): readonly StorageEvent[] => [
+  storageCreated,
+  testStarted,
+  { type: 'StorageTestSucceeded', data: { test_id: testId, warnings } },
+];
+
+function warningsAfter(...events: readonly StorageEvent[]): readonly TestWarning[] {
+  const { state } = given(storageAggregate, ...events);
+  if (state.status === 'absent' || state.status === 'deleted') throw new Error('there is no storage');
+  return state.warnings;
+}
+
+test('A passed test records its warnings, and the storage is active', (t) => {
+  given(storageAggregate, storageCreated, testStarted)
+    .when({ type: 'FinishTest', testId, result: { failure: null, warnings: [missing(app)] } })
+    .then(t, { type: 'StorageTestSucceeded', data: { test_id: testId, warnings: [missing(app)] } });
+  t.is(given(storageAggregate, ...passedWith(missing(app))).state.status, 'active');
+});
+
+test('Warnings hold until the next result, or until the connection changes', (t) => {
+  const warned = passedWith(missing(app));
+  t.deepEqual(warningsAfter(...warned, testStarted), [missing(app)]);
+  t.deepEqual(warningsAfter(...warned, testStarted, testFailed), []);
+  t.deepEqual(warningsAfter(...warned, changedTo({ ...configuration, name: 'Archive' })), [missing(app)]);
+  t.deepEqual(warningsAfter(...warned, changedTo(otherBucket)), []);
+  // A candidate that fails changes nothing of the storage that serves.
+  t.deepEqual(warningsAfter(...warned, candidateStarted, candidateFailed), [missing(app)]);
+  t.deepEqual(warningsAfter(...warned, candidateStarted, changedTo(otherBucket), candidateSucceeded), []);
+});
+
+const record = (refused: readonly string[], isChanged: boolean) =>
+  ({ type: 'RecordCors', projectId, origins: [app, api], refused, isChanged }) as const;
+const corsSet = (...refused: string[]): StorageEvent => ({
+  type: 'StorageCorsSet',
+  data: { origins: [app, api], refused },
+});
+
+test('A rule that the bucket took ends the warning, and other warnings stay', (t) => {
+  const warned = passedWith(unchecked, missing(app, api));
+  given(storageAggregate, ...warned)
+    .when(record([], true))
+    .then(t, corsSet());
+  t.deepEqual(warningsAfter(...warned, corsSet()), [unchecked]);
+  t.deepEqual(warningsAfter(...warned, corsSet(api)), [missing(api), unchecked]);
+});
+
+test('A bucket that had the rule appends an event only if a warning says otherwise', (t) => {
+  given(storageAggregate, ...activated)
+    .when(record([], false))
+    .then(t);
+  given(storageAggregate, ...passedWith(missing(app)))
+    .when(record([], false))
+    .then(t, corsSet());
+  given(storageAggregate, ...passedWith(missing(app)))
+    .when(record([app], false))
+    .then(t);
+});
+
+test('Events of the releases before public endpoints and warnings decode', (t) => {
+  const place = { id: testId, stream: `storage-${storageId}`, revision: 0n, recordedAt: new Date(0) };
+  const metadata = { command_id: '', causation_id: '', correlation_id: '', actor: '', time: '' };
+  const decode = (type: string, data: JsonObject) =>
+    storageCodec.decode({ ...place, metadata, type, data }).data;
+  const without = (name: string, data: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(data).filter(([field]) => field !== name));
+  const asOnce = (data: JsonObject): JsonObject => without('public_endpoint', data);
+  t.deepEqual(decode('StorageCreated', asOnce(storageCreated.data)), storageCreated.data);
+  const changed = changedTo(configuration).data;
+  t.deepEqual(decode('StorageChanged', asOnce(changed)), { ...changed, public_endpoint: '' });
+  t.deepEqual(decode('StorageTestSucceeded', { test_id: testId }), { test_id: testId, warnings: [] });
+  const { data } = candidateStarted;
+  t.deepEqual(decode('StorageTestStarted', { ...data, candidate: asOnce(data.candidate) }), data);
+});
+
+test('A warning names the rule to set, in words and in the form of the provider', (t) => {
+  const s3 = describeWarning(missing(app), 's3');
+  t.regex(s3.message, /https:\/\/app\.example\.com .* methods GET, HEAD, PUT; .* exposed headers ETag, /);
+  t.deepEqual(JSON.parse(s3.rule?.text ?? ''), [
+    {
+      AllowedOrigins: [app],
+      AllowedMethods: ['GET', 'HEAD', 'PUT'],
+      AllowedHeaders: ['*'],
+      ExposeHeaders: ['ETag', 'Content-Range'],
+      MaxAgeSeconds: 3_600,
+    },
+  ]);
+  for (const provider of ['oss', 'cos'] as const) {
+    t.is(describeWarning(missing(app), provider).rule?.format, 'xml');
+    t.is(
+      printCorsRule(provider, [app, 'https://x.example/?a&b<']).text,
+      `<CORSConfiguration><CORSRule><AllowedOrigin>${app}</AllowedOrigin>` +
+        '<AllowedOrigin>https://x.example/?a&amp;b&lt;</AllowedOrigin><AllowedMethod>GET</AllowedMethod>' +
+        '<AllowedMethod>HEAD</AllowedMethod><AllowedMethod>PUT</AllowedMethod><AllowedHeader>*</AllowedHeader>' +
+        '<ExposeHeader>ETag</ExposeHeader><ExposeHeader>Content-Range</ExposeHeader>' +
+        '<MaxAgeSeconds>3600</MaxAgeSeconds></CORSRule></CORSConfiguration>',
+    );
+  }
+  t.regex(describeWarning(unchecked, 's3').message, /cannot reach the public endpoint \(host_not_found\)/);
+  t.is(describeWarning(unchecked, 's3').rule, null);
+});

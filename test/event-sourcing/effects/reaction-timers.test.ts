@@ -1,0 +1,89 @@
+import test from 'ava';
+import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
+import { aheadMax, markName } from '../../../src/event-sourcing/effects/run-reaction.js';
+import { givenReactions } from '../../support/simulation/kernel/given-reactions.js';
+import { makeSendParcels } from '../../support/simulation/kernel/parcels.js';
+
+const name = 'send-parcels';
+
+test('An event with a timer holds no mark, and is served at its time by the next process', async (t) => {
+  const scene = givenReactions();
+  const hour = 3_600_000;
+  const dueAt = new Date(scene.clock.now().getTime() + 24 * hour);
+  let asked = 0;
+  const sending = makeSendParcels({
+    handler: scene.handler,
+    send: () => Promise.resolve(),
+    onAsked: () => {
+      asked += 1;
+    },
+  });
+  const reactions: AnyReaction[] = [
+    {
+      ...sending,
+      hasTimers: true,
+      asks: (event) =>
+        scene.clock.now() < dueAt ? Promise.resolve({ notBefore: dueAt }) : sending.asks(event),
+    },
+  ];
+  // Given an event that waits for a day, and a later one in the log
+  for (let n = 1; n <= aheadMax + 200; n += 1) await scene.ask(n, { stream: `p${n}` });
+  // When a process has seen it and ends
+  const runner = scene.start({ reactions });
+  await scene.clock.advance(20_000);
+  t.is(runner.statuses()[0]?.open, 0);
+  await scene.clock.run(runner.stop());
+  // Then the mark has passed the events, also more than the reaction takes after one that stays open
+  const mark = await scene.readModelStore.loadCheckpoint(markName({ name }));
+  t.is(mark?.position ?? null, await scene.eventStore.head());
+  t.deepEqual(await scene.marked(), []);
+  // And the next process serves them when they are due, once
+  await scene.clock.advance(23 * hour);
+  const next = scene.start({ reactions, holder: 'process 2' });
+  await scene.clock.advance(hour - 60_000);
+  t.deepEqual(await scene.marked(), []);
+  await scene.clock.advance(90_000);
+  t.is((await scene.marked()).length, aheadMax + 200);
+  t.deepEqual(await scene.stateStore.list('timer/', { limit: 10 }), []);
+  t.is(
+    asked,
+    2 * (aheadMax + 200),
+    'each stream is read before and under the claim, and not while the event waits',
+  );
+  await scene.clock.run(next.stop());
+  t.deepEqual(scene.reports, []);
+});
+
+test('A timer whose event the log does not hold is removed', async (t) => {
+  const scene = givenReactions();
+  const value = { stream: 'parcel-p9', revision: '0', position: '0000000000000009' };
+  const key = `timer/${name}/${scene.clock.now().toISOString()}/019b7d00-0000-7000-8000-000000000801`;
+  await scene.stateStore.compareAndSet(key, null, value);
+  const sending = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });
+  const runner = scene.start({ reactions: [{ ...sending, hasTimers: true }] });
+  await scene.clock.advance(1_000);
+  t.deepEqual(await scene.stateStore.list('timer/', { limit: 10 }), []);
+  await scene.clock.run(runner.stop());
+  t.deepEqual(scene.reports, []);
+});
+
+test('An event that waits for long in a reaction without timers holds the mark, and is served at its time', async (t) => {
+  const scene = givenReactions();
+  const dueAt = new Date(scene.clock.now().getTime() + 2 * 3_600_000);
+  const sending = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });
+  const waiting: AnyReaction = {
+    ...sending,
+    asks: (event) =>
+      scene.clock.now() < dueAt ? Promise.resolve({ notBefore: dueAt }) : sending.asks(event),
+  };
+  await scene.ask(1, { stream: 'p1' });
+  const runner = scene.start({ reactions: [waiting] });
+  await scene.clock.advance(2 * 3_600_000 - 60_000);
+  t.is(runner.statuses()[0]?.open, 1);
+  t.deepEqual(await scene.stateStore.list('timer/', { limit: 10 }), []);
+  t.deepEqual(await scene.marked(), []);
+  await scene.clock.advance(90_000);
+  t.is((await scene.marked()).length, 1);
+  await scene.clock.run(runner.stop());
+  t.deepEqual(scene.reports, []);
+});

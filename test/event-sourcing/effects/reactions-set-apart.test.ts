@@ -1,0 +1,285 @@
+import test from 'ava';
+import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
+import type { StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
+import { StoreUnavailable, StreamDamaged } from '../../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
+import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
+import { markName, setApartMax } from '../../../src/event-sourcing/effects/run-reaction.js';
+import { setApartEvents } from '../../../src/event-sourcing/effects/set-apart-events.js';
+import { counterAggregate } from '../../support/examples/counter-aggregate.js';
+import { sendToCounter } from '../../support/simulation/kernel/given-process.js';
+import { givenReactions, type ReactionScene } from '../../support/simulation/kernel/given-reactions.js';
+import {
+  makeCountParcels,
+  makeSendParcels,
+  type ParcelAsked,
+} from '../../support/simulation/kernel/parcels.js';
+import { handlerWithoutViews } from '../../support/given/given-world.js';
+
+const name = 'send-parcels';
+
+type IsHurt = (event: Pick<StoredEvent, 'stream' | 'revision'>) => boolean;
+
+/** Shows some events in a shape that the release cannot decode. */
+function asUnknownShape(log: EventStore, isHurt: IsHurt): EventStore {
+  const seen = <Event extends StoredEvent>(events: readonly Event[]): Event[] =>
+    events.map((event) => (isHurt(event) ? { ...event, data: { colour: 'canary' } } : event));
+  return {
+    ...log,
+    read: async (stream, options) => seen(await log.read(stream, options)),
+    subscribe: async function* (options) {
+      for await (const page of log.subscribe(options)) yield { ...page, events: seen(page.events) };
+    },
+  };
+}
+
+/** Refuses to read the streams of some events, as a server does that has truncated them. */
+function asTruncated(log: EventStore, isHurt: IsHurt): EventStore {
+  return {
+    ...log,
+    read: async (stream, options) => {
+      const events = await log.read(stream, options);
+      if (events.some(isHurt)) throw new StreamDamaged(stream, `stream ${stream} lacks an event`);
+      return events;
+    },
+  };
+}
+
+const ofP1: IsHurt = ({ stream }) => stream === 'parcel-p1';
+const damages = [
+  ['an event that cannot be decoded', asUnknownShape, /ParcelAsked \(parcel-p1 at revision 0\)/],
+  ['a damaged stream', asTruncated, /stream parcel-p1 lacks an event/],
+] as const;
+
+/** Makes the reaction of a process that sees a log. */
+function sendingOver(scene: ReactionScene, eventStore: EventStore): AnyReaction {
+  const { clock, random, sent } = scene;
+  const handler = handlerWithoutViews({ clock, random, eventStore });
+  return makeSendParcels({
+    handler,
+    send: ({ id, data }: ParcelAsked) => {
+      sent.push({ id, n: data.n, atMs: clock.now().getTime() });
+      return Promise.resolve();
+    },
+  });
+}
+
+/** Runs the reaction of one process over a log for a while. Returns its status before the stop. */
+async function runOver(scene: ReactionScene, eventStore: EventStore, ms = 5_000) {
+  const runner = scene.start({ reactions: [sendingOver(scene, eventStore)], deps: { eventStore } });
+  await scene.clock.advance(ms);
+  const [status] = runner.statuses();
+  await scene.clock.run(runner.stop());
+  return status;
+}
+
+const numbers = ({ sent }: ReactionScene): readonly number[] => sent.map(({ n }) => n);
+const apartOf = ({ readModelStore }: ReactionScene) => setApartItems(readModelStore, markName({ name }));
+const markOf = async ({ readModelStore }: ReactionScene): Promise<string | null> =>
+  (await readModelStore.loadCheckpoint(markName({ name })))?.position ?? null;
+
+for (const [what, damage, reason] of damages) {
+  test(`A reaction sets an event apart for ${what}, serves all others after each start, and serves it once after the repair`, async (t) => {
+    const scene = givenReactions();
+    const hurt = damage(scene.eventStore, ofP1);
+    await scene.ask(1);
+    await scene.ask(2, { stream: 'p2' });
+    for (const start of [0, 1]) {
+      // When a process serves over the damaged log
+      const status = await runOver(scene, hurt);
+      // Then the event is recorded, the mark passes it, and the others are served
+      t.like(status, { state: 'running', reason: null, open: 0, setApart: 1 });
+      const [apart, ...others] = await apartOf(scene);
+      t.deepEqual(others, []);
+      t.regex(apart?.reason ?? '', reason);
+      t.notRegex(apart?.reason ?? '', /canary/);
+      t.like(apart?.event, { stream: 'parcel-p1', revision: '0' });
+      t.is(await markOf(scene), await scene.eventStore.head());
+      t.deepEqual(numbers(scene), [2, 3].slice(0, start + 1));
+      await scene.ask(3 + start, { stream: `p${3 + start}` });
+    }
+    t.deepEqual([...(await setApartEvents(scene.readModelStore)).keys()], [name]);
+    t.is(scene.reports.filter((report) => report.startsWith(`set apart ${name} parcel-p1@0`)).length, 1);
+    // When a release reads it, or an operator has restored the stream
+    t.like(await runOver(scene, scene.eventStore), { state: 'running', setApart: 0 });
+    // Then the event is served once, also after another start
+    t.deepEqual(numbers(scene).toSorted(), [1, 2, 3, 4]);
+    t.deepEqual(await apartOf(scene), []);
+    await runOver(scene, scene.eventStore);
+    t.is(scene.sent.length, 4);
+    t.is((await scene.marked()).length, 4);
+  });
+}
+
+test('A reaction that has lost its mark and its records sets the event apart again', async (t) => {
+  const scene = givenReactions();
+  const hurt = asTruncated(scene.eventStore, ofP1);
+  await scene.ask(1);
+  await scene.ask(2, { stream: 'p2' });
+  await runOver(scene, hurt);
+  // When an operator deletes the read models
+  await scene.readModelStore.dropCollection(markName({ name }));
+  for (const { name: record, version } of await scene.readModelStore.listRecords('set-apart/'))
+    await scene.readModelStore.removeRecord(record, version);
+  // Then the next start finds the event in the log
+  t.like(await runOver(scene, hurt), { state: 'running', setApart: 1 });
+  t.deepEqual(numbers(scene), [2]);
+  await runOver(scene, scene.eventStore);
+  t.deepEqual(numbers(scene), [2, 1]);
+});
+
+test('A reaction serves a later event of the stream when it can read what it needs', async (t) => {
+  // Given a reaction that needs the event alone, and two events of one stream
+  const scene = givenReactions();
+  await sendToCounter(scene.handler, 'sent', { type: 'Open', label: 'sent' }, 1);
+  for (const n of [1, 2]) await scene.ask(n);
+  await runOver(scene, scene.eventStore);
+  const counted = async (): Promise<number> =>
+    (await scene.handler.load(counterAggregate, 'sent')).state.total;
+  // When it cannot read the first of them
+  const hurt = asUnknownShape(scene.eventStore, (event) => ofP1(event) && event.revision === 2n);
+  const run = async (eventStore: EventStore) => {
+    const runner = scene.start({ reactions: [makeCountParcels(scene)], deps: { eventStore } });
+    await scene.clock.advance(2_000);
+    await scene.clock.run(runner.stop());
+  };
+  await run(hurt);
+  // Then it counts the second one, and the first one when it can
+  t.is(await counted(), 1);
+  await run(scene.eventStore);
+  t.is(await counted(), 2);
+});
+
+test('Two processes that run one reaction at once serve an event once that one of them cannot read', async (t) => {
+  const scene = givenReactions();
+  const hurt = asTruncated(scene.eventStore, ofP1);
+  await scene.ask(1);
+  // Given an older release that cannot read the event, and a newer one that runs at the same time
+  const older = scene.start({ reactions: [sendingOver(scene, hurt)], deps: { eventStore: hurt } });
+  const newer = scene.start({ holder: 'process 2' });
+  await scene.clock.advance(2_000);
+  await scene.ask(2, { stream: 'p2' });
+  await scene.clock.advance(5_000);
+  await scene.clock.run(Promise.all([older.stop(), newer.stop()]));
+  t.deepEqual(numbers(scene), [1, 2]);
+  // When the newer one starts again, then the record of the older one goes without another effect
+  await runOver(scene, scene.eventStore);
+  t.deepEqual(numbers(scene), [1, 2]);
+  t.deepEqual(await apartOf(scene), []);
+});
+
+test('An event is set apart before the mark passes it, also while the store does not take the record', async (t) => {
+  const scene = givenReactions();
+  const hurt = asTruncated(scene.eventStore, ofP1);
+  await scene.ask(1);
+  await scene.ask(2, { stream: 'p2' });
+  let away = true;
+  const readModelStore: ReadModelStore = {
+    ...scene.readModelStore,
+    putRecord: (...args) =>
+      away ? Promise.reject(new StoreUnavailable('no answer')) : scene.readModelStore.putRecord(...args),
+  };
+  const reactions = [sendingOver(scene, hurt)];
+  const runner = scene.start({ reactions, deps: { eventStore: hurt, readModelStore } });
+  await scene.clock.advance(10_000);
+  t.deepEqual(numbers(scene), [2], 'the others are served meanwhile');
+  t.is(await markOf(scene), null);
+  away = false;
+  await scene.clock.advance(61_000);
+  t.is((await apartOf(scene)).length, 1);
+  t.is(await markOf(scene), await scene.eventStore.head());
+  await scene.clock.run(runner.stop());
+});
+
+test('A reaction reads the records after its mark, so it finds the event of a process that ends meanwhile', async (t) => {
+  const scene = givenReactions();
+  const hurt = asTruncated(scene.eventStore, ofP1);
+  await scene.ask(1);
+  // Given a process of an older release that ends between two reads of one that starts
+  let reads = 0;
+  const readModelStore: ReadModelStore = {
+    ...scene.readModelStore,
+    loadCheckpoint: async (collection) => {
+      reads += 1;
+      if (reads === 1) await runOver(scene, hurt, 0);
+      return scene.readModelStore.loadCheckpoint(collection);
+    },
+  };
+  // When the other one has started, then it serves the event
+  const runner = scene.start({ deps: { readModelStore } });
+  await scene.clock.advance(10_000);
+  t.deepEqual(numbers(scene), [1]);
+  await scene.clock.run(runner.stop());
+});
+
+test('An event whose timer is due on a damaged stream is set apart instead of its timer, and is served after the repair', async (t) => {
+  const scene = givenReactions();
+  const dueAt = new Date(scene.clock.now().getTime() + 3_600_000);
+  const timed = (eventStore: EventStore): AnyReaction => {
+    const sending = sendingOver(scene, eventStore);
+    return {
+      ...sending,
+      hasTimers: true,
+      asks: (event) =>
+        scene.clock.now() < dueAt ? Promise.resolve({ notBefore: dueAt }) : sending.asks(event),
+    };
+  };
+  const run = async (eventStore: EventStore, ms: number) => {
+    const runner = scene.start({ reactions: [timed(eventStore)], deps: { eventStore } });
+    await scene.clock.advance(ms);
+    await scene.clock.run(runner.stop());
+  };
+  // Given two events with timers
+  await scene.ask(1);
+  await scene.ask(2, { stream: 'p2' });
+  await run(scene.eventStore, 5_000);
+  t.is((await scene.stateStore.list('timer/', { limit: 10 })).length, 2);
+  // When the stream of one is damaged before its time
+  await run(asTruncated(scene.eventStore, ofP1), 3_700_000);
+  t.deepEqual(numbers(scene), [2]);
+  t.deepEqual(await scene.stateStore.list('timer/', { limit: 10 }), []);
+  t.like((await apartOf(scene))[0], { event: { stream: 'parcel-p1', revision: '0' } });
+  // Then it is served once after the repair
+  await run(scene.eventStore, 5_000);
+  t.deepEqual(numbers(scene), [2, 1]);
+  t.deepEqual(await apartOf(scene), []);
+});
+
+test('A process that ends while it takes an event back keeps the record, and the next one serves the event', async (t) => {
+  const scene = givenReactions();
+  await scene.ask(1);
+  await runOver(scene, asTruncated(scene.eventStore, ofP1));
+  const ending = scene.start({ send: () => Promise.reject(new Error('it fails')) });
+  await scene.clock.advance(120_000);
+  t.is(ending.statuses()[0]?.setApart, 1);
+  await scene.clock.run(ending.stop());
+  t.is((await apartOf(scene)).length, 1);
+  await runOver(scene, scene.eventStore, 61_000);
+  t.deepEqual(numbers(scene), [1]);
+  t.deepEqual(await apartOf(scene), []);
+});
+
+test('A reaction takes an event back that the log does not hold any more, as after a restore', async (t) => {
+  const scene = givenReactions();
+  const event = { stream: 'parcel-p9', revision: '0', position: '0000000000000009' };
+  const record = `set-apart/${markName({ name })}/019b7d00-0000-7000-8000-000000000801`;
+  await scene.readModelStore.putRecord(record, { reason: 'it was deleted', event }, null);
+  t.like(await runOver(scene, scene.eventStore), { state: 'running', setApart: 0 });
+  t.deepEqual(await apartOf(scene), []);
+});
+
+test('A reaction stops when more than 1,000 events cannot be served, and its mark passes none of the rest', async (t) => {
+  const scene = givenReactions();
+  for (let n = 1; n <= setApartMax + 1; n += 1) await scene.ask(n, { stream: `p${n}` });
+  const hurt = asUnknownShape(scene.eventStore, () => true);
+  const status = await runOver(scene, hurt);
+  t.like(status, { state: 'stopped', setApart: setApartMax });
+  t.regex(status?.reason ?? '', /ParcelAsked \(parcel-p1001 at revision 0\)/);
+  t.is((await apartOf(scene)).length, setApartMax);
+  t.true(((await markOf(scene)) ?? '') < ((await scene.eventStore.head()) ?? ''));
+  // When a release can read them, then it serves all of them
+  await runOver(scene, scene.eventStore, 60_000);
+  t.is(new Set(numbers(scene)).size, setApartMax + 1);
+  t.is(scene.sent.length, setApartMax + 1);
+});

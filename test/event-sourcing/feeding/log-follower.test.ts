@@ -1,0 +1,518 @@
+import { getEventListeners } from 'node:events';
+import test from 'ava';
+import type { LogEvent, Position } from '../../../src/event-sourcing/ports/domain-event.js';
+import { StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import type { LogPage } from '../../../src/event-sourcing/ports/event-store.js';
+import { type LogFollower, makeLogFollower } from '../../../src/event-sourcing/feeding/log-follower.js';
+import { makeSeededRandom } from '../../support/fakes/clock.js';
+import { counterAggregate } from '../../support/examples/counter-aggregate.js';
+import { recordEvents } from '../../support/given/given-events.js';
+import { makeVirtualClock, type VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+
+const pageSize = 10;
+
+/** Given a log of counted events under a follower. The pages of the log say as little about its end as a store may. */
+interface Log {
+  readonly clock: VirtualClock;
+  readonly follower: LogFollower;
+  /** The position after which each read began. */
+  readonly reads: (Position | null)[];
+  readonly retries: number[];
+  grow(count: number): void;
+  /** Makes the next reads fail. */
+  fail(...errors: readonly Error[]): void;
+  /** The duration of a read. */
+  readMs: number;
+}
+
+const [example] = recordEvents(counterAggregate, 'c1', [{ type: 'CounterClosed', data: {} }]);
+
+function eventAt(index: number): LogEvent {
+  if (example === undefined) throw new Error('no event was recorded');
+  return { ...example, revision: BigInt(index), position: positionAt(index) };
+}
+
+function positionAt(index: number): Position {
+  return String(index).padStart(6, '0');
+}
+
+function givenLog({ gatherMs = 0 } = {}): Log {
+  const clock = makeVirtualClock();
+  let length = 0;
+  let failures: readonly Error[] = [];
+  const log: Log = {
+    clock,
+    reads: [],
+    retries: [],
+    grow: (count) => {
+      length += count;
+    },
+    fail: (...errors) => {
+      failures = errors;
+    },
+    readMs: 0,
+    follower: makeLogFollower({
+      readAll: async ({ after, limit }) => {
+        log.reads.push(after);
+        const [failure, ...rest] = failures;
+        failures = rest;
+        if (failure !== undefined) throw failure;
+        const start = after === null ? 0 : Number(after) + 1;
+        const end = Math.min(length, start + limit);
+        const events = Array.from({ length: end - start }, (_, index) => eventAt(start + index));
+        // The page contains the log at the start of the read.
+        if (log.readMs > 0) await clock.sleep(log.readMs);
+        return { events, cursor: events.at(-1)?.position ?? after, atHead: events.length < limit };
+      },
+      clock,
+      random: makeSeededRandom(1),
+      onRetry: (_, attempt) => log.retries.push(attempt),
+      pollMs: 1_000,
+      gatherMs,
+      pageSize,
+    }),
+  };
+  return log;
+}
+
+interface Following {
+  readonly pages: LogPage[];
+  /** The errors that ended a subscription. */
+  readonly errors: readonly string[];
+  readonly seen: () => readonly number[];
+  readonly stop: () => void;
+  readonly ended: Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Follows the log, as a projector does: again after an error. The follower needs `pageMs` for a page. */
+function follow(
+  log: Log,
+  { after = null, pageMs = 0 }: { after?: Position | null; pageMs?: number } = {},
+): Following {
+  const controller = new AbortController();
+  const pages: LogPage[] = [];
+  const errors: string[] = [];
+  const run = async (): Promise<void> => {
+    while (!controller.signal.aborted) {
+      try {
+        const from = pages.at(-1)?.cursor ?? after;
+        for await (const page of log.follower.subscribe({ after: from, signal: controller.signal })) {
+          pages.push(page);
+          if (pageMs > 0) await log.clock.sleep(pageMs);
+        }
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        errors.push(error.message);
+      }
+    }
+  };
+  return {
+    pages,
+    errors,
+    seen: () => pages.flatMap((page) => page.events.map((event) => Number(event.position))),
+    stop: () => {
+      controller.abort();
+    },
+    ended: run(),
+    signal: controller.signal,
+  };
+}
+
+function upTo(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
+
+test('A follower receives every event in order, from catching up to live', async (t) => {
+  const log = givenLog();
+  log.grow(25);
+  const { seen, stop, ended, pages } = follow(log);
+  await log.clock.advance(0);
+  t.deepEqual(seen(), upTo(25));
+  log.grow(3);
+  log.follower.wake();
+  await log.clock.advance(0);
+  t.deepEqual(seen(), upTo(28));
+  t.deepEqual(
+    pages.map(({ atHead }) => atHead),
+    [false, false, true, true],
+  );
+  stop();
+  await ended;
+});
+
+test('A follower continues after the named position', async (t) => {
+  const log = givenLog();
+  log.grow(25);
+  const { seen, stop, ended } = follow(log, { after: positionAt(19) });
+  await log.clock.advance(0);
+  t.deepEqual(seen(), [20, 21, 22, 23, 24]);
+  stop();
+  await ended;
+});
+
+test('A follower receives the end of the log once, also for an empty log', async (t) => {
+  const log = givenLog();
+  const empty = follow(log);
+  await log.clock.advance(10_000);
+  t.deepEqual(empty.pages, [{ events: [], cursor: null, atHead: true }]);
+  empty.stop();
+  await empty.ended;
+});
+
+test('A log that ends with a full page ends there for its followers', async (t) => {
+  const log = givenLog();
+  log.grow(pageSize);
+  const { pages, stop, ended } = follow(log);
+  await log.clock.advance(10_000);
+  t.deepEqual(
+    pages.map(({ events, atHead }) => [events.length, atHead]),
+    [
+      [pageSize, false],
+      [0, true],
+    ],
+  );
+  stop();
+  await ended;
+});
+
+test('Followers at one position share one read', async (t) => {
+  const log = givenLog();
+  log.grow(25);
+  const followers = upTo(20).map(() => follow(log));
+  await log.clock.advance(0);
+  for (const { seen } of followers) t.deepEqual(seen(), upTo(25));
+  t.deepEqual(log.reads.slice(0, 3), [null, positionAt(9), positionAt(19)]);
+  t.is(log.reads.length, 3, 'the last page is the end');
+
+  log.reads.length = 0;
+  log.grow(1);
+  log.follower.wake();
+  await log.clock.advance(0);
+  for (const { seen } of followers) t.is(seen().length, 26);
+  t.is(log.reads.length, 1);
+  for (const { stop } of followers) stop();
+  await Promise.all(followers.map(({ ended }) => ended));
+});
+
+test('A fast follower waits for a slow one, so that each page is read once', async (t) => {
+  const log = givenLog();
+  log.grow(4_000);
+  const slow = follow(log, { pageMs: 2 });
+  const fast = follow(log);
+  await log.clock.until(() => slow.pages.at(-1)?.atHead === true);
+  t.deepEqual(fast.seen(), upTo(4_000));
+  t.is(log.reads.length, 402, '400 pages, and the empty one at the end for each');
+  slow.stop();
+  fast.stop();
+  await log.clock.run(Promise.all([slow.ended, fast.ended]));
+});
+
+test('A follower that takes no page delays the others for at most five seconds, and then pages by itself', async (t) => {
+  const log = givenLog();
+  log.grow(8_000);
+  const hanging = follow(log, { pageMs: 60_000 });
+  const fast = follow(log);
+  await log.clock.advance(4_900);
+  t.is(fast.seen().length, 2_010, 'the pages that memory holds, and the one that the other has taken');
+  await log.clock.advance(200);
+  t.deepEqual(fast.seen(), upTo(8_000));
+  const readsOfTheFast = log.reads.length;
+  await log.clock.advance(300_000);
+  t.is(hanging.seen().length, 60);
+  t.true(log.reads.length >= readsOfTheFast + 3, 'old pages are not kept');
+  hanging.stop();
+  fast.stop();
+  await log.clock.run(Promise.all([hanging.ended, fast.ended]));
+});
+
+test('A follower that is slow all the time makes the others at most half as slow again', async (t) => {
+  const log = givenLog();
+  log.grow(10_000);
+  const slow = follow(log, { pageMs: 1_000 });
+  const fast = follow(log, { pageMs: 1 });
+  const began = log.clock.now().getTime();
+  await log.clock.until(() => fast.pages.at(-1)?.atHead === true);
+  const tookMs = log.clock.now().getTime() - began;
+  t.true(tookMs <= 1_000 * 1.5 + 5_000, `${tookMs} ms in place of 1,000`);
+  slow.stop();
+  fast.stop();
+  await log.clock.run(Promise.all([slow.ended, fast.ended]));
+});
+
+test('A follower that ends while others wait for it lets them continue', async (t) => {
+  const log = givenLog();
+  log.grow(4_000);
+  const hanging = follow(log, { pageMs: 1_000 });
+  const fast = follow(log);
+  await log.clock.advance(10);
+  t.is(fast.seen().length, 2_010);
+  hanging.stop();
+  await log.clock.advance(1_000);
+  t.deepEqual(fast.seen(), upTo(4_000));
+  fast.stop();
+  await log.clock.run(Promise.all([hanging.ended, fast.ended]));
+});
+
+test('The log is polled each second without a wake-up', async (t) => {
+  const log = givenLog();
+  const { seen, stop, ended } = follow(log);
+  await log.clock.advance(100);
+  log.grow(1);
+  await log.clock.advance(800);
+  t.deepEqual(seen(), []);
+  await log.clock.advance(100);
+  t.deepEqual(seen(), [0]);
+  stop();
+  await ended;
+});
+
+test('The first wake-up leads to a read at once, and the next ones are gathered', async (t) => {
+  const log = givenLog({ gatherMs: 20 });
+  const followers = [follow(log), follow(log, { pageMs: 3 })];
+  await log.clock.advance(100);
+  const growBy = async (count: number, ms: number): Promise<void> => {
+    for (let n = 0; n < count; n += 1) {
+      log.grow(1);
+      log.follower.wake();
+      await log.clock.advance(ms);
+    }
+  };
+  log.reads.length = 0;
+  await growBy(1, 0);
+  for (const { seen } of followers) t.deepEqual(seen(), upTo(1));
+  await growBy(7, 2);
+  for (const { seen } of followers) t.deepEqual(seen(), upTo(1));
+  await log.clock.advance(6);
+  for (const { seen } of followers) t.deepEqual(seen(), upTo(8));
+  t.deepEqual(log.reads, [null, positionAt(0)], 'two pages for both');
+  for (const { stop } of followers) stop();
+  await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
+  t.is(log.clock.sleepers, 0);
+});
+
+test('Catching up does not wait for wake-ups', async (t) => {
+  const log = givenLog({ gatherMs: 20 });
+  log.grow(500);
+  log.follower.wake();
+  const { seen, stop, ended } = follow(log);
+  await log.clock.advance(0);
+  t.deepEqual(seen(), upTo(500));
+  stop();
+  await log.clock.run(ended);
+});
+
+test('A follower that is a few pages behind gets cached pages', async (t) => {
+  const log = givenLog();
+  log.grow(55);
+  const ahead = follow(log);
+  const behind = follow(log, { pageMs: 5 });
+  await log.clock.advance(100);
+  t.deepEqual(ahead.seen(), upTo(55));
+  t.deepEqual(behind.seen(), upTo(55));
+  t.is(log.reads.length, 6);
+  ahead.stop();
+  behind.stop();
+  await Promise.all([ahead.ended, behind.ended]);
+});
+
+test('A wake-up during a read is not lost, also for a follower that joins the read after it', async (t) => {
+  const log = givenLog();
+  const early = follow(log);
+  // This follower handles its first page until another read is running.
+  const late = follow(log, { pageMs: 1_020 });
+  await log.clock.advance(0);
+  log.readMs = 50;
+  // At 1,000 ms the early follower polls and reads an empty log.
+  await log.clock.advance(1_010);
+  log.grow(1);
+  log.follower.wake();
+  await log.clock.advance(95);
+  t.deepEqual(early.seen(), [0]);
+  t.deepEqual(late.seen(), [0]);
+  early.stop();
+  late.stop();
+  await log.clock.run(Promise.all([early.ended, late.ended]));
+});
+
+test('A store that is away is read again with jittered waits, and the fourth failure ends the subscription', async (t) => {
+  const log = givenLog();
+  log.grow(5);
+  log.fail(...upTo(6).map(() => new StoreUnavailable('away')));
+  const { seen, stop, ended, errors } = follow(log);
+  const waits: number[] = [];
+  let beforeMs = log.clock.now().getTime();
+  for (let n = 1; n <= 4; n += 1) {
+    await log.clock.until(() => log.reads.length > n);
+    waits.push(log.clock.now().getTime() - beforeMs);
+    beforeMs = log.clock.now().getTime();
+  }
+  waits.slice(0, 3).forEach((wait, attempt) => t.true(wait > 0 && wait <= 250 * 2 ** attempt));
+  t.deepEqual(errors, ['away']);
+  await log.clock.until(() => seen().length === 5);
+  t.deepEqual(log.retries, [0, 1, 2, 0, 1], 'the next subscription counts from the start');
+
+  log.fail(new StoreUnavailable('away again'));
+  await log.clock.until(() => log.retries.length === 6);
+  t.is(log.retries.at(-1), 0);
+  stop();
+  await log.clock.run(ended);
+});
+
+test('A damaged store ends the subscription with its error', async (t) => {
+  const log = givenLog();
+  log.fail(new StoreDamaged('restore the log'));
+  await t.throwsAsync(follow(log).ended, { instanceOf: StoreDamaged, message: 'restore the log' });
+});
+
+test('A subscription ends when it is aborted: while it waits, during back-off, or before it begins', async (t) => {
+  const waiting = givenLog();
+  const atTheEnd = follow(waiting);
+  await waiting.clock.advance(100);
+  atTheEnd.stop();
+  await atTheEnd.ended;
+  t.is(waiting.clock.sleepers, 0);
+
+  const away = givenLog();
+  away.fail(new StoreUnavailable('away'));
+  const backingOff = follow(away);
+  await away.clock.advance(0);
+  t.is(away.clock.sleepers, 1);
+  backingOff.stop();
+  await backingOff.ended;
+
+  const unread = givenLog();
+  const signal = AbortSignal.abort();
+  for await (const page of unread.follower.subscribe({ after: null, signal })) t.fail(JSON.stringify(page));
+  t.is(unread.reads.length, 0);
+});
+
+test('A page that is read during an abort is not delivered', async (t) => {
+  const log = givenLog();
+  log.grow(5);
+  log.readMs = 50;
+  const { pages, stop, ended } = follow(log);
+  await log.clock.advance(10);
+  stop();
+  await log.clock.run(ended);
+  t.deepEqual(pages, []);
+});
+
+test('A long wait leaves no listeners and no timers', async (t) => {
+  const log = givenLog();
+  const { signal, stop, ended } = follow(log);
+  await log.clock.advance(60_000);
+  for (let n = 0; n < 100; n += 1) {
+    log.grow(1);
+    log.follower.wake();
+    await log.clock.advance(0);
+  }
+  t.is(getEventListeners(signal, 'abort').length, 1);
+  t.is(log.clock.sleepers, 1);
+  stop();
+  await ended;
+  t.is(getEventListeners(signal, 'abort').length, 0);
+  t.is(log.clock.sleepers, 0);
+});
+
+for (const gatherMs of [0, 20])
+  test(`No event is lost or repeated while appends, wake-ups and failures race with the reads, gathered for ${gatherMs} ms`, async (t) => {
+    const random = makeSeededRandom(7);
+    const log = givenLog({ gatherMs });
+    const followers = [0, 3, 40].map((pageMs) => follow(log, { pageMs }));
+    let length = 0;
+    for (let n = 0; n < 1_000; n += 1) {
+      log.readMs = Math.floor(random() * 4) * 5;
+      const count = Math.floor(random() * 6);
+      log.grow(count);
+      length += count;
+      if (random() < 0.7) log.follower.wake();
+      if (random() < 0.05) log.fail(new StoreUnavailable('away'));
+      await log.clock.advance(Math.floor(random() * 12));
+    }
+    await log.clock.until(() => followers.every(({ seen }) => seen().length >= length));
+    for (const { seen } of followers) t.deepEqual(seen(), upTo(length));
+    for (const { stop } of followers) stop();
+    await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
+  });
+
+test('Followers take the events of a live subscription without a read, in the order and pages of their arrival', async (t) => {
+  // Given followers at the end of a log
+  const log = givenLog({ gatherMs: 20 });
+  log.grow(3);
+  const followers = [follow(log), follow(log, { pageMs: 3 })];
+  await log.clock.advance(100);
+  log.follower.live(log.follower.front());
+  log.reads.length = 0;
+
+  // When the subscription sends events, a record of the server among them
+  const send = (index: number): boolean =>
+    log.follower.receive({ position: positionAt(index), event: index === 5 ? null : eventAt(index) });
+  log.grow(5);
+  for (const index of [3, 4, 5, 6, 7]) t.true(send(index));
+  // An append of this process is among them.
+  log.follower.wake();
+  await log.clock.advance(100);
+
+  // Then the followers have them
+  for (const { seen } of followers) t.deepEqual(seen(), [0, 1, 2, 3, 4, 6, 7]);
+  t.deepEqual(log.reads, []);
+  for (const { stop } of followers) stop();
+  await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
+});
+
+test('Events that a read has passed are not taken again from the live subscription', async (t) => {
+  const log = givenLog();
+  log.grow(3);
+  const following = follow(log);
+  await log.clock.advance(0);
+  const from = log.follower.front();
+  log.grow(4);
+  await log.clock.advance(1_000);
+  log.follower.live(from);
+  log.grow(1);
+  for (const index of [2, 3, 4, 5, 6, 7])
+    t.true(log.follower.receive({ position: positionAt(index), event: eventAt(index) }));
+  await log.clock.advance(0);
+  t.deepEqual(following.seen(), upTo(8));
+  following.stop();
+  await log.clock.run(following.ended);
+});
+
+test('Without a live subscription its events do not count, and after its loss the log is read', async (t) => {
+  const log = givenLog();
+  log.grow(3);
+  const following = follow(log);
+  await log.clock.advance(0);
+  log.follower.live(log.follower.front());
+  log.follower.lost();
+  log.grow(2);
+  // The event at 3 never arrived.
+  t.true(log.follower.receive({ position: positionAt(4), event: eventAt(4) }));
+  await log.clock.advance(1_000);
+  t.deepEqual(following.seen(), upTo(5));
+  following.stop();
+  await log.clock.run(following.ended);
+});
+
+test('A live subscription that sends more events than followers take, or an earlier one, does not count any more', async (t) => {
+  const log = givenLog({ gatherMs: 20 });
+  log.grow(3);
+  const following = follow(log);
+  await log.clock.advance(100);
+  log.follower.live(log.follower.front());
+  log.grow(600);
+  let refusedAt = 0;
+  for (let index = 3; index < 603 && refusedAt === 0; index += 1) {
+    if (!log.follower.receive({ position: positionAt(index), event: eventAt(index) })) refusedAt = index;
+  }
+  t.is(refusedAt, 504, 'one page at once, and 500 that wait');
+  log.follower.lost();
+  await log.clock.advance(1_100);
+  t.deepEqual(following.seen(), upTo(603));
+
+  log.follower.live(log.follower.front());
+  t.false(log.follower.receive({ position: positionAt(7), event: eventAt(7) }));
+  following.stop();
+  await log.clock.run(following.ended);
+});

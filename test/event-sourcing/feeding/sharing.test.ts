@@ -1,0 +1,347 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Clock } from '../../../src/kit/clock.js';
+import { StoreDamaged, UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { makeMembers, type Members } from '../../../src/event-sourcing/feeding/sharing/members.js';
+import type { ProjectionRunner } from '../../../src/event-sourcing/feeding/projectors/projection-runner.js';
+import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
+import { counterLabelsProjection, countersProjection } from '../../support/examples/counter-views.js';
+import { foldOfLog, storedDocuments } from '../../support/simulation/kernel/expected-documents.js';
+import { type GivenProcess, givenProcess } from '../../support/simulation/kernel/given-process.js';
+import type { VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
+import { givenWorld } from '../../support/given/given-world.js';
+
+const projections = [countersProjection, counterLabelsProjection];
+/** The names of processes, in the order in which all views fall to them. */
+const [feeder, second, third] = ['ada', 'bob', 'cleo'] as const;
+
+interface Running extends GivenProcess {
+  readonly members: Members;
+  readonly runner: ProjectionRunner;
+  /** Returns the views that the process feeds. */
+  readonly feeds: () => readonly string[];
+}
+
+interface Scene {
+  readonly clock: VirtualClock;
+  readonly log: EventStore;
+  readonly documents: ReadModelStore;
+  readonly start: (
+    id: string,
+    options?: {
+      readonly readModelStore?: ReadModelStore;
+      readonly eventStore?: EventStore;
+      readonly clock?: Clock;
+      /** A process that a test kills does not stop. */
+      readonly isKilled?: boolean;
+    },
+  ) => Promise<Running>;
+  /** Appends to all counters. */
+  readonly write: () => Promise<void>;
+}
+
+/** Given a log of some counters, and processes that share their stores. */
+async function given(t: ExecutionContext): Promise<Scene> {
+  const world = givenWorld();
+  const { clock, stateStore, eventStore: log, readModelStore: documents } = world;
+  await writeCounters(log, { counters: 5, additions: 4 });
+  const runners: ProjectionRunner[] = [];
+  let killed = 0;
+  t.teardown(async () => {
+    await clock.run(Promise.all(runners.map((runner) => runner.stop())));
+    if (killed === 0 && clock.sleepers > 0) throw new Error('something still waits after the stop');
+  });
+  return {
+    clock,
+    log,
+    documents,
+    start: async (id, { isKilled = false, ...options } = {}) => {
+      const own = { ...world, ...options };
+      const members = makeMembers({ id, stateStore, clock: own.clock, onRetry: () => undefined });
+      const process = await givenProcess({ ...own, members });
+      const runner = await process.startProjections();
+      if (isKilled) killed += 1;
+      else runners.push(runner);
+      const feeds = (): readonly string[] => runner.statuses().map(({ collection }) => collection);
+      return { ...process, members, runner, feeds };
+    },
+    write: () => writeCounters(log, { counters: 5, additions: 1, more: true }),
+  };
+}
+
+async function thenViewsAreTheFold(t: ExecutionContext, { log, documents }: Scene): Promise<void> {
+  for (const projection of projections) {
+    t.deepEqual(await storedDocuments(documents, `${projection.name}@1.1`), await foldOfLog(log, projection));
+  }
+}
+
+/** Returns the read models with a count of the calls that only a feeder makes. */
+function counting(store: ReadModelStore): { readonly store: ReadModelStore; readonly calls: () => number } {
+  let calls = 0;
+  return {
+    calls: () => calls,
+    store: {
+      ...store,
+      getMany: (...args) => {
+        calls += 1;
+        return store.getMany(...args);
+      },
+      saveCheckpoint: (...args) => {
+        calls += 1;
+        return store.saveCheckpoint(...args);
+      },
+    },
+  };
+}
+
+test('One of two processes feeds all views, and both are ready', async (t) => {
+  const scene = await given(t);
+  const { clock, start, write } = scene;
+  const [a, b] = [await start(feeder), await start(second)];
+  await clock.advance(3_000);
+  t.deepEqual([a.feeds(), b.feeds()], [['counters@1.1', 'counter_labels@1.1'], []]);
+  t.true(a.runner.live().reached && b.runner.live().reached);
+  await write();
+  await clock.advance(1_000);
+  await thenViewsAreTheFold(t, scene);
+  t.deepEqual([...a.reports, ...b.reports], []);
+});
+
+test('A process that starts beside a live one is ready within 4 s, and the live one saves what it awaits', async (t) => {
+  const scene = await given(t);
+  const { clock, start, documents, log } = scene;
+  await start(feeder);
+  await clock.advance(30_000);
+  // Given a feeder that holds a checkpoint back, because its view does not change
+  await writeCounters(log, { counters: 1, additions: 0, category: 'other' });
+  await clock.advance(200);
+  await writeCounters(log, { counters: 1, additions: 1, category: 'other', more: true });
+  await clock.advance(500);
+  t.true(((await documents.loadCheckpoint('counters@1.1'))?.position ?? '') < ((await log.head()) ?? ''));
+  const b = await start(second);
+  await clock.advance(4_000);
+  t.true(b.runner.live().reached);
+  t.deepEqual(b.feeds(), []);
+});
+
+test('A process that starts after a kill -9 of the only one is ready within 3 s', async (t) => {
+  const { clock, start } = await given(t);
+  // The clock of the killed process never wakes it again.
+  const stopped: Clock = { ...clock, sleep: () => new Promise(() => undefined) };
+  const killed = await start(second, { clock: stopped, isKilled: true });
+  t.is(killed.members.live().length, 1);
+  const process = await start(feeder);
+  await clock.advance(3_000);
+  t.true(process.runner.live().reached);
+  t.is(process.feeds().length, 2);
+});
+
+test('Another process feeds the views of one that dies, within 11 s', async (t) => {
+  const scene = await given(t);
+  const { clock, start, write, documents } = scene;
+  let isDead = false;
+  const dying: Clock = {
+    ...clock,
+    sleep: (ms, signal) => (isDead ? new Promise(() => undefined) : clock.sleep(ms, signal)),
+  };
+  const silent: ReadModelStore = {
+    ...documents,
+    write: (...args) => (isDead ? new Promise(() => undefined) : documents.write(...args)),
+  };
+  const a = await start(second);
+  await start(feeder, { clock: dying, readModelStore: silent, isKilled: true });
+  await clock.advance(20_000);
+  t.deepEqual(a.feeds(), []);
+  isDead = true;
+  await write();
+  await clock.advance(11_000);
+  t.deepEqual(a.feeds().toSorted(), ['counter_labels@1.1', 'counters@1.1']);
+  await thenViewsAreTheFold(t, scene);
+});
+
+test('A view that stops in its process is taken over by another one, and the report of the stop stays', async (t) => {
+  const scene = await given(t);
+  const { clock, start, log, write } = scene;
+  // Given a release that cannot read the log of its view, and a newer one beside it
+  const older: EventStore = {
+    ...log,
+    subscribe: () => {
+      throw new UndecodableEvent('an event is unknown to this version');
+    },
+  };
+  const a = await start(feeder, { eventStore: older });
+  await clock.advance(1_000);
+  t.deepEqual(
+    a.runner.statuses().map(({ state }) => state),
+    ['stopped', 'stopped'],
+  );
+  // When the newer one runs for a while
+  const b = await start(second);
+  await write();
+  await clock.advance(5_000);
+  // Then it feeds both views and is ready, and the older one says why it has stopped
+  t.deepEqual(b.feeds(), ['counters@1.1', 'counter_labels@1.1']);
+  t.true(b.runner.live().reached);
+  t.is(a.runner.statuses()[0]?.reason, 'an event is unknown to this version');
+  await thenViewsAreTheFold(t, scene);
+});
+
+test('A process that stops hands its views over within 3 s', async (t) => {
+  const scene = await given(t);
+  const { clock, start, write } = scene;
+  const [a, b] = [await start(second), await start(feeder)];
+  await clock.advance(20_000);
+  t.is(a.feeds().length, 0);
+  await clock.run(b.runner.stop());
+  await write();
+  await clock.advance(3_000);
+  t.is(a.feeds().length, 2);
+  await thenViewsAreTheFold(t, scene);
+});
+
+test('A process that feeds no view reads neither pages nor documents', async (t) => {
+  const { clock, start, documents, log, write } = await given(t);
+  await start(feeder);
+  await start(second);
+  await clock.advance(10_000);
+  const counted = counting(documents);
+  const subscriptions: unknown[] = [];
+  const idle = await start(third, {
+    readModelStore: counted.store,
+    eventStore: {
+      ...log,
+      subscribe: (options) => {
+        subscriptions.push(options);
+        return log.subscribe(options);
+      },
+    },
+  });
+  t.deepEqual(idle.feeds(), []);
+  await write();
+  await clock.advance(20_000);
+  t.true(idle.runner.live().reached);
+  t.deepEqual(subscriptions, []);
+  t.is(counted.calls(), 0);
+});
+
+test('An idle process sends at most 1.7 commands a second and reads the log once in 5 s', async (t) => {
+  const { clock, start, documents, log } = await given(t);
+  await start(feeder);
+  await start(second);
+  await clock.advance(10_000);
+  let commands = 0;
+  let heads = 0;
+  const idle = await start(third, {
+    readModelStore: {
+      ...documents,
+      getRecords: (names) => {
+        commands += 1;
+        return documents.getRecords(names);
+      },
+      loadCheckpoints: (names) => {
+        commands += 1;
+        return documents.loadCheckpoints(names);
+      },
+    },
+    eventStore: {
+      ...log,
+      head: () => {
+        heads += 1;
+        return log.head();
+      },
+    },
+  });
+  await clock.advance(10_000);
+  t.true(idle.runner.live().reached);
+  [commands, heads] = [0, 0];
+  await clock.advance(60_000);
+  // The renewal and the list of the processes are another command a second.
+  t.true(commands <= 0.7 * 60 + 1, String(commands));
+  t.true(heads <= 13, String(heads));
+});
+
+test('A reaction learns of a view that another process feeds', async (t) => {
+  const { clock, start, log, write } = await given(t);
+  const [a, b] = [await start(feeder), await start(second)];
+  await clock.advance(20_000);
+  await write();
+  const head = (await log.head()) ?? '';
+  t.false(b.runner.shows(countersProjection, head));
+  await clock.advance(4_000);
+  t.true(b.runner.shows(countersProjection, head));
+  t.true(a.runner.shows(countersProjection, head));
+  t.false(b.runner.shows({ name: 'unknown' }, head));
+});
+
+test('A rebuild goes on in the process that takes the view over', async (t) => {
+  const scene = await given(t);
+  const { clock, start, documents } = scene;
+  const [a, b] = [await start(feeder), await start(second)];
+  await clock.advance(20_000);
+  await requestRebuild(b.generations, countersProjection, clock.now());
+  await clock.advance(10_000);
+  t.deepEqual(a.feeds().toSorted(), ['counter_labels@1.1', 'counters@1.1', 'counters@1.2']);
+  await clock.run(a.runner.stop());
+  await clock.advance(90_000);
+  t.deepEqual((await documents.collections()).toSorted(), ['counter_labels@1.1', 'counters@1.2']);
+  t.is(b.generations.liveCollection(countersProjection), 'counters@1.2');
+});
+
+test('A view that stands still for 15 s while the log moves is named by the other processes, and one that rests is not', async (t) => {
+  const { clock, start, documents, write } = await given(t);
+  let stuck = false;
+  await start(feeder, {
+    readModelStore: {
+      ...documents,
+      write: async (collection, writes) => {
+        if (stuck && collection.startsWith('counters@')) await clock.sleep(120_000);
+        return documents.write(collection, writes);
+      },
+    },
+  });
+  const b = await start(second);
+  await clock.advance(120_000);
+  t.deepEqual(b.runner.problems(), []);
+  stuck = true;
+  await write();
+  await clock.advance(14_000);
+  t.deepEqual(b.runner.problems(), []);
+  await clock.advance(7_000);
+  t.deepEqual(
+    b.runner.unfed().map(({ part }) => part),
+    ['view/counters@1'],
+  );
+  t.regex(b.runner.problems()[0] ?? '', /^no process has fed the view counters@1 for \d+ s$/);
+  t.true((b.runner.lagsMs().get('counters') ?? 0) >= 14_000);
+  t.is(b.runner.lagsMs().get('counter_labels'), 0);
+});
+
+test('A reaction that no live process runs is named after 15 s', async (t) => {
+  const { clock, start } = await given(t);
+  const a = await start(feeder);
+  a.members.declare(['reaction/mail']);
+  await clock.advance(14_000);
+  t.deepEqual(a.runner.problems(), []);
+  await clock.advance(3_000);
+  t.is(a.runner.problems().length, 1);
+  t.regex(a.runner.problems()[0] ?? '', /^no process has fed the reaction mail for/);
+  a.members.feeding('reaction/mail', true);
+  await clock.advance(1_000);
+  t.deepEqual(a.runner.problems(), []);
+});
+
+test('A process that feeds no view refuses a log that is not the one of the checkpoints', async (t) => {
+  const { clock, start, log } = await given(t);
+  await start(feeder);
+  await start(second);
+  await clock.advance(10_000);
+  const other = await start(third, {
+    eventStore: { ...log, logId: () => Promise.resolve('another log') },
+  });
+  await clock.advance(2_000);
+  t.false(other.runner.live().reached);
+  t.regex(other.reports.join('\n'), /stopped .*another log/);
+  t.true(other.reports.some((report) => report.includes(StoreDamaged.name)));
+});

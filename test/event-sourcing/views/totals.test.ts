@@ -1,0 +1,190 @@
+import test, { type ExecutionContext } from 'ava';
+import { assetCodec, type AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
+import { addingOf, bytesOfAsset, removingOf } from '../../../src/areas/assets/domain/asset/status.js';
+import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
+import { bytesOf, type PendingEntry, totalOf } from '../../../src/event-sourcing/views/total.js';
+import { makeTotals } from '../../../src/event-sourcing/views/totals.js';
+import { usageTally } from '../../../projections/projects/usage/projection.js';
+import { assetDescription } from '../../support/examples/asset.js';
+import { startProjector } from '../../support/simulation/kernel/given-projector.js';
+import { givenWorld } from '../../support/given/given-world.js';
+
+const collection = 'usage@2.1';
+const projects = ['p1', 'p2', 'p3'].map((name) =>
+  `00000000-0000-7000-8000-0000000000${name}`.replace('p', '0'),
+);
+const [first = ''] = projects;
+
+async function given(seed = 1) {
+  const world = givenWorld(seed);
+  const { clock, random, eventStore: log, readModelStore: documents } = world;
+  const generations = makeGenerations({
+    ...{ projections: [usageTally], readModelStore: documents },
+    clock: { ...clock, now: () => new Date(0) },
+  });
+  await generations.start();
+  const totals = makeTotals({ generations, readModelStore: documents }, usageTally);
+  const expected = new Map<string, number>();
+  const sizes = new Map<string, { readonly project: string; readonly bytes: number }>();
+  let made = 0;
+
+  const append = async (assetId: string, revision: number, event: AssetEvent) => {
+    made += 1;
+    const id = `00000000-0000-5000-8000-${String(made).padStart(12, '0')}`;
+    const metadata = {
+      command_id: id,
+      causation_id: id,
+      correlation_id: id,
+      actor: 'a',
+      time: clock.now().toISOString(),
+    };
+    const expectedRevision = revision === 0 ? 'no-stream' : BigInt(revision - 1);
+    await log.append(`asset-${assetId}`, expectedRevision, [{ id, ...assetCodec.encode(event), metadata }]);
+  };
+  const add = async (project = first, size = 1 + Math.floor(random() * 1_000)): Promise<string> => {
+    made += 1;
+    const assetId = `00000000-0000-7000-9000-${String(made).padStart(12, '0')}`;
+    const data = { ...assetDescription, project_id: project, size };
+    await append(assetId, 0, { type: 'AssetAdded', data });
+    sizes.set(assetId, { project, bytes: bytesOfAsset(data) });
+    expected.set(project, (expected.get(project) ?? 0) + bytesOfAsset(data));
+    return assetId;
+  };
+  const remove = async (assetId: string, { isOld = random() < 0.5 } = {}): Promise<void> => {
+    const { project, bytes } = sizes.get(assetId) ?? { project: '', bytes: 0 };
+    const data = isOld ? { project_id: null, bytes: null } : { project_id: project, bytes };
+    await append(assetId, 1, { type: 'AssetRemoved', data });
+    sizes.delete(assetId);
+    expected.set(project, (expected.get(project) ?? 0) - bytes);
+  };
+  const run = (readModelStore: ReadModelStore = documents) =>
+    startProjector({ ...world, readModelStore }, { projection: usageTally, collection });
+  const catchUp = async (readModelStore?: ReadModelStore): Promise<void> => {
+    const running = run(readModelStore);
+    await running.caughtUp();
+    await running.stop();
+  };
+  const thenTotalsAreExact = async (t: ExecutionContext): Promise<void> => {
+    const found = await totals.getMany(projects);
+    for (const project of projects) {
+      t.is(Number(found.get(project)?.bytes ?? 0), expected.get(project) ?? 0, project);
+      t.deepEqual(found.get(project)?.pending ?? [], []);
+    }
+  };
+  const live = () => [...sizes.keys()];
+  return { clock, random, log, documents, totals, add, remove, run, catchUp, live, thenTotalsAreExact };
+}
+
+const entry = (id: string, bytes: number, changes: Partial<PendingEntry> = {}): PendingEntry => ({
+  ...{ id, bytes, counts: true, until: '2026-01-02T04:00:00.000Z' },
+  ...changes,
+});
+const always = (): boolean => true;
+
+test('A total adds up the events of many streams, also removals that do not say what they remove', async (t) => {
+  const { add, remove, catchUp, thenTotalsAreExact } = await given();
+  const assets = [await add(), await add(), await add(projects[1]), await add(projects[2])];
+  await remove(assets[1] ?? '', { isOld: true });
+  await remove(assets[2] ?? '', { isOld: false });
+  await catchUp();
+  await thenTotalsAreExact(t);
+});
+
+test('A page of the log makes one write a total, however many events it has', async (t) => {
+  const { documents, add, catchUp, thenTotalsAreExact } = await given();
+  for (let n = 0; n < 300; n += 1) await add(projects[n % 2]);
+  let writes = 0;
+  await catchUp({
+    ...documents,
+    write: (name, changes) => {
+      writes += changes.length;
+      return documents.write(name, changes);
+    },
+  });
+  t.true(writes <= 2 * 2, `${writes} writes`);
+  await thenTotalsAreExact(t);
+});
+
+test('An event counts once: after a replay, with two feeders, and beside commands that announce', async (t) => {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const { documents, random, totals, clock, add, remove, run, catchUp, live, thenTotalsAreExact } =
+      await given(seed);
+    /** Loses checkpoints and interleaves calls, so that a feeder begins again from an earlier place. */
+    const forgetful: ReadModelStore = {
+      ...documents,
+      saveCheckpoint: (name, checkpoint) =>
+        random() < 0.5 ? Promise.resolve() : documents.saveCheckpoint(name, checkpoint),
+      write: async (name, writes) => {
+        await clock.sleep(Math.floor(random() * 3));
+        return documents.write(name, writes);
+      },
+    };
+    const feeders = [run(forgetful), run(forgetful)];
+    for (let n = 0; n < 30; n += 1) {
+      const [some] = live();
+      const project = projects[Math.floor(random() * 3)] ?? first;
+      if (random() < 0.3 && some !== undefined) await remove(some);
+      else await add(project);
+      const id = addingOf(`dead-${n}`);
+      const announced = totals.announce(project, (pending) => [...pending, entry(id, 5)]);
+      await clock.run(announced);
+      const withdrawn = totals.announce(project, (pending) => pending.filter((one) => one.id !== id));
+      await clock.run(withdrawn);
+      if (random() < 0.3) await clock.advance(Math.floor(random() * 2_000));
+    }
+    for (const feeder of feeders) await feeder.stop();
+    await catchUp();
+    await thenTotalsAreExact(t);
+  }
+});
+
+test('An announced change is in the total at every moment, and once', async (t) => {
+  const { totals, add, remove, catchUp, thenTotalsAreExact } = await given();
+  const shown = async () => {
+    const total = (await totals.getMany([first])).get(first);
+    return total === undefined ? null : bytesOf(total, always);
+  };
+  const size = 100 + 20_480;
+  const asset = await add(first, 100);
+  await totals.announce(first, () => [entry(addingOf(asset), size)]);
+  t.is(await shown(), BigInt(size));
+  await catchUp();
+  t.is(await shown(), BigInt(size));
+
+  await totals.announce(first, () => [entry(removingOf(asset), -size, { counts: false })]);
+  t.is(await shown(), BigInt(size), 'a removal counts only when it is sure');
+  await totals.announce(first, () => [entry(removingOf(asset), -size)]);
+  t.is(await shown(), 0n);
+  await remove(asset);
+  await catchUp();
+  t.is(await shown(), 0n);
+  await thenTotalsAreExact(t);
+});
+
+test('An entry whose command has ended leaves the total when the log has moved past its end', async (t) => {
+  const { clock, totals, add, catchUp, thenTotalsAreExact } = await given();
+  const until = new Date(clock.now().getTime() + 60_000).toISOString();
+  await totals.announce(first, () => [entry(addingOf('dead'), 7, { until })]);
+  await add(first);
+  await catchUp();
+  t.is((await totals.getMany([first])).get(first)?.pending.length, 1);
+  await clock.advance(60_001);
+  await add(first);
+  await catchUp();
+  await thenTotalsAreExact(t);
+});
+
+test('A total beyond 2^53 bytes stays exact', async (t) => {
+  const { documents, add, remove, catchUp } = await given();
+  const huge = 5 * 2 ** 40;
+  const assets: string[] = [];
+  for (let n = 0; n < 1_700; n += 1) assets.push(await add(first, huge));
+  await add(first, 1);
+  await catchUp();
+  const expected = 1_700n * BigInt(huge + 20_480) + 20_481n;
+  t.is(totalOf(await documents.get(collection, first)).bytes, String(expected));
+  for (const asset of assets) await remove(asset);
+  await catchUp();
+  t.is(totalOf(await documents.get(collection, first)).bytes, '20481');
+});

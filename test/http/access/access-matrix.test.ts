@@ -1,0 +1,19 @@
+import test from 'ava';
+import { checkAccessMatrix } from '../../../src/http/server/check-routes.js';
+import { startTestService } from '../../support/servers/http-service.js';
+import { ruleName, runAccessMatrix } from '../../support/simulation/access/access-matrix-run.js';
+import { rules } from '../../support/simulation/access/access-rules.js';
+
+test('Every route is in the access matrix and has an access rule, and neither has other entries', async (t) => {
+  const { routes } = await startTestService(t);
+  t.notThrows(() => {
+    checkAccessMatrix(routes);
+  });
+  t.deepEqual(routes.map(ruleName).sort(), Object.keys(rules).sort());
+});
+
+// A part of the routes times situations, the same in every run. test/deep calls all of it.
+test('Routes admit and refuse callers in all kinds of situations as their access rules say', async (t) => {
+  const calls = await runAccessMatrix(t, { share: 0.006, seed: 1 });
+  t.true(calls > 400, `${calls}`);
+});

@@ -1,0 +1,197 @@
+import test from 'ava';
+import { z } from 'zod';
+import { Overloaded } from '../../../src/kit/overloaded.js';
+import { fieldProblem } from '../../../src/validation/field-problems.js';
+import { CommandRejected } from '../../../src/event-sourcing/ports/errors.js';
+import { publicAccess } from '../../../src/http/access/access.js';
+import { problemFields } from '../../../src/http/replies/problem-fields.js';
+import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
+import { makeRoute } from '../../../src/http/route.js';
+import { startTestHttp } from '../../support/clients/http-app.js';
+import { startTestService } from '../../support/servers/http-service.js';
+
+const shape = { tag: 'Things', summary: 'A thing', access: publicAccess } as const;
+const replies = { 200: { description: 'It.', schema: z.strictObject({}) } } as const;
+const putThing = makeRoute({
+  ...{ ...shape, method: 'PUT', path: '/things', name: 'putThing' },
+  request: {
+    params: noParams,
+    query: noQuery.extend({ limit: z.coerce.number().int().default(1) }),
+    body: z.strictObject({ name: z.string(), endpoint: z.url() }),
+  },
+  idempotent: true,
+  ifMatch: true,
+  replies,
+  handler: (_request) => ({ status: 200, body: {} }),
+});
+const problem = 'application/problem+json';
+
+test('The problems of body, query and headers are one reply, in words and in the header', async (t) => {
+  const { ask } = await startTestHttp(t, { routes: [putThing] });
+  const reply = await ask('/things?limit=x', {
+    method: 'PUT',
+    json: { endpoint: 'no URL', 'größe "1"': 'secret' },
+    headers: { 'if-match': 'x', 'idempotency-key': 'ä' },
+  });
+  t.is(reply.status, 400);
+  t.deepEqual(reply.json, {
+    code: 'invalid_request',
+    message:
+      'query.limit must be a number; name is missing; endpoint must be a URL; größe "1" is unknown; ' +
+      'header.Idempotency-Key must be 1 to 255 visible ASCII characters; header.If-Match must be one entity tag or *',
+  });
+  t.is(
+    reply.headers.get('problem-fields'),
+    '"query.limit";code=type, "name";code=missing, "endpoint";code=format, %"gr%c3%b6%c3%9fe %221%22";code=unknown, ' +
+      '"header.Idempotency-Key";code=format, "header.If-Match";code=format',
+  );
+  t.is(reply.headers.get('vary'), 'Accept');
+});
+
+test('A client that asks for application/problem+json gets the problems as RFC 9457 has them', async (t) => {
+  const { ask } = await startTestHttp(t, { routes: [putThing] });
+  const reply = await ask('/things', { method: 'PUT', json: { name: 1 }, headers: { accept: problem } });
+  t.is(reply.headers.get('content-type'), problem);
+  t.is(reply.headers.get('vary'), 'Accept');
+  t.deepEqual(JSON.parse(reply.text), {
+    type: 'http://localhost/docs#error-invalid_request',
+    title: 'Invalid request',
+    status: 400,
+    detail: 'name must be a text; endpoint is missing',
+    code: 'invalid_request',
+    errors: [
+      { field: 'name', code: 'type', message: 'name must be a text' },
+      { field: 'endpoint', code: 'missing', message: 'endpoint is missing' },
+    ],
+  });
+});
+
+for (const [accept, isProblem] of [
+  [problem, true],
+  [`${problem}, application/json;q=0.9`, true],
+  [`${problem};q=0.5, */*;q=0.1`, true],
+  ['*/*', false],
+  ['application/*', false],
+  ['application/json', false],
+  [`application/json, ${problem};q=0.9`, false],
+  [`${problem};q=0`, false],
+  ['text/html', false],
+  ['', false],
+  ['nonsense;;;,,', false],
+] as const) {
+  test(`An error for Accept ${accept} is ${isProblem ? 'a problem' : 'the default body'}`, async (t) => {
+    const { ask } = await startTestHttp(t, { routes: [putThing] });
+    const { headers, text } = await ask('/nothing', { headers: { accept } });
+    t.is(headers.get('content-type'), isProblem ? problem : 'application/json');
+    t.deepEqual(
+      Object.keys(JSON.parse(text) as object),
+      isProblem ? ['type', 'title', 'status', 'detail', 'code', 'errors'] : ['code', 'message'],
+    );
+    t.is(headers.get('vary'), 'Accept');
+  });
+}
+
+test('Every status has both forms of the body', async (t) => {
+  const service = await startTestService(t, { rates: { register: { limit: 1, seconds: 3_600 } } });
+  const account = { email: 'ada@example.com', password: 'Correct-Horse-7' };
+  await service.post('/api/v1/auth/register', account);
+  const json = { headers: { accept: problem } };
+  const statuses = new Set<number>();
+  const keep = async (path: string, options: Parameters<typeof service.ask>[1]): Promise<void> => {
+    const { status, headers, text } = await service.ask(path, options);
+    t.is(headers.get('content-type'), problem, `${status}`);
+    t.like(JSON.parse(text), { status, errors: [] }, text);
+    statuses.add(status);
+  };
+  await keep('/api/v1/nothing', json);
+  await keep('/api/v1/auth/register', { ...json, method: 'DELETE' });
+  await keep('/api/v1/auth/me', json);
+  await keep('/api/v1/auth/register', { ...json, method: 'POST', json: account });
+  await keep('/api/v1/auth/login', {
+    method: 'POST',
+    headers: { accept: problem, 'content-type': 'text/plain' },
+    body: '{}',
+  });
+  await keep('/api/v1/auth/login', {
+    ...{ method: 'POST', headers: { accept: problem, 'content-type': 'application/json' } },
+    body: `"${'x'.repeat(70_000)}"`,
+  });
+  await keep(`/api/v1/${'x'.repeat(5_000)}`, json);
+  t.deepEqual([...statuses].sort(), [401, 404, 405, 413, 414, 415, 429]);
+
+  for (const [error, status, code] of [
+    [new Overloaded('a queue is full'), 503, 'overloaded'],
+    [new Error('password=canary'), 500, 'internal_error'],
+    [new CommandRejected('entitlement_required', 'no'), 403, 'entitlement_required'],
+  ] as const) {
+    const failing = makeRoute({
+      ...{ ...shape, method: 'GET', path: '/things', name: 'failToGet', errors: ['entitlement_required'] },
+      request: { params: noParams, query: noQuery, body: noBody },
+      replies,
+      handler: (_request) => Promise.reject(error),
+    });
+    const { ask } = await startTestHttp(t, { routes: [failing] });
+    const { headers, text } = await ask('/things', json);
+    t.is(headers.get('content-type'), problem);
+    t.like(JSON.parse(text), { status, code, errors: [] });
+    t.false(text.includes('canary'));
+  }
+});
+
+test('A registration with a wrong address and a weak password names both', async (t) => {
+  const { post } = await startTestService(t);
+  const reply = await post('/api/v1/auth/register', {
+    email: 'ada',
+    password: 'short',
+    nickname: 'x'.repeat(51),
+  });
+  t.is(reply.status, 400);
+  t.is(
+    reply.headers.get('problem-fields'),
+    '"email";code=format, "nickname";code=too_long, "password";code=too_short',
+  );
+});
+
+test('A body that is a list gets no problem of a field that it cannot have', async (t) => {
+  const { post } = await startTestService(t);
+  const reply = await post('/api/v1/auth/register', []);
+  t.is(reply.status, 400);
+  t.is(reply.headers.get('problem-fields'), '"";code=type');
+});
+
+test('The fields that no variant knows are listed in part', async (t) => {
+  const { signUp, verify, makeProject, ask, post } = await startTestService(t);
+  const owner = await signUp('owner');
+  await verify('owner');
+  const path = `/api/v1/projects/${await makeProject(owner)}/storages`;
+  const storage = { name: 'a', provider: 's3', bucket: 'rushes', region: 'eu-central-1' };
+  const credentials = { access_key: 'AK', secret_key: 'SK' };
+  const bound = await post(path, { ...storage, credentials }, owner);
+  const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`k${at}`, 1]));
+  const reply = await ask(`${path}/${(bound.json as { id: string }).id}/credentials`, {
+    method: 'PUT',
+    json: { credentials: many },
+    headers: { ...owner, accept: 'application/problem+json' },
+  });
+  t.is(reply.status, 400);
+  t.true(reply.text.length < 4_000, `${reply.text.length} characters`);
+  t.regex(reply.text, / more/);
+});
+
+test('Problem-Fields is bounded, and every name is safe in a header', (t) => {
+  const names = ['plain', 'a"b', 'a\\b', 'ü', '100%', '😀', 'line\nbreak', '\u202etxt', '\ud800', ''];
+  for (const name of names) {
+    const header = problemFields([fieldProblem(name, 'unknown', 'is unknown')]);
+    t.regex(
+      header,
+      /^(?:"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"|%"(?:[\x20\x21\x23\x24\x26-\x7e]|%[0-9a-f]{2})*");code=unknown$/,
+    );
+  }
+  const many = Array.from({ length: 100 }, (_, at) =>
+    fieldProblem(`${at}${'漢'.repeat(200)}`, 'unknown', ''),
+  );
+  const header = problemFields(many);
+  t.true(header.length <= 2_048, `${header.length}`);
+  t.regex(header, /;code=unknown$/);
+  t.is(problemFields(many.map(({ code }, at) => fieldProblem(`f${at}`, code, ''))).split(', ').length, 20);
+});

@@ -1,0 +1,400 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import type { ExecutionContext } from 'ava';
+import { z } from 'zod';
+import { publicAccess } from '../../../src/http/access/access.js';
+import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
+import { makeRoute } from '../../../src/http/route.js';
+import type { ServerLimits } from '../../../src/http/server/server.js';
+import { startTestHttp, type TestHttp } from '../../support/clients/http-app.js';
+import { openConnection, type RawConnection, sendRaw } from '../../support/clients/http-socket.js';
+import { eventually } from '../../support/eventually.js';
+
+const echo = makeRoute({
+  method: 'POST',
+  path: '/echo',
+  name: 'echo',
+  tag: 'Test',
+  summary: 'Echo',
+  access: publicAccess,
+  request: { params: noParams, query: noQuery, body: z.strictObject({ text: z.string() }) },
+  replies: { 200: { description: 'It.', schema: z.strictObject({ text: z.string() }) } },
+  handler: ({ body }) => ({ status: 200, body }),
+});
+
+const quick: Partial<ServerLimits> = {
+  headersTimeout: 150,
+  requestTimeout: 300,
+  connectionsCheckingInterval: 25,
+  closeWithin: 300,
+};
+
+const start = (t: ExecutionContext, limits: Partial<ServerLimits> = quick): Promise<TestHttp> =>
+  startTestHttp(t, { routes: [echo], limits });
+
+const close = 'Connection: close\r\n\r\n';
+const refused: [string, string, number][] = [
+  ['malformed percent-encoding', `GET /a%zz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['malformed percent-encoding in a query', `GET /healthz?a=%f HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['percent-encoding that is not UTF-8', `GET /a%ff HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['an absolute target', `GET http://other/healthz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['an asterisk', `OPTIONS * HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['no Host', `GET /healthz HTTP/1.1\r\n${close}`, 400],
+  ['two Hosts', `GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n${close}`, 400],
+  [
+    'two Authorizations',
+    `GET /healthz HTTP/1.1\r\nHost: a\r\nAuthorization: x\r\nauthorization: y\r\n${close}`,
+    400,
+  ],
+  ['a NUL in the path', `GET /heal\0thz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['a NUL in a header', `GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: b\0c\r\n${close}`, 400],
+  [
+    'a folded header',
+    `GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\nContent-Length : 1\r\n${close}`,
+    400,
+  ],
+  [
+    'a body that is too large where none is taken',
+    `GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n${close}`,
+    413,
+  ],
+  [
+    'two different lengths',
+    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n${close}{}`,
+    400,
+  ],
+  [
+    'a length and chunks',
+    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n${close}0\r\n\r\n`,
+    400,
+  ],
+  [
+    'chunks in disguise',
+    `POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n${close}0\r\n\r\n`,
+    400,
+  ],
+  [
+    'a broken chunk',
+    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${close}zz\r\n`,
+    400,
+  ],
+  [
+    'chunks in HTTP/1.0',
+    `POST /echo HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n{"text":"a"}\r\n0\r\n\r\n`,
+    400,
+  ],
+  ['a negative length', `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n${close}`, 400],
+  ['no HTTP at all', 'hello\r\n\r\n', 400],
+  ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
+  ['a long target', `GET /${'a'.repeat(5000)} HTTP/1.1\r\nHost: a\r\n${close}`, 414],
+  ['headers of 17 KiB', `GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(17 * 1024)}\r\n${close}`, 431],
+  ['9,000 headers', `GET /healthz HTTP/1.1\r\nHost: a\r\n${'a:b\r\n'.repeat(9000)}${close}`, 431],
+  ['CONNECT', `CONNECT example.org:443 HTTP/1.1\r\nHost: a\r\n\r\n`, 405],
+];
+for (const [what, bytes, status] of refused) {
+  test(`A request with ${what} gets ${status} in JSON`, async (t) => {
+    const http = await start(t);
+    const { text, statuses } = await sendRaw(http.server.port, Buffer.from(bytes, 'latin1'));
+    t.deepEqual(statuses, [status]);
+    t.regex(text, /Content-Type: application\/json/i);
+    const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as Record<string, unknown>;
+    t.deepEqual(Object.keys(body), ['code', 'message']);
+  });
+}
+
+test('A request with 2,000 small headers is accepted whole', async (t) => {
+  const http = await start(t);
+  const headers = 'a:b\r\n'.repeat(2000);
+  const { statuses } = await sendRaw(
+    http.server.port,
+    `GET /healthz HTTP/1.1\r\nHost: a\r\n${headers}${close}`,
+  );
+  t.deepEqual(statuses, [200]);
+});
+
+test('Headers that never end are cut off with 408', async (t) => {
+  const http = await start(t);
+  const connection = await openConnection(http.server.port);
+  connection.write('GET /healthz HTTP/1.1\r\nHost: a\r\n');
+  const drip = setInterval(() => {
+    connection.write('X-A: b\r\n');
+  }, 20);
+  const { statuses, tookMs } = await connection.closed();
+  clearInterval(drip);
+  t.deepEqual(statuses, [408]);
+  t.true(tookMs < 2000, `${tookMs} ms`);
+});
+
+test('A body that never ends is cut off with 408', async (t) => {
+  const http = await start(t);
+  const connection = await openConnection(http.server.port);
+  connection.write(
+    'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n',
+  );
+  const drip = setInterval(() => {
+    connection.write('{');
+  }, 20);
+  const { statuses, tookMs } = await connection.closed();
+  clearInterval(drip);
+  t.deepEqual(statuses, [408]);
+  t.true(tookMs < 2000, `${tookMs} ms`);
+});
+
+test('Pipelined requests are answered in order', async (t) => {
+  const http = await start(t);
+  const post = (text: string): string => {
+    const body = JSON.stringify({ text });
+    return `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const { text, statuses } = await sendRaw(
+    http.server.port,
+    `${post('one')}${post('two')}GET /nothing HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n${close}`,
+  );
+  t.deepEqual(statuses, [200, 200, 404, 200]);
+  t.true(text.indexOf('"one"') < text.indexOf('"two"'));
+});
+
+test('A malformed request behind a good one does not take its reply', async (t) => {
+  const http = await start(t);
+  const { text, statuses } = await sendRaw(
+    http.server.port,
+    'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n',
+  );
+  t.is(statuses[0], 200);
+  t.true(text.includes('{"status":"ok"}'));
+  t.true(statuses.length === 1 || statuses[1] === 400);
+});
+
+test('A chunked body is counted while it arrives', async (t) => {
+  const http = await start(t, {});
+  const connection = await openConnection(http.server.port);
+  connection.write(
+    'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+  );
+  for (let sent = 0; sent <= 64 * 1024; sent += 4096) connection.write(`1000\r\n${'a'.repeat(4096)}\r\n`);
+  const text = await connection.received(/payload_too_large/);
+  t.regex(text, /^HTTP\/1\.1 413 /);
+  connection.socket.destroy();
+});
+
+test('A client that half-closes after its request still gets the reply', async (t) => {
+  const http = await start(t);
+  const connection = await openConnection(http.server.port);
+  connection.socket.end('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.deepEqual((await connection.closed()).statuses, [200]);
+});
+
+test('A client that disconnects during its body disturbs no other client', async (t) => {
+  const http = await start(t);
+  for (let round = 0; round < 20; round += 1) {
+    const connection = await openConnection(http.server.port);
+    connection.write(
+      'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"te',
+    );
+    connection.socket.resetAndDestroy();
+  }
+  t.is((await http.ask('/healthz')).status, 200);
+  t.notRegex(http.logLines.join(''), /internal_error/);
+});
+
+test('An unknown expectation is no reason to refuse', async (t) => {
+  const http = await start(t);
+  const { statuses } = await sendRaw(
+    http.server.port,
+    `GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n${close}`,
+  );
+  t.deepEqual(statuses, [200]);
+});
+
+/** Opens a connection that has one request behind it, and is idle. */
+async function openIdle(port: number): Promise<RawConnection> {
+  const connection = await openConnection(port);
+  connection.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await connection.received(/"ok"/);
+  return connection;
+}
+
+/** A route that answers when the test says so, with the number of requests that it has received. */
+function heldRoute() {
+  let release = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { route, arrived } = slowRoute(gate);
+  return { route, arrived, release };
+}
+
+test('A connection beyond the limit of all takes the place of the longest idle one', async (t) => {
+  const http = await start(t, { connectionsMax: 2 });
+  const [first, second] = [await openIdle(http.server.port), await openIdle(http.server.port)];
+  const { statuses } = await sendRaw(http.server.port, `GET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
+  t.deepEqual(statuses, [200]);
+  await first.closed();
+  second.write(`GET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
+  t.deepEqual((await second.closed()).statuses, [200, 200]);
+});
+
+test('A connection beyond the limit of its client takes the place of an idle one, and is refused without any', async (t) => {
+  const { route, arrived, release } = heldRoute();
+  const http = await startTestHttp(t, { routes: [route], limits: { connectionsPerClientMax: 2 } });
+  const { port } = http.server;
+  const idle = await openIdle(port);
+  const busy = await openConnection(port);
+  busy.write(`GET /slow HTTP/1.1\r\nHost: a\r\n${close}`);
+  await arrived;
+  // The idle connection makes room, and the busy one does not.
+  const other = await openIdle(port);
+  await idle.closed();
+  other.write(`GET /slow HTTP/1.1\r\nHost: a\r\n${close}`);
+  await eventually('a connection is refused', async () => {
+    const { statuses } = await sendRaw(port, `GET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
+    t.deepEqual(statuses, []);
+    return (await http.registry.metrics()).includes('reason="too_many_connections"} 1');
+  });
+  release();
+  t.deepEqual((await busy.closed()).statuses, [200]);
+});
+
+test('Clients behind a trusted proxy share its connections, and each has as many requests at once as a client connections', async (t) => {
+  const { route, arrived, release } = heldRoute();
+  const http = await startTestHttp(t, {
+    routes: [route],
+    trustedProxies: ['127.0.0.1'],
+    maxConnectionsPerClient: 1,
+    limits: { connectionsPerClientMax: 1 },
+  });
+  const slow = http.ask('/slow', { headers: { 'x-forwarded-for': '198.51.100.1' } });
+  await arrived;
+  const healthOf = async (client?: string): Promise<number> => {
+    const headers: Record<string, string> = client === undefined ? {} : { 'x-forwarded-for': client };
+    return (await fetch(`${http.origin}/healthz`, { headers })).status;
+  };
+  t.is(await healthOf('198.51.100.1'), 429);
+  t.is(await healthOf('198.51.100.2'), 200);
+  t.is(await healthOf(), 200, 'the proxy itself has no such limit');
+  release();
+  t.is((await slow).status, 200);
+  t.is(await healthOf('198.51.100.1'), 200);
+});
+
+test('Requests of a pipeline are served one after the other, so that another client waits for one of them at most', async (t) => {
+  let [running, most] = [0, 0];
+  const route = makeRoute({
+    method: 'GET',
+    path: '/count',
+    name: 'count',
+    tag: 'Test',
+    summary: 'Count what runs',
+    access: publicAccess,
+    request: { params: noParams, query: noQuery, body: noBody },
+    replies: { 200: { description: 'Done.', schema: z.strictObject({}) } },
+    handler: async (_request) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return { status: 200, body: {} };
+    },
+  });
+  const http = await startTestHttp(t, { routes: [route], limits: { pipelinedMax: 16 } });
+  const request = 'GET /count HTTP/1.1\r\nHost: a\r\n\r\n';
+  const { statuses } = await sendRaw(
+    http.server.port,
+    request.repeat(16) + request.replace('\r\n\r\n', `\r\n${close}`),
+  );
+  t.deepEqual(statuses, Array<number>(17).fill(200));
+  t.is(most, 1);
+});
+
+test('A pipeline that is too long ends the connection after the requests that wait', async (t) => {
+  const http = await start(t, { pipelinedMax: 3 });
+  const { statuses, text } = await sendRaw(
+    http.server.port,
+    'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_400),
+  );
+  t.deepEqual(statuses, [200, 200, 200, 200]);
+  t.regex(text, /Connection: close/i);
+  t.is((await http.ask('/healthz')).status, 200);
+});
+
+function slowRoute(gate: Promise<void>) {
+  const entered: (() => void)[] = [];
+  const arrived = new Promise<void>((resolve) => entered.push(resolve));
+  const route = makeRoute({
+    method: 'GET',
+    path: '/slow',
+    name: 'slow',
+    tag: 'Test',
+    summary: 'Answer late',
+    access: publicAccess,
+    request: { params: noParams, query: noQuery, body: noBody },
+    replies: { 200: { description: 'At last.', schema: z.strictObject({ text: z.string() }) } },
+    handler: async (_request) => {
+      for (const resolve of entered) resolve();
+      await gate;
+      return { status: 200, body: { text: 'done' } };
+    },
+  });
+  return { route, arrived };
+}
+
+test('A pipeline without end behind a slow request is not read any further', async (t) => {
+  let release = (): void => undefined;
+  const { route, arrived } = slowRoute(
+    new Promise((resolve) => {
+      release = resolve;
+    }),
+  );
+  const http = await startTestHttp(t, { routes: [route], limits: { pipelinedMax: 3 } });
+  const client = await openConnection(http.server.port);
+  client.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  await arrived;
+  // When the client sends more than the buffers of the system hold
+  const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
+  for (let part = 0; part < 400; part += 1) client.write(request.repeat(1_700));
+  let left = -1;
+  for (let same = 0; same < 5 && client.socket.writableLength > 0;) {
+    same = client.socket.writableLength === left ? same + 1 : 0;
+    left = client.socket.writableLength;
+    await wait(100);
+  }
+  // Then the service leaves most of it with the client, and serves others and those that wait
+  t.true(client.socket.writableLength > 0, 'the service has read all of it');
+  t.is((await http.ask('/healthz')).status, 200);
+  client.socket.destroy();
+  release();
+});
+
+test('Closing finishes a request in flight, accepts no other, and ends idle connections', async (t) => {
+  let release = (): void => undefined;
+  const { route, arrived } = slowRoute(
+    new Promise((resolve) => {
+      release = resolve;
+    }),
+  );
+  const http = await startTestHttp(t, { routes: [route], limits: { closeWithin: 5000 } });
+  const idle = await openConnection(http.server.port);
+  idle.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await idle.received(/"ok"/);
+  const busy = await openConnection(http.server.port);
+  busy.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  await arrived;
+  const closed = http.server.close();
+  await idle.closed();
+  await t.throwsAsync(openConnection(http.server.port));
+  release();
+  const { text, statuses } = await busy.closed();
+  t.deepEqual(statuses, [200]);
+  t.regex(text, /Connection: close/i);
+  await closed;
+});
+
+test('Closing waits no longer than its bound', async (t) => {
+  const { route, arrived } = slowRoute(new Promise(() => undefined));
+  const http = await startTestHttp(t, { routes: [route], limits: { closeWithin: 100 } });
+  const busy = await openConnection(http.server.port);
+  busy.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  await arrived;
+  await http.server.close();
+  t.deepEqual((await busy.closed()).statuses, []);
+});

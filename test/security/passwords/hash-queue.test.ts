@@ -1,0 +1,136 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import test from 'ava';
+import { Overloaded } from '../../../src/kit/overloaded.js';
+import { makeHashQueue } from '../../../src/security/passwords/hash-queue.js';
+
+/** A clock and the work that ends by it. Time passes when nothing else happens. */
+function makeVirtualTime() {
+  let nowMs = 0;
+  const timers: { readonly atMs: number; readonly ring: () => void }[] = [];
+  return {
+    nowMs: () => nowMs,
+    sleep: (ms: number) =>
+      new Promise<void>((resolve) => {
+        timers.push({ atMs: nowMs + ms, ring: resolve });
+      }),
+    /** Lets time pass up to a moment. */
+    until: async (endMs: number) => {
+      for (;;) {
+        await turn();
+        timers.sort((one, other) => one.atMs - other.atMs);
+        const next = timers[0];
+        if (next === undefined || next.atMs > endMs) break;
+        timers.shift();
+        nowMs = next.atMs;
+        next.ring();
+      }
+      nowMs = endMs;
+    },
+  };
+}
+
+const timeLimitMs = 8_000;
+
+/** Lets clients sign in again and again, as the bench does, with work of a duration. Counts what came of it. */
+async function signIns(clients: number, workMs: (n: number) => number, seconds = 60) {
+  const time = makeVirtualTime();
+  let begun = 0;
+  const queue = makeHashQueue<null, null>({
+    threads: 2,
+    queue: 32,
+    timeLimitMs,
+    nowMs: time.nowMs,
+    work: async () => {
+      begun += 1;
+      const tookMs = workMs(begun);
+      await time.sleep(tookMs);
+      return { output: null, tookMs };
+    },
+  });
+  const counts = { done: 0, late: 0, refused: 0 };
+  const client = async (): Promise<void> => {
+    for (;;) {
+      const beganMs = time.nowMs();
+      try {
+        await queue.run(null, 'normal');
+        counts.done += 1;
+        if (time.nowMs() - beganMs > timeLimitMs) counts.late += 1;
+      } catch (error) {
+        if (!(error instanceof Overloaded)) throw error;
+        counts.refused += 1;
+        await time.sleep(1_000);
+      }
+    }
+  };
+  for (let n = 0; n < clients; n += 1) void client();
+  await time.until(seconds * 1_000);
+  return { ...counts, begun };
+}
+
+test('Under overload as many sign-ins succeed as without it, and each in time', async (t) => {
+  for (const workMs of [430, 600, 1_500]) {
+    const most = (2 * 60_000) / workMs;
+    const few = await signIns(16, () => workMs);
+    const many = await signIns(200, () => workMs);
+    t.true(few.done >= most * 0.95, `16 clients: ${few.done} of ${most}`);
+    t.true(many.done >= most * 0.95, `200 clients: ${many.done} of ${most}`);
+    t.deepEqual([few.late, many.late], [0, 0], `${workMs} ms`);
+    t.true(many.refused > 0);
+  }
+});
+
+test('A machine that becomes slower does no hash for a client whose time is over', async (t) => {
+  // Given hashes that take four times as long from the 40th on
+  const { done, late, begun } = await signIns(200, (n) => (n < 40 ? 400 : 1_600));
+  // Then a hash that begins is an answer for its client, apart from those before the estimate has followed
+  t.true(done >= begun - 2, `${begun} began, ${done} ended`);
+  t.true(late <= 8, `${late} were late`);
+  t.true(done >= 40 + ((60_000 - 8_000) * 2) / 1_600 - 2, `${done} ended`);
+});
+
+test('A thread without work takes a hash that is longer than the limit, and the next one is refused at once', async (t) => {
+  const time = makeVirtualTime();
+  const queue = makeHashQueue<null, string>({
+    threads: 1,
+    queue: 32,
+    timeLimitMs,
+    nowMs: time.nowMs,
+    work: async () => {
+      await time.sleep(20_000);
+      return { output: 'hash', tookMs: 20_000 };
+    },
+  });
+  for (const endMs of [20_000, 40_000]) {
+    t.true(queue.hasRoom());
+    const long = queue.run(null, 'normal');
+    if (endMs === 40_000) {
+      t.false(queue.hasRoom());
+      await t.throwsAsync(queue.run(null, 'normal'), { instanceOf: Overloaded });
+    }
+    await time.until(endMs);
+    t.is(await long, 'hash');
+  }
+});
+
+test('An error of the work reaches its caller, and the next work begins', async (t) => {
+  const time = makeVirtualTime();
+  let begun = 0;
+  const queue = makeHashQueue<null, number>({
+    threads: 1,
+    queue: 2,
+    timeLimitMs,
+    nowMs: time.nowMs,
+    work: async () => {
+      begun += 1;
+      if (begun === 1) throw new Error('scrypt failed');
+      return Promise.resolve({ output: begun, tookMs: 1 });
+    },
+  });
+  const [first, second] = [queue.run(null, 'normal'), queue.run(null, 'normal')];
+  await t.throwsAsync(first, { message: 'scrypt failed' });
+  t.is(await second, 2);
+  t.is(await queue.run(null, 'low'), 3);
+  queue.close();
+  t.false(queue.hasRoom());
+  await t.throwsAsync(queue.run(null, 'normal'), { instanceOf: Overloaded });
+});

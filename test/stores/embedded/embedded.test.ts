@@ -1,0 +1,178 @@
+import { cpSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import type { StoredDocument } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import { openConnection, openReader } from '../../../src/stores/embedded/files/database.js';
+import { eventsFormat, readModelsFormat, stateFormat } from '../../../src/stores/embedded/files/formats.js';
+import { openWriter } from '../../../src/stores/embedded/files/prepare-file.js';
+import { makeEvents } from '../../contracts/event-store-fixtures.js';
+import { wholeFold } from '../../support/clients/document-writes.js';
+import { makeDirectory, openStores } from '../../support/servers/embedded-directory.js';
+import { settableClock } from '../../support/fakes/settable-clock.js';
+
+import { givenDocuments, givenStores } from '../../support/given/given-embedded.js';
+
+test.serial('A data directory is created for its user alone, and has one owner at a time', async (t) => {
+  const { directory: parent, remove } = makeDirectory();
+  t.teardown(remove);
+  const directory = join(parent, 'new', 'data');
+  const stores = await openStores(directory);
+  t.teardown(() => stores.close());
+  t.is(statSync(directory).mode & 0o777, 0o700);
+  t.regex(stores.sqliteVersion, /^3\.\d+\.\d+$/);
+  const error = await t.throwsAsync(openStores(directory), { instanceOf: StoreUnavailable });
+  t.regex(error.message, /in use by another process. Stop that one first/);
+  await stores.close();
+  const second = await openStores(directory);
+  await second.close();
+});
+
+test.serial('A directory opens whose first start was killed while it created the schema', async (t) => {
+  // Given files of which SQLite has written pages whose transaction is only in a journal
+  const [begun, killed] = [makeDirectory(), makeDirectory()];
+  t.teardown(begun.remove);
+  t.teardown(killed.remove);
+  const connection = openConnection(join(begun.directory, 'events.db'));
+  connection.execute(`PRAGMA cache_size = 1; BEGIN IMMEDIATE; ${eventsFormat.schema.join(';')}`);
+  connection.execute(
+    "INSERT INTO streams SELECT value || hex(zeroblob(999)), 0 FROM json_each('[1,2,3,4,5,6]')",
+  );
+  for (const name of ['events.db', 'events.db-journal']) {
+    cpSync(join(begun.directory, name), join(killed.directory, name));
+    t.true(statSync(join(killed.directory, name)).size > 0, name);
+  }
+  connection.close();
+  // When the service starts again, then it begins with an empty log, and goes on at the next start
+  for (const start of [0, 1]) {
+    const stores = await openStores(killed.directory);
+    t.is((await stores.eventStore.read('thing-0')).length, start);
+    await stores.eventStore.append(`thing-${start}`, 'no-stream', makeEvents(1));
+    await stores.close();
+  }
+});
+
+test.serial(
+  'Read models of an earlier format begin again, so that the log builds them with checksums',
+  async (t) => {
+    for (const version of [1, 2]) {
+      const { directory, remove } = makeDirectory();
+      t.teardown(remove);
+      const connection = openWriter(join(directory, 'read-models.db'), {
+        ...readModelsFormat,
+        version,
+        schema: readModelsFormat.schema.map((sql) => sql.replace(/,\s+checksum INTEGER NOT NULL/, '')),
+      });
+      connection.execute(`INSERT INTO collections VALUES (1, 'users@1.1');
+      INSERT INTO documents VALUES (1, 'a', 0, '{"name":"old"}');
+      INSERT INTO checkpoints VALUES (1, 'log-a', '7', NULL); INSERT INTO records VALUES ('generations/users', '1', 1)`);
+      connection.close();
+      for (let start = 0; start < 2; start += 1) {
+        const stores = await openStores(directory);
+        const { readModelStore } = stores;
+        t.is(await readModelStore.loadCheckpoint('users@1.1'), null);
+        t.is(await readModelStore.get('users@1.1', 'a'), null);
+        t.is(await readModelStore.getRecord('generations/users'), null);
+        await stores.close();
+      }
+    }
+  },
+);
+
+test.serial('Commits to the log and to the state are synced before they return', (t) => {
+  // No test cuts the power, so the test reads the setting of SQLite: 2 is FULL, 1 is NORMAL.
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  for (const [format, expected] of [
+    [eventsFormat, 2n],
+    [stateFormat, 2n],
+    [readModelsFormat, 1n],
+  ] as const) {
+    const connection = openWriter(join(directory, format.fileName), format);
+    t.deepEqual(connection.query('PRAGMA synchronous').get(), [expected]);
+    connection.close();
+    // Only this connection can write.
+    const reader = openReader(join(directory, format.fileName));
+    t.throws(
+      () => {
+        reader.execute('PRAGMA user_version = 9');
+      },
+      { any: true, code: 'SQLITE_READONLY' },
+    );
+    reader.close();
+  }
+});
+
+test.serial('The error for a directory that cannot be locked does not say that it is in use', async (t) => {
+  const { directory, remove } = makeDirectory();
+  t.teardown(remove);
+  writeFileSync(join(directory, 'lock.db'), 'not a database at all '.repeat(100));
+  const error = await t.throwsAsync(openStores(directory), { instanceOf: StoreUnavailable });
+  t.regex(error.message, /cannot be locked \(lock\.db: SQLITE_NOTADB\); check the disk/);
+});
+
+test.serial('The store refuses a directory that cannot be made with a sentence', async (t) => {
+  const { directory } = await givenStores(t);
+  const error = await t.throwsAsync(openStores(join(directory, 'events.db', 'data')), {
+    instanceOf: StoreUnavailable,
+  });
+  t.regex(error.message, /cannot be made; check the path/);
+});
+
+test.serial('A closed store refuses reads and writes', async (t) => {
+  const stores = await givenStores(t);
+  const { eventStore, readModelStore, stateStore } = stores;
+  await stores.close();
+  await t.throwsAsync(eventStore.read('thing-1'), { instanceOf: StoreUnavailable });
+  await t.throwsAsync(eventStore.append('thing-1', 'no-stream', makeEvents(1)), {
+    instanceOf: StoreUnavailable,
+  });
+  await t.throwsAsync(readModelStore.ping(), { instanceOf: StoreUnavailable });
+  await t.throwsAsync(stateStore.compareAndSet('a/1', null, 1), { instanceOf: StoreUnavailable });
+});
+
+test.serial('An index that a collection receives later covers its existing documents', async (t) => {
+  const { readModelStore } = await givenDocuments(t);
+  const view = 'things@1.1';
+  const ids = (documents: readonly StoredDocument[]) => documents.map(({ id }) => id);
+  const query = { where: { field: 'owner', equals: 'ada' }, limit: 9 };
+  await readModelStore.write(view, [wholeFold('a', 0n, { owner: 'ada' }), wholeFold('b', 0n, null)]);
+  await t.throwsAsync(readModelStore.find(view, query), { instanceOf: TypeError, message: /not an index/ });
+  await readModelStore.ensureCollection(view, ['owner']);
+  await readModelStore.write(view, [wholeFold('c', 0n, { owner: 'ada' })]);
+  t.deepEqual(ids(await readModelStore.find(view, query)), ['a', 'c']);
+});
+
+test.serial('Later writes remove the rows of a dropped collection', async (t) => {
+  const { directory, readModelStore } = await givenDocuments(t);
+  await readModelStore.ensureCollection('old@1.1', ['owner']);
+  const writes = Array.from({ length: 500 }, (_, index) =>
+    wholeFold(`a${index}`, 0n, { owner: `o${index}` }),
+  );
+  await readModelStore.write('old@1.1', writes);
+  await readModelStore.dropCollection('old@1.1');
+  for (let round = 0n; round < 5n; round += 1n) {
+    await readModelStore.write('new@1.1', [wholeFold('b', round, { owner: 'x' })]);
+  }
+  t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM documents'), [[1n]]);
+  t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM index_entries'), [[0n]]);
+  t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM dropped'), [[0n]]);
+});
+
+test.serial('Later writes remove expired state records', async (t) => {
+  const clock = settableClock();
+  const { directory, stateStore } = await givenDocuments(t, { clock });
+  const expiresAt = new Date(clock.now().getTime() + 1_000);
+  for (let index = 0; index < 30; index += 1)
+    await stateStore.compareAndSet(`a/${index}`, null, 1, { expiresAt });
+  clock.advance(1_000);
+  for (let index = 0; index < 2; index += 1) await stateStore.compareAndSet(`b/${index}`, null, 1);
+  t.deepEqual(rows(directory, 'state.db', 'SELECT count(*) FROM records'), [[2n]]);
+});
+
+function rows(directory: string, file: string, sql: string): unknown[] {
+  const connection = openConnection(join(directory, file));
+  const found = connection.query(sql).all();
+  connection.close();
+  return found;
+}
