@@ -11,7 +11,7 @@ import { shareViewsTally } from './shares/share-accesses/views-tally.js';
 import { sharesProjection } from './shares/shares/projection.js';
 import { storageConfigsProjection } from './storages/storage-configs/projection.js';
 import { transactionsProjection } from './payments/transactions/projection.js';
-import { usageTally } from './projects/usage/projection.js';
+import { usageTally } from './assets/usage/projection.js';
 import { usersProjection } from './accounts/users/projection.js';
 
 /** The views whose documents fold one stream each. */

@@ -12,7 +12,7 @@ import { makeSessionReader } from './accounts/sessions/reader.js';
 import { makeShareAccessReader } from './shares/share-accesses/reader.js';
 import { makeShareReader } from './shares/shares/reader.js';
 import { makeStorageReader } from './storages/storage-configs/reader.js';
-import { makeUsageReader } from './projects/usage/reader.js';
+import { makeUsageReader } from './assets/usage/reader.js';
 import { makeUserReader } from './accounts/users/reader.js';
 import type { Clock } from '../src/kit/clock.js';
 import type { StateStore } from '../src/event-sourcing/ports/state-store.js';

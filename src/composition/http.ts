@@ -37,7 +37,7 @@ import { makePasskeyLoginRoutes } from '../areas/accounts/routes/passkeys/passke
 import { makePasskeyRoutes } from '../areas/accounts/routes/passkeys/passkeys.js';
 import { makeProjectAuditRoutes } from '../areas/audit/routes/project-audit.js';
 import { makeProjectRoutes } from '../areas/projects/routes/projects.js';
-import { makePlaylistRoutes } from '../areas/assets/routes/playlists.js';
+import { makePlaylistRoutes } from '../areas/shares/routes/playlists.js';
 import { makePublicShareRoutes } from '../areas/shares/routes/shares-public.js';
 import { makeSharePageRoutes } from '../areas/shares/routes/share-page.js';
 import { makeShareMailRoutes } from '../areas/shares/routes/share-mail.js';

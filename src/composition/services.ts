@@ -3,7 +3,7 @@ import { allViews } from '../../projections/index.js';
 import type { Config } from '../config/config.js';
 import { makeBackground } from '../kit/background.js';
 import { makeCompareKeys } from '../areas/accounts/commands/signing-in/compare-keys.js';
-import { makeCountPasswords } from '../areas/accounts/commands/registering/count-passwords.js';
+import { makeCountPasswords } from '../areas/shares/commands/count-passwords.js';
 import { makeStorageUrls } from '../areas/storages/bucket/signing/media-urls.js';
 import type { OutgoingOptions } from '../outgoing/outgoing-http.js';
 import { openPayments, type PaymentOptions } from './opening/open-payments.js';

@@ -25,7 +25,7 @@ import { assetsProjection } from '../../projections/assets/assets/projection.js'
 import { projectsProjection } from '../../projections/projects/projects/projection.js';
 import { sessionsProjection } from '../../projections/accounts/sessions/projection.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';
-import { usageTally } from '../../projections/projects/usage/projection.js';
+import { usageTally } from '../../projections/assets/usage/projection.js';
 import { usersProjection } from '../../projections/accounts/users/projection.js';
 import { digest, userId } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';

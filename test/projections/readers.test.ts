@@ -13,7 +13,7 @@ import { makeNodeCheckReader } from '../../projections/nodes/peer-nodes/checks.j
 import { makeNodeReader } from '../../projections/nodes/peer-nodes/reader.js';
 import { makeProjectReader } from '../../projections/projects/projects/reader.js';
 import { makeStorageReader } from '../../projections/storages/storage-configs/reader.js';
-import { makeUsageReader } from '../../projections/projects/usage/reader.js';
+import { makeUsageReader } from '../../projections/assets/usage/reader.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';
 import {
   digest,

@@ -4,7 +4,7 @@ import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';
-import { capacityOf, makeUsageReader } from '../../projects/usage/reader.js';
+import { capacityOf, makeUsageReader } from '../../assets/usage/reader.js';
 import { type UserDocument, usersProjection } from './projection.js';
 import { resourceOf } from '../../resource-of.js';
 import {

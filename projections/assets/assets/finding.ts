@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { sameTag } from '../../../src/areas/assets/domain/asset/status.js';
 import type { AssetResource } from './resource.js';
-import { beginningsOf, hasWords, indexedBeginning, sortedName, searchedWords } from './words.js';
+import { beginningsOf, hasWords, indexedBeginning, sortedName, searchedWords } from '../../words.js';
 
 /** What a list of assets selects; an asset must have all of it. */
 export interface AssetFilter {

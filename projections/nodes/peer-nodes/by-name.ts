@@ -1,5 +1,5 @@
 import type { ViewDocument } from '../../../src/event-sourcing/views/views.js';
-import { sortedName } from '../../assets/assets/words.js';
+import { sortedName } from '../../words.js';
 import type { OrderedList } from '../../filtered-page.js';
 import type { NodeDocument } from './projection.js';
 

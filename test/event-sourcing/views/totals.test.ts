@@ -5,7 +5,7 @@ import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-mode
 import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
 import { bytesOf, type PendingEntry, totalOf } from '../../../src/event-sourcing/views/total.js';
 import { makeTotals } from '../../../src/event-sourcing/views/totals.js';
-import { usageTally } from '../../../projections/projects/usage/projection.js';
+import { usageTally } from '../../../projections/assets/usage/projection.js';
 import { assetDescription } from '../../support/examples/asset.js';
 import { startProjector } from '../../support/simulation/kernel/given-projector.js';
 import { givenWorld } from '../../support/given/given-world.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import type { CountPasswords } from '../../../src/areas/accounts/commands/registering/count-passwords.js';
+import type { CountPasswords } from '../../../src/areas/shares/commands/count-passwords.js';
 import type { RingName } from '../../../src/keys/rings/key-file-format.js';
 import {
   type KeySettings,

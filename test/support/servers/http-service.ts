@@ -36,7 +36,7 @@ import { makePasskeyLoginRoutes } from '../../../src/areas/accounts/routes/passk
 import { makePasskeyRoutes } from '../../../src/areas/accounts/routes/passkeys/passkeys.js';
 import { makeProjectAuditRoutes } from '../../../src/areas/audit/routes/project-audit.js';
 import { makeProjectRoutes } from '../../../src/areas/projects/routes/projects.js';
-import { makePlaylistRoutes } from '../../../src/areas/assets/routes/playlists.js';
+import { makePlaylistRoutes } from '../../../src/areas/shares/routes/playlists.js';
 import { makePublicShareRoutes } from '../../../src/areas/shares/routes/shares-public.js';
 import { makeSharePageRoutes } from '../../../src/areas/shares/routes/share-page.js';
 import { makeShareMailRoutes } from '../../../src/areas/shares/routes/share-mail.js';

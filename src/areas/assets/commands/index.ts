@@ -13,11 +13,11 @@ import { makeIssueMediaLinks } from './media/issue-media-links.js';
 import { makeIssueUploadUrl } from './uploads/issue-upload-url.js';
 import { makeRefuseBeyondCapacity } from './refuse-beyond-capacity.js';
 import { makePlaylistUrl } from './media/playlist-urls.js';
-import { makeServePlaylist } from './media/serve-playlist.js';
+import { makeServePlaylist } from '../../shares/commands/visiting/serve-playlist.js';
 import { makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';
 import { makeCapacity } from './capacity.js';
 import { makeObjectKeys } from './object-keys.js';
-import { makeFindSharedAssets } from './media/shared-asset.js';
+import { makeFindSharedAssets } from '../../shares/commands/visiting/shared-asset.js';
 import { makePayerOf } from '../../projects/commands/payer-of.js';
 import { makeOpenStorage } from '../../storages/commands/open-storage.js';
 

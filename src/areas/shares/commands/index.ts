@@ -13,7 +13,7 @@ import { makeFindShareOfSession, makeRenewShareMedia } from './visiting/renew-sh
 import { makeRequireOpenShares } from './require-open-shares.js';
 import { makeRevokeOrphanedShares } from './revoke-orphaned-shares.js';
 import { makeCountShareMails } from './mails/share-mail-limits.js';
-import { makeFindSharedAssets } from '../../assets/commands/media/shared-asset.js';
+import { makeFindSharedAssets } from './visiting/shared-asset.js';
 import { makeSignSharedMedia } from './visiting/sign-shared-media.js';
 import { makeTrySharePassword } from './visiting/try-share-password.js';
 import { makeVerifyShare } from './visiting/verify-share.js';

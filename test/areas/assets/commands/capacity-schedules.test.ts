@@ -14,7 +14,7 @@ import {
   totalWith,
 } from '../../../../src/event-sourcing/views/total.js';
 import { makeTotals } from '../../../../src/event-sourcing/views/totals.js';
-import { usageTally } from '../../../../projections/projects/usage/projection.js';
+import { usageTally } from '../../../../projections/assets/usage/projection.js';
 import { makeSeededRandom, makeTestClock } from '../../../support/fakes/clock.js';
 import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
 import { partial } from '../../../support/fakes/partial.js';

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeFindSharedAssets } from '../../../../src/areas/assets/commands/media/shared-asset.js';
+import { makeFindSharedAssets } from '../../../../src/areas/shares/commands/visiting/shared-asset.js';
 import { openShare, shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
 import { addAsset } from '../../../support/given/given-share.js';
 import type { Answer } from '../../../support/clients/http-app.js';

@@ -15,7 +15,7 @@ import type { RequireProved } from '../../../projects/commands/require-proved.js
 import { rejectUseCase } from '../../../shared/rejections.js';
 import type { ShareAddress } from '../change-share.js';
 import type { CountShareMails } from './share-mail-limits.js';
-import type { FindSharedAssets } from '../../../assets/commands/media/shared-asset.js';
+import type { FindSharedAssets } from '../visiting/shared-asset.js';
 
 /** The fields with rules beyond their shape. */
 export interface NewShareMail {

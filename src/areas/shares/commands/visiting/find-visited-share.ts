@@ -1,11 +1,7 @@
 import type { Deps } from '../../../shared/deps.js';
 import { isUsable, isUsableBy, type OpenShare, shareAggregate } from '../../domain/share/share.js';
 import { digestShareToken } from '../../../../keys/codes/share-tokens.js';
-import {
-  type FindSharedAssets,
-  nobodysId,
-  type SharedAssets,
-} from '../../../assets/commands/media/shared-asset.js';
+import { type FindSharedAssets, nobodysId, type SharedAssets } from './shared-asset.js';
 
 /** A share that a visitor may open, with the assets that it shows. */
 export interface VisitedShare {

@@ -4,7 +4,7 @@ import { isExpired, type OpenShare, shareAggregate, untilEnd } from '../../domai
 import { digestShareToken } from '../../../../keys/codes/share-tokens.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { RecordShareAccess } from './record-share-access.js';
-import type { FindSharedAssets, SharedAssets } from '../../../assets/commands/media/shared-asset.js';
+import type { FindSharedAssets, SharedAssets } from './shared-asset.js';
 import type { SignedAsset, SignSharedMedia } from './sign-shared-media.js';
 
 export interface ShareSessionInput {

@@ -1,7 +1,7 @@
 import { makeMediaLinks, type MediaLink } from '../../../assets/commands/media/media-links.js';
 import { addDocumentLinks, isFramedDocument } from './document-links.js';
 import type { OpenedStorage, OpenStorage } from '../../../storages/commands/open-storage.js';
-import type { SharedAsset } from '../../../assets/commands/media/shared-asset.js';
+import type { SharedAsset } from './shared-asset.js';
 import type { OpenShare } from '../../domain/share/share.js';
 import type { PlaylistUrl } from '../../../assets/commands/media/playlist-urls.js';
 

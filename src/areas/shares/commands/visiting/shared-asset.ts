@@ -1,10 +1,10 @@
 import type { Deps } from '../../../shared/deps.js';
-import { assetAggregate } from '../../domain/asset/asset.js';
-import type { AssetDescription } from '../../domain/asset/events.js';
-import { sameTag } from '../../domain/asset/status.js';
-import { sharedAssetsMax } from '../../../shares/domain/share/events.js';
+import { assetAggregate } from '../../../assets/domain/asset/asset.js';
+import type { AssetDescription } from '../../../assets/domain/asset/events.js';
+import { sameTag } from '../../../assets/domain/asset/status.js';
+import { sharedAssetsMax } from '../../domain/share/events.js';
 import { type ExistingProject, projectAggregate } from '../../../projects/domain/project/project.js';
-import { isProtected, type OpenShare } from '../../../shares/domain/share/share.js';
+import { isProtected, type OpenShare } from '../../domain/share/share.js';
 import type { StorageState } from '../../../storages/domain/storage/state.js';
 import { storageAggregate } from '../../../storages/domain/storage/storage.js';
 

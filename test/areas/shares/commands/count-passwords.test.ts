@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makeCountPasswords } from '../../../../src/areas/accounts/commands/registering/count-passwords.js';
+import { makeCountPasswords } from '../../../../src/areas/shares/commands/count-passwords.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { makeEvents, uniqueStream } from '../../../contracts/event-store-fixtures.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

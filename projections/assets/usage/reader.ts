@@ -2,7 +2,7 @@ import type { Clock } from '../../../src/kit/clock.js';
 import { bytesOf, type PendingEntry, type Total } from '../../../src/event-sourcing/views/total.js';
 import type { Totals } from '../../../src/event-sourcing/views/totals.js';
 import type { Views } from '../../../src/event-sourcing/views/views.js';
-import { projectsProjection } from '../projects/projection.js';
+import { projectsProjection } from '../../projects/projects/projection.js';
 import { type UserDocument, usersProjection } from '../../accounts/users/projection.js';
 import { usageTally } from './projection.js';
 
