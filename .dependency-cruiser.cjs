@@ -288,7 +288,7 @@ module.exports = {
       'security-uses-keys',
       '^src/security/',
       // The table of guessing contains the bounds of mailed codes, by which the domain decides.
-      [kernel, kit, '^src/keys/', '^src/areas/accounts/domain/mailed-code\\.ts$'],
+      [kernel, kit, '^src/keys/', '^src/security/guessing/mailed-code\\.ts$'],
       'Passwords, tokens and limits are tools: routes and use cases decide where they apply.',
     ),
     {

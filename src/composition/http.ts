@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { composeHttp, type Http } from './routes.js';
+import { composeHttp, type Http } from '../http/server/compose.js';
 import { checkAccessMatrix } from '../http/server/check-routes.js';
 import type { Readiness } from '../observing/readiness.js';
 import { describePasswordRules } from '../security/passwords/password-rules.js';

@@ -1,4 +1,4 @@
-import { mailedCode } from '../../areas/accounts/domain/mailed-code.js';
+import { mailedCode } from './mailed-code.js';
 import type { DailyLimit } from './daily-count.js';
 import type { ThrottleLimits } from './failure-throttle.js';
 import type { RateLimit } from '../rates/gcra.js';

@@ -15,7 +15,7 @@ import {
   type ProjectPolicy,
   type SessionPolicy,
 } from '../../../src/http/access/access.js';
-import type { HttpDeps } from '../../../src/composition/routes.js';
+import type { HttpDeps } from '../../../src/http/server/compose.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 import { makeRoute, type Route } from '../../../src/http/route.js';
 import { makeApiKey } from '../../../src/security/tokens/api-keys.js';

@@ -5,7 +5,7 @@ import type { AccessReader } from '../../../projections/projects/access-reader.j
 import type { SessionAccess } from '../../../projections/accounts/sessions/reader.js';
 import type { UserAccess } from '../../../projections/accounts/users/reader.js';
 import { projectAccess, sessionAccess } from '../../../src/http/access/access.js';
-import type { HttpDeps } from '../../../src/composition/routes.js';
+import type { HttpDeps } from '../../../src/http/server/compose.js';
 import { makeRoute } from '../../../src/http/route.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 import { makeApiKey } from '../../../src/security/tokens/api-keys.js';

@@ -3,7 +3,7 @@ import { makeFixedAgentSecrets } from '../../../src/keys/codes/agent-secrets.js'
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
-import { composeHttp, type HttpDeps } from '../../../src/composition/routes.js';
+import { composeHttp, type HttpDeps } from '../../../src/http/server/compose.js';
 import type { Role } from '../../../src/areas/projects/domain/role.js';
 import { makeOpenApi, type OpenApiDocument } from '../../../src/http/document/openapi.js';
 import type { Route } from '../../../src/http/route.js';

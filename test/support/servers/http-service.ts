@@ -3,7 +3,7 @@ import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js'
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import type { Clock } from '../../../src/kit/clock.js';
 import { sealedSchema } from '../../../src/event-sourcing/ports/sealed.js';
-import type { HttpDeps } from '../../../src/composition/routes.js';
+import type { HttpDeps } from '../../../src/http/server/compose.js';
 import { makeAccountRoutes } from '../../../src/areas/accounts/routes/account.js';
 import { makeInvitationRoutes } from '../../../src/areas/projects/routes/account-invitations.js';
 import { makeEmailChangeRoutes } from '../../../src/areas/accounts/routes/account-email.js';

@@ -1,5 +1,5 @@
 import type { MailOutcome } from '../../../../validation/fields.js';
-import { mailedCode } from '../../domain/mailed-code.js';
+import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import { userCategory, userCodec, type UserEvent } from '../../domain/user/events.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';

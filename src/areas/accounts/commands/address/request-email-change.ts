@@ -8,7 +8,7 @@ import { checkAddress } from './check-address.js';
 import { sealForPerson } from '../account/person-data.js';
 import { loadRegistered } from '../registering/registered-user.js';
 import { rejectUseCase, TooManyAttempts } from '../../../shared/rejections.js';
-import { mailedCode } from '../../domain/mailed-code.js';
+import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 
 export interface RequestEmailChangeInput {
   readonly userId: string;

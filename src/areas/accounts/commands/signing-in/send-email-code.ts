@@ -5,7 +5,7 @@ import { loginCodeAggregate, type LoginCodeCommand } from '../../domain/login-co
 import { checkAddress } from '../address/check-address.js';
 import type { Account, FindAccount } from './find-account.js';
 import type { Requester } from '../../../../validation/fields.js';
-import { mailedCode } from '../../domain/mailed-code.js';
+import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 
 /** `data` of the reply, in seconds (docs/design.md#email-codes). It is the same for every address. */

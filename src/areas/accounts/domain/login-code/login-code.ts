@@ -1,7 +1,7 @@
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { MailOutcome, Requester } from '../../../../validation/fields.js';
-import { mailedCode, mailedCodeLimits } from '../mailed-code.js';
+import { mailedCode, mailedCodeLimits } from '../../../../security/guessing/mailed-code.js';
 import { loginCodeCodec, type LoginCodeEvent, loginCodeCategory } from './events.js';
 import { rejectLoginCode } from './rejections.js';
 

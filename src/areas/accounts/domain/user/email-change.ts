@@ -1,6 +1,6 @@
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
-import { mailedCode, nextMailedCodeAt } from '../mailed-code.js';
+import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
 import type { UserEvent } from './events.js';
 import { formerAddress, revertibleChangesMax, revertibleMs } from './former-addresses.js';
 import { rejectUser } from './rejections.js';

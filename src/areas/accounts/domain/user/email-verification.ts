@@ -1,5 +1,5 @@
 import type { MailOutcome } from '../../../../validation/fields.js';
-import { mailedCode, nextMailedCodeAt } from '../mailed-code.js';
+import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
 import { sessionHolds } from '../session-epoch.js';
 import type { UserEvent } from './events.js';
 import { rejectUser } from './rejections.js';

@@ -5,7 +5,7 @@ import type { UserEvent, VoidedCredential } from './events.js';
 import { type AddressHistory, formerAfter } from './former-addresses.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
 import { applyEvent, newUser, type UserFields } from './status.js';
-import { mailedCode } from '../mailed-code.js';
+import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 
 export type UserState =
   | { readonly status: 'absent' }

@@ -2,33 +2,33 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Clock } from '../kit/clock.js';
-import type { StateStore } from '../event-sourcing/ports/state-store.js';
-import type { AccessTokens } from '../security/tokens/access-tokens.js';
-import { ipBuckets, makeClientIp } from '../security/rates/client-ip.js';
-import { makeRateLimiter, type RateLimit } from '../security/rates/rate-limit.js';
-import { type KnownAgentSecrets, makeCheckAgentSecret } from '../http/access/agent-secret.js';
-import { makeApp } from '../http/server/app.js';
-import type { AccessReader } from '../../projections/projects/access-reader.js';
-import { makeCorsOfErrors } from '../http/replies/cors.js';
-import { makeAuthenticator } from '../http/access/authenticate.js';
-import { describeForLog } from '../http/replies/error-reply.js';
-import type { ClientKey } from '../http/server/connections.js';
-import { makeGate } from '../http/access/gate.js';
-import { makeRunOnce, type KeyedDigest, type ReplySealer } from '../http/access/idempotency.js';
-import { limitsFrom } from '../security/rates/limits.js';
-import { makeHttpMetrics, registerLimiterMetrics, type HttpMetrics } from '../http/metrics/metrics.js';
-import type { Readiness } from '../observing/readiness.js';
+import type { Clock } from '../../kit/clock.js';
+import type { StateStore } from '../../event-sourcing/ports/state-store.js';
+import type { AccessTokens } from '../../security/tokens/access-tokens.js';
+import { ipBuckets, makeClientIp } from '../../security/rates/client-ip.js';
+import { makeRateLimiter, type RateLimit } from '../../security/rates/rate-limit.js';
+import { type KnownAgentSecrets, makeCheckAgentSecret } from '../access/agent-secret.js';
+import { makeApp } from './app.js';
+import type { AccessReader } from '../../../projections/projects/access-reader.js';
+import { makeCorsOfErrors } from '../replies/cors.js';
+import { makeAuthenticator } from '../access/authenticate.js';
+import { describeForLog } from '../replies/error-reply.js';
+import type { ClientKey } from './connections.js';
+import { makeGate } from '../access/gate.js';
+import { makeRunOnce, type KeyedDigest, type ReplySealer } from '../access/idempotency.js';
+import { limitsFrom } from '../../security/rates/limits.js';
+import { makeHttpMetrics, registerLimiterMetrics, type HttpMetrics } from '../metrics/metrics.js';
+import type { Readiness } from '../../observing/readiness.js';
 import {
   makeRequestLimits,
   type RequestLimitsOptions,
   type StoresAvailability,
-} from '../http/access/request-limits.js';
-import type { RequestHead } from '../http/server/raw-error.js';
-import type { Route } from '../http/route.js';
-import { serverLimits } from '../http/server/server.js';
-import { makeTurns, requestsPerUserMax } from '../http/access/turns.js';
-import { makeServiceRoutes, type ServiceRouteDeps } from '../http/routes/service.js';
+} from '../access/request-limits.js';
+import type { RequestHead } from './raw-error.js';
+import type { Route } from '../route.js';
+import { serverLimits } from './server.js';
+import { makeTurns, requestsPerUserMax } from '../access/turns.js';
+import { makeServiceRoutes, type ServiceRouteDeps } from '../routes/service.js';
 
 export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks' | 'requestsAtOnce' | 'rates'> {
   readonly readiness: Readiness;
