@@ -31,14 +31,15 @@ const eventTypes = '^src/areas/[^/]+/domain/[^/]+/(events|provider|delivery|test
 /** Typed queries over the views, their cursors, and the resources that they return. */
 const readers = [
   '^projections/[^/]+/(access-)?(reader|resource)\\.ts$',
-  '^projections/[^/]+/[^/]+/(reader|resource)\\.ts$',
+  '^projections/[^/]+/[^/]+/(reader|resource|checks)\\.ts$',
   '^projections/(readers|paging)\\.ts$',
 ];
 /** Use cases and reactions, by area and subject, and what they share. */
 const commands = [
   '^src/areas/[^/]+/commands/',
   '^src/areas/shared/',
-  '^src/areas/commands\\.ts$',
+  '^src/areas/[^/]+/deps\\.ts$',
+  '^src/areas/(commands|deps|rejections)\\.ts$',
   '^src/areas/audit/restart-audit-log\\.ts$',
 ];
 /** Routes and pages of the areas. */
@@ -73,8 +74,39 @@ const driver = (name, packages, home, comment) => ({
   to: { path: `(^|/)node_modules/(@types/)?(${packages})/` },
 });
 
+/** The order of the areas: each may import those that are named, and what all share. */
+const areasBelow = {
+  shared: [],
+  accounts: [],
+  projects: ['accounts'],
+  storages: ['accounts', 'projects'],
+  payments: ['accounts', 'projects'],
+  assets: ['accounts', 'projects', 'storages', 'payments'],
+  shares: ['accounts', 'projects', 'storages', 'payments', 'assets'],
+  nodes: ['accounts', 'projects', 'storages', 'payments', 'assets'],
+  audit: ['accounts', 'projects', 'storages', 'payments', 'assets', 'shares', 'nodes'],
+};
+
 module.exports = {
   forbidden: [
+    ...Object.entries(areasBelow).map(([area, below]) => ({
+      name: `${area}-in-the-order-of-areas`,
+      comment: 'An area that knew one above it could not be read, tested or changed without it.',
+      severity: 'error',
+      from: { path: `^(src/areas|projections)/${area}/` },
+      to: {
+        path: '^(src/areas|projections)/[^/]+/',
+        pathNot: `^(src/areas|projections)/(${[area, 'shared', ...below].join('|')})/`,
+      },
+    })),
+    {
+      name: 'areas-import-no-sum-of-areas',
+      comment:
+        'Commands, collaborators, rejections and readers of all areas are for what puts them together.',
+      severity: 'error',
+      from: { path: '^(src/areas|projections)/[^/]+/' },
+      to: { path: '^(src/areas/[^/]+|projections/(index|readers))\\.ts$' },
+    },
     only('kit-stands-alone', kit, [], 'A semaphore or a cache serves every folder and knows none of them.'),
     only(
       'kernel-knows-nothing-of-ours',
@@ -133,7 +165,8 @@ module.exports = {
       comment: 'Decisions are pure: code that imports more than the kernel could do I/O or see a request.',
       severity: 'error',
       from: { path: domain },
-      to: { path: ours, pathNot: [domain, kernel, validation] },
+      // The bounds of mailed codes are those of guessing, by which the domain decides.
+      to: { path: ours, pathNot: [domain, kernel, validation, '^src/security/guessing/mailed-code\\.ts$'] },
     },
     {
       name: 'aggregates-are-apart',
@@ -227,7 +260,7 @@ module.exports = {
         readers,
         '^src/security/',
         '^src/observing/',
-        '^src/areas/shared/',
+        '^src/areas/(shared/|rejections\\.ts$)',
         sharedDomain,
         validation,
         kernel,
@@ -287,8 +320,7 @@ module.exports = {
     only(
       'security-uses-keys',
       '^src/security/',
-      // The table of guessing contains the bounds of mailed codes, by which the domain decides.
-      [kernel, kit, '^src/keys/', '^src/security/guessing/mailed-code\\.ts$'],
+      [kernel, kit, '^src/keys/'],
       'Passwords, tokens and limits are tools: routes and use cases decide where they apply.',
     ),
     {

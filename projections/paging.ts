@@ -126,3 +126,15 @@ type Listed<Item> = {
 function listed<Item>({ items, next }: FilteredPage<Item>): Listed<Item> {
   return { items: [...items], next_cursor: next === null ? null : Buffer.from(next).toString('base64url') };
 }
+
+/** A search in names. */
+export const searchText = z
+  .string()
+  .min(1)
+  .max(200)
+  .meta({
+    description:
+      'Words, each of which begins a word of the name. Capitals and accents do not count. In scripts without spaces, each character begins a word.',
+    examples: ['rhine daw'],
+    param: { id: 'NameSearch' },
+  });

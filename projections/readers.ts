@@ -33,7 +33,7 @@ export function makeReaders(
 ) {
   const nodeChecks = makeNodeCheckReader({ stateStore, clock });
   const usage = makeUsageReader({ views, clock });
-  const users = makeUserReader({ views, sealer, clock });
+  const users = makeUserReader({ views, sealer, usedBytes: (userId) => usage.usedBytes(userId) });
   return {
     access: makeAccessReader({ views }),
     users,

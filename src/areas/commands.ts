@@ -1,3 +1,4 @@
+import type { Holdings } from './accounts/commands/account/holdings.js';
 import { makeAccountCommands } from './accounts/commands/index.js';
 import { makeAssetCommands } from './assets/commands/index.js';
 import { makeRestartAuditLog } from './audit/restart-audit-log.js';
@@ -6,24 +7,39 @@ import { makeOrderCommands } from './payments/commands/index.js';
 import type { CallbackNotices } from './payments/commands/callbacks/receive-payment-callback.js';
 import { makeProjectCommands } from './projects/commands/index.js';
 import { makeFindAccount } from './accounts/commands/signing-in/find-account.js';
-import { makeProjectPlaces } from './shared/place-limits.js';
+import { makeProjectPlaces } from './projects/commands/project-places.js';
 import { makeShareCommands } from './shares/commands/index.js';
 import { makeStorageCommands } from './storages/commands/index.js';
-import type { Deps } from './shared/deps.js';
+import { makeProjectHoldings } from './projects/commands/members/holdings.js';
+import { makeRemoveErasedMember } from './projects/commands/members/remove-erased-member.js';
+import type { Deps } from './deps.js';
 
 export type Commands = ReturnType<typeof makeCommands>;
 
 export function makeCommands(deps: Deps & CallbackNotices) {
   const findAccount = makeFindAccount(deps);
   const projectPlaces = makeProjectPlaces(deps);
+  const holdings = makeHoldings(deps);
   return {
-    ...makeAccountCommands({ ...deps, projectPlaces, findAccount }),
+    ...makeAccountCommands({ ...deps, projectPlaces, findAccount, holdings }),
     ...makeProjectCommands({ ...deps, places: projectPlaces, findAccount }),
-    ...makeStorageCommands(deps),
+    ...makeStorageCommands({ ...deps, hasAssets: (storageId) => deps.assets.hasIn(storageId) }),
     ...makeAssetCommands(deps),
     ...makeShareCommands(deps),
     ...makeOrderCommands(deps),
     ...makeNodeCommands(deps),
     restartAuditLog: makeRestartAuditLog(deps),
+  };
+}
+
+/** What an account has in the areas above it: its projects, and its orders. */
+function makeHoldings(deps: Deps): Holdings {
+  const inProjects = makeProjectHoldings({ ...deps, removeErasedMember: makeRemoveErasedMember(deps) });
+  return {
+    ...inProjects,
+    any: async (userId) => {
+      const [hasProject, orders] = await Promise.all([inProjects.any(userId), deps.orders.ids(userId, 1)]);
+      return hasProject || orders.length > 0;
+    },
   };
 }

@@ -95,7 +95,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       checkPassword: () => null,
       verificationIssues: partial({}),
       mailConfigured: false,
-      users: makeUserReader({ views: noViews, sealer, clock }),
+      users: makeUserReader({ views: noViews, sealer, usedBytes: () => Promise.resolve(0) }),
       networks: everyNetworkKnown,
       projectPlaces: { noteNew: () => undefined },
       startSession: makeStartSession({

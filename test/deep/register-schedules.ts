@@ -9,7 +9,7 @@ import {
   takeOverAfterMs,
 } from '../../src/areas/accounts/commands/registering/address-reservations.js';
 import { makeRegister } from '../../src/areas/accounts/commands/registering/register.js';
-import { isRejection } from '../../src/areas/shared/rejections.js';
+import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';
 import { makeStartSession } from '../../src/areas/accounts/commands/sessions/start-session.js';
 import { projections } from '../../projections/index.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';
@@ -45,8 +45,8 @@ const sealer = partial<Sealer>({
 });
 const users = makeUserReader({
   // The reader only returns documents that a command passes to it. It reads no view.
-  views: partial({ of: () => partial({}), totalsOf: () => partial({}) }),
-  clock: partial({}),
+  views: partial({ of: () => partial({}) }),
+  usedBytes: () => Promise.resolve(0),
   sealer,
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
@@ -145,7 +145,7 @@ export async function runSchedule(
         if (user.id !== operation.userId) throw new Error(`${name} got another user`);
         finish(operation, 'success', triedAtMs);
       } catch (error) {
-        if (isRejection(error, 'email_taken')) finish(operation, 'taken', triedAtMs);
+        if (isRejection<UseCaseRejection>(error, 'email_taken')) finish(operation, 'taken', triedAtMs);
         else if (error instanceof StoreUnavailable || error instanceof Overloaded) again();
         else throw error;
       }

@@ -92,7 +92,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     const handler = sabotage(makeCommandHandler({ eventStore, documentWriter, clock, random }));
     const views = makeViews({ generations, readModelStore, eventStore });
     const readers = {
-      users: makeUserReader({ views, sealer, clock }),
+      users: makeUserReader({ views, sealer, usedBytes: () => Promise.resolve(0) }),
       sessions: makeSessionReader({ views, sealer }),
     };
     const digests = partial<Digests>({ ip: () => digest, email: () => digest });

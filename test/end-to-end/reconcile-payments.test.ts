@@ -1,6 +1,7 @@
+import type { InvalidRequest } from '../../src/validation/invalid-request.js';
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { isRejection } from '../../src/areas/shared/rejections.js';
+import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';
 import { makeReconcileDaily } from '../../src/areas/payments/commands/reconciling/reconcile-daily.js';
 import { startControlServer } from '../../src/operating/socket/control-server.js';
 import { makeOperationRunner } from '../../src/operating/socket/operation.js';
@@ -110,10 +111,10 @@ test('Orders of another period or platform are not asked for', async (t) => {
   });
   t.deepEqual(platform.requests, []);
   const other = await t.throwsAsync(reconcilePayments({ provider: 'epay', ...period() }, context()));
-  t.true(isRejection(other, 'payment_not_offered'));
+  t.true(isRejection<UseCaseRejection>(other, 'payment_not_offered'));
   const reversed = { provider: 'wechatpay', from: before.to, to: before.from, after: null } as const;
   const refused = await t.throwsAsync(reconcilePayments(reversed, context()));
-  t.true(isRejection(refused, 'invalid_request'));
+  t.true(isRejection<InvalidRequest>(refused, 'invalid_request'));
 });
 
 test('Once a day one process asks by itself, and tries again after a failure', async (t) => {
@@ -139,7 +140,7 @@ test('Once a day one process asks by itself, and tries again after a failure', a
   // When Alipay fails for five orders, then the next tries come 15 minutes later
   platform.will(...Array.from({ length: 10 }, () => 'fails' as const));
   const failed = await t.throwsAsync(one(context));
-  t.true(isRejection(failed, 'platform_unavailable'));
+  t.true(isRejection<UseCaseRejection>(failed, 'platform_unavailable'));
   t.is((await other(context)).size, 0);
   clock.advance(900_000);
   const asked = await Promise.all([one(context), other(context)]);

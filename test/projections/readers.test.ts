@@ -59,7 +59,7 @@ async function givenUser(stores: GivenStores): Promise<void> {
 test('The reader returns the user in the documented form', async (t) => {
   const stores = await givenStores();
   await givenUser(stores);
-  const reader = makeUserReader(stores);
+  const reader = makeUserReader({ ...stores, usedBytes: () => Promise.resolve(0) });
   t.deepEqual(await reader.find(userId), {
     revision: 1n,
     resource: {
@@ -80,7 +80,9 @@ test('A user whose key was destroyed reads as erased', async (t) => {
   const stores = await givenStores();
   await givenUser(stores);
   await stores.sealer.destroy({ kind: 'person', userId });
-  t.like(await makeUserReader(stores).find(userId), { resource: { email: 'erased', nickname: 'erased' } });
+  t.like(await makeUserReader({ ...stores, usedBytes: () => Promise.resolve(0) }).find(userId), {
+    resource: { email: 'erased', nickname: 'erased' },
+  });
 });
 
 test('Authentication finds the epoch, roles and second factor of a user', async (t) => {

@@ -47,3 +47,8 @@ export const usersProjection: Projection<UserDocument, UserEvent> = {
   indexes: [],
   evolve,
 };
+
+/** Returns the sum of all grants in bytes. */
+export function capacityOf({ capacity }: Pick<UserDocument, 'capacity'>): number {
+  return capacity.reduce((sum, { bytes }) => sum + bytes, 0);
+}

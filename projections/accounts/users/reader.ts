@@ -1,11 +1,9 @@
 import type { SessionEpoch } from '../../../src/areas/accounts/domain/session-epoch.js';
-import type { Clock } from '../../../src/kit/clock.js';
 import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';
-import { capacityOf, makeUsageReader } from '../../assets/usage/reader.js';
-import { type UserDocument, usersProjection } from './projection.js';
+import { capacityOf, type UserDocument, usersProjection } from './projection.js';
 import { resourceOf } from '../../resource-of.js';
 import {
   accountResource,
@@ -58,22 +56,22 @@ export interface UserReader {
 export function makeUserReader({
   views,
   sealer,
-  clock,
+  usedBytes,
 }: {
   readonly views: Views;
-  readonly clock: Clock;
   readonly sealer: Pick<Sealer, 'open'>;
+  /** Sums the bytes of the projects that are billed to a user. Assets are of an area above this one. */
+  readonly usedBytes: (userId: string) => Promise<number>;
 }): UserReader {
   const users = views.of(usersProjection);
-  const usage = makeUsageReader({ views, clock });
   return {
     find: async (userId) => {
-      const [document, usedBytes] = await Promise.all([users.get(userId), usage.usedBytes(userId)]);
-      return document === null ? null : present(document, usedBytes);
+      const [document, used] = await Promise.all([users.get(userId), usedBytes(userId)]);
+      return document === null ? null : present(document, used);
     },
     accounts: async (page) => Promise.all((await users.find(page)).map(presentAccount)),
     account: async (userId) => {
-      const [document, used_bytes] = await Promise.all([users.get(userId), usage.usedBytes(userId)]);
+      const [document, used_bytes] = await Promise.all([users.get(userId), usedBytes(userId)]);
       if (document === null) return null;
       const { epoch, kept_session_id } = document.body;
       const sums = { capacity_bytes: capacityOf(document.body), used_bytes };
@@ -99,7 +97,7 @@ export function makeUserReader({
   };
 
   async function presentNow(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>> {
-    return present(document, await usage.usedBytes(document.id));
+    return present(document, await usedBytes(document.id));
   }
 
   async function presentAccount(document: ViewDocument<UserDocument>): Promise<AccountResource> {
@@ -132,11 +130,11 @@ export function makeUserReader({
 
   async function present(
     document: ViewDocument<UserDocument>,
-    usedBytes: number,
+    used: number,
   ): Promise<Versioned<UserResource>> {
     const { id, revision, body } = document;
     const fields = { ...body, ...(await openPerson(document)), capacity_bytes: capacityOf(body) };
-    return { revision, resource: resourceOf(userResource, { id, ...fields, used_bytes: usedBytes }) };
+    return { revision, resource: resourceOf(userResource, { id, ...fields, used_bytes: used }) };
   }
 }
 

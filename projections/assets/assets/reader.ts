@@ -6,7 +6,8 @@ import type { DeletionDocument } from './deletion.js';
 import { type AssetDocument, assetsProjection } from './projection.js';
 import { assetsOf, isAsset, isDeletion } from './view.js';
 import { resourceOf } from '../../resource-of.js';
-import { assetResource, type AssetResource, type UndeletedResource } from './resource.js';
+import type { UndeletedResource } from '../../storages/storage-configs/resource.js';
+import { assetResource, type AssetResource } from './resource.js';
 
 export type { AssetResource } from './resource.js';
 

@@ -48,31 +48,3 @@ export const assetResource = z
   })
   .meta({ id: 'Asset' });
 export type AssetResource = z.infer<typeof assetResource>;
-
-/** The objects of a removed asset that its bucket still holds (docs/design.md#deleting-objects). */
-export const undeletedResource = z
-  .strictObject({
-    asset_id: entityId.meta({ description: 'The removed asset.' }),
-    objects: z.array(
-      z.strictObject({
-        object_key: z.string(),
-        cause: z.string().meta({
-          description:
-            '`not_tried_yet`; `object_in_use`: another asset has the object, so it stays; `storage_changed`, `storage_disabled`; or a code of storage tests, such as `delete_denied`.',
-        }),
-        provider_code: z
-          .string()
-          .nullable()
-          .meta({
-            description: 'The error code that the provider wrote.',
-            examples: ['AccessDenied'],
-          }),
-      }),
-    ),
-    next_attempt_at: instant.nullable().meta({
-      description: 'Null before the first attempt, and after the last one: the objects then stay.',
-    }),
-    removed_at: instant,
-  })
-  .meta({ id: 'UndeletedObjects' });
-export type UndeletedResource = z.infer<typeof undeletedResource>;

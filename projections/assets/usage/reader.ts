@@ -2,16 +2,15 @@ import type { Clock } from '../../../src/kit/clock.js';
 import { bytesOf, type PendingEntry, type Total } from '../../../src/event-sourcing/views/total.js';
 import type { Totals } from '../../../src/event-sourcing/views/totals.js';
 import type { Views } from '../../../src/event-sourcing/views/views.js';
+import type { ProjectUsage } from '../../projects/projects/reader.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
-import { type UserDocument, usersProjection } from '../../accounts/users/projection.js';
+import { capacityOf, usersProjection } from '../../accounts/users/projection.js';
 import { usageTally } from './projection.js';
 
 /** What the assets of projects use, and what their payers may use (docs/design.md#capacity). @throws StoreUnavailable */
-export interface UsageReader {
+export interface UsageReader extends ProjectUsage {
   /** Sums the projects that are billed to the user, in bytes. It reads one small document a project, and no asset. */
   usedBytes(userId: string): Promise<number>;
-  /** Returns what the assets of each project use, in bytes; 0 where there are none. */
-  ofProjects(projectIds: readonly string[]): Promise<(projectId: string) => number>;
   /** Returns whether the project's payer uses at most their capacity. */
   hasRoom(projectId: string): Promise<boolean>;
   /**
@@ -101,9 +100,4 @@ export function makeUsageReader({
 /** A larger number is not exact in JSON, and no capacity is larger. */
 function toNumber(bytes: bigint): number {
   return Math.min(Math.max(0, Number(bytes)), Number.MAX_SAFE_INTEGER);
-}
-
-/** Returns the sum of all grants in bytes. */
-export function capacityOf({ capacity }: Pick<UserDocument, 'capacity'>): number {
-  return capacity.reduce((sum, { bytes }) => sum + bytes, 0);
 }

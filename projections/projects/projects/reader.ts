@@ -3,7 +3,6 @@ import type { Role } from '../../../src/areas/projects/domain/role.js';
 import { billingOffer } from '../../../src/areas/projects/domain/project/open-offers.js';
 import { roleIn } from '../../../src/areas/projects/domain/project/status.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';
-import type { UsageReader } from '../../assets/usage/reader.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
 import { hasWords, searchedWords } from '../../words.js';
 import { type CreationPage, filteredPage, type FilteredPage } from '../../filtered-page.js';
@@ -54,12 +53,18 @@ export interface ProjectReader {
   access(projectId: string): Promise<ProjectAccess | null>;
 }
 
+/** What the assets of projects use, which are of an area above this one. */
+export interface ProjectUsage {
+  /** Returns what the assets of each project use, in bytes; 0 where there are none. */
+  ofProjects(projectIds: readonly string[]): Promise<(projectId: string) => number>;
+}
+
 export function makeProjectReader({
   views,
   usage,
 }: {
   readonly views: Views;
-  readonly usage: Pick<UsageReader, 'ofProjects'>;
+  readonly usage: ProjectUsage;
 }): ProjectReader {
   const projects = views.of(projectsProjection);
   return {

@@ -1,17 +1,4 @@
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
-import type { AssetRejection } from '../assets/domain/asset/rejections.js';
-import type { CheckoutRejection } from '../payments/domain/checkout/rejections.js';
-import type { EmailRejection } from '../accounts/domain/email/rejections.js';
-import type { InvalidRequest } from '../../validation/invalid-request.js';
-import type { LoginCodeRejection } from '../accounts/domain/login-code/rejections.js';
-import type { NodeRejection } from '../nodes/domain/node/rejections.js';
-import type { OrderRejection } from '../payments/domain/order/rejections.js';
-import type { PaymentRejection } from '../payments/domain/transaction/rejections.js';
-import type { ProjectRejection } from '../projects/domain/project/rejections.js';
-import type { SessionRejection } from '../accounts/domain/session/rejections.js';
-import type { ShareRejection } from '../shares/domain/share/rejections.js';
-import type { StorageRejection } from '../storages/domain/storage/rejections.js';
-import type { UserRejection } from '../accounts/domain/user/rejections.js';
 
 export type UseCaseRejection =
   /** The address belongs to another user or to a registration under way. */
@@ -37,23 +24,6 @@ export type UseCaseRejection =
   /** The platform did not answer, or reported an error. */
   | 'platform_unavailable';
 
-/** Every code that a command can be rejected with. */
-export type Rejection =
-  | UseCaseRejection
-  | InvalidRequest
-  | AssetRejection
-  | CheckoutRejection
-  | EmailRejection
-  | LoginCodeRejection
-  | NodeRejection
-  | OrderRejection
-  | PaymentRejection
-  | ProjectRejection
-  | SessionRejection
-  | ShareRejection
-  | StorageRejection
-  | UserRejection;
-
 export function rejectUseCase(code: UseCaseRejection, message: string): never {
   throw new CommandRejected<UseCaseRejection>(code, message);
 }
@@ -68,6 +38,7 @@ export class TooManyAttempts extends Error {
   }
 }
 
-export function isRejection(error: unknown, code: Rejection): boolean {
+/** Returns whether a command was rejected with the code. `Code`: the codes of the aggregate that decided, or UseCaseRejection. */
+export function isRejection<Code extends string = never>(error: unknown, code: NoInfer<Code>): boolean {
   return error instanceof CommandRejected && error.code === code;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Deps } from '../../areas/shared/deps.js';
+import type { StorageDeps } from '../../areas/storages/deps.js';
 import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/allowed-addresses.js';
 import type { Clock } from '../../kit/clock.js';
 import { makeSetBucketCors } from '../../areas/storages/bucket/testing/bucket-cors.js';
@@ -33,7 +33,7 @@ export function makeStorageCalls(
   options: OutgoingOptions | undefined,
   clock: Pick<Clock, 'now'>,
 ): Pick<
-  Deps,
+  StorageDeps,
   'probe' | 'setBucketCors' | 'headObject' | 'deleteObject' | 'listObjects' | 'readObject' | 'multipart'
 > {
   const http = makeStorageHttp(allowedCidrs, options);

@@ -1,4 +1,4 @@
-import type { Rejection } from '../../areas/shared/rejections.js';
+import type { Rejection } from '../../areas/rejections.js';
 import type { ErrorCode } from './error-codes.js';
 
 /** The error code over HTTP for each rejection of a command; `errorStatus` gives the status. */

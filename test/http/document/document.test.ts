@@ -347,7 +347,10 @@ test('Requests are measured by method, pattern and status, on a separate listene
   ]) {
     t.true(text.includes(`stowage_http_request_duration_seconds_count{${labels}} 1`), labels);
   }
-  t.is((await fetch(`http://127.0.0.1:${metrics.port}/`)).status, 404);
+  const unknown = await fetch(`http://127.0.0.1:${metrics.port}/`);
+  t.is(unknown.status, 404);
+  // A body that is not read keeps its connection, for which a later fetch may wait.
+  await unknown.text();
   const ready = await fetch(`http://127.0.0.1:${metrics.port}/readyz`);
   t.is(ready.status, 503);
   t.deepEqual(await ready.json(), status);

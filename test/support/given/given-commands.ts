@@ -1,4 +1,4 @@
-import type { Deps } from '../../../src/areas/shared/deps.js';
+import type { Deps } from '../../../src/areas/deps.js';
 import { randomBytes } from 'node:crypto';
 import { makeBackground } from '../../../src/kit/background.js';
 import { makeFindAccount } from '../../../src/areas/accounts/commands/signing-in/find-account.js';

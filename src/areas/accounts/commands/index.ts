@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { AccountDeps } from '../deps.js';
 import { makeAccountTries } from './signing-in/account-tries.js';
 import { makeAccountByAddress, makeAccountByName } from './registering/account-by-address.js';
 import { makeAddressReservations } from './registering/address-reservations.js';
@@ -18,7 +18,6 @@ import { makeIssueRecoveryCodes } from './second-factor/issue-recovery-codes.js'
 import { makePassSecondFactor } from './second-factor/pass-second-factor.js';
 import { makePassPasskey } from './passkeys/pass-passkey.js';
 import { makePasskeyCommands } from './passkeys/passkey-commands.js';
-import { makeRemoveErasedMember } from '../../projects/commands/members/remove-erased-member.js';
 import { makePurgeUnproved } from './registering/purge-unproved.js';
 import { makeCheckRegistration, makeRegister } from './registering/register.js';
 import { makeRemoveTotp } from './second-factor/remove-totp.js';
@@ -34,15 +33,19 @@ import { makeStartSession } from './sessions/start-session.js';
 import { makeTryLoginCode } from './signing-in/try-login-code.js';
 import { makeVerifyEmail } from './address/verify-email.js';
 import type { FindAccount } from './signing-in/find-account.js';
+import type { Holdings } from './account/holdings.js';
 import type { Places } from '../../shared/places.js';
 import { makeGuardedTries } from '../../../security/guessing/guarded-tries.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 import { makeKnownNetworks } from '../../../security/guessing/known-networks.js';
 
+export type AccountCommands = ReturnType<typeof makeAccountCommands>;
+
 export function makeAccountCommands(
-  deps: Deps & {
+  deps: AccountDeps & {
     readonly findAccount: FindAccount;
     readonly projectPlaces: Pick<Places, 'noteNew'>;
+    readonly holdings: Holdings;
   },
 ) {
   const startSession = makeLimitSessions({ ...deps, startSession: makeStartSession(deps) });
@@ -79,8 +82,7 @@ export function makeAccountCommands(
   });
   const issueRecoveryCodes = makeIssueRecoveryCodes(deps);
   const finishEmailChange = makeFinishEmailChange(common);
-  const removeErasedMember = makeRemoveErasedMember(common);
-  const finishErasure = makeFinishErasure({ ...common, removeErasedMember });
+  const finishErasure = makeFinishErasure(common);
   return {
     reservations: common.reservations,
     startSession,

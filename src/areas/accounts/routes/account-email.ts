@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { emailChangeSeconds } from '../commands/address/request-email-change.js';
 import { noContent } from '../../../http/replies/reply.js';
@@ -22,7 +22,10 @@ export function makeEmailChangeRoutes({
   requestEmailChange,
   confirmEmailChange,
   revertEmailChange,
-}: Pick<Commands, 'requestEmailChange' | 'confirmEmailChange' | 'revertEmailChange'>): readonly Route[] {
+}: Pick<
+  AccountCommands,
+  'requestEmailChange' | 'confirmEmailChange' | 'revertEmailChange'
+>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

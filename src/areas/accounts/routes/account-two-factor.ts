@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { TypedFactor } from '../commands/second-factor/second-factors.js';
 import type { RouteLimit } from '../../../http/access/limits.js';
@@ -56,7 +56,7 @@ export function makeTwoFactorRoutes({
   replaceRecoveryCodes,
   passSecondFactor,
 }: Pick<
-  Commands,
+  AccountCommands,
   'enrolTotp' | 'confirmTotp' | 'removeTotp' | 'replaceRecoveryCodes' | 'passSecondFactor'
 >): readonly Route[] {
   return [

@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { emailVerificationSeconds } from '../commands/address/request-email-verification.js';
 import { noContent } from '../../../http/replies/reply.js';
@@ -11,7 +11,7 @@ import { addressCodeSent, resendSeconds } from './auth-fields.js';
 export function makeEmailVerificationRoutes({
   requestEmailVerification,
   confirmEmailVerification,
-}: Pick<Commands, 'requestEmailVerification' | 'confirmEmailVerification'>): readonly Route[] {
+}: Pick<AccountCommands, 'requestEmailVerification' | 'confirmEmailVerification'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { noContent } from '../../../http/replies/reply.js';
 import { meOf } from '../../../../projections/accounts/users/reader.js';
@@ -18,7 +18,7 @@ const profileChange = z
 export function makeAccountRoutes({
   changeProfile,
   eraseUser,
-}: Pick<Commands, 'changeProfile' | 'eraseUser'>): readonly Route[] {
+}: Pick<AccountCommands, 'changeProfile' | 'eraseUser'>): readonly Route[] {
   return [
     defineRoute({
       method: 'PATCH',

@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { HttpError } from '../../../http/replies/http-error.js';
 import { signedIn, wrap, wrapped } from '../../../http/resources.js';
@@ -23,7 +23,7 @@ export function makeEmailCodeRoutes({
   sendEmailCode,
   loginByEmailCode,
   mailConfigured,
-}: Pick<Commands, 'sendEmailCode' | 'loginByEmailCode'> & {
+}: Pick<AccountCommands, 'sendEmailCode' | 'loginByEmailCode'> & {
   readonly mailConfigured: boolean;
 }): readonly Route[] {
   return [

@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { noContent } from '../../../http/replies/reply.js';
 import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
@@ -21,7 +21,7 @@ export function makeLoginRoutes({
   login,
   refresh,
   logout,
-}: Pick<Commands, 'login' | 'refresh' | 'logout'>): readonly Route[] {
+}: Pick<AccountCommands, 'login' | 'refresh' | 'logout'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { ReauthenticationProof } from '../commands/signing-in/reauthenticate.js';
 import { noContent } from '../../../http/replies/reply.js';
@@ -44,7 +44,7 @@ export function makeReauthenticationRoutes({
   reauthenticate,
   passkeyOptions,
   passkeys,
-}: Pick<Commands, 'reauthenticate' | 'passkeyOptions'> & {
+}: Pick<AccountCommands, 'reauthenticate' | 'passkeyOptions'> & {
   readonly passkeys: object | null;
 }): readonly Route[] {
   return [

@@ -1,5 +1,5 @@
-import type { Commands } from '../../commands.js';
-import type { Readers } from '../../../../projections/readers.js';
+import type { AccountDeps } from '../deps.js';
+import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
@@ -27,7 +27,8 @@ export function makeSessionRoutes({
   sessions,
   revokeSession,
   changePassword,
-}: Pick<Commands, 'revokeSession' | 'changePassword'> & Pick<Readers, 'sessions'>): readonly Route[] {
+}: Pick<AccountCommands, 'revokeSession' | 'changePassword'> &
+  Pick<AccountDeps, 'sessions'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

@@ -1,5 +1,5 @@
-import type { Commands } from '../../commands.js';
-import type { Readers } from '../../../../projections/readers.js';
+import type { AccountDeps } from '../deps.js';
+import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { meOf } from '../../../../projections/accounts/users/reader.js';
 import { meResource } from '../../../../projections/accounts/users/resource.js';
@@ -32,7 +32,7 @@ export function makeAuthRoutes({
   register,
   checkRegistration,
   users,
-}: Pick<Commands, 'register' | 'checkRegistration'> & Pick<Readers, 'users'>): readonly Route[] {
+}: Pick<AccountCommands, 'register' | 'checkRegistration'> & Pick<AccountDeps, 'users'>): readonly Route[] {
   // The rules of a well-formed body count under a limit, so they run after its form.
   const rules = besideOthers<z.output<typeof registration>>(({ email, password, nickname }) =>
     checkRegistration({

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -53,7 +53,7 @@ export function makeAddAsset({
   assets,
   capacity,
   objectKeys,
-}: Pick<Deps, 'handler' | 'assets'> & {
+}: Pick<AssetDeps, 'handler' | 'assets'> & {
   readonly capacity: Pick<Capacity, 'adding'>;
   readonly objectKeys: ObjectKeys;
 }): AddAsset {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import type { AssetDescription } from '../domain/asset/events.js';
 import { wholeKey } from '../../storages/domain/bucket/object-key.js';
 import type { HeadAnswer } from '../../storages/bucket/objects/head-object.js';
@@ -16,7 +16,7 @@ export type AskBucket = (
 export function makeAskBucket({
   headObject,
   openAssetStorage,
-}: Pick<Deps, 'headObject'> & { readonly openAssetStorage: OpenAssetStorage }): AskBucket {
+}: Pick<AssetDeps, 'headObject'> & { readonly openAssetStorage: OpenAssetStorage }): AskBucket {
   return async (asset, signal) => {
     const { storage, urls } = await openAssetStorage(asset);
     const { provider, base_path: basePath } = storage.configuration;

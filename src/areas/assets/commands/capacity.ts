@@ -10,7 +10,7 @@ import {
   PreconditionFailed,
 } from '../../../event-sourcing/ports/errors.js';
 import { bytesOf, type PendingEntry, type Total } from '../../../event-sourcing/views/total.js';
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 
 /** An asset and what it uses of its project's capacity, in bytes. */
 export interface MeasuredAsset {
@@ -60,7 +60,7 @@ export function makeCapacity({
   clock,
   randomBytes,
   onFailure,
-}: Pick<Deps, 'handler' | 'usage' | 'clock' | 'randomBytes' | 'onFailure'>): Capacity {
+}: Pick<AssetDeps, 'handler' | 'usage' | 'clock' | 'randomBytes' | 'onFailure'>): Capacity {
   const queued = makeKeyedMutex({ waitingMax });
 
   return {

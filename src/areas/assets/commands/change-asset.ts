@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -37,7 +37,7 @@ export function makeChangeAssetDescription({
   assets,
   capacity,
   payerOf,
-}: Pick<Deps, 'handler' | 'assets'> & {
+}: Pick<AssetDeps, 'handler' | 'assets'> & {
   readonly capacity: Pick<Capacity, 'changing'>;
   readonly payerOf: PayerOf;
 }): ChangeAssetDescription {
@@ -77,7 +77,7 @@ export function makeRemoveAsset({
   handler,
   capacity,
   objectKeys,
-}: Pick<Deps, 'handler'> & {
+}: Pick<AssetDeps, 'handler'> & {
   readonly capacity: Pick<Capacity, 'removing'>;
   readonly objectKeys: Pick<ObjectKeys, 'marking'>;
 }): RemoveAsset {

@@ -6,7 +6,7 @@ import { keyRuleOf } from '../../storages/domain/bucket/object-key.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/payer-of.js';
@@ -32,7 +32,7 @@ export type RemoveAssetRendition = (
   options?: AssetOptions,
 ) => Promise<Versioned<AssetResource>>;
 
-interface RenditionDeps extends Pick<Deps, 'handler' | 'assets'> {
+interface RenditionDeps extends Pick<AssetDeps, 'handler' | 'assets'> {
   readonly capacity: Pick<Capacity, 'changing'>;
   readonly payerOf: PayerOf;
   readonly objectKeys: ObjectKeys;

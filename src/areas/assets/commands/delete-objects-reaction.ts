@@ -4,7 +4,7 @@ import { assetCategory, assetCodec, type AssetEvent } from '../domain/asset/even
 import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../event-sourcing/effects/reaction.js';
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import type { DeleteObjects } from './delete-objects.js';
 
 type Due = Extract<AssetEvent, { type: 'AssetDeletionRequested' | 'AssetDeletionPutOff' }>;
@@ -18,7 +18,7 @@ export function makeDeleteAssetObjects({
   clock,
   deleteObjects,
   viewsShow,
-}: Pick<Deps, 'handler' | 'clock'> & {
+}: Pick<AssetDeps, 'handler' | 'clock'> & {
   readonly deleteObjects: DeleteObjects;
   /** Says whether the views of storages and assets have reached the position. */
   readonly viewsShow: (position: Position) => boolean;

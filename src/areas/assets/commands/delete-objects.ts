@@ -3,7 +3,7 @@ import type { UndeletedObject } from '../domain/asset/events.js';
 import { wholeKey } from '../../storages/domain/bucket/object-key.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { DeleteAnswer } from '../../storages/bucket/objects/delete-object.js';
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import type { ObjectKeys, ObjectPlace } from './object-keys.js';
 import type { OpenedStorage, OpenStorage } from '../../storages/commands/open-storage.js';
 
@@ -33,7 +33,7 @@ export function makeDeleteObjects({
   deleteObject,
   openStorage,
   objectKeys,
-}: Pick<Deps, 'handler' | 'storages' | 'deleteObject'> & {
+}: Pick<AssetDeps, 'handler' | 'storages' | 'deleteObject'> & {
   readonly openStorage: Pick<OpenStorage, 'serving'>;
   readonly objectKeys: Pick<ObjectKeys, 'deleting'>;
 }): DeleteObjects {

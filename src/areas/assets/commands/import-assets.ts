@@ -1,3 +1,4 @@
+import type { InvalidRequest } from '../../../validation/invalid-request.js';
 import mime from 'mime';
 import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
@@ -5,12 +6,12 @@ import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { assetNameMax, checkAssetFacts } from '../domain/asset/description.js';
 import type { AssetDescription } from '../domain/asset/events.js';
-import { rejectAsset } from '../domain/asset/rejections.js';
+import { rejectAsset, type AssetRejection } from '../domain/asset/rejections.js';
 import { describeListRefusal } from '../../storages/domain/storage/list-refusal.js';
 import { keyRuleOf, wholeKey } from '../../storages/domain/bucket/object-key.js';
 import type { ListedObject } from '../../storages/bucket/objects/list-objects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/payer-of.js';
@@ -57,7 +58,7 @@ const workMs = 8_000;
 /** Objects that are looked up at once. */
 const atOnce = 20;
 
-interface ImportDeps extends Pick<Deps, 'handler' | 'assets' | 'clock' | 'listObjects'> {
+interface ImportDeps extends Pick<AssetDeps, 'handler' | 'assets' | 'clock' | 'listObjects'> {
   readonly capacity: Pick<Capacity, 'adding'>;
   readonly objectKeys: Pick<ObjectKeys, 'claiming'>;
   readonly payerOf: PayerOf;
@@ -126,7 +127,7 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
       if (held !== null) return skip(held);
       return { key, object, description: { project_id: projectId, storage_id: storageId, ...checked } };
     } catch (error) {
-      if (isRejection(error, 'invalid_request')) return skip('key_not_possible');
+      if (isRejection<InvalidRequest>(error, 'invalid_request')) return skip('key_not_possible');
       throw error;
     }
   }
@@ -154,7 +155,8 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
       );
       return assets.after(documents).resource;
     } catch (error) {
-      if (isRejection(error, 'object_key_taken')) return { object_key, reason: 'already_an_asset' };
+      if (isRejection<AssetRejection>(error, 'object_key_taken'))
+        return { object_key, reason: 'already_an_asset' };
       if (!(error instanceof CommandRejected) || error.code !== 'capacity_exceeded') throw error;
       return rejectAsset(
         'capacity_exceeded',

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import { makeAbortAtBucket } from './uploads/abort-at-bucket.js';
 import { makeAddAsset } from './add-asset.js';
 import { makeAskBucket } from './ask-bucket.js';
@@ -13,15 +13,15 @@ import { makeIssueMediaLinks } from './media/issue-media-links.js';
 import { makeIssueUploadUrl } from './uploads/issue-upload-url.js';
 import { makeRefuseBeyondCapacity } from './refuse-beyond-capacity.js';
 import { makePlaylistUrl } from './media/playlist-urls.js';
-import { makeServePlaylist } from '../../shares/commands/visiting/serve-playlist.js';
 import { makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';
 import { makeCapacity } from './capacity.js';
 import { makeObjectKeys } from './object-keys.js';
-import { makeFindSharedAssets } from '../../shares/commands/visiting/shared-asset.js';
 import { makePayerOf } from '../../projects/commands/payer-of.js';
 import { makeOpenStorage } from '../../storages/commands/open-storage.js';
 
-export function makeAssetCommands(deps: Deps) {
+export type AssetCommands = ReturnType<typeof makeAssetCommands>;
+
+export function makeAssetCommands(deps: AssetDeps) {
   const openStorage = makeOpenStorage(deps);
   const openAssetStorage = makeOpenAssetStorage({ openStorage });
   const askBucket = makeAskBucket({ ...deps, openAssetStorage });
@@ -33,7 +33,6 @@ export function makeAssetCommands(deps: Deps) {
     objectKeys: makeObjectKeys(deps),
     openStorage,
     playlistUrl: makePlaylistUrl(deps),
-    findSharedAssets: makeFindSharedAssets(deps),
     openAssetStorage,
     askBucket,
     refuseBeyondCapacity,
@@ -57,6 +56,5 @@ export function makeAssetCommands(deps: Deps) {
     abortUpload: makeAbortUpload({ ...deps, abortAtBucket }),
     issueUploadUrl: makeIssueUploadUrl(common),
     issueMediaLinks: makeIssueMediaLinks(common),
-    servePlaylist: makeServePlaylist(common),
   };
 }

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { Overloaded } from '../../../kit/overloaded.js';
 import { assetAggregate, type AssetState } from '../domain/asset/asset.js';
 import { keysOfAsset } from '../domain/asset/status.js';
-import { rejectAsset } from '../domain/asset/rejections.js';
+import { rejectAsset, type AssetRejection } from '../domain/asset/rejections.js';
 import { entityId, instant } from '../../../validation/fields.js';
 import { CommandRejected, PreconditionFailed } from '../../../event-sourcing/ports/errors.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import { isRejection } from '../../shared/rejections.js';
 
 /** An asset, the objects that it gets, and the command that gives it to them. */
@@ -72,7 +72,7 @@ export function makeObjectKeys({
   handler,
   assets,
   clock,
-}: Pick<Deps, 'stateStore' | 'handler' | 'assets' | 'clock'>): ObjectKeys {
+}: Pick<AssetDeps, 'stateStore' | 'handler' | 'assets' | 'clock'>): ObjectKeys {
   return {
     claiming: async ({ keys, ...asset }, append) => {
       const claims: Claim[] = [];
@@ -105,7 +105,7 @@ export function makeObjectKeys({
         }
       } catch (error) {
         await giveBack(claims);
-        if (isRejection(error, 'object_key_taken')) return 'kept';
+        if (isRejection<AssetRejection>(error, 'object_key_taken')) return 'kept';
         throw error;
       }
       const deleted = await deleteObject();

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { AssetDeps } from '../deps.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
 
 /**
@@ -7,7 +7,7 @@ import { rejectAsset } from '../domain/asset/rejections.js';
  */
 export type RefuseBeyondCapacity = (projectId: string) => Promise<void>;
 
-export function makeRefuseBeyondCapacity({ usage }: Pick<Deps, 'usage'>): RefuseBeyondCapacity {
+export function makeRefuseBeyondCapacity({ usage }: Pick<AssetDeps, 'usage'>): RefuseBeyondCapacity {
   return async (projectId) => {
     if (await usage.hasRoom(projectId)) return;
     rejectAsset(

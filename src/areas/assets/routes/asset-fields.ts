@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { orderedQuery } from '../../../../projections/paging.js';
+import { orderedQuery, searchText } from '../../../../projections/paging.js';
 import { assetResource, assetSorts } from '../../../../projections/assets/assets/resource.js';
 import { assetRules } from '../commands/add-asset.js';
 import { ruled } from '../../../validation/plain-words.js';
@@ -59,18 +59,6 @@ export const renditionFields = z.strictObject({
   ...renditionFile,
   language: language.optional(),
 });
-
-/** A search in names. */
-export const searchText = z
-  .string()
-  .min(1)
-  .max(200)
-  .meta({
-    description:
-      'Words, each of which begins a word of the name. Capitals and accents do not count. In scripts without spaces, each character begins a word.',
-    examples: ['rhine daw'],
-    param: { id: 'NameSearch' },
-  });
 
 export const assetQuery = orderedQuery(assetSorts).extend({
   q: searchText.optional(),

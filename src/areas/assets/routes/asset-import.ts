@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
-import type { Commands } from '../../commands.js';
+import type { AssetCommands } from '../commands/index.js';
 import { noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { assetsPath } from './assets.js';
@@ -60,7 +60,9 @@ const importedAssets = z
   .meta({ id: 'ImportedAssets' });
 
 /** Makes the route that adds the objects of a bucket (docs/design.md#importing). */
-export function makeAssetImportRoutes({ importAssets }: Pick<Commands, 'importAssets'>): readonly Route[] {
+export function makeAssetImportRoutes({
+  importAssets,
+}: Pick<AssetCommands, 'importAssets'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

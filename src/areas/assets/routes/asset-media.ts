@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { AssetCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import { hexDigest } from '../../../validation/fields.js';
@@ -58,7 +58,7 @@ export function makeAssetMediaRoutes({
   issueUploadUrl,
   confirmUpload,
   issueMediaLinks,
-}: Pick<Commands, 'issueUploadUrl' | 'confirmUpload' | 'issueMediaLinks'>): readonly Route[] {
+}: Pick<AssetCommands, 'issueUploadUrl' | 'confirmUpload' | 'issueMediaLinks'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

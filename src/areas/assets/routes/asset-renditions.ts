@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
-import type { Commands } from '../../commands.js';
+import type { AssetCommands } from '../commands/index.js';
 import { noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { renditionFields } from './asset-fields.js';
@@ -19,7 +19,7 @@ const language = z
 export function makeAssetRenditionRoutes({
   putAssetRendition,
   removeAssetRendition,
-}: Pick<Commands, 'putAssetRendition' | 'removeAssetRendition'>): readonly Route[] {
+}: Pick<AssetCommands, 'putAssetRendition' | 'removeAssetRendition'>): readonly Route[] {
   return [
     defineRoute({
       method: 'PUT',

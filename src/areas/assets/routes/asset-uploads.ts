@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { AssetCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import { instant } from '../../../validation/fields.js';
@@ -48,7 +48,10 @@ export function makeAssetUploadRoutes({
   listUploadParts,
   completeUpload,
   abortUpload,
-}: Pick<Commands, 'startUpload' | 'listUploadParts' | 'completeUpload' | 'abortUpload'>): readonly Route[] {
+}: Pick<
+  AssetCommands,
+  'startUpload' | 'listUploadParts' | 'completeUpload' | 'abortUpload'
+>): readonly Route[] {
   const page = { description: 'A page of the parts.', schema: multipartUpload };
   return [
     defineRoute({
@@ -118,7 +121,7 @@ export function makeAssetUploadRoutes({
 }
 
 function presentUpload(
-  upload: Awaited<ReturnType<Commands['startUpload']>>,
+  upload: Awaited<ReturnType<AssetCommands['startUpload']>>,
 ): z.output<typeof multipartUpload> {
   return { ...upload, parts: [...upload.parts] };
 }

@@ -1,6 +1,6 @@
-import type { Commands } from '../../commands.js';
+import type { AssetDeps } from '../deps.js';
+import type { AssetCommands } from '../commands/index.js';
 import { checkNewAsset } from '../commands/add-asset.js';
-import type { Readers } from '../../../../projections/readers.js';
 import { z } from 'zod';
 import { HttpError } from '../../../http/replies/http-error.js';
 import { pageOf, readOrderedPage } from '../../../../projections/paging.js';
@@ -59,8 +59,8 @@ export function makeAssetRoutes({
   changeAssetDescription,
   removeAsset,
   assets,
-}: Pick<Commands, 'addAsset' | 'changeAssetDescription' | 'removeAsset'> &
-  Pick<Readers, 'assets'>): readonly Route[] {
+}: Pick<AssetCommands, 'addAsset' | 'changeAssetDescription' | 'removeAsset'> &
+  Pick<AssetDeps, 'assets'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { NodeDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -28,7 +28,7 @@ export function describeNewNode(input: AddNodeInput): NodeDescription {
   });
 }
 
-export function makeAddNode({ handler, nodes }: Pick<Deps, 'handler' | 'nodes'>): AddNode {
+export function makeAddNode({ handler, nodes }: Pick<NodeDeps, 'handler' | 'nodes'>): AddNode {
   return async (input, context) => {
     const description = describeNewNode(input);
     const target = { aggregate: nodeAggregate, id: derivedId(context, 'node') };

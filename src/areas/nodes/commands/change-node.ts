@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { NodeDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -21,7 +21,7 @@ export type ChangeNode = (
   options?: Pick<HandleOptions, 'expectedRevision'>,
 ) => Promise<Versioned<OperatedNode>>;
 
-export function makeChangeNode({ handler, nodes }: Pick<Deps, 'handler' | 'nodes'>): ChangeNode {
+export function makeChangeNode({ handler, nodes }: Pick<NodeDeps, 'handler' | 'nodes'>): ChangeNode {
   return async ({ nodeId, changes, mode }, context, options) => {
     const { state } = await handler.load(nodeAggregate, nodeId);
     const { description } = requireNode(state);

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { NodeDeps } from '../deps.js';
 import { isBehind, nodeAggregate, requireNode } from '../domain/node/node.js';
 import type { NodeCheck } from '../domain/node/status.js';
 import { stepContext } from '../../../event-sourcing/deciding/ids.js';
@@ -12,7 +12,10 @@ export type FollowCheck = (nodeId: string, check: NodeCheck, context: CommandCon
  * older status. So each append is followed by a look at the record
  * (docs/decisions/0068-the-record-of-a-node-holds-its-status.md).
  */
-export function makeFollowCheck({ handler, nodeChecks }: Pick<Deps, 'handler' | 'nodeChecks'>): FollowCheck {
+export function makeFollowCheck({
+  handler,
+  nodeChecks,
+}: Pick<NodeDeps, 'handler' | 'nodeChecks'>): FollowCheck {
   return async (nodeId, check, { request: _, ...context }) => {
     const target = { aggregate: nodeAggregate, id: nodeId };
     for (let newest: NodeCheck | null = check; newest !== null;) {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { NodeDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { nodeAggregate } from '../domain/node/node.js';
@@ -14,7 +14,7 @@ export type RemoveNode = (
   options?: Pick<HandleOptions, 'expectedRevision'>,
 ) => Promise<void>;
 
-export function makeRemoveNode({ handler }: Pick<Deps, 'handler'>): RemoveNode {
+export function makeRemoveNode({ handler }: Pick<NodeDeps, 'handler'>): RemoveNode {
   return async ({ nodeId }, context, options) => {
     await handler.handle({ aggregate: nodeAggregate, id: nodeId }, { type: 'Remove' }, context, options);
   };

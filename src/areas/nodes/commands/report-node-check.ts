@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { NodeDeps } from '../deps.js';
 import { makeKeyedMutex } from '../../../kit/keyed-mutex.js';
 import { Overloaded } from '../../../kit/overloaded.js';
 import { afterResult } from '../domain/node/health.js';
@@ -26,7 +26,7 @@ const waitingMax = 1_000;
 const tries = 100;
 
 export function makeReportNodeCheck(
-  deps: Pick<Deps, 'handler' | 'stateStore' | 'nodeChecks' | 'onChecked'>,
+  deps: Pick<NodeDeps, 'handler' | 'stateStore' | 'nodeChecks' | 'onChecked'>,
 ): ReportNodeCheck {
   const { handler, stateStore, nodeChecks, onChecked } = deps;
   const queued = makeKeyedMutex({ waitingMax });

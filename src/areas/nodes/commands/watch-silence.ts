@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { NodeDeps } from '../deps.js';
 import { afterSilence } from '../domain/node/health.js';
 import { nodeAggregate } from '../domain/node/node.js';
 import type { NodeHealth } from '../domain/node/events.js';
@@ -36,7 +36,7 @@ interface Sighting {
 }
 
 export function makeSilenceWatch(
-  deps: Pick<Deps, 'handler' | 'stateStore' | 'nodeChecks' | 'nodes'> & {
+  deps: Pick<NodeDeps, 'handler' | 'stateStore' | 'nodeChecks' | 'nodes'> & {
     readonly newContext: () => CommandContext;
   },
 ): SilenceWatch {

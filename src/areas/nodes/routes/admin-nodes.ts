@@ -1,3 +1,4 @@
+import type { NodeDeps } from '../deps.js';
 import { z } from 'zod';
 import { orderedQuery, pageOf, readOrderedPage } from '../../../../projections/paging.js';
 import {
@@ -5,8 +6,7 @@ import {
   operatedNode,
   type OperatedNode,
 } from '../../../../projections/nodes/peer-nodes/resource.js';
-import type { Readers } from '../../../../projections/readers.js';
-import type { Commands } from '../../commands.js';
+import type { NodeCommands } from '../commands/index.js';
 import { describeNewNode } from '../commands/add-node.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { namePattern } from '../../../validation/text.js';
@@ -56,7 +56,7 @@ export function makeAdminNodeRoutes({
   changeNode,
   removeNode,
   nodes,
-}: Pick<Commands, 'addNode' | 'changeNode' | 'removeNode'> & Pick<Readers, 'nodes'>): readonly Route[] {
+}: Pick<NodeCommands, 'addNode' | 'changeNode' | 'removeNode'> & Pick<NodeDeps, 'nodes'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

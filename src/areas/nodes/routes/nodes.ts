@@ -1,5 +1,5 @@
-import type { Commands } from '../../commands.js';
-import type { Readers } from '../../../../projections/readers.js';
+import type { NodeDeps } from '../deps.js';
+import type { NodeCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { Clock } from '../../../kit/clock.js';
 import { makePeerLists } from './peer-lists.js';
@@ -44,7 +44,8 @@ export const nodeParams = z.object({ nodeId: z.uuid().toLowerCase() });
 export function makeNodeRoutes({
   reportNodeCheck,
   ...deps
-}: Pick<Commands, 'reportNodeCheck'> & Pick<Readers, 'nodes'> & { readonly clock: Clock }): readonly Route[] {
+}: Pick<NodeCommands, 'reportNodeCheck'> &
+  Pick<NodeDeps, 'nodes'> & { readonly clock: Clock }): readonly Route[] {
   const peerLists = makePeerLists(deps);
   return [
     defineRoute({

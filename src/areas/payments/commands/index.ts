@@ -1,11 +1,11 @@
-import type { Deps } from '../../shared/deps.js';
+import type { PaymentDeps } from '../deps.js';
 import { makeAcceptCallback } from './callbacks/accept-callback.js';
 import { makeAcceptNews } from './callbacks/accept-news.js';
 import { makeCancelOrder } from './orders/cancel-order.js';
 import { makeCapturePayment } from './orders/capture-payment.js';
 import { makeDismissUnmatched } from './reviews/dismiss-unmatched.js';
 import { makeFulfilOrder } from './orders/fulfil-order.js';
-import { makeOrderPlaces } from '../../shared/place-limits.js';
+import { makeOrderPlaces } from './order-places.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from './callbacks/receive-payment-callback.js';
 import { makeFindPayments } from './callbacks/find-payments.js';
 import { makeCheckReturnUrl, makePayOrder } from './orders/pay-order.js';
@@ -21,7 +21,9 @@ import { makeResolvePayment } from './reviews/resolve-payment.js';
 import { makeSettlePayment } from './callbacks/settle-payment.js';
 import { makeCheckOrder, makePlaceOrder } from './orders/place-order.js';
 
-export function makeOrderCommands(deps: CallbackNotices & Deps) {
+export type PaymentCommands = ReturnType<typeof makeOrderCommands>;
+
+export function makeOrderCommands(deps: CallbackNotices & PaymentDeps) {
   const settlePayment = makeSettlePayment(deps);
   const passOnCallback = makePassOnCallback({ ...deps, settlePayment });
   const resolvePayment = makeResolvePayment({ ...deps, settlePayment });

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { PaymentDeps } from '../deps.js';
 import { paymentProvider, type PaymentProviderName } from '../domain/payment.js';
 
 /** A way to pay an order. More kinds may follow. */
@@ -32,7 +32,7 @@ const numberFields: Readonly<Record<PaymentProviderName, readonly string[]>> = {
 export function listPaymentPlatforms({
   paymentProviders,
   paymentMakers,
-}: Pick<Deps, 'paymentProviders' | 'paymentMakers'>): readonly PaymentPlatform[] {
+}: Pick<PaymentDeps, 'paymentProviders' | 'paymentMakers'>): readonly PaymentPlatform[] {
   return paymentProvider.options
     .filter((provider) => paymentProviders.has(provider))
     .map((provider) => ({

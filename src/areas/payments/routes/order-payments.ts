@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Commands } from '../../commands.js';
+import type { PaymentCommands } from '../commands/index.js';
 import { minorAmount, transactionId } from '../domain/payment.js';
 import { checkText, textPattern } from '../../../validation/text.js';
 import { orderPaymentWay, orderRefund } from './order-resources.js';
@@ -45,7 +45,7 @@ export function makeOrderPaymentRoutes({
   checkReturnUrl,
   payOrder,
   refundOrder,
-}: Pick<Commands, 'checkReturnUrl' | 'payOrder' | 'refundOrder'>): readonly Route[] {
+}: Pick<PaymentCommands, 'checkReturnUrl' | 'payOrder' | 'refundOrder'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

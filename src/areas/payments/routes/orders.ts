@@ -1,5 +1,5 @@
-import type { Commands } from '../../commands.js';
-import type { Readers } from '../../../../projections/readers.js';
+import type { PaymentDeps } from '../deps.js';
+import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { currencyCode, paymentProvider } from '../domain/payment.js';
 import type { OrderResource } from '../../../../projections/payments/orders/reader.js';
@@ -50,8 +50,8 @@ export function makeOrderRoutes({
   cancelOrder,
   orders,
   paymentPlatforms,
-}: Pick<Commands, 'checkOrder' | 'placeOrder' | 'cancelOrder' | 'paymentPlatforms'> &
-  Pick<Readers, 'orders'> & {
+}: Pick<PaymentCommands, 'checkOrder' | 'placeOrder' | 'cancelOrder' | 'paymentPlatforms'> &
+  Pick<PaymentDeps, 'orders'> & {
     readonly plans: readonly z.output<typeof plan>[];
   }): readonly Route[] {
   const listOf = async (
@@ -173,7 +173,7 @@ export function makeOrderRoutes({
 }
 
 function platformsOf(
-  platforms: ReturnType<Commands['paymentPlatforms']>,
+  platforms: ReturnType<PaymentCommands['paymentPlatforms']>,
 ): z.output<typeof paymentPlatform>[] {
   return platforms.map(({ provider, ways }) => ({
     provider,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Commands } from '../../commands.js';
+import type { PaymentCommands } from '../commands/index.js';
 import { recordRequest } from '../commands/reviews/record-request.js';
 import { transactionId } from '../domain/payment.js';
 import { foundPayments, paymentRecord } from './order-resources.js';
@@ -12,7 +12,7 @@ const path = '/api/v1/admin/payments';
 export function makePaymentRecordRoutes({
   recordPayment,
   findPayments,
-}: Pick<Commands, 'recordPayment' | 'findPayments'>): readonly Route[] {
+}: Pick<PaymentCommands, 'recordPayment' | 'findPayments'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -50,13 +50,13 @@ export function makePaymentRecordRoutes({
 function toFound({
   items,
   orders,
-}: Awaited<ReturnType<Commands['findPayments']>>): z.output<typeof foundPayments> {
+}: Awaited<ReturnType<PaymentCommands['findPayments']>>): z.output<typeof foundPayments> {
   return { items: [...items], orders: [...orders] };
 }
 
 function toRecord({
   in_review,
   ...record
-}: Awaited<ReturnType<Commands['recordPayment']>>): z.output<typeof paymentRecord> {
+}: Awaited<ReturnType<PaymentCommands['recordPayment']>>): z.output<typeof paymentRecord> {
   return { ...record, in_review: [...in_review] };
 }

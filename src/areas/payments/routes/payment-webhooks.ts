@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { CallbackOutcome } from '../commands/callbacks/receive-payment-callback.js';
 import { paymentProvider } from '../domain/payment.js';
@@ -39,7 +39,7 @@ const errors: readonly ErrorCode[] = [
  */
 export function makePaymentWebhookRoutes({
   receivePaymentCallback,
-}: Pick<Commands, 'receivePaymentCallback'>): readonly Route[] {
+}: Pick<PaymentCommands, 'receivePaymentCallback'>): readonly Route[] {
   const receive = async (request: RawRequest<Params>, method: 'GET' | 'POST'): Promise<RawReply> => {
     const { headers, body, query, command } = request;
     const callback = { method, headers, body, query, receivedAt: command.time };

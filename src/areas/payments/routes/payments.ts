@@ -1,5 +1,5 @@
-import type { Commands } from '../../commands.js';
-import type { Readers } from '../../../../projections/readers.js';
+import type { PaymentDeps } from '../deps.js';
+import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { reviewPlace } from '../../../../projections/payments/orders/reader.js';
 import { unmatchedPlace } from '../../../../projections/payments/payment-callbacks/reader.js';
@@ -56,8 +56,8 @@ export function makePaymentRoutes({
   orders,
   resolvePayment,
   dismissUnmatched,
-}: Pick<Commands, 'resolvePayment' | 'dismissUnmatched'> &
-  Pick<Readers, 'paymentCallbacks' | 'orders'>): readonly Route[] {
+}: Pick<PaymentCommands, 'resolvePayment' | 'dismissUnmatched'> &
+  Pick<PaymentDeps, 'paymentCallbacks' | 'orders'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ProjectDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -29,7 +29,10 @@ export type ChangeProject = (
   options?: Pick<HandleOptions, 'expectedRevision'>,
 ) => Promise<Versioned<ProjectResource>>;
 
-export function makeChangeProject({ handler, projects }: Pick<Deps, 'handler' | 'projects'>): ChangeProject {
+export function makeChangeProject({
+  handler,
+  projects,
+}: Pick<ProjectDeps, 'handler' | 'projects'>): ChangeProject {
   return async ({ projectId, actor, name, requireTwoFactor, accentColor, openShares }, context, options) => {
     const change = {
       type: 'Change',

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ProjectDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -31,7 +31,7 @@ export function makeCreateProject({
   handler,
   projects,
   places,
-}: Pick<Deps, 'handler' | 'projects'> & {
+}: Pick<ProjectDeps, 'handler' | 'projects'> & {
   readonly places: Places;
 }): CreateProject {
   return async ({ ownerId, name }, context) => {

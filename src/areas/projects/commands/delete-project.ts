@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ProjectDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { projectAggregate } from '../domain/project/project.js';
@@ -14,7 +14,7 @@ export type DeleteProject = (
   options?: Pick<HandleOptions, 'expectedRevision'>,
 ) => Promise<void>;
 
-export function makeDeleteProject({ handler }: Pick<Deps, 'handler'>): DeleteProject {
+export function makeDeleteProject({ handler }: Pick<ProjectDeps, 'handler'>): DeleteProject {
   return async ({ projectId }, context, options) => {
     const target = { aggregate: projectAggregate, id: projectId };
     await handler.handle(target, { type: 'Delete' }, context, { ...options, revokesAccess: true });

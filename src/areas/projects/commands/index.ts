@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ProjectDeps } from '../deps.js';
 import { makeAcceptInvitation } from './invitations/accept-invitation.js';
 import { makeAcceptOffer, makeDeclineOffer } from './invitations/answer-invitation.js';
 import { makeAddMember } from './members/add-member.js';
@@ -22,8 +22,10 @@ import { makeTakeBackIfEnded } from './take-back-if-ended.js';
 import { makeVerifiedHolder } from './verified-holder.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 
+export type ProjectCommands = ReturnType<typeof makeProjectCommands>;
+
 export function makeProjectCommands(
-  deps: Deps & {
+  deps: ProjectDeps & {
     readonly findAccount: FindAccount;
     readonly places: Places;
   },

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ProjectDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import { invalid } from '../../../validation/invalid-request.js';
@@ -60,7 +60,7 @@ export function makeIssueApiKey({
   apiKeys,
   randomBytes,
   takeBackIfEnded,
-}: Pick<Deps, 'handler' | 'apiKeys' | 'randomBytes'> & {
+}: Pick<ProjectDeps, 'handler' | 'apiKeys' | 'randomBytes'> & {
   readonly takeBackIfEnded: TakeBackIfEnded;
 }): IssueApiKey {
   return async (input, context) => {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ProjectDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -41,7 +41,7 @@ export function makeOfferBilling({
   projects,
   countNotice,
   takeBackIfEnded,
-}: Pick<Deps, 'handler' | 'projects'> & {
+}: Pick<ProjectDeps, 'handler' | 'projects'> & {
   readonly countNotice: CountNotice;
   readonly takeBackIfEnded: TakeBackIfEnded;
 }): OfferBilling {
@@ -63,7 +63,7 @@ export function makeOfferBilling({
   };
 }
 
-export function makeWithdrawBillingOffer({ handler }: Pick<Deps, 'handler'>): WithdrawBillingOffer {
+export function makeWithdrawBillingOffer({ handler }: Pick<ProjectDeps, 'handler'>): WithdrawBillingOffer {
   return async ({ projectId }, context) => {
     const target = { aggregate: projectAggregate, id: projectId };
     await handler.handle(target, { type: 'WithdrawBillingOffer' }, context, { revokesAccess: true });

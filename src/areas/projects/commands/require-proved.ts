@@ -1,5 +1,5 @@
 import { userAggregate } from '../../accounts/domain/user/user.js';
-import type { Deps } from '../../shared/deps.js';
+import type { ProjectDeps } from '../deps.js';
 import { rejectUseCase } from '../../shared/rejections.js';
 
 /**
@@ -11,7 +11,7 @@ export type RequireProved = (userId: string) => Promise<void>;
 export function makeRequireProved({
   handler,
   mailConfigured,
-}: Pick<Deps, 'handler' | 'mailConfigured'>): RequireProved {
+}: Pick<ProjectDeps, 'handler' | 'mailConfigured'>): RequireProved {
   return async (userId) => {
     if (!mailConfigured) return;
     const { state } = await handler.load(userAggregate, userId);

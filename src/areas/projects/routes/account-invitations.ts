@@ -1,5 +1,5 @@
-import type { Commands } from '../../commands.js';
-import type { Readers } from '../../../../projections/readers.js';
+import type { ProjectDeps } from '../deps.js';
+import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { invitationResource } from '../../../../projections/projects/invitations/resource.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
@@ -17,7 +17,8 @@ export function makeInvitationRoutes({
   invitations,
   acceptOffer,
   declineOffer,
-}: Pick<Commands, 'acceptOffer' | 'declineOffer'> & Pick<Readers, 'invitations'>): readonly Route[] {
+}: Pick<ProjectCommands, 'acceptOffer' | 'declineOffer'> &
+  Pick<ProjectDeps, 'invitations'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

@@ -1,6 +1,6 @@
-import type { Commands } from '../../commands.js';
+import type { ProjectDeps } from '../deps.js';
+import type { ProjectCommands } from '../commands/index.js';
 import { checkKeyIssue } from '../commands/issue-api-key.js';
-import type { Readers } from '../../../../projections/readers.js';
 import { z } from 'zod';
 import { scope, scopes } from '../domain/scope.js';
 import { actingOf } from '../../../http/access/credentials.js';
@@ -43,7 +43,7 @@ export function makeApiKeyRoutes({
   issueApiKey,
   revokeApiKey,
   apiKeys,
-}: Pick<Commands, 'issueApiKey' | 'revokeApiKey'> & Pick<Readers, 'apiKeys'>): readonly Route[] {
+}: Pick<ProjectCommands, 'issueApiKey' | 'revokeApiKey'> & Pick<ProjectDeps, 'apiKeys'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

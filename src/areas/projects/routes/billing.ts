@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { projectResource } from '../../../../projections/projects/projects/resource.js';
 import { actingOf } from '../../../http/access/credentials.js';
@@ -21,7 +21,7 @@ const billingOffer = z
 export function makeBillingRoutes({
   offerBilling,
   withdrawBillingOffer,
-}: Pick<Commands, 'offerBilling' | 'withdrawBillingOffer'>): readonly Route[] {
+}: Pick<ProjectCommands, 'offerBilling' | 'withdrawBillingOffer'>): readonly Route[] {
   return [
     defineRoute({
       method: 'PUT',

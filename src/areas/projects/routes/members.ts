@@ -1,6 +1,6 @@
-import type { Commands } from '../../commands.js';
+import type { ProjectDeps } from '../deps.js';
+import type { ProjectCommands } from '../commands/index.js';
 import { checkAddress } from '../../accounts/commands/address/check-address.js';
-import type { Readers } from '../../../../projections/readers.js';
 import { z } from 'zod';
 import { role, roleAtLeast } from '../domain/role.js';
 import { actingOf, refuseKey } from '../../../http/access/credentials.js';
@@ -34,8 +34,8 @@ export function makeMemberRoutes({
   changeMemberRole,
   removeMember,
   members,
-}: Pick<Commands, 'addMember' | 'changeMemberRole' | 'removeMember'> &
-  Pick<Readers, 'members'>): readonly Route[] {
+}: Pick<ProjectCommands, 'addMember' | 'changeMemberRole' | 'removeMember'> &
+  Pick<ProjectDeps, 'members'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

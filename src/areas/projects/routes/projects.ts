@@ -1,17 +1,16 @@
-import type { Commands } from '../../commands.js';
+import type { ProjectDeps } from '../deps.js';
+import type { ProjectCommands } from '../commands/index.js';
 import { checkNewProject } from '../commands/create-project.js';
-import type { Readers } from '../../../../projections/readers.js';
 import { z } from 'zod';
 import { isAuditor } from '../../../http/access/access.js';
 import { refuseKey } from '../../../http/access/credentials.js';
 import { HttpError } from '../../../http/replies/http-error.js';
-import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { creationQuery, pageOf, readCreationPage, searchText } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { projectResource } from '../../../../projections/projects/projects/resource.js';
 import { ruled } from '../../../validation/plain-words.js';
 import { role } from '../domain/role.js';
 import { checkName, namePattern } from '../../../validation/text.js';
-import { searchText } from '../../assets/routes/asset-fields.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 
@@ -64,8 +63,8 @@ export function makeProjectRoutes({
   changeProject,
   deleteProject,
   projects,
-}: Pick<Commands, 'createProject' | 'changeProject' | 'deleteProject'> &
-  Pick<Readers, 'projects'>): readonly Route[] {
+}: Pick<ProjectCommands, 'createProject' | 'changeProject' | 'deleteProject'> &
+  Pick<ProjectDeps, 'projects'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

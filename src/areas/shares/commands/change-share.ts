@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ShareDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -61,7 +61,7 @@ export function makeChangeShare({
   sharePasswords,
   shares,
   requireOpenShares,
-}: Pick<Deps, 'handler' | 'sealer' | 'sharePasswords' | 'shares'> & {
+}: Pick<ShareDeps, 'handler' | 'sealer' | 'sharePasswords' | 'shares'> & {
   readonly requireOpenShares: RequireOpenShares;
 }): ChangeShare {
   return async ({ projectId, shareId, changes }, context, options = {}) => {
@@ -121,7 +121,7 @@ function checked(
   };
 }
 
-export function makeRevokeShare({ handler }: Pick<Deps, 'handler'>): RevokeShare {
+export function makeRevokeShare({ handler }: Pick<ShareDeps, 'handler'>): RevokeShare {
   return async ({ projectId, shareId }, context, options) => {
     const target = { aggregate: shareAggregate, id: shareId };
     await handler.handle(target, { type: 'Revoke', projectId }, context, {

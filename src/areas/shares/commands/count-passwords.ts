@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ShareDeps } from '../deps.js';
 import type { LogEvent, Position } from '../../../event-sourcing/ports/domain-event.js';
 import type { EventStore, LogPage } from '../../../event-sourcing/ports/event-store.js';
 import { parseStreamName } from '../../../event-sourcing/ports/stream-name.js';
@@ -36,7 +36,7 @@ export function makeCountPasswords({
   eventStore,
   handler,
   sealer,
-}: Pick<Deps, 'handler' | 'sealer'> & {
+}: Pick<ShareDeps, 'handler' | 'sealer'> & {
   readonly eventStore: Pick<EventStore, 'readAll'>;
 }): CountPasswords {
   return async (pepper) => {

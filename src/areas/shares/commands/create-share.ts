@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ShareDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
@@ -121,7 +121,7 @@ export function makeCreateShare({
   sharePasswords,
   shares,
   requireOpenShares,
-}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'randomBytes' | 'sharePasswords' | 'shares'> & {
+}: Pick<ShareDeps, 'handler' | 'sealer' | 'digests' | 'randomBytes' | 'sharePasswords' | 'shares'> & {
   readonly requireOpenShares: RequireOpenShares;
 }): CreateShare {
   return async (input, context) => {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ShareDeps } from '../deps.js';
 import { makeChangeShare, makeRevokeShare } from './change-share.js';
 import { makeCreateShare } from './create-share.js';
 import { makeDescribeShared, makeFindFrameAncestors } from './visiting/describe-shared.js';
@@ -14,6 +14,8 @@ import { makeRequireOpenShares } from './require-open-shares.js';
 import { makeRevokeOrphanedShares } from './revoke-orphaned-shares.js';
 import { makeCountShareMails } from './mails/share-mail-limits.js';
 import { makeFindSharedAssets } from './visiting/shared-asset.js';
+import { makeServePlaylist } from './visiting/serve-playlist.js';
+import { makeOpenAssetStorage } from '../../assets/commands/asset-storage.js';
 import { makeSignSharedMedia } from './visiting/sign-shared-media.js';
 import { makeTrySharePassword } from './visiting/try-share-password.js';
 import { makeVerifyShare } from './visiting/verify-share.js';
@@ -23,7 +25,9 @@ import { makeDailyBudget } from '../../../security/guessing/daily-budget.js';
 import { makeGuardedTries } from '../../../security/guessing/guarded-tries.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 
-export function makeShareCommands(deps: Deps) {
+export type ShareCommands = ReturnType<typeof makeShareCommands>;
+
+export function makeShareCommands(deps: ShareDeps) {
   const { daily } = guessing.sharePassword;
   const budgetOf = (name: PasswordClass) =>
     makeDailyBudget({ ...deps, name: `share-${name}`, limit: daily[name] });
@@ -31,12 +35,13 @@ export function makeShareCommands(deps: Deps) {
   const recordShareAccess = makeRecordShareAccess(deps);
   const findSharedAssets = makeFindSharedAssets(deps);
   const findVisitedShare = makeFindVisitedShare({ ...deps, findSharedAssets });
+  const playlistUrl = makePlaylistUrl(deps);
   const common = {
     ...deps,
     findVisitedShare,
     requireOpenShares: makeRequireOpenShares(deps),
     findShareOfSession: makeFindShareOfSession({ ...deps, findSharedAssets }),
-    signSharedMedia: makeSignSharedMedia({ openStorage, playlistUrl: makePlaylistUrl(deps) }),
+    signSharedMedia: makeSignSharedMedia({ openStorage, playlistUrl }),
     recordShareAccess,
     trySharePassword: makeTrySharePassword({
       ...deps,
@@ -71,5 +76,11 @@ export function makeShareCommands(deps: Deps) {
     }),
     destroyShareKey: makeDestroyShareKey(deps),
     recordShareAccess,
+    servePlaylist: makeServePlaylist({
+      ...common,
+      playlistUrl,
+      findSharedAssets,
+      openAssetStorage: makeOpenAssetStorage({ openStorage }),
+    }),
   };
 }

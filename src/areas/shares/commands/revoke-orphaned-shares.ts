@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { ShareDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { assetAggregate } from '../../assets/domain/asset/asset.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
@@ -23,7 +23,7 @@ export interface RevokeOrphanedShares {
 export function makeRevokeOrphanedShares({
   handler,
   shares,
-}: Pick<Deps, 'handler' | 'shares'>): RevokeOrphanedShares {
+}: Pick<ShareDeps, 'handler' | 'shares'>): RevokeOrphanedShares {
   return {
     ofProject: async (projectId, context) => {
       for await (const shareId of everyId((page) => shares.ids({ projectId }, page))) {

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import type { Commands } from '../../commands.js';
+import type { ShareCommands } from '../commands/index.js';
 import { contentTag } from '../../../http/replies/etag.js';
 import { noBody, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 
 /** Makes the route of HLS playlists (docs/design.md#playlists). */
-export function makePlaylistRoutes({ servePlaylist }: Pick<Commands, 'servePlaylist'>): readonly Route[] {
+export function makePlaylistRoutes({
+  servePlaylist,
+}: Pick<ShareCommands, 'servePlaylist'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

@@ -1,6 +1,6 @@
+import type { ShareDeps } from '../deps.js';
 import { z } from 'zod';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
-import type { Readers } from '../../../../projections/readers.js';
 import { shareAccessResource } from '../../../../projections/shares/share-accesses/resource.js';
 import { noBody } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
@@ -19,7 +19,7 @@ const accessQuery = creationQuery.extend({
 export function makeShareAccessRoutes({
   shares,
   shareAccesses,
-}: Pick<Readers, 'shares' | 'shareAccesses'>): readonly Route[] {
+}: Pick<ShareDeps, 'shares' | 'shareAccesses'>): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { ShareCommands } from '../commands/index.js';
 import { checkShareMail } from '../commands/mails/mail-share.js';
 import { z } from 'zod';
 import { noQuery } from '../../../http/route-spec.js';
@@ -24,7 +24,7 @@ const shareMailed = z
   .meta({ id: 'ShareMailRequested' });
 
 /** Makes the route that mails links of shares (docs/design.md#mails-with-the-link). */
-export function makeShareMailRoutes({ mailShare }: Pick<Commands, 'mailShare'>): readonly Route[] {
+export function makeShareMailRoutes({ mailShare }: Pick<ShareCommands, 'mailShare'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

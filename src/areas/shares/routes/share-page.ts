@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Commands } from '../../commands.js';
+import type { ShareCommands } from '../commands/index.js';
 import { framedBy } from '../page/share-framing.js';
 import { makeSharePage } from '../page/share-page.js';
 import { ignoredQuery, noBody } from '../../../http/route-spec.js';
@@ -9,7 +9,7 @@ import { defineRoute, type Route } from '../../../http/route.js';
 export function makeSharePageRoutes({
   allowsHttp,
   findFrameAncestors,
-}: Pick<Commands, 'findFrameAncestors'> & { readonly allowsHttp: boolean }): readonly Route[] {
+}: Pick<ShareCommands, 'findFrameAncestors'> & { readonly allowsHttp: boolean }): readonly Route[] {
   const page = makeSharePage({ allowsHttp });
   return [
     defineRoute({

@@ -1,4 +1,4 @@
-import type { Commands } from '../../commands.js';
+import type { ShareCommands } from '../commands/index.js';
 import { checkVisit } from '../commands/visiting/verify-share.js';
 import { z } from 'zod';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
@@ -88,7 +88,7 @@ export function makePublicShareRoutes({
   describeShared,
   verifyShare,
   renewShareMedia,
-}: Pick<Commands, 'describeShared' | 'verifyShare' | 'renewShareMedia'>): readonly Route[] {
+}: Pick<ShareCommands, 'describeShared' | 'verifyShare' | 'renewShareMedia'>): readonly Route[] {
   return [
     defineRoute({
       ...common,

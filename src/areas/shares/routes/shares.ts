@@ -1,8 +1,8 @@
-import type { Commands } from '../../commands.js';
+import type { ShareDeps } from '../deps.js';
+import type { ShareCommands } from '../commands/index.js';
 import { checkNewShare, type NewShare, shareLimits, shareRules } from '../commands/create-share.js';
 import { invalid } from '../../../validation/invalid-request.js';
 import { besideOthers, ruled } from '../../../validation/plain-words.js';
-import type { Readers } from '../../../../projections/readers.js';
 import { z } from 'zod';
 import { contentTag } from '../../../http/replies/etag.js';
 import { HttpError } from '../../../http/replies/http-error.js';
@@ -126,8 +126,8 @@ export function makeShareRoutes({
   changeShare,
   revokeShare,
   shares,
-}: Pick<Commands, 'createShare' | 'changeShare' | 'revokeShare'> &
-  Pick<Readers, 'shares'>): readonly Route[] {
+}: Pick<ShareCommands, 'createShare' | 'changeShare' | 'revokeShare'> &
+  Pick<ShareDeps, 'shares'>): readonly Route[] {
   return [
     defineRoute({
       ...common,

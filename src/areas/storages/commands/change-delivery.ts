@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -35,7 +35,9 @@ export function makeChangeDelivery({
   handler,
   storages,
   sealCredentials,
-}: Pick<Deps, 'handler' | 'storages'> & { readonly sealCredentials: SealCredentials }): ChangeDelivery {
+}: Pick<StorageDeps, 'handler' | 'storages'> & {
+  readonly sealCredentials: SealCredentials;
+}): ChangeDelivery {
   return async ({ projectId, storageId, mode, token }, context, options) => {
     if ((mode === 'token') !== (token !== null))
       invalid(

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
@@ -35,7 +35,7 @@ export function makeChangeStorage({
   handler,
   storages,
   allowsHttp,
-}: Pick<Deps, 'handler' | 'storages'> & {
+}: Pick<StorageDeps, 'handler' | 'storages'> & {
   /** See `makeAllowsHttp`. */
   readonly allowsHttp: (host: string) => boolean;
 }): ChangeStorage {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -91,7 +91,7 @@ export function makeCreateStorage({
   places,
   storages,
   allowsHttp,
-}: Pick<Deps, 'handler' | 'projects' | 'storages'> & {
+}: Pick<StorageDeps, 'handler' | 'projects' | 'storages'> & {
   readonly sealCredentials: SealCredentials;
   readonly places: Places;
   /** See `makeAllowsHttp`. */

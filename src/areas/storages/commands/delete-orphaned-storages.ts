@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
 import { storageAggregate, storagesMax } from '../domain/storage/storage.js';
@@ -23,7 +23,7 @@ export interface OwnedStorage {
 export function makeDeleteOrphanedStorages({
   handler,
   storages,
-}: Pick<Deps, 'handler' | 'storages'>): DeleteOrphanedStorages {
+}: Pick<StorageDeps, 'handler' | 'storages'>): DeleteOrphanedStorages {
   return {
     ofProject: async (projectId, context) => {
       for (const storageId of await storages.ids(projectId, storagesMax)) await drop(storageId, context);

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
@@ -24,7 +24,7 @@ export function makeDeleteStorage({
   storages,
   hasAssets,
   destroyCredentials,
-}: Pick<Deps, 'handler' | 'storages'> & {
+}: Pick<StorageDeps, 'handler' | 'storages'> & {
   readonly hasAssets: (storageId: string) => Promise<boolean>;
   readonly destroyCredentials: DestroyCredentials;
 }): DeleteStorage {
@@ -54,7 +54,7 @@ export function makeDeleteStorage({
 export function makeDestroyCredentials({
   handler,
   sealer,
-}: Pick<Deps, 'handler' | 'sealer'>): DestroyCredentials {
+}: Pick<StorageDeps, 'handler' | 'sealer'>): DestroyCredentials {
   return async (storageId) => {
     const { state } = await handler.load(storageAggregate, storageId);
     if (state.status !== 'deleted') return;

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import { makeChangeDelivery } from './change-delivery.js';
 import { makeChangeStorage } from './change-storage.js';
 import { makeChooseDefaultStorage } from './defaults/choose-default-storage.js';
@@ -11,11 +11,15 @@ import { makeProbeStorage } from './testing/probe-storage.js';
 import { makeReplaceStorageCredentials } from './replace-storage-credentials.js';
 import { makeSealCredentials } from './seal-credentials.js';
 import { makeSetStorageCors } from './testing/set-storage-cors.js';
-import { makeStoragePlaces } from '../../shared/place-limits.js';
+import { makeStoragePlaces } from './storage-places.js';
 import { makeSwitchStorage } from './switch-storage.js';
 import { makeAllowsHttp } from '../domain/bucket/allowed-addresses.js';
 
-export function makeStorageCommands(deps: Deps) {
+export type StorageCommands = ReturnType<typeof makeStorageCommands>;
+
+export function makeStorageCommands(
+  deps: StorageDeps & { readonly hasAssets: (storageId: string) => Promise<boolean> },
+) {
   const allowsHttp = makeAllowsHttp(deps.storageAllowedCidrs);
   const common = {
     ...deps,
@@ -33,7 +37,7 @@ export function makeStorageCommands(deps: Deps) {
     changeDelivery: makeChangeDelivery(common),
     chooseDefaultStorage: makeChooseDefaultStorage(common),
     chooseFirstDefault: makeChooseFirstDefault(deps),
-    deleteStorage: makeDeleteStorage({ ...common, hasAssets: (storageId) => deps.assets.hasIn(storageId) }),
+    deleteStorage: makeDeleteStorage(common),
     deleteOrphanedStorages: makeDeleteOrphanedStorages(common),
     destroyCredentials: common.destroyCredentials,
     setStorageCors: makeSetStorageCors(common),

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import { bucketAddress } from '../domain/bucket/bucket-address.js';
 import { credentialKeys } from '../domain/bucket/credentials.js';
 import {
@@ -29,7 +29,7 @@ export function makeOpenStorage({
   handler,
   sealer,
   makeUrls,
-}: Pick<Deps, 'handler' | 'sealer' | 'makeUrls'>): OpenStorage {
+}: Pick<StorageDeps, 'handler' | 'sealer' | 'makeUrls'>): OpenStorage {
   return {
     serving: async (storageId) => {
       const { state } = await handler.load(storageAggregate, storageId);

@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
@@ -28,7 +28,7 @@ export function makeReplaceStorageCredentials({
   handler,
   sealCredentials,
   storages,
-}: Pick<Deps, 'handler' | 'storages'> & {
+}: Pick<StorageDeps, 'handler' | 'storages'> & {
   readonly sealCredentials: SealCredentials;
 }): ReplaceStorageCredentials {
   return async ({ projectId, storageId, credentials }, context, options) => {

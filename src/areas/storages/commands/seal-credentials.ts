@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
@@ -12,7 +12,7 @@ export type SealCredentials = (
   clear: ReadonlyMap<string, string>,
 ) => Promise<Readonly<Record<string, Sealed>>>;
 
-export function makeSealCredentials({ sealer }: Pick<Deps, 'sealer'>): SealCredentials {
+export function makeSealCredentials({ sealer }: Pick<StorageDeps, 'sealer'>): SealCredentials {
   return async (whose, clear) => {
     const sealed: Record<string, Sealed> = {};
     try {

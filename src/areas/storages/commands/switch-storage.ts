@@ -1,4 +1,4 @@
-import type { Deps } from '../../shared/deps.js';
+import type { StorageDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
@@ -28,7 +28,10 @@ export interface SwitchStorage {
   readonly enableStorage: Switch;
 }
 
-export function makeSwitchStorage({ handler, storages }: Pick<Deps, 'handler' | 'storages'>): SwitchStorage {
+export function makeSwitchStorage({
+  handler,
+  storages,
+}: Pick<StorageDeps, 'handler' | 'storages'>): SwitchStorage {
   const carryOut = async (
     storageId: string,
     command: StorageCommand,

@@ -1,5 +1,5 @@
-import type { Commands } from '../../commands.js';
-import type { Readers } from '../../../../projections/readers.js';
+import type { StorageDeps } from '../deps.js';
+import type { StorageCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { StorageChange } from '../commands/change-storage.js';
 import type { ErrorCode } from '../../../http/replies/error-codes.js';
@@ -70,7 +70,7 @@ const tested = {
 /** Makes the routes that change storages (docs/design.md#storage-changes). */
 export function makeStorageChangeRoutes(
   deps: Pick<
-    Commands,
+    StorageCommands,
     | 'changeStorage'
     | 'replaceStorageCredentials'
     | 'testStorage'
@@ -81,7 +81,7 @@ export function makeStorageChangeRoutes(
     | 'chooseDefaultStorage'
     | 'deleteStorage'
   > &
-    Pick<Readers, 'storages'>,
+    Pick<StorageDeps, 'storages'>,
 ): readonly Route[] {
   const { storages } = deps;
   /** Defines a POST without fields that changes the storage and answers with its configuration. */

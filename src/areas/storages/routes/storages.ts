@@ -1,6 +1,7 @@
-import type { Commands } from '../../commands.js';
-import type { Readers } from '../../../../projections/readers.js';
+import type { StorageDeps } from '../deps.js';
+import type { StorageCommands } from '../commands/index.js';
 import { z } from 'zod';
+import type { Page } from '../../../event-sourcing/views/views.js';
 import { storageRules } from '../commands/create-storage.js';
 import { besideOthers, ruled } from '../../../validation/plain-words.js';
 import { HttpError } from '../../../http/replies/http-error.js';
@@ -11,8 +12,11 @@ import {
   readCreationPage,
   readPage,
 } from '../../../../projections/paging.js';
-import { undeletedResource } from '../../../../projections/assets/assets/resource.js';
-import { storageResource } from '../../../../projections/storages/storage-configs/resource.js';
+import {
+  storageResource,
+  undeletedResource,
+  type UndeletedResource,
+} from '../../../../projections/storages/storage-configs/resource.js';
 import { folderPattern, namePattern, trimmedPattern } from '../../../validation/text.js';
 import { noBody, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
@@ -106,6 +110,16 @@ const storageQuery = creationQuery.extend({
 export const storageParams = projectParams.extend({ storageId: z.uuid().toLowerCase() });
 export const storagesPath = '/api/v1/projects/:projectId/storages';
 
+/** The objects of removed assets, which are of an area above this one. */
+interface UndeletedObjects {
+  readonly assets: {
+    undeletedIn(
+      storageId: string,
+      page: Page,
+    ): Promise<readonly (UndeletedResource & { readonly id: string })[]>;
+  };
+}
+
 /**
  * Makes the routes of storages (docs/design.md#storages, docs/api.md#41-post-apiv1projectsprojectidstorages,
  * docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
@@ -115,8 +129,9 @@ export function makeStorageRoutes({
   createStorage,
   storages,
   assets,
-}: Pick<Commands, 'checkNewStorage' | 'createStorage'> &
-  Pick<Readers, 'storages' | 'assets'>): readonly Route[] {
+}: Pick<StorageCommands, 'checkNewStorage' | 'createStorage'> &
+  Pick<StorageDeps, 'storages'> &
+  UndeletedObjects): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

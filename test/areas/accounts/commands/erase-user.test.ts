@@ -1,4 +1,6 @@
 import test from 'ava';
+import { makeProjectHoldings } from '../../../../src/areas/projects/commands/members/holdings.js';
+import { makeRemoveErasedMember } from '../../../../src/areas/projects/commands/members/remove-erased-member.js';
 import { makeEraseUser } from '../../../../src/areas/accounts/commands/account/erase-user.js';
 import { OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
 import type { JsonValue } from '../../../../src/event-sourcing/ports/domain-event.js';
@@ -253,7 +255,11 @@ test('The reaction destroys the key after a crash right after the erasure of the
   const { ada, context, stores, projects, finishErasure } = world;
   const crashing = makeEraseUser({
     handler: stores.handler,
-    projects,
+    holdings: makeProjectHoldings({
+      handler: stores.handler,
+      projects,
+      removeErasedMember: makeRemoveErasedMember(stores),
+    }),
     finishErasure: () => Promise.reject(new OutcomeUnknown('gone')),
   });
   t.is(await outcomeOf(crashing({ userId: ada.userId }, context())), 'OutcomeUnknown');

@@ -32,7 +32,7 @@ interface Issued {
 }
 
 function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStores) {
-  const users = makeUserReader({ views, sealer, clock: realClock });
+  const users = makeUserReader({ views, sealer, usedBytes: () => Promise.resolve(0) });
   const deps = { ...mailDeps, handler, sealer, users, loginCodes, addressChangeCodes, clock: realClock };
   return [
     makeMailLoginCodes(deps),

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { type Capacity, makeCapacity } from '../../../../src/areas/assets/commands/capacity.js';
-import type { Deps } from '../../../../src/areas/shared/deps.js';
+import type { AssetDeps } from '../../../../src/areas/assets/deps.js';
 import type { AssetState } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { addingOf, removingOf } from '../../../../src/areas/assets/domain/asset/status.js';
 import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
@@ -73,16 +73,16 @@ async function givenWorld(seed: number, { crashes }: { readonly crashes: boolean
   const capacities = Array.from({ length: processes }, () => {
     const totals = makeTotals({ generations, readModelStore: slow }, usageTally);
     return makeCapacity({
-      usage: partial<Deps['usage']>({
+      usage: partial<AssetDeps['usage']>({
         announce: (...change) => totals.announce(...change),
         totalsOf: (ids) => totals.getMany(ids),
         accountOf: async () => ({ capacity: capacityBytes, totals: await totals.getMany([projectId]) }),
       }),
-      handler: partial<Deps['handler']>({
+      handler: partial<AssetDeps['handler']>({
         load: (async (_: unknown, assetId: string) => {
           await pause();
           return { state: stateOf(assetId) };
-        }) as unknown as Deps['handler']['load'],
+        }) as unknown as AssetDeps['handler']['load'],
       }),
       clock,
       randomBytes: (size) => Buffer.alloc(size, (drawn += 1)),

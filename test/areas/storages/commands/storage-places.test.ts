@@ -5,7 +5,7 @@ import {
   StoreUnavailable,
 } from '../../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
-import { makeStoragePlaces } from '../../../../src/areas/shared/place-limits.js';
+import { makeStoragePlaces } from '../../../../src/areas/storages/commands/storage-places.js';
 import { otherProjectId, projectId, userId } from '../../../support/examples/ids.js';
 import { memberId as idOf } from '../../../support/examples/project.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

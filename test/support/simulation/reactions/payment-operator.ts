@@ -1,5 +1,6 @@
+import type { Rejection } from '../../../../src/areas/rejections.js';
 import { notificationName, reportName } from '../../../../src/areas/payments/domain/payment-ids.js';
-import { isRejection, type Rejection } from '../../../../src/areas/shared/rejections.js';
+import { isRejection } from '../../../../src/areas/shared/rejections.js';
 import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/reviews/resolve-payment.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import type { Random } from '../../../../src/kit/clock.js';
@@ -78,5 +79,5 @@ export function makePaymentOperator({
 }
 
 function unlessRefused(error: unknown): void {
-  if (!refusals.some((code) => isRejection(error, code))) throw error;
+  if (!refusals.some((code) => isRejection<Rejection>(error, code))) throw error;
 }

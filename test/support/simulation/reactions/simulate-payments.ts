@@ -1,3 +1,4 @@
+import type { OrderRejection } from '../../../../src/areas/payments/domain/order/rejections.js';
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
 import type { CallbackOutcome } from '../../../../src/areas/payments/commands/callbacks/receive-payment-callback.js';
@@ -145,7 +146,7 @@ export async function simulatePayments(
 }
 
 function unlessNotOpen(error: unknown): void {
-  if (!isRejection(error, 'order_not_open')) throw error;
+  if (!isRejection<OrderRejection>(error, 'order_not_open')) throw error;
 }
 
 /** Returns whether two histories of the same messages ended alike. Different circumstances are not compared. */

@@ -1,4 +1,5 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { UserRejection } from '../../domain/user/rejections.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { invalid } from '../../../../validation/invalid-request.js';
@@ -47,7 +48,7 @@ export function makeChangePassword({
   checkPassword,
   checkPresentPassword,
   networks,
-}: Pick<Deps, 'handler' | 'sealer' | 'passwords' | 'checkPassword'> & {
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'passwords' | 'checkPassword'> & {
   readonly checkPresentPassword: CheckPresentPassword;
   readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
 }): ChangePassword {
@@ -57,7 +58,7 @@ export function makeChangePassword({
         await change(input, context);
         return;
       } catch (error) {
-        if (!isRejection(error, 'password_changed') || attempt === triesMax) throw error;
+        if (!isRejection<UserRejection>(error, 'password_changed') || attempt === triesMax) throw error;
       }
     }
   };

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { HandleOptions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
@@ -26,7 +26,7 @@ export function makeChangeProfile({
   handler,
   sealer,
   users,
-}: Pick<Deps, 'handler' | 'sealer' | 'users'>): ChangeProfile {
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'users'>): ChangeProfile {
   return async ({ userId, nickname: given }, context, options) => {
     const nickname = given === undefined ? undefined : await sealChanged(userId, checkNickname(given));
     const { documents } = await handler.handle(

@@ -1,10 +1,7 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { Holdings } from './holdings.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { Page } from '../../../../event-sourcing/views/views.js';
-import { type GivenAccessCommand } from '../../../projects/domain/access/given-access.js';
-import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { userAggregate } from '../../domain/user/user.js';
-import { everyId } from '../../../shared/every-id.js';
 
 export interface EndGivenAccessInput {
   readonly userId: string;
@@ -20,27 +17,15 @@ export type EndGivenAccess = (input: EndGivenAccessInput, context: CommandContex
 
 export function makeEndGivenAccess({
   handler,
-  projects,
-}: Pick<Deps, 'handler' | 'projects'>): EndGivenAccess {
+  holdings,
+}: Pick<AccountDeps, 'handler'> & {
+  readonly holdings: Holdings;
+}): EndGivenAccess {
   return async ({ userId }, context) => {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered') return;
     const { voidedAt, banned } = user;
-    if (voidedAt !== null) await end({ userId, until: voidedAt, members: 'end' }, context);
-    if (banned) await end({ userId, until: null, members: 'stay' }, context);
+    if (voidedAt !== null) await holdings.endGiven({ userId, until: voidedAt, members: 'end' }, context);
+    if (banned) await holdings.endGiven({ userId, until: null, members: 'stay' }, context);
   };
-
-  async function end(
-    ended: Omit<Extract<GivenAccessCommand, { type: 'EndGivenAccess' }>, 'type'>,
-    context: CommandContext,
-  ): Promise<void> {
-    for await (const id of everyId((page) => projectIds(ended.userId, page))) {
-      const target = { aggregate: projectAggregate, id };
-      await handler.handle(target, { type: 'EndGivenAccess', ...ended }, context, { revokesAccess: true });
-    }
-  }
-
-  async function projectIds(userId: string, page: Page): Promise<readonly string[]> {
-    return (await projects.list(userId, page)).map(({ resource }) => resource.id);
-  }
 }

@@ -1,12 +1,11 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { Holdings } from './holdings.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { Page } from '../../../../event-sourcing/views/views.js';
 import { sessionAggregate } from '../../domain/session/session.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 import type { AddressReservations } from '../registering/address-reservations.js';
 import { everyId } from '../../../shared/every-id.js';
-import type { RemoveErasedMember } from '../../../projects/commands/members/remove-erased-member.js';
 
 export interface FinishErasureInput {
   readonly userId: string;
@@ -25,12 +24,11 @@ export function makeFinishErasure({
   handler,
   sealer,
   sessions,
-  projects,
-  removeErasedMember,
+  holdings,
   reservations,
   networks,
-}: Pick<Deps, 'handler' | 'sealer' | 'sessions' | 'projects'> & {
-  readonly removeErasedMember: RemoveErasedMember;
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'sessions'> & {
+  readonly holdings: Holdings;
   readonly reservations: Pick<AddressReservations, 'release'>;
   readonly networks: Pick<KnownNetworks, 'forget'>;
 }): FinishErasure {
@@ -42,16 +40,10 @@ export function makeFinishErasure({
       const target = { aggregate: sessionAggregate, id };
       await handler.handle(target, { type: 'Revoke', reason: 'user_erased' }, context);
     }
-    for await (const projectId of everyId((page) => projectIds(userId, page))) {
-      await removeErasedMember({ projectId, userId }, context);
-    }
+    await holdings.removeErasedMember(userId, context);
     for (const emailDigest of [user.emailDigest, ...user.formerDigests]) {
       await networks.forget(emailDigest);
       await reservations.release(emailDigest, userId, context);
     }
   };
-
-  async function projectIds(userId: string, page: Page): Promise<readonly string[]> {
-    return (await projects.list(userId, page)).map(({ resource }) => resource.id);
-  }
 }

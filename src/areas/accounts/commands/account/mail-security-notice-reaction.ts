@@ -11,7 +11,7 @@ import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { type AddressRevert, securityNoticeMessage } from '../../mail/security-notices.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 
 const types = Object.keys(securityNoticeKinds) as readonly NoticedEvent['type'][];
@@ -21,7 +21,7 @@ const types = Object.keys(securityNoticeKinds) as readonly NoticedEvent['type'][
  * nothing when the notice was mailed or exceeds the limit (see `noticesAfter`), or when the person is erased.
  */
 export function makeMailSecurityNotices(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer' | 'addressRevertCodes'>,
+  deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'addressRevertCodes'>,
 ): Reaction<NoticedEvent, MailOutcome | null> {
   const { handler, sealer, addressRevertCodes, publicUrl } = deps;
   return makeMailReaction<NoticedEvent>(deps, {

@@ -1,7 +1,7 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { nextEmailChangeAt } from '../../domain/user/email-change.js';
-import { rejectUser } from '../../domain/user/rejections.js';
+import { rejectUser, type UserRejection } from '../../domain/user/rejections.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import type { AddressReservations } from '../registering/address-reservations.js';
 import type { FinishEmailChange } from './finish-email-change.js';
@@ -26,7 +26,7 @@ export function makeConfirmEmailChange({
   reservations,
   addressChangeCodes,
   finishEmailChange,
-}: Pick<Deps, 'handler' | 'addressChangeCodes'> & {
+}: Pick<AccountDeps, 'handler' | 'addressChangeCodes'> & {
   readonly reservations: Pick<AddressReservations, 'reserve'>;
   readonly finishEmailChange: Pick<FinishEmailChange, 'complete'>;
 }): ConfirmEmailChange {
@@ -41,7 +41,7 @@ export function makeConfirmEmailChange({
     const attempt = { type: 'AttemptEmailChange', changeId, now: context.time } as const;
     await handler.handle(target, attempt, context).catch((error: unknown) => {
       // This code stays refused, so the reply says when the client may request another.
-      if (isRejection(error, 'code_attempts_used')) throw codeUsedUp(user, context.time);
+      if (isRejection<UserRejection>(error, 'code_attempts_used')) throw codeUsedUp(user, context.time);
       throw error;
     });
     if (!addressChangeCodes.matches({ kid: codeKeyId, issueId: changeId, emailDigest }, code)) {

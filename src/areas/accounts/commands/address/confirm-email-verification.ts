@@ -1,8 +1,8 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { nextEmailVerificationAt } from '../../domain/user/email-verification.js';
-import { rejectUser } from '../../domain/user/rejections.js';
+import { rejectUser, type UserRejection } from '../../domain/user/rejections.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { isRejection, TooManyAttempts } from '../../../shared/rejections.js';
 import { loadRegistered } from '../registering/registered-user.js';
@@ -29,7 +29,7 @@ export type ConfirmEmailVerification = (
 export function makeConfirmEmailVerification({
   handler,
   verificationCodes,
-}: Pick<Deps, 'handler' | 'verificationCodes'>): ConfirmEmailVerification {
+}: Pick<AccountDeps, 'handler' | 'verificationCodes'>): ConfirmEmailVerification {
   return async ({ userId, session, code }, context) => {
     const user = await loadRegistered(handler, userId);
     if (user.email_verified) return;
@@ -42,7 +42,8 @@ export function makeConfirmEmailVerification({
     const attempt = { type: 'AttemptEmailVerification', verificationId, now: context.time } as const;
     await handler.handle(target, attempt, context).catch((error: unknown) => {
       // This code stays refused, so the reply says when the client may request another.
-      if (isRejection(error, 'code_attempts_used')) throw verificationUsedUp(user, context.time);
+      if (isRejection<UserRejection>(error, 'code_attempts_used'))
+        throw verificationUsedUp(user, context.time);
       throw error;
     });
     if (!verificationCodes.matches({ kid: codeKeyId, issueId: verificationId, emailDigest }, code)) {

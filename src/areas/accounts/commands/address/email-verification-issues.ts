@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { emailVerificationSeconds, type VerificationIssue } from '../../domain/user/email-verification.js';
@@ -16,7 +16,7 @@ export interface EmailVerificationIssues {
 }
 
 export function makeEmailVerificationIssues(
-  deps: Pick<Deps, 'stateStore' | 'digests' | 'clock' | 'verificationCodes' | 'verificationLimits'>,
+  deps: Pick<AccountDeps, 'stateStore' | 'digests' | 'clock' | 'verificationCodes' | 'verificationLimits'>,
 ): EmailVerificationIssues {
   const limiter = makeSharedRateLimiter({ ...deps, limits: deps.verificationLimits });
   return {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { userAggregate } from '../../domain/user/user.js';
@@ -29,7 +29,7 @@ export function makeFinishEmailChange({
   handler,
   addressRevertCodes,
   reservations,
-}: Pick<Deps, 'handler' | 'addressRevertCodes'> & {
+}: Pick<AccountDeps, 'handler' | 'addressRevertCodes'> & {
   readonly reservations: Pick<AddressReservations, 'isLeft' | 'release'>;
 }): FinishEmailChange {
   return {

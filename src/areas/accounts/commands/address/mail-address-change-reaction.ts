@@ -6,7 +6,7 @@ import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { addressChangeMessage } from '../../mail/messages.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 
 type EmailChangeRequested = Extract<UserEvent, { type: 'EmailChangeRequested' }>;
@@ -16,7 +16,7 @@ type EmailChangeRequested = Extract<UserEvent, { type: 'EmailChangeRequested' }>
  * mailed, used, tried too often or replaced by a later one, or when the person is erased.
  */
 export function makeMailAddressChanges(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer' | 'addressChangeCodes' | 'clock'>,
+  deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'addressChangeCodes' | 'clock'>,
 ): Reaction<EmailChangeRequested, MailOutcome | null> {
   const { handler, sealer, addressChangeCodes, clock, publicUrl } = deps;
   return makeMailReaction<EmailChangeRequested>(deps, {

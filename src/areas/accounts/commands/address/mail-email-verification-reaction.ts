@@ -6,7 +6,7 @@ import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { emailVerificationMessage } from '../../mail/messages.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 
 type EmailVerificationRequested = Extract<UserEvent, { type: 'EmailVerificationRequested' }>;
@@ -17,7 +17,7 @@ type EmailVerificationRequested = Extract<UserEvent, { type: 'EmailVerificationR
  * or erased.
  */
 export function makeMailEmailVerifications(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer' | 'verificationCodes' | 'clock'>,
+  deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'verificationCodes' | 'clock'>,
 ): Reaction<EmailVerificationRequested, MailOutcome | null> {
   const { handler, sealer, verificationCodes, clock, publicUrl } = deps;
   return makeMailReaction<EmailVerificationRequested>(deps, {

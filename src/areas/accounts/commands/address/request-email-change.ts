@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import { nextEmailChangeAt } from '../../domain/user/email-change.js';
@@ -33,7 +33,7 @@ export function makeRequestEmailChange({
   digests,
   addressChangeCodes,
   mailConfigured,
-}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'addressChangeCodes' | 'mailConfigured'> & {
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'addressChangeCodes' | 'mailConfigured'> & {
   readonly reservations: Pick<AddressReservations, 'check'>;
 }): RequestEmailChange {
   return async ({ userId, email }, context) => {

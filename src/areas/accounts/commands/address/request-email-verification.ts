@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { nextEmailVerificationAt } from '../../domain/user/email-verification.js';
 import { rejectUser } from '../../domain/user/rejections.js';
@@ -24,7 +24,7 @@ export function makeRequestEmailVerification({
   handler,
   verificationIssues,
   mailConfigured,
-}: Pick<Deps, 'handler' | 'mailConfigured'> & {
+}: Pick<AccountDeps, 'handler' | 'mailConfigured'> & {
   readonly verificationIssues: EmailVerificationIssues;
 }): RequestEmailVerification {
   return async ({ userId }, context) => {

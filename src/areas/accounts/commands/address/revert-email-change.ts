@@ -1,8 +1,8 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { emailAggregate } from '../../domain/email/email.js';
 import { type FormerAddress, formerAddress } from '../../domain/user/former-addresses.js';
-import { rejectUser } from '../../domain/user/rejections.js';
+import { rejectUser, type UserRejection } from '../../domain/user/rejections.js';
 import { userAggregate, type UserState } from '../../domain/user/user.js';
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 import { checkAddress } from './check-address.js';
@@ -47,7 +47,7 @@ export function makeRevertEmailChange({
   addressRevertCodes,
   networks,
   endGivenAccess,
-}: Pick<Deps, 'handler' | 'digests' | 'addressRevertCodes'> & {
+}: Pick<AccountDeps, 'handler' | 'digests' | 'addressRevertCodes'> & {
   readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
   readonly endGivenAccess: EndGivenAccess;
 }): RevertEmailChange {
@@ -75,7 +75,7 @@ export function makeRevertEmailChange({
 export function makeRestoreAddress({
   handler,
   networks,
-}: Pick<Deps, 'handler'> & { readonly networks: Pick<KnownNetworks, 'forget'> }): RestoreAddress {
+}: Pick<AccountDeps, 'handler'> & { readonly networks: Pick<KnownNetworks, 'forget'> }): RestoreAddress {
   return async ({ userId }, context) => {
     const { formerAddresses, lastRevert } = await loadRegistered(handler, userId);
     const former = formerAddresses[0] ?? lastRevert;
@@ -104,7 +104,11 @@ function revertibleTo(user: UserState, emailDigest: string, now: Date): FormerAd
 
 /** Another command undid the change or let its time end, or the account was erased. */
 function refuseLate(error: unknown): never {
-  if (isRejection(error, 'email_change_not_revertible') || isRejection(error, 'user_not_found')) refuse();
+  if (
+    isRejection<UserRejection>(error, 'email_change_not_revertible') ||
+    isRejection<UserRejection>(error, 'user_not_found')
+  )
+    refuse();
   throw error;
 }
 

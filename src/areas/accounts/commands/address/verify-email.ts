@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { AccountByAddress } from '../registering/account-by-address.js';
@@ -17,7 +17,7 @@ export type VerifyEmail = (input: VerifyEmailInput, context: CommandContext) => 
 export function makeVerifyEmail({
   handler,
   accountByAddress,
-}: Pick<Deps, 'handler'> & {
+}: Pick<AccountDeps, 'handler'> & {
   readonly accountByAddress: AccountByAddress;
 }): VerifyEmail {
   return async ({ email }, context) => {

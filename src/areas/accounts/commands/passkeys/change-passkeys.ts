@@ -3,7 +3,7 @@ import { checkPasskeyName } from '../../domain/factors/passkeys.js';
 import { rejectUser } from '../../domain/user/rejections.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { PasskeyResource } from '../../../../../projections/accounts/users/reader.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { sealForPerson } from '../account/person-data.js';
 
 interface OfPasskey {
@@ -27,7 +27,7 @@ export function makeRenamePasskey({
   handler,
   sealer,
   users,
-}: Pick<Deps, 'handler' | 'sealer' | 'users'>): RenamePasskey {
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'users'>): RenamePasskey {
   return async ({ userId, passkeyId, name: given }, context) => {
     const name = await sealForPerson(sealer, { userId, field: 'passkey_name' }, checkPasskeyName(given));
     const target = { aggregate: userAggregate, id: userId };
@@ -37,7 +37,7 @@ export function makeRenamePasskey({
   };
 }
 
-export function makeRemovePasskey({ handler }: Pick<Deps, 'handler'>): RemovePasskey {
+export function makeRemovePasskey({ handler }: Pick<AccountDeps, 'handler'>): RemovePasskey {
   return async ({ userId, passkeyId }, context) => {
     const target = { aggregate: userAggregate, id: userId };
     await handler.handle(target, { type: 'RemovePasskey', passkeyId }, context, { revokesAccess: true });

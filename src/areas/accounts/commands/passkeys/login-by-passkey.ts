@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { AuthenticationResponse } from '../../../../security/tokens/webauthn.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 import type { SignedIn } from '../signing-in/login.js';
@@ -30,7 +30,7 @@ export function makeLoginByPasskey({
   startSession,
   passPasskey,
   networks,
-}: Pick<Deps, 'users'> & {
+}: Pick<AccountDeps, 'users'> & {
   readonly networks: Pick<KnownNetworks, 'remember'>;
   readonly startSession: StartSession;
   readonly passPasskey: PassPasskey;

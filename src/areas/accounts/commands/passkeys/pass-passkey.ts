@@ -1,9 +1,10 @@
+import type { UserRejection } from '../../domain/user/rejections.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import type { ChallengeUse } from '../../../../keys/codes/passkey-challenges.js';
 import { type AuthenticationResponse, makeWebauthn } from '../../../../security/tokens/webauthn.js';
-import type { Deps } from '../../../shared/deps.js';
-import { isRejection, type Rejection } from '../../../shared/rejections.js';
+import type { AccountDeps } from '../../deps.js';
+import { isRejection } from '../../../shared/rejections.js';
 import { openCredential } from './passkey-credential.js';
 import { credentialDigestOf, requirePasskeys, useChallenge } from './passkey-shared.js';
 
@@ -25,7 +26,7 @@ export type PassPasskey = (
 ) => Promise<{ readonly userId: string; readonly user: RegisteredUser } | null>;
 
 /** The passkey or its user went away meanwhile. */
-const refusals: readonly Rejection[] = ['passkey_not_found', 'user_not_found'];
+const refusals: readonly UserRejection[] = ['passkey_not_found', 'user_not_found'];
 
 export function makePassPasskey({
   handler,
@@ -35,14 +36,14 @@ export function makePassPasskey({
   passkeys,
   passkeyChallenges,
 }: Pick<
-  Deps,
+  AccountDeps,
   'handler' | 'sealer' | 'digests' | 'stateStore' | 'passkeys' | 'passkeyChallenges'
 >): PassPasskey {
   return async (tried, context) => {
     try {
       return await pass(tried, context);
     } catch (error) {
-      if (refusals.some((refusal) => isRejection(error, refusal))) return null;
+      if (refusals.some((refusal) => isRejection<UserRejection>(error, refusal))) return null;
       throw error;
     }
   };

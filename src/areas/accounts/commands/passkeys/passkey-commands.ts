@@ -1,5 +1,5 @@
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { makeRemovePasskey, makeRenamePasskey } from './change-passkeys.js';
 import { makeLoginByPasskey } from './login-by-passkey.js';
 import type { PassPasskey } from './pass-passkey.js';
@@ -8,7 +8,7 @@ import { makeRegisterPasskey } from './register-passkey.js';
 import type { StartSession } from '../sessions/start-session.js';
 
 export function makePasskeyCommands(
-  deps: Deps & {
+  deps: AccountDeps & {
     readonly startSession: StartSession;
     readonly passPasskey: PassPasskey;
     readonly networks: Pick<KnownNetworks, 'remember'>;

@@ -2,7 +2,7 @@ import { passkeysMax } from '../../domain/factors/passkeys.js';
 import { rejectUser } from '../../domain/user/rejections.js';
 import { challengeSeconds, type ChallengeUse } from '../../../../keys/codes/passkey-challenges.js';
 import { passkeyAlgorithms, type PasskeySettings } from '../../../../security/tokens/webauthn.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { openCredential } from './passkey-credential.js';
 import { openForPerson } from '../account/person-data.js';
 import { loadRegistered } from '../registering/registered-user.js';
@@ -55,7 +55,7 @@ export function makePasskeyOptions({
   sealer,
   passkeys,
   passkeyChallenges,
-}: Pick<Deps, 'handler' | 'sealer' | 'passkeys' | 'passkeyChallenges'>): PasskeyOptions {
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'passkeys' | 'passkeyChallenges'>): PasskeyOptions {
   return {
     forRegistration: async ({ userId, sessionId }, now) => {
       const { rpId }: PasskeySettings = requirePasskeys(passkeys);

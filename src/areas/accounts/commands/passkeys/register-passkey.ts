@@ -6,7 +6,7 @@ import { rejectUser } from '../../domain/user/rejections.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { type RegistrationResponse, makeWebauthn } from '../../../../security/tokens/webauthn.js';
 import type { PasskeyResource } from '../../../../../projections/accounts/users/reader.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import { sealCredential } from './passkey-credential.js';
 import { credentialDigestOf, requirePasskeys, useChallenge } from './passkey-shared.js';
@@ -46,7 +46,7 @@ export function makeRegisterPasskey({
   passkeys,
   passkeyChallenges,
 }: Pick<
-  Deps,
+  AccountDeps,
   'handler' | 'sealer' | 'digests' | 'stateStore' | 'users' | 'passkeys' | 'passkeyChallenges'
 >): RegisterPasskey {
   return async (input, context) => {

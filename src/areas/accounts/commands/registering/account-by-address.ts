@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { emailAggregate } from '../../domain/email/email.js';
 import { formerAddress } from '../../domain/user/former-addresses.js';
 import { rejectUser } from '../../domain/user/rejections.js';
@@ -22,7 +22,7 @@ export type AccountByAddress = (email: string) => Promise<NamedAccount>;
  */
 export type AccountByName = (addressOrId: string) => Promise<NamedAccount>;
 
-type LookupDeps = Pick<Deps, 'digests'> & { readonly findAccount: FindAccount };
+type LookupDeps = Pick<AccountDeps, 'digests'> & { readonly findAccount: FindAccount };
 
 export function makeAccountByAddress({ findAccount, digests }: LookupDeps): AccountByAddress {
   return async (email) => {
@@ -35,7 +35,7 @@ export function makeAccountByAddress({ findAccount, digests }: LookupDeps): Acco
 
 const id = z.uuid().toLowerCase();
 
-export function makeAccountByName(deps: LookupDeps & Pick<Deps, 'handler'>): AccountByName {
+export function makeAccountByName(deps: LookupDeps & Pick<AccountDeps, 'handler'>): AccountByName {
   const { handler, digests } = deps;
   const accountByAddress = makeAccountByAddress(deps);
   return async (addressOrId) => {

@@ -1,4 +1,6 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { UserRejection } from '../../domain/user/rejections.js';
+import type { EmailRejection } from '../../domain/email/rejections.js';
+import type { AccountDeps } from '../../deps.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../../../kit/overloaded.js';
@@ -39,7 +41,7 @@ const triesMax = 20;
 export function makeAddressReservations({
   handler,
   clock,
-}: Pick<Deps, 'handler' | 'clock'>): AddressReservations {
+}: Pick<AccountDeps, 'handler' | 'clock'>): AddressReservations {
   return {
     check: async (emailDigest, userId) => {
       const { state } = await handler.load(emailAggregate, emailDigest);
@@ -59,7 +61,7 @@ export function makeAddressReservations({
           return;
         } catch (error) {
           // Another command was faster: the next attempt judges its reservation.
-          if (!isRejection(error, 'address_reserved')) throw error;
+          if (!isRejection<EmailRejection>(error, 'address_reserved')) throw error;
         }
       }
       throw new Overloaded(`an address changed hands ${triesMax} times while it was being reserved`);
@@ -160,14 +162,14 @@ export function makeAddressReservations({
       await handler.handle(target, { type: 'AbandonRegistration' }, context);
       return true;
     } catch (error) {
-      if (isRejection(error, 'already_registered')) return false;
+      if (isRejection<UserRejection>(error, 'already_registered')) return false;
       throw error;
     }
   }
 }
 
 function ignoreEnded(error: unknown): void {
-  if (!isRejection(error, 'user_not_found')) throw error;
+  if (!isRejection<UserRejection>(error, 'user_not_found')) throw error;
 }
 
 export function rejectTaken(): never {

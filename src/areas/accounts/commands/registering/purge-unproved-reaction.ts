@@ -1,7 +1,7 @@
 import { userCategory, userCodec, type UserEvent } from '../../domain/user/events.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { PurgeUnproved } from './purge-unproved.js';
 
 type EmailVerificationMailed = Extract<UserEvent, { type: 'EmailVerificationMailed' }>;
@@ -17,7 +17,7 @@ export function makePurgeUnprovedAccounts({
   clock,
   purgeUnproved,
   unprovedAccountDays,
-}: Pick<Deps, 'clock'> & {
+}: Pick<AccountDeps, 'clock'> & {
   readonly purgeUnproved: PurgeUnproved;
   /** Whole days, at least 1. */
   readonly unprovedAccountDays: number;

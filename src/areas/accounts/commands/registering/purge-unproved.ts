@@ -1,6 +1,7 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
+import type { Holdings } from '../account/holdings.js';
 import type { FinishErasure } from '../account/finish-erasure.js';
 
 /** Whether an account that is old enough is erased. `later`: it has a project, a membership or an order today. */
@@ -16,10 +17,12 @@ export interface PurgeUnproved {
 
 export function makePurgeUnproved({
   handler,
-  projects,
-  orders,
+  holdings,
   finishErasure,
-}: Pick<Deps, 'handler' | 'projects' | 'orders'> & { readonly finishErasure: FinishErasure }): PurgeUnproved {
+}: Pick<AccountDeps, 'handler'> & {
+  readonly holdings: Holdings;
+  readonly finishErasure: FinishErasure;
+}): PurgeUnproved {
   return {
     judge,
     purge: async (userId, context) => {
@@ -35,7 +38,6 @@ export function makePurgeUnproved({
   async function judge(userId: string): Promise<UnprovedVerdict> {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered' || user.email_verified || user.banned) return 'keep';
-    const [project, order] = await Promise.all([projects.list(userId, { limit: 1 }), orders.ids(userId, 1)]);
-    return project.length + order.length === 0 ? 'erase' : 'later';
+    return (await holdings.any(userId)) ? 'later' : 'erase';
   }
 }

@@ -1,4 +1,5 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { UserRejection } from '../../domain/user/rejections.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
@@ -45,7 +46,9 @@ export type CheckRegistration = (input: Pick<RegisterInput, 'email' | 'password'
   readonly nickname: string;
 };
 
-export function makeCheckRegistration({ checkPassword }: Pick<Deps, 'checkPassword'>): CheckRegistration {
+export function makeCheckRegistration({
+  checkPassword,
+}: Pick<AccountDeps, 'checkPassword'>): CheckRegistration {
   return ({ email, password, nickname: given }) => {
     const address = checkAddress(email);
     const { nickname } = checkEach({
@@ -74,7 +77,7 @@ export function makeRegister({
   defaultCapacityBytes,
   mailConfigured,
 }: Pick<
-  Deps,
+  AccountDeps,
   | 'handler'
   | 'sealer'
   | 'digests'
@@ -131,7 +134,11 @@ export function makeRegister({
 
 /** Rejects a registration that another command abandoned, or whose account was erased since an earlier attempt. */
 function refuseGone(error: unknown): never {
-  if (isRejection(error, 'registration_abandoned') || isRejection(error, 'user_not_found')) rejectTaken();
+  if (
+    isRejection<UserRejection>(error, 'registration_abandoned') ||
+    isRejection<UserRejection>(error, 'user_not_found')
+  )
+    rejectTaken();
   throw error;
 }
 

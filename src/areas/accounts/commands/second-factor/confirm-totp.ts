@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { sessionAggregate } from '../../domain/session/session.js';
 import { rejectUser } from '../../domain/user/rejections.js';
@@ -27,7 +27,7 @@ export function makeConfirmTotp({
   handler,
   secondFactors,
   issueRecoveryCodes,
-}: Pick<Deps, 'handler'> & {
+}: Pick<AccountDeps, 'handler'> & {
   readonly secondFactors: Pick<SecondFactors, 'firstStep'>;
   readonly issueRecoveryCodes: IssueRecoveryCodes;
 }): ConfirmTotp {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import { rejectUser } from '../../domain/user/rejections.js';
@@ -30,7 +30,7 @@ export function makeEnrolTotp({
   handler,
   sealer,
   randomBytes,
-}: Pick<Deps, 'handler' | 'sealer' | 'randomBytes'>): EnrolTotp {
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'randomBytes'>): EnrolTotp {
   return async ({ userId }, context) => {
     const enrolmentId = derivedId(context, 'totp-enrolment');
     const secretField = { userId, field: 'totp_secret' };

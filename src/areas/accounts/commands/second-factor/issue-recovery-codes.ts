@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { makeRecoveryCodes, parseRecoveryCode } from '../../../../security/tokens/recovery-codes.js';
 
 /** Makes recovery codes, and the keyed digests of them that the log keeps. */
@@ -10,7 +10,7 @@ export type IssueRecoveryCodes = (userId: string) => {
 export function makeIssueRecoveryCodes({
   digests,
   randomBytes,
-}: Pick<Deps, 'digests' | 'randomBytes'>): IssueRecoveryCodes {
+}: Pick<AccountDeps, 'digests' | 'randomBytes'>): IssueRecoveryCodes {
   return (userId) => {
     const codes = makeRecoveryCodes(randomBytes);
     return {

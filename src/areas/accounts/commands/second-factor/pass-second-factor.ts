@@ -1,8 +1,8 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../../../kit/overloaded.js';
-import { rejectSession } from '../../domain/session/rejections.js';
+import { rejectSession, type SessionRejection } from '../../domain/session/rejections.js';
 import { sessionAggregate } from '../../domain/session/session.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
@@ -35,7 +35,7 @@ export function makePassSecondFactor({
   refreshTokens,
   sessionTokens,
   networks,
-}: Pick<Deps, 'handler' | 'refreshTokens'> & {
+}: Pick<AccountDeps, 'handler' | 'refreshTokens'> & {
   readonly secondFactors: Pick<SecondFactors, 'pass'>;
   readonly sessionTokens: SessionTokens;
   readonly networks: Pick<KnownNetworks, 'remember'>;
@@ -81,7 +81,7 @@ export function makePassSecondFactor({
       );
     } catch (error) {
       // A refresh was faster: the next attempt takes the next generation.
-      if (!isRejection(error, 'refresh_token_superseded')) throw error;
+      if (!isRejection<SessionRejection>(error, 'refresh_token_superseded')) throw error;
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { SecondFactors, TypedFactor } from './second-factors.js';
@@ -18,7 +18,7 @@ export type RemoveTotp = (input: RemoveTotpInput, context: CommandContext) => Pr
 export function makeRemoveTotp({
   handler,
   secondFactors,
-}: Pick<Deps, 'handler'> & {
+}: Pick<AccountDeps, 'handler'> & {
   readonly secondFactors: Pick<SecondFactors, 'pass'>;
 }): RemoveTotp {
   return async ({ userId, clientIp, factor: typed }, context) => {

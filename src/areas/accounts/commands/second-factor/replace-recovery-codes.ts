@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { IssueRecoveryCodes } from './issue-recovery-codes.js';
@@ -24,7 +24,7 @@ export function makeReplaceRecoveryCodes({
   handler,
   secondFactors,
   issueRecoveryCodes,
-}: Pick<Deps, 'handler'> & {
+}: Pick<AccountDeps, 'handler'> & {
   readonly secondFactors: Pick<SecondFactors, 'pass'>;
   readonly issueRecoveryCodes: IssueRecoveryCodes;
 }): ReplaceRecoveryCodes {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { rejectUser } from '../../domain/user/rejections.js';
 import type { SecondFactor } from '../../domain/factors/totp.js';
@@ -46,7 +46,7 @@ export function makeSecondFactors({
   digests,
   tries,
   accountTries,
-}: Pick<Deps, 'handler' | 'sealer' | 'digests'> & {
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'digests'> & {
   /** Counts by user and client. */
   readonly tries: GuardedTries;
   /** Counts codes by user alone. A stranger cannot lock a user out: this needs the user's password or mail. */

@@ -2,7 +2,7 @@ import { sessionAggregate } from '../../domain/session/session.js';
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { StartSession } from './start-session.js';
 
 export const sessionsMax = 50;
@@ -17,7 +17,9 @@ export function makeLimitSessions({
   sessions,
   startSession,
   onFailure,
-}: Pick<Deps, 'handler' | 'sessions' | 'onFailure'> & { readonly startSession: StartSession }): StartSession {
+}: Pick<AccountDeps, 'handler' | 'sessions' | 'onFailure'> & {
+  readonly startSession: StartSession;
+}): StartSession {
   return async (input, context) => {
     const tokens = await startSession(input, context);
     try {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { sessionAggregate } from '../../domain/session/session.js';
 import { userAggregate } from '../../domain/user/user.js';
@@ -9,7 +9,7 @@ export type Logout = (
   context: CommandContext,
 ) => Promise<void>;
 
-export function makeLogout({ handler }: Pick<Deps, 'handler'>): Logout {
+export function makeLogout({ handler }: Pick<AccountDeps, 'handler'>): Logout {
   return async ({ userId, sessionId, all }, context) => {
     const options = { revokesAccess: true };
     if (all) {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { rejectSession } from '../../domain/session/rejections.js';
 import {
@@ -26,7 +26,7 @@ export function makeRefresh({
   handler,
   refreshTokens,
   accessTokens,
-}: Pick<Deps, 'handler' | 'refreshTokens' | 'accessTokens'>): Refresh {
+}: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens'>): Refresh {
   const sessionTokens = makeSessionTokens({ accessTokens });
 
   return async ({ refreshToken: token }, context) => {

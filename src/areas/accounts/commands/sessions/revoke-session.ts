@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { rejectSession } from '../../domain/session/rejections.js';
 import { sessionAggregate } from '../../domain/session/session.js';
@@ -12,7 +12,7 @@ export type RevokeSession = (
   context: CommandContext,
 ) => Promise<void>;
 
-export function makeRevokeSession({ handler }: Pick<Deps, 'handler'>): RevokeSession {
+export function makeRevokeSession({ handler }: Pick<AccountDeps, 'handler'>): RevokeSession {
   return async ({ userId, sessionId }, context) => {
     const { state } = await handler.load(sessionAggregate, sessionId);
     if (state.status === 'absent' || state.userId !== userId) {

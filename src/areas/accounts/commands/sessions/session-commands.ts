@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { AccountTries } from '../signing-in/account-tries.js';
 import { makeChangePassword } from '../account/change-password.js';
 import type { EndGivenAccess } from '../account/end-given-access.js';
@@ -20,7 +20,7 @@ import { guessing } from '../../../../security/guessing/guessing.js';
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 
 export function makeSessionCommands(
-  deps: Deps & {
+  deps: AccountDeps & {
     readonly findAccount: FindAccount;
     readonly startSession: StartSession;
     readonly endGivenAccess: EndGivenAccess;

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { StartedSession } from '../../domain/session/session.js';
 
 /** `tokens` of docs/design.md#accounts; times in seconds. */
@@ -16,7 +16,7 @@ export type SessionTokens = (
   now: Date,
 ) => Promise<TokenPair>;
 
-export function makeSessionTokens({ accessTokens }: Pick<Deps, 'accessTokens'>): SessionTokens {
+export function makeSessionTokens({ accessTokens }: Pick<AccountDeps, 'accessTokens'>): SessionTokens {
   return async ({ sessionId, session, refreshToken }, now) => {
     const { userId, authenticatedAt, methods, expiresAt, refresh } = session;
     const access = await accessTokens.sign({ userId, sessionId, authenticatedAt, methods });

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
@@ -33,7 +33,7 @@ export function makeStartSession({
   digests,
   refreshTokens,
   accessTokens,
-}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'refreshTokens' | 'accessTokens'>): StartSession {
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'refreshTokens' | 'accessTokens'>): StartSession {
   const sessionTokens = makeSessionTokens({ accessTokens });
   return async ({ userId, epoch, methods, clientIp, userAgent }, context) => {
     const sessionId = derivedId(context, 'session');

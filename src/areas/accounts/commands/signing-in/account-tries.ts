@@ -12,7 +12,7 @@ import type { DailyLimit } from '../../../../security/guessing/daily-count.js';
 import type { GuardedTries, TryOutcome } from '../../../../security/guessing/guarded-tries.js';
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 import { TryPutOff } from '../../../../security/guessing/undecided.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { FindAccount } from './find-account.js';
 
 /** An attempt at a secret of an account. */
@@ -49,7 +49,7 @@ export function makeAccountTries({
   background,
   handler,
   ...deps
-}: Pick<Deps, 'handler' | 'background' | 'stateStore' | 'digests' | 'clock'> & {
+}: Pick<AccountDeps, 'handler' | 'background' | 'stateStore' | 'digests' | 'clock'> & {
   readonly secret: GuessedSecret;
   readonly limits: Readonly<Record<Requester, DailyLimit>>;
   readonly networks: Pick<KnownNetworks, 'requesterOf'>;

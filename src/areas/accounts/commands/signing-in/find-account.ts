@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { emailAggregate } from '../../domain/email/email.js';
 import { hasAddress, type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 
@@ -17,7 +17,7 @@ export type FindAccount = (emailDigest: string) => Promise<Account | null>;
 /** An id that no user has. Its stream is read where an address is not reserved. */
 const unusedId = '00000000-0000-0000-0000-000000000000';
 
-export function makeFindAccount({ handler }: Pick<Deps, 'handler'>): FindAccount {
+export function makeFindAccount({ handler }: Pick<AccountDeps, 'handler'>): FindAccount {
   return async (emailDigest) => {
     const { state: reservation } = await handler.load(emailAggregate, emailDigest);
     const userId = reservation.status === 'reserved' ? reservation.userId : unusedId;

@@ -1,4 +1,5 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { UserRejection } from '../../domain/user/rejections.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { EndGivenAccess } from '../account/end-given-access.js';
@@ -6,7 +7,7 @@ import { refuseBanned } from '../registering/registered-user.js';
 import { checkAddress } from '../address/check-address.js';
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 import type { SignedIn } from './login.js';
-import { isRejection, type Rejection, rejectUseCase, TooManyAttempts } from '../../../shared/rejections.js';
+import { isRejection, rejectUseCase, TooManyAttempts } from '../../../shared/rejections.js';
 import { replyAfterMs } from './send-email-code.js';
 import type { StartSession } from '../sessions/start-session.js';
 import type { TryLoginCode } from './try-login-code.js';
@@ -32,7 +33,7 @@ export interface EmailCodeLoginInput {
 export type LoginByEmailCode = (input: EmailCodeLoginInput, context: CommandContext) => Promise<SignedIn>;
 
 /** The account or its address is gone. The reply does not say which. */
-const refusals: readonly Rejection[] = ['user_not_found', 'address_changed'];
+const refusals: readonly UserRejection[] = ['user_not_found', 'address_changed'];
 
 export function makeLoginByEmailCode({
   handler,
@@ -43,7 +44,7 @@ export function makeLoginByEmailCode({
   users,
   startSession,
   endGivenAccess,
-}: Pick<Deps, 'handler' | 'digests' | 'clock' | 'users'> & {
+}: Pick<AccountDeps, 'handler' | 'digests' | 'clock' | 'users'> & {
   readonly tryLoginCode: TryLoginCode;
   readonly networks: Pick<KnownNetworks, 'remember' | 'rememberOnly'>;
   readonly startSession: StartSession;
@@ -53,7 +54,7 @@ export function makeLoginByEmailCode({
     const releaseMs = clock.now().getTime() + replyAfterMs;
     const emailDigest = digests.email(checkAddress(email).canonical);
     const user = await prove({ emailDigest, code, clientIp }, context).catch(async (error: unknown) => {
-      if (refusals.some((refusal) => isRejection(error, refusal))) return null;
+      if (refusals.some((refusal) => isRejection<UserRejection>(error, refusal))) return null;
       if (error instanceof TooManyAttempts) await untilRelease();
       throw error;
     });

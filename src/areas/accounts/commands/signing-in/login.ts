@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { KeyMissing } from '../../../../keys/sealing/errors.js';
@@ -55,7 +55,7 @@ export function makeLogin({
   startSession,
   onRehashFailed,
   onUncheckable,
-}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'passwords' | 'users'> & {
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'passwords' | 'users'> & {
   readonly findAccount: FindAccount;
   /** Counts by address, for all clients together. */
   readonly passwordTries: AccountTries;

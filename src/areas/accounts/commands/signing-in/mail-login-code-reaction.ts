@@ -5,7 +5,7 @@ import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { loginCodeMessage } from '../../mail/messages.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 
 type LoginCodeIssued = Extract<LoginCodeEvent, { type: 'LoginCodeIssued' }>;
@@ -15,7 +15,7 @@ type LoginCodeIssued = Extract<LoginCodeEvent, { type: 'LoginCodeIssued' }>;
  * replaced by a later one, or when the person is erased.
  */
 export function makeMailLoginCodes(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer' | 'loginCodes' | 'clock'>,
+  deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'loginCodes' | 'clock'>,
 ): Reaction<LoginCodeIssued, MailOutcome | null> {
   const { handler, sealer, loginCodes, clock, publicUrl } = deps;
   return makeMailReaction<LoginCodeIssued>(deps, {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { RegisteredUser } from '../../domain/user/user.js';
@@ -31,7 +31,7 @@ export function makeCheckPresentPassword({
   passwordTries,
   tries,
   onUncheckable,
-}: Pick<Deps, 'sealer' | 'passwords'> & {
+}: Pick<AccountDeps, 'sealer' | 'passwords'> & {
   readonly onUncheckable: OnUncheckable;
   /** Counts by address, for all clients together, and together with sign-ins. */
   readonly passwordTries: AccountTries;

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { AuthenticationMethod } from '../../domain/session/events.js';
 import { sessionAggregate } from '../../domain/session/session.js';
@@ -58,7 +58,7 @@ export function makeReauthenticate({
   checkPresentPassword,
   tryLoginCode,
   passPasskey,
-}: Pick<Deps, 'handler'> & {
+}: Pick<AccountDeps, 'handler'> & {
   readonly passPasskey: PassPasskey;
   readonly checkPresentPassword: CheckPresentPassword;
   readonly tryLoginCode: TryLoginCode;

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import { loginCodeAggregate, type LoginCodeCommand } from '../../domain/login-code/login-code.js';
@@ -40,7 +40,7 @@ export function makeSendEmailCode({
   loginCodes,
   networks,
   clock,
-}: Pick<Deps, 'handler' | 'digests' | 'loginCodes' | 'clock'> & {
+}: Pick<AccountDeps, 'handler' | 'digests' | 'loginCodes' | 'clock'> & {
   readonly findAccount: FindAccount;
   readonly networks: Pick<KnownNetworks, 'requesterOf'>;
 }): SendEmailCode {

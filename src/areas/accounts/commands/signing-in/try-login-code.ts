@@ -1,4 +1,5 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { LoginCodeRejection } from '../../domain/login-code/rejections.js';
+import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Requester } from '../../../../validation/fields.js';
 import { loginCodeAggregate, openIssues } from '../../domain/login-code/login-code.js';
@@ -30,7 +31,7 @@ export function makeTryLoginCode({
   handler,
   loginCodes,
   codeTries,
-}: Pick<Deps, 'handler' | 'loginCodes'> & {
+}: Pick<AccountDeps, 'handler' | 'loginCodes'> & {
   readonly codeTries: AccountTries;
 }): TryLoginCode {
   return async ({ code, ...of }, context) => {
@@ -61,7 +62,7 @@ export function makeTryLoginCode({
       return events.some(({ type }) => type === 'LoginCodeUsed') ? { userId: issue.userId, user } : null;
     } catch (error) {
       // Another attempt used the code, or used up its attempts.
-      if (isRejection(error, 'login_code_refused')) return null;
+      if (isRejection<LoginCodeRejection>(error, 'login_code_refused')) return null;
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Commands } from '../../../commands.js';
+import type { AccountCommands } from '../../commands/index.js';
 import { signedIn, wrap, wrapped } from '../../../../http/resources.js';
 import { noFields, noParams, noQuery } from '../../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../../http/route.js';
@@ -10,7 +10,7 @@ export function makePasskeyLoginRoutes({
   passkeyOptions,
   loginByPasskey,
   passkeys,
-}: Pick<Commands, 'passkeyOptions' | 'loginByPasskey'> & {
+}: Pick<AccountCommands, 'passkeyOptions' | 'loginByPasskey'> & {
   readonly passkeys: object | null;
 }): readonly Route[] {
   return [

@@ -1,7 +1,7 @@
+import type { AccountDeps } from '../../deps.js';
 import { z } from 'zod';
-import type { Commands } from '../../../commands.js';
+import type { AccountCommands } from '../../commands/index.js';
 import { checkNewPasskey } from '../../commands/passkeys/register-passkey.js';
-import type { Readers } from '../../../../../projections/readers.js';
 import { passkeyResource } from '../../../../../projections/accounts/users/resource.js';
 import { namePattern } from '../../../../validation/text.js';
 import { noContent } from '../../../../http/replies/reply.js';
@@ -31,8 +31,8 @@ export function makePasskeyRoutes({
   removePasskey,
   users,
   passkeys,
-}: Pick<Commands, 'passkeyOptions' | 'registerPasskey' | 'renamePasskey' | 'removePasskey'> &
-  Pick<Readers, 'users'> & { readonly passkeys: object | null }): readonly Route[] {
+}: Pick<AccountCommands, 'passkeyOptions' | 'registerPasskey' | 'renamePasskey' | 'removePasskey'> &
+  Pick<AccountDeps, 'users'> & { readonly passkeys: object | null }): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AssetDeps } from '../../deps.js';
 import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
 import type { AssetAddress } from '../change-asset.js';
 import type { OpenAssetStorage } from '../asset-storage.js';
@@ -16,7 +16,7 @@ export function makeIssueMediaLinks({
   handler,
   openAssetStorage,
   playlistUrl,
-}: Pick<Deps, 'clock' | 'handler'> & {
+}: Pick<AssetDeps, 'clock' | 'handler'> & {
   readonly openAssetStorage: OpenAssetStorage;
   readonly playlistUrl: PlaylistUrl;
 }): IssueMediaLinks {

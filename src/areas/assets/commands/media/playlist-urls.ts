@@ -1,6 +1,6 @@
 import { hlsKind } from '../../domain/asset/renditions.js';
 import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AssetDeps } from '../../deps.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 
 /** Makes the URL of this service that serves a playlist (docs/design.md#playlists). */
@@ -9,7 +9,7 @@ export type PlaylistUrl = (grant: PlaylistGrant) => string;
 export function makePlaylistUrl({
   playlistTokens,
   publicUrl,
-}: Pick<Deps, 'playlistTokens' | 'publicUrl'>): PlaylistUrl {
+}: Pick<AssetDeps, 'playlistTokens' | 'publicUrl'>): PlaylistUrl {
   const origin = publicUrl.replace(/\/+$/, '');
   // Some players go by the ending.
   return (grant) => `${origin}/api/v1/hls/${playlistTokens.issue(grant)}/playlist.m3u8`;

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AssetDeps } from '../../deps.js';
 import type { OpenMultipart } from '../../domain/asset/multipart.js';
 import type { OpenAssetStorage } from '../asset-storage.js';
 import { targetOf } from './upload-parts.js';
@@ -15,7 +15,7 @@ export type AbortAtBucket = (
 export function makeAbortAtBucket({
   multipart,
   openAssetStorage,
-}: Pick<Deps, 'multipart'> & { readonly openAssetStorage: OpenAssetStorage }): AbortAtBucket {
+}: Pick<AssetDeps, 'multipart'> & { readonly openAssetStorage: OpenAssetStorage }): AbortAtBucket {
   return async (open, signal) => {
     const aborted = await multipart.abort(targetOf(await openAssetStorage(open), open), signal);
     return aborted === 'done' || aborted.failure === 'missing' ? 'aborted' : aborted.failure;

@@ -1,8 +1,9 @@
+import type { AssetRejection } from '../../domain/asset/rejections.js';
 import { assetAggregate, openMultipart } from '../../domain/asset/asset.js';
 import { assetCategory, assetCodec, type AssetEvent } from '../../domain/asset/events.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AssetDeps } from '../../deps.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { AbortAtBucket } from './abort-at-bucket.js';
 
@@ -16,7 +17,7 @@ export function makeAbortUploads({
   handler,
   clock,
   abortAtBucket,
-}: Pick<Deps, 'handler' | 'clock'> & { readonly abortAtBucket: AbortAtBucket }): Reaction<
+}: Pick<AssetDeps, 'handler' | 'clock'> & { readonly abortAtBucket: AbortAtBucket }): Reaction<
   Due,
   'aborted' | 'put_off'
 > {
@@ -43,7 +44,7 @@ export function makeAbortUploads({
         return (await abortAtBucket(open, signal)) === 'aborted' ? 'aborted' : 'put_off';
       } catch (error) {
         // The storage is disabled or deleted.
-        if (isRejection(error, 'asset_storage_unusable')) return 'put_off';
+        if (isRejection<AssetRejection>(error, 'asset_storage_unusable')) return 'put_off';
         throw error;
       }
     },

@@ -1,9 +1,10 @@
+import type { AssetRejection } from '../../domain/asset/rejections.js';
 import { assetAggregate } from '../../domain/asset/asset.js';
 import { assetCategory, assetCodec, type AssetEvent } from '../../domain/asset/events.js';
 import type { SeenObject } from '../../domain/asset/status.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { AssetDeps } from '../../deps.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { AskBucket } from '../ask-bucket.js';
 
@@ -25,7 +26,7 @@ export function makeCheckUploads({
   handler,
   clock,
   askBucket,
-}: Pick<Deps, 'handler' | 'clock'> & { readonly askBucket: AskBucket }): Reaction<
+}: Pick<AssetDeps, 'handler' | 'clock'> & { readonly askBucket: AskBucket }): Reaction<
   AssetUploadExpected,
   CheckResult
 > {
@@ -67,7 +68,7 @@ export function makeCheckUploads({
       return null;
     } catch (error) {
       // A disabled storage may be enabled before the next check.
-      if (isRejection(error, 'asset_storage_unusable')) return null;
+      if (isRejection<AssetRejection>(error, 'asset_storage_unusable')) return null;
       throw error;
     }
   }

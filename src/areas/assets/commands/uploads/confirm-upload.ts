@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AssetDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
@@ -26,7 +26,7 @@ export function makeConfirmUpload({
   handler,
   assets,
   askBucket,
-}: Pick<Deps, 'handler' | 'assets'> & { readonly askBucket: AskBucket }): ConfirmUpload {
+}: Pick<AssetDeps, 'handler' | 'assets'> & { readonly askBucket: AskBucket }): ConfirmUpload {
   return async ({ projectId, assetId, sha256 }, context) => {
     const { state } = await handler.load(assetAggregate, assetId);
     const seen = seenBy(await askBucket(existingAsset(state, projectId)));

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AssetDeps } from '../../deps.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
@@ -46,7 +46,7 @@ export function makeCompleteUpload({
   openAssetStorage,
   askBucket,
   confirmUpload,
-}: Pick<Deps, 'clock' | 'handler' | 'multipart'> & {
+}: Pick<AssetDeps, 'clock' | 'handler' | 'multipart'> & {
   readonly openAssetStorage: OpenAssetStorage;
   readonly askBucket: AskBucket;
   readonly confirmUpload: ConfirmUpload;
@@ -135,7 +135,7 @@ export type AbortUpload = (input: UploadAddress, context: CommandContext) => Pro
 export function makeAbortUpload({
   handler,
   abortAtBucket,
-}: Pick<Deps, 'handler'> & { readonly abortAtBucket: AbortAtBucket }): AbortUpload {
+}: Pick<AssetDeps, 'handler'> & { readonly abortAtBucket: AbortAtBucket }): AbortUpload {
   return async ({ projectId, assetId, uploadId }, context) => {
     const { state } = await handler.load(assetAggregate, assetId);
     existingAsset(state, projectId);

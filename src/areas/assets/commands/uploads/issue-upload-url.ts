@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AssetDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { assetAggregate, type ExistingAsset, existingAsset } from '../../domain/asset/asset.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
@@ -46,7 +46,7 @@ export function makeIssueUploadUrl({
   handler,
   openAssetStorage,
   refuseBeyondCapacity,
-}: Pick<Deps, 'clock' | 'handler'> & {
+}: Pick<AssetDeps, 'clock' | 'handler'> & {
   readonly refuseBeyondCapacity: RefuseBeyondCapacity;
   readonly openAssetStorage: OpenAssetStorage;
 }): IssueUploadUrl {

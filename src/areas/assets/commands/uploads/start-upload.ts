@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { AssetDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import {
@@ -29,7 +29,7 @@ export type UploadAddress = AssetAddress & { readonly uploadId: string };
  */
 export type ListUploadParts = (input: UploadAddress & PartsPage) => Promise<UploadPage>;
 
-type Parts = Pick<Deps, 'clock' | 'handler' | 'multipart'> & {
+type Parts = Pick<AssetDeps, 'clock' | 'handler' | 'multipart'> & {
   readonly openAssetStorage: OpenAssetStorage;
   readonly refuseBeyondCapacity: RefuseBeyondCapacity;
 };

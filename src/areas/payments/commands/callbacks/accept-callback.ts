@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
 import { withTimeLimit } from '../../../../kit/time-limit.js';
@@ -45,7 +45,7 @@ export function makeAcceptCallback({
   clock,
   onConflict,
   onFailure,
-}: AcceptNotices & Pick<Deps, 'handler' | 'paymentMakers' | 'clock'>): AcceptCallback {
+}: AcceptNotices & Pick<PaymentDeps, 'handler' | 'paymentMakers' | 'clock'>): AcceptCallback {
   const handler = makeUrgent(written);
   const settlePayment = makeSettlePayment({ handler, paymentMakers });
   const passOnCallback = makePassOnCallback({ handler, settlePayment });

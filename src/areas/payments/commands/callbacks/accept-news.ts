@@ -7,7 +7,7 @@ import type { PaymentNotification, PaymentProviderName } from '../../domain/paym
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { VerifiedCallback } from '../../platforms/payment-provider.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { AcceptCallback } from './accept-callback.js';
 
 /**
@@ -24,7 +24,7 @@ export type AcceptNews = (
 export function makeAcceptNews({
   handler,
   acceptCallback,
-}: Pick<Deps, 'handler'> & { readonly acceptCallback: AcceptCallback }): AcceptNews {
+}: Pick<PaymentDeps, 'handler'> & { readonly acceptCallback: AcceptCallback }): AcceptNews {
   return async (provider, report, context) => {
     const facts = report.notifications.filter(({ fact }) => fact.kind !== 'nothing');
     const known = await Promise.all(facts.map((one) => isKnown(provider, report, one)));

@@ -1,10 +1,9 @@
-import type { Readers } from '../../../../../projections/readers.js';
 import type { OrderForOperator } from '../../../../../projections/payments/orders/resource.js';
 import type { PaymentCallbackResource } from '../../../../../projections/payments/payment-callbacks/resource.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
 import { paymentProvider } from '../../domain/payment.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import { transactionStreamId } from '../../domain/payment-ids.js';
 
 /** What is known of a transaction. */
@@ -25,7 +24,7 @@ export function makeFindPayments({
   handler,
   orders,
   paymentCallbacks,
-}: Pick<Deps, 'handler'> & Pick<Readers, 'orders' | 'paymentCallbacks'>): FindPayments {
+}: Pick<PaymentDeps, 'handler'> & Pick<PaymentDeps, 'orders' | 'paymentCallbacks'>): FindPayments {
   return async (transactionId) => {
     const [items, linked] = await Promise.all([
       paymentCallbacks.ofTransaction(transactionId),

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { checkoutAggregate } from '../../domain/checkout/checkout.js';
@@ -21,7 +21,7 @@ export type PassOnCallback = (
 export function makePassOnCallback({
   handler,
   settlePayment,
-}: Pick<Deps, 'handler'> & { readonly settlePayment: SettlePayment }): PassOnCallback {
+}: Pick<PaymentDeps, 'handler'> & { readonly settlePayment: SettlePayment }): PassOnCallback {
   return async (callbackId, context) => {
     const { callback, isDone, appliedTo } = (await handler.load(paymentCallbackAggregate, callbackId)).state;
     if (callback === null || isDone) return [];

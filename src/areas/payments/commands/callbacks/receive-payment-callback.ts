@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import type { Acknowledgement, PaymentCallback } from '../../platforms/payment-provider.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { AcceptCallback, AcceptNotices } from './accept-callback.js';
 
 export type CallbackOutcome =
@@ -41,7 +41,9 @@ export function makeReceivePaymentCallback({
   acceptCallback,
   onRefused,
 }: Pick<CallbackNotices, 'onRefused'> &
-  Pick<Deps, 'paymentProviders'> & { readonly acceptCallback: AcceptCallback }): ReceivePaymentCallback {
+  Pick<PaymentDeps, 'paymentProviders'> & {
+    readonly acceptCallback: AcceptCallback;
+  }): ReceivePaymentCallback {
   return async ({ name, callback }, context) => {
     const provider = paymentProviders.get(name);
     if (callback.method === 'GET' && (callback.query === '' || !confirmsByGet.includes(name))) {

@@ -1,4 +1,5 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentRejection } from '../../domain/transaction/rejections.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
@@ -37,7 +38,10 @@ export type SettlePayment = ReturnType<typeof makeSettlePayment>;
  * are idempotent, so several processes may do them, and one process completes the work of another that crashed. Each
  * function throws StoreUnavailable and Overloaded.
  */
-export function makeSettlePayment({ handler, paymentMakers }: Pick<Deps, 'handler' | 'paymentMakers'>) {
+export function makeSettlePayment({
+  handler,
+  paymentMakers,
+}: Pick<PaymentDeps, 'handler' | 'paymentMakers'>) {
   const madePayments = makeMadePayments({ handler, paymentMakers });
   return { accept, isTold, tell, tellOrder, hasRoom, placedOrder };
 
@@ -55,7 +59,7 @@ export function makeSettlePayment({ handler, paymentMakers }: Pick<Deps, 'handle
     try {
       return await acceptIn(named === null ? own() : transactionStreamId(provider, named), report, context);
     } catch (error) {
-      if (!isRejection(error, 'transaction_full')) throw error;
+      if (!isRejection<PaymentRejection>(error, 'transaction_full')) throw error;
       return acceptIn(own(), { ...report, is_excess: true }, stepContext(context, 'excess'));
     }
   }

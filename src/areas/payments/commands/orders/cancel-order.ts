@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import { orderAggregate } from '../../domain/order/order.js';
@@ -20,7 +20,7 @@ export type CancelOrder = (
   context: CommandContext,
 ) => Promise<Versioned<OrderResource>>;
 
-export function makeCancelOrder({ handler, orders }: Pick<Deps, 'handler' | 'orders'>): CancelOrder {
+export function makeCancelOrder({ handler, orders }: Pick<PaymentDeps, 'handler' | 'orders'>): CancelOrder {
   return async ({ userId, orderId, expectedRevision }, context) => {
     const { state } = await handler.load(orderAggregate, orderId);
     // The owner of an order never changes, so this check before `handle` holds.

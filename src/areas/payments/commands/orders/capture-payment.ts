@@ -5,7 +5,7 @@ import { PlatformError } from '../../domain/platform-error.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 
 /** What became of a capture. A refused one moves no money. `code`: the platform's. */
 export type CaptureOutcome =
@@ -32,7 +32,7 @@ export function makeCapturePayment({
   clock,
   paymentMakers,
   onFailure,
-}: Pick<Deps, 'handler' | 'clock' | 'paymentMakers' | 'onFailure'>): CapturePayment {
+}: Pick<PaymentDeps, 'handler' | 'clock' | 'paymentMakers' | 'onFailure'>): CapturePayment {
   return {
     isDue: async (orderId, approval) => {
       const { state } = await handler.load(checkoutAggregate, orderId);

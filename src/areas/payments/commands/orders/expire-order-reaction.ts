@@ -2,12 +2,15 @@ import { orderCategory, orderCodec, type OrderEvent } from '../../domain/order/e
 import { isUnpaid, orderAggregate } from '../../domain/order/order.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 
 type OrderPlaced = Extract<OrderEvent, { type: 'OrderPlaced' }>;
 
 /** Expires every order that is not paid in time (docs/design.md#plans-and-orders). Each order waits with a timer. */
-export function makeExpireOrders({ handler, clock }: Pick<Deps, 'handler' | 'clock'>): Reaction<OrderPlaced> {
+export function makeExpireOrders({
+  handler,
+  clock,
+}: Pick<PaymentDeps, 'handler' | 'clock'>): Reaction<OrderPlaced> {
   return {
     name: 'expire-orders',
     category: orderCategory,

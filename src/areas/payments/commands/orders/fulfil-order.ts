@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../../../kit/overloaded.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
@@ -43,7 +43,7 @@ type Step = 'grant' | 'take-back' | 'mark' | 'report';
 
 const stepsMax = 50;
 
-export function makeFulfilOrder({ handler }: Pick<Deps, 'handler'>): FulfilOrder {
+export function makeFulfilOrder({ handler }: Pick<PaymentDeps, 'handler'>): FulfilOrder {
   return {
     isOwed: async (orderId) => nextFulfilmentStep(await load(orderId)) !== null,
     fulfil: async (orderId, context) => {

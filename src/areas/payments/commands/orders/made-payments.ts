@@ -1,7 +1,7 @@
 import { checkoutAggregate, isPaymentMade, type MadeReference } from '../../domain/checkout/checkout.js';
 import type { PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
 import type { Due, TransactionReport } from '../../domain/transaction/status.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 
 /**
  * Returns the payments that the service made for an order, where a payment is due and a report of its transaction names
@@ -20,7 +20,7 @@ export type MadePayments = (
 export function makeMadePayments({
   handler,
   paymentMakers,
-}: Pick<Deps, 'handler' | 'paymentMakers'>): MadePayments {
+}: Pick<PaymentDeps, 'handler' | 'paymentMakers'>): MadePayments {
   return async (provider, { orderId, reports: due }, reports) => {
     if (!due.some(({ told }) => told.some(isPaid)) || !paymentMakers.has(provider)) return [];
     const named = paidReferences(reports);

@@ -14,7 +14,7 @@ import { rejectOrder } from '../../domain/order/rejections.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { MadePayment, PaymentMaker, PaymentRequest } from '../../platforms/payment-maker.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import { askPlatform } from '../reconciling/ask-platform.js';
 
@@ -70,7 +70,7 @@ const storedWay = z.strictObject({
 export function makeCheckReturnUrl({
   browserOrigins,
   publicUrl,
-}: Pick<Deps, 'browserOrigins' | 'publicUrl'>): CheckReturnUrl {
+}: Pick<PaymentDeps, 'browserOrigins' | 'publicUrl'>): CheckReturnUrl {
   return (returnUrl) => {
     if (returnUrl === undefined) return;
     const url = URL.canParse(returnUrl) ? new URL(returnUrl) : null;
@@ -84,7 +84,7 @@ export function makeCheckReturnUrl({
 
 export function makePayOrder(
   deps: Pick<
-    Deps,
+    PaymentDeps,
     | 'handler'
     | 'sealer'
     | 'projects'

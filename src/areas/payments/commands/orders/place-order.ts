@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
@@ -41,7 +41,7 @@ export type CheckOrder = (
   readonly projectId: string | null;
 };
 
-export function makeCheckOrder({ plans }: Pick<Deps, 'plans'>): CheckOrder {
+export function makeCheckOrder({ plans }: Pick<PaymentDeps, 'plans'>): CheckOrder {
   return ({ planId, provider, currency = defaultCurrency(provider), projectId }) => {
     const { plan, amount } = findOffer(plans, { planId, currency });
     const problem = whyNotPayable(provider, { amount, currency });
@@ -62,7 +62,7 @@ export function makePlaceOrder({
   projects,
   orders,
   places,
-}: Pick<Deps, 'handler' | 'plans' | 'projects' | 'orders' | 'paymentProviders'> & {
+}: Pick<PaymentDeps, 'handler' | 'plans' | 'projects' | 'orders' | 'paymentProviders'> & {
   readonly places: Places;
 }): PlaceOrder {
   const checkOrder = makeCheckOrder({ plans });

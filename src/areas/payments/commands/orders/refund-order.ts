@@ -11,7 +11,7 @@ import { checkText } from '../../../../validation/text.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { MadeRefund, PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import { askPlatform } from '../reconciling/ask-platform.js';
 import { sealPaymentNote } from '../callbacks/payment-notes.js';
@@ -48,7 +48,7 @@ export interface OrderRefund {
 export type RefundOrder = (input: RefundOrderInput, context: CommandContext) => Promise<OrderRefund>;
 
 export function makeRefundOrder(
-  deps: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'paymentMakers' | 'publicUrl' | 'onFailure'>,
+  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests' | 'paymentMakers' | 'publicUrl' | 'onFailure'>,
 ): RefundOrder {
   const { handler, paymentMakers, publicUrl, onFailure } = deps;
 

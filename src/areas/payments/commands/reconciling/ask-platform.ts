@@ -1,6 +1,6 @@
 import type { PaymentProviderName } from '../../domain/payment.js';
 import { PlatformError } from '../../domain/platform-error.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 
 /**
@@ -11,7 +11,7 @@ import { rejectUseCase } from '../../../shared/rejections.js';
 export async function askPlatform<Result>(
   { provider, work }: { readonly provider: PaymentProviderName; readonly work: string },
   ask: () => Promise<Result>,
-  onFailure: Deps['onFailure'],
+  onFailure: PaymentDeps['onFailure'],
 ): Promise<Result> {
   try {
     return await ask();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import { canBeReconciled, type ReconcilePayments } from './reconcile-payments.js';
 
 const dayMs = 86_400_000;
@@ -39,7 +39,7 @@ export function makeReconcileDaily({
   stateStore,
   clock,
   reconcilePayments,
-}: Pick<Deps, 'paymentMakers' | 'stateStore' | 'clock'> & {
+}: Pick<PaymentDeps, 'paymentMakers' | 'stateStore' | 'clock'> & {
   readonly reconcilePayments: ReconcilePayments;
 }): ReconcileDaily {
   const providers = [...paymentMakers.values()].filter(canBeReconciled).map(({ provider }) => provider);

@@ -8,8 +8,8 @@ import { orderNumber } from '../../domain/order/number.js';
 import { orderAggregate } from '../../domain/order/order.js';
 import { transactionKey } from '../../domain/order/review.js';
 import type { QueriedPayment, QueryingMaker } from '../../platforms/queried-payment.js';
-import type { Deps } from '../../../shared/deps.js';
-import { isRejection } from '../../../shared/rejections.js';
+import type { PaymentDeps } from '../../deps.js';
+import { isRejection, type UseCaseRejection } from '../../../shared/rejections.js';
 import type { AcceptNews } from '../callbacks/accept-news.js';
 import { askPlatform } from './ask-platform.js';
 import { type Reconciled, type ReconcilePeriod, reconcilingMs } from './reconcile-period.js';
@@ -33,7 +33,7 @@ export function makeReconcileOrders({
   clock,
   onFailure,
   acceptNews,
-}: Pick<Deps, 'handler' | 'orders' | 'clock' | 'onFailure'> & {
+}: Pick<PaymentDeps, 'handler' | 'orders' | 'clock' | 'onFailure'> & {
   readonly acceptNews: AcceptNews;
 }): ReconcileOrders {
   return async (maker, { from, to, after }, context) => {
@@ -68,7 +68,7 @@ export function makeReconcileOrders({
       const { isTold, isNews, failures } = await ask(id);
       if (isNews) reported += 1;
       if (failures.length > 0) failed.push(id);
-      if (!isTold && isRejection(failures[0], 'platform_unavailable')) unanswered += 1;
+      if (!isTold && isRejection<UseCaseRejection>(failures[0], 'platform_unavailable')) unanswered += 1;
       if (unanswered === failedMax && asked === failedMax) throw failures[0];
     }
     return { asked, reported, failed };
@@ -175,5 +175,8 @@ interface Answers {
 
 /** Returns whether the error is the platform's, about one order. */
 function isOfPlatform(error: unknown): boolean {
-  return isRejection(error, 'platform_unavailable') || isRejection(error, 'payment_refused');
+  return (
+    isRejection<UseCaseRejection>(error, 'platform_unavailable') ||
+    isRejection<UseCaseRejection>(error, 'payment_refused')
+  );
 }

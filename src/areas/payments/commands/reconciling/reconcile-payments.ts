@@ -3,7 +3,7 @@ import { invalid } from '../../../../validation/invalid-request.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import type { PaymentMaker } from '../../platforms/payment-maker.js';
 import type { ListingMaker, QueryingMaker } from '../../platforms/queried-payment.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import type { Reconciled, ReconcilePeriod } from './reconcile-period.js';
 import type { ReconcileOrders } from './reconcile-orders.js';
@@ -39,7 +39,7 @@ export function makeReconcilePayments({
   paymentMakers,
   reconcileOrders,
   reconcileReports,
-}: Pick<Deps, 'paymentMakers'> & {
+}: Pick<PaymentDeps, 'paymentMakers'> & {
   readonly reconcileOrders: ReconcileOrders;
   readonly reconcileReports: ReconcileReports;
 }): ReconcilePayments {

@@ -1,7 +1,7 @@
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { ListingMaker } from '../../platforms/queried-payment.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { AcceptNews } from '../callbacks/accept-news.js';
 import { askPlatform } from './ask-platform.js';
 import { type Reconciled, type ReconcilePeriod, reconcilingMs } from './reconcile-period.js';
@@ -22,7 +22,7 @@ export function makeReconcileReports({
   clock,
   onFailure,
   acceptNews,
-}: Pick<Deps, 'clock' | 'onFailure'> & { readonly acceptNews: AcceptNews }): ReconcileReports {
+}: Pick<PaymentDeps, 'clock' | 'onFailure'> & { readonly acceptNews: AcceptNews }): ReconcileReports {
   return async (maker, { after, ...period }, context) => {
     const { provider } = maker;
     const endMs = clock.now().getTime() + reconcilingMs;

@@ -1,4 +1,5 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentRejection } from '../../domain/transaction/rejections.js';
+import type { PaymentDeps } from '../../deps.js';
 import { unmatchedPlace } from '../../../../../projections/payments/payment-callbacks/reader.js';
 import type { HoldReason } from '../../domain/payment.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
@@ -47,7 +48,7 @@ export function makeDismissUnmatched({
   resolvePayment,
   paymentCallbacks,
   clock,
-}: Pick<Deps, 'paymentCallbacks' | 'clock'> & {
+}: Pick<PaymentDeps, 'paymentCallbacks' | 'clock'> & {
   readonly resolvePayment: ResolvePayment;
 }): DismissUnmatched {
   return async ({ reason, provider, receivedBefore, note, after }, context) => {
@@ -81,7 +82,7 @@ export function makeDismissUnmatched({
         return true;
       } catch (error) {
         const isDone = ['payment_callback_not_held', 'payment_callback_resolved'] as const;
-        if (isDone.some((code) => isRejection(error, code))) return false;
+        if (isDone.some((code) => isRejection<PaymentRejection>(error, code))) return false;
         throw error;
       }
     }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { contradictionOf } from '../../domain/order/contradiction.js';
@@ -54,7 +54,7 @@ export type RecordPayment = (request: RecordRequest, context: CommandContext) =>
 const clockSkewMs = 300_000;
 
 export function makeRecordPayment(
-  deps: Pick<Deps, 'handler' | 'sealer' | 'digests'> & {
+  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & {
     readonly passOnCallback: PassOnCallback;
   },
 ): RecordPayment {

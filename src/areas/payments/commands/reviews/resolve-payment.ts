@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { invalid } from '../../../../validation/invalid-request.js';
@@ -60,7 +60,7 @@ interface Places {
 }
 
 export function makeResolvePayment(
-  deps: Pick<Deps, 'handler' | 'sealer' | 'digests'> & { readonly settlePayment: SettlePayment },
+  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & { readonly settlePayment: SettlePayment },
 ): ResolvePayment {
   const { handler, settlePayment } = deps;
 

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import type { AcceptInvitation } from './accept-invitation.js';
 import { projectCodec, type ProjectEvent, projectCategory } from '../../domain/project/events.js';
 import { userCodec, type UserEvent, userCategory } from '../../../accounts/domain/user/events.js';
@@ -39,7 +39,7 @@ export function makeAcceptOpenInvitations({
   acceptInvitation,
   members,
   projectsShowUpTo,
-}: Pick<Deps, 'members'> & {
+}: Pick<ProjectDeps, 'members'> & {
   readonly acceptInvitation: AcceptInvitation;
   /** Says whether the view of projects has reached the position. */
   readonly projectsShowUpTo: (position: Position) => boolean;

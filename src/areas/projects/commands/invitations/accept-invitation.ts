@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { invitationOf } from '../../domain/project/status.js';
@@ -15,7 +15,7 @@ export type AcceptInvitation = (input: AcceptInvitationInput, context: CommandCo
 export function makeAcceptInvitation({
   handler,
   verifiedHolder,
-}: Pick<Deps, 'handler'> & {
+}: Pick<ProjectDeps, 'handler'> & {
   readonly verifiedHolder: VerifiedHolder;
 }): AcceptInvitation {
   return async ({ projectId, invitationId }, context) => {

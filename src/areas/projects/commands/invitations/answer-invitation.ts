@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { projectAggregate, type ProjectCommand } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
@@ -22,7 +22,7 @@ export type AcceptOffer = (input: AnswerInvitationInput, context: CommandContext
 /** Declines an invitation or an offer. @throws CommandRejected offer_not_found */
 export type DeclineOffer = (input: AnswerInvitationInput, context: CommandContext) => Promise<void>;
 
-type AnswerDeps = Pick<Deps, 'handler' | 'invitations' | 'projects'> & {
+type AnswerDeps = Pick<ProjectDeps, 'handler' | 'invitations' | 'projects'> & {
   /** The places of owned projects. */
   readonly places: Places;
 };

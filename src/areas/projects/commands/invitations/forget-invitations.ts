@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import { projectAggregate } from '../../domain/project/project.js';
 
 export interface ForgetInvitationsInput {
@@ -13,7 +13,7 @@ export type ForgetInvitations = (input: ForgetInvitationsInput) => Promise<void>
 export function makeForgetInvitations({
   handler,
   sealer,
-}: Pick<Deps, 'handler' | 'sealer'>): ForgetInvitations {
+}: Pick<ProjectDeps, 'handler' | 'sealer'>): ForgetInvitations {
   return async ({ projectId, ended }) => {
     const { state } = await handler.load(projectAggregate, projectId);
     const open = state.status === 'deleted' ? state.invitationIds : [];

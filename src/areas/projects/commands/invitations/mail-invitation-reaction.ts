@@ -6,7 +6,7 @@ import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { invitationMessage } from '../members/member-messages.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 
 type MemberInvited = Extract<ProjectEvent, { type: 'MemberInvited' }>;
@@ -16,7 +16,7 @@ type MemberInvited = Extract<ProjectEvent, { type: 'MemberInvited' }>;
  * withdrawn, or when the project is deleted. The mail names no inviter who is erased.
  */
 export function makeMailInvitations(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer' | 'users'>,
+  deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>,
 ): Reaction<MemberInvited, MailOutcome | null> {
   const { handler, sealer, users, publicUrl } = deps;
   return makeMailReaction<MemberInvited>(deps, {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
@@ -47,7 +47,7 @@ export function makeAddMember({
   countInvitation,
   takeBackIfEnded,
   mailConfigured,
-}: Pick<Deps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> & {
+}: Pick<ProjectDeps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> & {
   readonly verifiedHolder: VerifiedHolder;
   readonly requireProved: RequireProved;
   readonly countInvitation: CountInvitation;

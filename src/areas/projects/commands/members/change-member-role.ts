@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { projectAggregate } from '../../domain/project/project.js';
@@ -37,7 +37,7 @@ export function makeChangeMemberRole({
   acceptInvitation,
   countNotice,
   takeBackIfEnded,
-}: Pick<Deps, 'handler' | 'members'> & {
+}: Pick<ProjectDeps, 'handler' | 'members'> & {
   readonly acceptInvitation: AcceptInvitation;
   readonly countNotice: CountNotice;
   readonly takeBackIfEnded: TakeBackIfEnded;

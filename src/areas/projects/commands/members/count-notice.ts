@@ -3,7 +3,7 @@ import { lowersOwner } from '../../domain/access/lowered-invitations.js';
 import { projectAggregate, type ProjectCommand, type ProjectState } from '../../domain/project/project.js';
 import { invitationOf } from '../../domain/project/status.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import type { CountInvitation } from '../invitations/invitation-limits.js';
 import type { RequireProved } from '../require-proved.js';
 import { noticeOf } from '../../domain/project/notices.js';
@@ -27,7 +27,7 @@ export function makeCountNotice({
   handler,
   requireProved,
   countInvitation,
-}: Pick<Deps, 'handler'> & {
+}: Pick<ProjectDeps, 'handler'> & {
   readonly requireProved: RequireProved;
   readonly countInvitation: CountInvitation;
 }): CountNotice {

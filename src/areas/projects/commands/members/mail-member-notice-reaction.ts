@@ -16,7 +16,7 @@ import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
 import { memberNoticeMessage } from './member-messages.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 
 type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[number] }>;
@@ -27,7 +27,7 @@ type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[nu
  * command has counted the mail under the limits on invitations.
  */
 export function makeMailMemberNotices(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer' | 'users'>,
+  deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>,
 ): Reaction<NoticedMemberEvent, MailOutcome | null> {
   const { handler, sealer, users, publicUrl } = deps;
   return makeMailReaction<NoticedMemberEvent>(deps, {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
@@ -11,7 +11,7 @@ export interface RemoveErasedMemberInput {
 /** Ends the membership of an erased account; does nothing while the account exists. */
 export type RemoveErasedMember = (input: RemoveErasedMemberInput, context: CommandContext) => Promise<void>;
 
-export function makeRemoveErasedMember({ handler }: Pick<Deps, 'handler'>): RemoveErasedMember {
+export function makeRemoveErasedMember({ handler }: Pick<ProjectDeps, 'handler'>): RemoveErasedMember {
   return async ({ projectId, userId }, context) => {
     const { state } = await handler.load(userAggregate, userId);
     if (state.status !== 'erased') return;

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ProjectDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { projectAggregate } from '../../domain/project/project.js';
 
@@ -15,7 +15,7 @@ export interface RemoveMemberInput {
  */
 export type RemoveMember = (input: RemoveMemberInput, context: CommandContext) => Promise<void>;
 
-export function makeRemoveMember({ handler }: Pick<Deps, 'handler'>): RemoveMember {
+export function makeRemoveMember({ handler }: Pick<ProjectDeps, 'handler'>): RemoveMember {
   return async ({ projectId, actorId, memberId }, context) => {
     await handler.handle(
       { aggregate: projectAggregate, id: projectId },

@@ -3,7 +3,7 @@ import { roleIn } from '../../../projects/domain/project/status.js';
 import type { OpenShare } from '../../domain/share/share.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 
 /** The user who gets mails about a share. */
 export interface ShareRecipient {
@@ -24,7 +24,7 @@ export type FindShareRecipient = (
 export function makeFindShareRecipient({
   handler,
   sealer,
-}: Pick<Deps, 'handler' | 'sealer'>): FindShareRecipient {
+}: Pick<ShareDeps, 'handler' | 'sealer'>): FindShareRecipient {
   return async ({ projectId, createdBy }) => {
     const { state: project } = await handler.load(projectAggregate, projectId);
     if (project.status !== 'existing') return null;

@@ -2,7 +2,7 @@ import { shareMailCategory, shareMailCodec, type ShareMailEvent } from '../../do
 import { allMailed, shareMailAggregate, shareMailLifetimeMs } from '../../domain/share-mail/share-mail.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 
 /**
  * Destroys the key of the addresses and of the message of a request when all its mails have gone, and at the latest when
@@ -12,7 +12,7 @@ export function makeForgetShareMails({
   handler,
   sealer,
   clock,
-}: Pick<Deps, 'handler' | 'sealer' | 'clock'>): Reaction<ShareMailEvent> {
+}: Pick<ShareDeps, 'handler' | 'sealer' | 'clock'>): Reaction<ShareMailEvent> {
   return {
     name: 'forget-share-mails',
     category: shareMailCategory,

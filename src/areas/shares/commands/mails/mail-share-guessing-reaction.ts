@@ -6,7 +6,7 @@ import { securityNoticeLifetimeMs } from '../../../accounts/domain/user/security
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { securityNoticeMessage } from '../../../accounts/mail/security-notices.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { makeFindShareRecipient } from './find-share-recipient.js';
 
@@ -19,7 +19,7 @@ const kind = 'share_guessed_at';
  * share is revoked, or after a day. `FindShareRecipient` says who gets the mail in place of the sharer.
  */
 export function makeMailShareGuessing(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer'>,
+  deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>,
 ): Reaction<LimitReached, MailOutcome | null> {
   const { handler, publicUrl } = deps;
   const findRecipient = makeFindShareRecipient(deps);

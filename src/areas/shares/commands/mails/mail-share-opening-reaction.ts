@@ -14,7 +14,7 @@ import { type OpenShare, shareAggregate } from '../../domain/share/share.js';
 import { securityNoticeLifetimeMs } from '../../../accounts/domain/user/security-notices.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { securityNoticeMessage } from '../../../accounts/mail/security-notices.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { makeFindShareRecipient } from './find-share-recipient.js';
 
@@ -29,7 +29,7 @@ const endOf = (openedAt: Date): Date => new Date(openedAt.getTime() + securityNo
  * Requests the mail about the first opening of a share, once for a share. Openings at the same moment append to one stream,
  * `securitynotice-<share id>`, so one of them requests the mail: claims keep apart the turns of one event only.
  */
-export function makeRequestOpeningNotices({ handler }: Pick<Deps, 'handler'>): Reaction<Opened> {
+export function makeRequestOpeningNotices({ handler }: Pick<ShareDeps, 'handler'>): Reaction<Opened> {
   return {
     name: 'request-opening-notices',
     category: shareAccessCategory,
@@ -54,7 +54,7 @@ export function makeRequestOpeningNotices({ handler }: Pick<Deps, 'handler'>): R
  * nothing when the share is revoked, or after a day.
  */
 export function makeMailShareOpening(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer'>,
+  deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>,
 ): Reaction<Requested, MailOutcome | null> {
   const { handler, publicUrl } = deps;
   const findRecipient = makeFindShareRecipient(deps);
@@ -85,7 +85,7 @@ export function makeMailShareOpening(
 }
 
 /** Returns the share if it is open and its sharer wants the mail. */
-async function notifying(handler: Deps['handler'], shareId: string): Promise<OpenShare | null> {
+async function notifying(handler: ShareDeps['handler'], shareId: string): Promise<OpenShare | null> {
   const { state: share } = await handler.load(shareAggregate, shareId);
   return share.status === 'open' && share.notify_sharer ? share : null;
 }

@@ -8,7 +8,7 @@ import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
 import { shareLinkMessage } from './share-messages.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 
 type Requested = Extract<ShareMailEvent, { type: 'ShareMailRequested' }>;
@@ -18,7 +18,7 @@ type Requested = Extract<ShareMailEvent, { type: 'ShareMailRequested' }>;
  * deleted, the sender has left the project, or after a day.
  */
 export function makeMailShareLinks(
-  deps: MailDeps & Pick<Deps, 'handler' | 'sealer' | 'shares' | 'users' | 'clock'>,
+  deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer' | 'shares' | 'users' | 'clock'>,
 ): Reaction<Requested, MailOutcome | null> {
   const { handler, sealer, shares, users, clock, publicUrl } = deps;
   return makeMailReaction<Requested>(deps, {

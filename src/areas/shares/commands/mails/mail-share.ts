@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import { invalid } from '../../../../validation/invalid-request.js';
@@ -68,7 +68,7 @@ export function makeMailShare({
   findSharedAssets,
   requireProved,
   countShareMails,
-}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'clock' | 'mailConfigured'> & {
+}: Pick<ShareDeps, 'handler' | 'sealer' | 'digests' | 'clock' | 'mailConfigured'> & {
   readonly findSharedAssets: FindSharedAssets;
   readonly requireProved: RequireProved;
   readonly countShareMails: CountShareMails;

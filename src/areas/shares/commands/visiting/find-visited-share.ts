@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import { isUsable, isUsableBy, type OpenShare, shareAggregate } from '../../domain/share/share.js';
 import { digestShareToken } from '../../../../keys/codes/share-tokens.js';
 import { type FindSharedAssets, nobodysId, type SharedAssets } from './shared-asset.js';
@@ -24,7 +24,7 @@ export function makeFindVisitedShare({
   clock,
   shares,
   findSharedAssets,
-}: Pick<Deps, 'handler' | 'digests' | 'clock' | 'shares'> & {
+}: Pick<ShareDeps, 'handler' | 'digests' | 'clock' | 'shares'> & {
   readonly findSharedAssets: FindSharedAssets;
 }): FindVisitedShare {
   return async (token, accessId) => {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import type { RecordShareAccess } from './record-share-access.js';
 import { shareCodec, type ShareEvent, shareCategory } from '../../domain/share/events.js';
 import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
@@ -13,7 +13,7 @@ const requestMs = 15_000;
 export function makeRecordShareAccesses({
   recordShareAccess,
   clock,
-}: Pick<Deps, 'clock'> & {
+}: Pick<ShareDeps, 'clock'> & {
   readonly recordShareAccess: RecordShareAccess;
 }): Reaction<ShareUsed> {
   const accessOf = (event: ReactionEvent<ShareUsed>) => ({

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { shareAccessAggregate } from '../../domain/share-access/share-access.js';
 import { shareAggregate } from '../../domain/share/share.js';
@@ -25,7 +25,7 @@ export interface RecordShareAccess {
   finish(access: Pick<ShareAccess, 'accessId' | 'shareId'>, context: CommandContext): Promise<void>;
 }
 
-export function makeRecordShareAccess({ handler }: Pick<Deps, 'handler'>): RecordShareAccess {
+export function makeRecordShareAccess({ handler }: Pick<ShareDeps, 'handler'>): RecordShareAccess {
   const record: RecordShareAccess['record'] = async ({ accessId, ...access }, context) => {
     const target = { aggregate: shareAccessAggregate, id: accessId };
     await handler.handle(target, { type: 'Record', ...access }, context);

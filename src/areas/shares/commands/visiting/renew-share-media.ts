@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
 import { isExpired, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
 import { digestShareToken } from '../../../../keys/codes/share-tokens.js';
@@ -37,7 +37,7 @@ export function makeFindShareOfSession({
   digests,
   findSharedAssets,
   shareSessions,
-}: Pick<Deps, 'handler' | 'digests' | 'shareSessions'> & {
+}: Pick<ShareDeps, 'handler' | 'digests' | 'shareSessions'> & {
   readonly findSharedAssets: FindSharedAssets;
 }): FindShareOfSession {
   return async ({ token, session }, now) => {
@@ -79,7 +79,7 @@ export function makeRenewShareMedia({
   findShareOfSession,
   signSharedMedia,
   recordShareAccess,
-}: Pick<Deps, 'clock'> & {
+}: Pick<ShareDeps, 'clock'> & {
   readonly findShareOfSession: FindShareOfSession;
   readonly signSharedMedia: SignSharedMedia;
   readonly recordShareAccess: Pick<RecordShareAccess, 'recordDownload'>;

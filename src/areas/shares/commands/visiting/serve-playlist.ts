@@ -12,7 +12,7 @@ import { shareNotFound } from '../../domain/share/rejections.js';
 import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
 import type { ReadAnswer } from '../../../storages/bucket/objects/read-object.js';
 import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import type { FindSharedAssets } from './shared-asset.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { OpenAssetStorage } from '../../../assets/commands/asset-storage.js';
@@ -49,7 +49,7 @@ export function makeServePlaylist({
   playlistUrl,
   findSharedAssets,
   openAssetStorage,
-}: Pick<Deps, 'clock' | 'handler' | 'readObject' | 'playlistTokens'> & {
+}: Pick<ShareDeps, 'clock' | 'handler' | 'readObject' | 'playlistTokens'> & {
   readonly playlistUrl: PlaylistUrl;
   readonly findSharedAssets: FindSharedAssets;
   readonly openAssetStorage: OpenAssetStorage;

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import { assetAggregate } from '../../../assets/domain/asset/asset.js';
 import type { AssetDescription } from '../../../assets/domain/asset/events.js';
 import { sameTag } from '../../../assets/domain/asset/status.js';
@@ -34,7 +34,7 @@ export const nobodysId = '00000000-0000-7000-8000-000000000000';
 export function makeFindSharedAssets({
   handler,
   assets,
-}: Pick<Deps, 'handler' | 'assets'>): FindSharedAssets {
+}: Pick<ShareDeps, 'handler' | 'assets'>): FindSharedAssets {
   return async (share, only) => {
     const ids = share === null ? [nobodysId] : only === undefined ? await idsOf(share) : idsWith(share, only);
     const [project, ...found] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../../../kit/overloaded.js';
 import { makeKeyedMutex } from '../../../../kit/keyed-mutex.js';
@@ -54,7 +54,7 @@ export function makeTrySharePassword({
   background,
   onUncheckable,
   clock,
-}: Pick<Deps, 'handler' | 'sealer' | 'sharePasswords' | 'background' | 'clock'> & {
+}: Pick<ShareDeps, 'handler' | 'sealer' | 'sharePasswords' | 'background' | 'clock'> & {
   /** Bounds the failures of all clients at one password of a share, by the class of its length. */
   readonly budgets: Readonly<Record<PasswordClass, DailyBudget>>;
   /** Counts by share and client. */

@@ -1,8 +1,8 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import { checkTriedPassword } from '../../domain/share/password.js';
-import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
+import { rejectShare, shareNotFound, type ShareRejection } from '../../domain/share/rejections.js';
 import { isProtected, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
@@ -65,7 +65,7 @@ export function makeVerifyShare({
   signSharedMedia,
   recordShareAccess,
   shareSessions,
-}: Pick<Deps, 'handler' | 'sealer' | 'digests' | 'clock' | 'shares' | 'assets' | 'shareSessions'> & {
+}: Pick<ShareDeps, 'handler' | 'sealer' | 'digests' | 'clock' | 'shares' | 'assets' | 'shareSessions'> & {
   readonly findVisitedShare: FindVisitedShare;
   readonly trySharePassword: TrySharePassword;
   readonly signSharedMedia: SignSharedMedia;
@@ -154,7 +154,7 @@ export function makeVerifyShare({
       return shares.remainingUses(documents);
     } catch (error) {
       // The password changed after the check.
-      if (isRejection(error, 'share_password_changed')) return refuse();
+      if (isRejection<ShareRejection>(error, 'share_password_changed')) return refuse();
       throw error;
     }
   }

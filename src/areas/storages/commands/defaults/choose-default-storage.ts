@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { StorageDeps } from '../../deps.js';
 import type { HandleOptions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { PreconditionFailed } from '../../../../event-sourcing/ports/errors.js';
@@ -22,7 +22,7 @@ export type ChooseDefaultStorage = (
 export function makeChooseDefaultStorage({
   handler,
   storages,
-}: Pick<Deps, 'handler' | 'storages'>): ChooseDefaultStorage {
+}: Pick<StorageDeps, 'handler' | 'storages'>): ChooseDefaultStorage {
   return async ({ projectId, storageId }, context, { expectedRevision } = {}) => {
     const { state, revision } = await handler.load(storageAggregate, storageId);
     const { status } = existingStorage(state, projectId);

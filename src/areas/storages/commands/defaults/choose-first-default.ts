@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { StorageDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { storageAggregate } from '../../domain/storage/storage.js';
@@ -11,7 +11,7 @@ export interface ChooseFirstDefault {
   choose(storageId: string, context: CommandContext): Promise<void>;
 }
 
-export function makeChooseFirstDefault({ handler }: Pick<Deps, 'handler'>): ChooseFirstDefault {
+export function makeChooseFirstDefault({ handler }: Pick<StorageDeps, 'handler'>): ChooseFirstDefault {
   return {
     isWanted: async (storageId) => (await find(storageId)) !== null,
     choose: async (storageId, context) => {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { StorageDeps } from '../../deps.js';
 import type { ProbeStorage } from './probe-storage.js';
 import { storageCodec, type StorageEvent, storageCategory } from '../../domain/storage/events.js';
 import { testLeaseMs } from '../../domain/storage/test-failure.js';
@@ -14,7 +14,7 @@ const timedOut: TestResult = { failure: { code: 'probe_timeout', hint: null }, w
 export function makeProbeStorages({
   probeStorage,
   clock,
-}: Pick<Deps, 'clock'> & {
+}: Pick<StorageDeps, 'clock'> & {
   readonly probeStorage: ProbeStorage;
 }): Reaction<StorageTestStarted, TestResult | undefined> {
   const refOf = (event: ReactionEvent<StorageTestStarted>) => ({

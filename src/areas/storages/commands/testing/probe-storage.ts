@@ -1,5 +1,5 @@
 import { rejectedBy } from '../../../../kit/rejected-by.js';
-import type { Deps } from '../../../shared/deps.js';
+import type { StorageDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { storageAggregate } from '../../domain/storage/storage.js';
 import { testTimeMs } from '../../domain/storage/test-failure.js';
@@ -31,7 +31,7 @@ export function makeProbeStorage({
   onFailure,
   browserOrigins,
   timeMs = testTimeMs,
-}: Pick<Deps, 'handler' | 'probe' | 'onFailure' | 'browserOrigins'> & {
+}: Pick<StorageDeps, 'handler' | 'probe' | 'onFailure' | 'browserOrigins'> & {
   readonly openStorage: OpenStorage;
   readonly timeMs?: number;
 }): ProbeStorage {

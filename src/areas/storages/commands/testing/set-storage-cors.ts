@@ -1,4 +1,4 @@
-import type { Deps } from '../../../shared/deps.js';
+import type { StorageDeps } from '../../deps.js';
 import { describeCorsRefusal } from '../../domain/delivery/cors-failure.js';
 import { corsRuleXml } from '../../domain/delivery/cors-rule.js';
 import { rejectStorage } from '../../domain/storage/rejections.js';
@@ -30,7 +30,7 @@ export function makeSetStorageCors({
   setBucketCors,
   browserOrigins: origins,
   storages,
-}: Pick<Deps, 'handler' | 'setBucketCors' | 'browserOrigins' | 'storages'> & {
+}: Pick<StorageDeps, 'handler' | 'setBucketCors' | 'browserOrigins' | 'storages'> & {
   readonly openStorage: OpenStorage;
 }): SetStorageCors {
   return async ({ projectId, storageId }, context, options) => {

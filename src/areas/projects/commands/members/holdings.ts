@@ -1,0 +1,88 @@
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import type { Page } from '../../../../event-sourcing/views/views.js';
+import type { Holdings } from '../../../accounts/commands/account/holdings.js';
+import { everyId } from '../../../shared/every-id.js';
+import { isRejection } from '../../../shared/rejections.js';
+import type { ProjectDeps } from '../../deps.js';
+import { projectAggregate, type ProjectState } from '../../domain/project/project.js';
+import { type ProjectRejection, rejectProject } from '../../domain/project/rejections.js';
+import { roleIn } from '../../domain/project/status.js';
+import type { RemoveErasedMember } from './remove-erased-member.js';
+
+/** What an account has in projects: its memberships, and the access that it gave. */
+export function makeProjectHoldings({
+  handler,
+  projects,
+  removeErasedMember,
+}: Pick<ProjectDeps, 'handler' | 'projects'> & {
+  readonly removeErasedMember: RemoveErasedMember;
+}): Holdings {
+  return {
+    any: async (userId) => (await projects.list(userId, { limit: 1 })).length > 0,
+    deleteOwnedAlone: async (userId, context) => {
+      // Every project is judged before the first is deleted.
+      for (const projectId of await projectsOwnedAlone(userId))
+        await deleteProject(projectId, userId, context);
+    },
+    removeErasedMember: async (userId, context) => {
+      for await (const projectId of everyId((page) => projectIds(userId, page))) {
+        await removeErasedMember({ projectId, userId }, context);
+      }
+    },
+    endGiven: async (ended, context) => {
+      for await (const id of everyId((page) => projectIds(ended.userId, page))) {
+        const target = { aggregate: projectAggregate, id };
+        await handler.handle(target, { type: 'EndGivenAccess', ...ended }, context, { revokesAccess: true });
+      }
+    },
+  };
+
+  async function projectIds(userId: string, page: Page): Promise<readonly string[]> {
+    return (await projects.list(userId, page)).map(({ resource }) => resource.id);
+  }
+
+  async function projectsOwnedAlone(userId: string): Promise<readonly string[]> {
+    const alone: string[] = [];
+    for await (const projectId of everyId((page) => projectIds(userId, page))) {
+      const { state } = await handler.load(projectAggregate, projectId);
+      switch (standing(state, userId)) {
+        case 'alone':
+          alone.push(projectId);
+          break;
+        case 'needed':
+          rejectProject(
+            'project_has_members',
+            `the project ${projectId} has other members and no other owner; make one of them owner, or delete it`,
+          );
+          break;
+        case 'payer':
+          rejectProject(
+            'project_has_members',
+            `the project ${projectId} is billed to this account; another owner takes the billing first, or delete it`,
+          );
+          break;
+        case 'dispensable':
+      }
+    }
+    return alone;
+  }
+
+  async function deleteProject(projectId: string, userId: string, context: CommandContext): Promise<void> {
+    const target = { aggregate: projectAggregate, id: projectId };
+    try {
+      await handler.handle(target, { type: 'DeleteIfAlone', userId }, context, { revokesAccess: true });
+    } catch (error) {
+      // Another owner joined meanwhile and removed the user.
+      if (!isRejection<ProjectRejection>(error, 'member_not_found')) throw error;
+    }
+  }
+}
+
+/** Says whether the user is the only member of the project, its only owner, its payer, or dispensable. */
+function standing(state: ProjectState, userId: string): 'alone' | 'needed' | 'payer' | 'dispensable' {
+  if (state.status !== 'existing' || roleIn(state, userId) !== 'owner') return 'dispensable';
+  const others = state.members.filter(({ user_id }) => user_id !== userId);
+  if (others.length === 0) return 'alone';
+  if (!others.some(({ role }) => role === 'owner')) return 'needed';
+  return state.billed_to === userId ? 'payer' : 'dispensable';
+}

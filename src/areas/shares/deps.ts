@@ -1,0 +1,16 @@
+import type { ShareReader } from '../../../projections/shares/shares/reader.js';
+import type { ShareAccessReader } from '../../../projections/shares/share-accesses/reader.js';
+import type { ShareSessions } from '../../keys/codes/share-sessions.js';
+import type { SharePasswords } from '../../security/passwords/share-passwords.js';
+import type { RateLimit } from '../../security/rates/gcra.js';
+import type { LimitName } from '../../security/rates/limits.js';
+import type { AssetDeps } from '../assets/deps.js';
+
+/** The collaborators of the use cases of this area, with those of the areas below it. */
+export interface ShareDeps extends AssetDeps {
+  readonly shares: ShareReader;
+  readonly shareAccesses: ShareAccessReader;
+  readonly sharePasswords: SharePasswords;
+  readonly shareSessions: ShareSessions;
+  readonly shareMailLimits: Readonly<Record<Extract<LimitName, `share_mail_${string}`>, RateLimit>>;
+}
