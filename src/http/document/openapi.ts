@@ -63,7 +63,7 @@ export function makeOpenApi(
       version,
       description: describeApi(passwordRules),
       contact: { name: 'The operator of this service', url: publicUrl },
-      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl }],
     security: [{ session: [] }],
