@@ -2,10 +2,8 @@ import type { DocumentQuery } from '../src/event-sourcing/ports/read-model-store
 import type { JsonObject } from '../src/event-sourcing/ports/domain-event.js';
 import type { Page, View, ViewDocument } from '../src/event-sourcing/views/views.js';
 
-/** Items that one page examines at most. A search that finds little ends its page there, with a `next`. */
-export const examinedMax = 2_000;
-/** Items that one call to the store reads. */
-const readAtOnce = 200;
+/** Items that a filtered page examines at most. A search that finds little ends its page there, with a `next`. */
+export const examinedMax = 200;
 
 /** A page of a list in order of id, which is the order of creation. */
 export interface CreationPage extends Page {
@@ -34,22 +32,19 @@ export async function matchingPage<Item>(
   { limit, after }: Page,
   { read, placeOf, matches, isPast }: OrderedList<Item>,
 ): Promise<FilteredPage<Item>> {
-  const wanted = matches === null ? limit + 1 : readAtOnce;
+  const wanted = matches === null ? limit + 1 : examinedMax;
   const items: Item[] = [];
   let at = after;
-  for (let examined = 0; examined < examinedMax; examined += wanted) {
-    const found = await read(pageFrom(at, wanted));
-    for (const item of found) {
-      if (isPast?.(item) === true) return { items, next: null };
-      if (matches === null || matches(item)) {
-        if (items.length === limit) return { items, next: at ?? null };
-        items.push(item);
-      }
-      at = placeOf(item);
+  const found = await read(pageFrom(after, wanted));
+  for (const item of found) {
+    if (isPast?.(item) === true) return { items, next: null };
+    if (matches === null || matches(item)) {
+      if (items.length === limit) return { items, next: at ?? null };
+      items.push(item);
     }
-    if (found.length < wanted) return { items, next: null };
+    at = placeOf(item);
   }
-  return { items, next: at ?? null };
+  return { items, next: found.length < wanted ? null : (at ?? null) };
 }
 
 /** Returns a page after a place; from the beginning where there is none. */

@@ -92,7 +92,7 @@ export function makeAssetRoutes({
       tag: 'Assets',
       summary: "A project's assets, newest first",
       description:
-        'All filters together select. A search examines 2,000 assets for a page: a page may have fewer items than `limit`, even none, and still a `next_cursor`.',
+        'All filters together select. A search examines 200 assets for a page: a page may have fewer items than `limit`, even none, and still a `next_cursor`.',
       request: { params: projectParams, query: assetQuery, body: noBody },
       replies: { 200: { description: 'A page of assets.', schema: pageOf(assetResource) } },
       handler: async ({ params: { projectId }, query: { limit, cursor, sort, ...filter } }) => {
