@@ -383,6 +383,12 @@ module.exports = {
       'One place decides which algorithms and claims are valid.',
     ),
     driver(
+      'saxes-in-its-reader',
+      'saxes',
+      '^src/areas/storages/bucket/objects/xml\\.ts$',
+      'One reader bounds what a bucket answers. A second one would need the same bounds.',
+    ),
+    driver(
       'nodemailer-in-mail',
       'nodemailer',
       '^src/mail/',

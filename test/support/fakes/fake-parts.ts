@@ -81,7 +81,10 @@ function listed({ parts }: Open, query: URLSearchParams): PartsReply {
         `<Part><PartNumber>${number}</PartNumber><LastModified>2026-11-23T03:00:00.000Z</LastModified>` +
         `<ETag>${tagOf(body).replaceAll('"', '&quot;')}</ETag><Size>${body.length}</Size></Part>`,
     );
-  return { status: 200, body: `<ListPartsResult>${rows.join('\n')}</ListPartsResult>` };
+  return {
+    status: 200,
+    body: `<ListPartsResult><IsTruncated>false</IsTruncated>${rows.join('\n')}</ListPartsResult>`,
+  };
 }
 
 function tagOf(body: Buffer): string {

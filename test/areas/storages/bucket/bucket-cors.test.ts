@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { describeCorsRefusal } from '../../../../src/areas/storages/domain/delivery/cors-failure.js';
-import { corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
+import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
 import { makeSetBucketCors } from '../../../../src/areas/storages/bucket/testing/bucket-cors.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/allowed-address.js';
@@ -25,7 +25,7 @@ function setRule({ port }: Pick<FakeStorage, 'port'>, origins: readonly string[]
     },
     { id: 'canary-access-key', secret: 'canary-secret-key' },
   );
-  const target = { urls, origins, writeRule: corsRuleXml };
+  const target = { urls, origins, ruleFor: corsRuleFields };
   return makeSetBucketCors({ http, now })(target, AbortSignal.timeout(600_000));
 }
 

@@ -98,7 +98,8 @@ testReplies([
   },
 ]);
 
-test('The test of a COS key that may not list goes on', (t) => {
+test('The test of a COS key that may not list goes on', async (t) => {
   const body = Buffer.from(errorDocument('AccessDenied', 'Access Denied.'));
-  t.is(failureOfReply('list', { status: 403, headers: {}, body }).code, 'request_refused');
+  const failure = await failureOfReply('list', { status: 403, headers: {}, body });
+  t.is(failure.code, 'request_refused');
 });

@@ -50,19 +50,20 @@ async function list(
 
 const entry = (key: string, more = '<ETag>&quot;a-tag&quot;</ETag><Size>3</Size>') =>
   `<Contents><Key>${key}</Key><LastModified>2026-11-23T03:00:00.000Z</LastModified>${more}</Contents>`;
+const wholeList = '<IsTruncated>false</IsTruncated>';
 const result = (...parts: readonly string[]) =>
   `<?xml version="1.0"?><ListBucketResult xmlns="a">${parts.join('\n')}</ListBucketResult>\n`;
 const object = (key: string) => ({ key, size: 3, entity_tag: 'a-tag' });
 
 test('S3 and OSS are asked by ListObjectsV2 and COS by its marker, each signed in the header', async (t) => {
   for (const provider of ['s3', 'oss', 'cos'] as const) {
-    const first = await list(result(), { provider });
+    const first = await list(result(wholeList), { provider });
     t.deepEqual(first.answer, { kind: 'listed', objects: [], isCut: false });
     const common = { prefix: 'videos/', 'max-keys': '2', 'encoding-type': 'url' };
     const version = provider === 'cos' ? {} : { 'list-type': '2' };
     t.deepEqual(Object.fromEntries(first.url.searchParams), { ...common, ...version });
     t.truthy(first.request?.headers?.['authorization']);
-    const next = await list(result(), { provider, after: 'videos/a b&ü' });
+    const next = await list(result(wholeList), { provider, after: 'videos/a b&ü' });
     t.is(next.url.searchParams.get(provider === 'cos' ? 'marker' : 'start-after'), 'videos/a b&ü');
   }
 });
@@ -82,6 +83,7 @@ test('Keys are read as the provider wrote them, encoded or not', async (t) => {
   });
   const plain = await list(
     result(
+      wholeList,
       entry('videos/a+b%20&amp;', '<Size>0</Size>'),
       entry('videos/b', '<ETag>"t-2"</ETag><Size>9</Size>'),
     ),
@@ -109,17 +111,21 @@ test('A bucket that does not answer is away, and one that refuses says why', asy
     [{ status: 403, body: error('AccessDenied') }, 'list_denied'],
     [{ status: 403, body: error('SignatureDoesNotMatch') }, 'signature_mismatch'],
     [{ status: 404, body: error('NoSuchBucket') }, 'bucket_not_found'],
-    [result(entry('videos/b'), entry('videos/a')), 'list_unusable'],
-    [result(entry('videos/a', '')), 'list_unusable'],
-    [result('<EncodingType>url</EncodingType>', entry('videos/%zz')), 'list_unusable'],
+    [result(wholeList, entry('videos/b'), entry('videos/a')), 'list_unusable'],
+    [result(wholeList, entry('videos/a', '')), 'list_unreadable'],
+    [result(`${wholeList}<EncodingType>url</EncodingType>`, entry('videos/%zz')), 'list_unreadable'],
+    // Neither an end nor another page
+    [result(entry('videos/a')), 'list_unreadable'],
+    [result(wholeList, entry('videos/a</Key><Key>b')), 'list_unreadable'],
     // More objects than the service asked for
-    [result(entry('videos/a'), entry('videos/b'), entry('videos/c')), 'list_unusable'],
-    // A hostile server: a search from each beginning to the end of the reply would take minutes.
-    [result('<Contents>'.repeat(80_000)), 'list_unusable'],
+    [result(wholeList, entry('videos/a'), entry('videos/b'), entry('videos/c')), 'list_unreadable'],
+    // Longer than what the service reads
+    [result('<Contents>'.repeat(8_000)).padEnd(73_728), 'list_unreadable'],
+    ['<ListBucketResult>'.padEnd(73_728), 'list_unreadable'],
   ] as const) {
     t.like((await list(reply)).answer, { kind: 'refused', failure: { code } });
   }
   // A server that ignores the marker would give the same page for ever.
-  const ignored = await list(result(entry('videos/a')), { after: 'videos/a' });
+  const ignored = await list(result(wholeList, entry('videos/a')), { after: 'videos/a' });
   t.like(ignored.answer, { kind: 'refused', failure: { code: 'list_unusable' } });
 });

@@ -265,22 +265,22 @@ const rows: readonly ReplyRow[] = [
 
 testReplies(rows);
 
-test('The test of a key without the right to list goes on', (t) => {
+test('The test of a key without the right to list goes on', async (t) => {
   // alibabacloud.com/help/en/oss/support/0003-00000001; the probe passes a `request_refused` list
   for (const body of [
     errorDocument('AccessDenied', 'denied', ec('0003-00000001')),
     errorDocument('AccessDenied', 'The bucket you access does not belong to you.'),
     errorDocument('AccessDenied', 'denied'),
   ]) {
-    const failure = failureOfReply('list', { status: 403, headers: {}, body: Buffer.from(body) });
+    const failure = await failureOfReply('list', { status: 403, headers: {}, body: Buffer.from(body) });
     t.is(failure.code, 'request_refused');
   }
 });
 
-test('A header that is no region is no hint', (t) => {
+test('A header that is no region is no hint', async (t) => {
   const headers = { 'x-amz-bucket-region': '<canary>' };
   const body = Buffer.from(errorDocument('PermanentRedirect', 'elsewhere'));
-  t.deepEqual(failureOfReply('list', { status: 301, headers, body }), {
+  t.deepEqual(await failureOfReply('list', { status: 301, headers, body }), {
     code: 'bucket_in_other_place',
     hint: null,
   });

@@ -29,8 +29,8 @@ export const ec = (code: string): string => `<EC>${code}</EC>`;
 export function testReplies(rows: readonly ReplyRow[]): void {
   for (const [index, row] of rows.entries()) {
     const { source, step = 'list', status, body, headers = {}, code, hint = null, advice } = row;
-    test(`Row ${index + 1}: the reply ${status} to the step ${step} is ${code} (${source})`, (t) => {
-      const failure = failureOfReply(step, { status, headers, body: Buffer.from(body) });
+    test(`Row ${index + 1}: the reply ${status} to the step ${step} is ${code} (${source})`, async (t) => {
+      const failure = await failureOfReply(step, { status, headers, body: Buffer.from(body) });
       t.deepEqual(failure, { code, hint });
       const text = describeFailure(failure);
       t.true(text.startsWith(`${code}: `));

@@ -2,7 +2,7 @@ import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../.
 import type { StorageUrls } from '../signing/media-urls.js';
 import type { ProbeFailureCode } from '../testing/probe-failure-code.js';
 import { failureOfConnection, failureOfReply } from '../testing/probe-failure.js';
-import { providerCodeIn } from '../testing/provider-codes.js';
+import { readStorageError } from '../testing/provider-codes.js';
 
 /** `deleted`: the bucket no longer holds the object, or never did. */
 export type DeleteAnswer =
@@ -35,7 +35,7 @@ export function makeDeleteObject({
   return async ({ urls, key }, signal) => {
     const { url, headers } = urls.bucket.sign({ method: 'DELETE', key, signedAt: now() });
     try {
-      return answerOf(await http({ method: 'DELETE', url, headers }, signal));
+      return await answerOf(await http({ method: 'DELETE', url, headers }, signal));
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof OutgoingError)) throw error;
@@ -45,10 +45,12 @@ export function makeDeleteObject({
   };
 }
 
-function answerOf(reply: OutgoingReply): DeleteAnswer {
+async function answerOf(reply: OutgoingReply): Promise<DeleteAnswer> {
   const { status } = reply;
-  const providerCode = providerCodeIn(reply.body.toString('utf8'));
-  const isGone = status === 404 && (providerCode === null || providerCode === 'NoSuchKey');
-  if ((status >= 200 && status < 300) || isGone) return 'deleted';
-  return { cause: failureOfReply('delete', reply).code, providerCode, isAnswered: status < 500 };
+  if (status >= 200 && status < 300) return 'deleted';
+  const error = await readStorageError(reply.body);
+  const providerCode = error?.code ?? null;
+  if (status === 404 && (providerCode === null || providerCode === 'NoSuchKey')) return 'deleted';
+  const { code: cause } = await failureOfReply('delete', reply, error);
+  return { cause, providerCode, isAnswered: status < 500 };
 }

@@ -2,7 +2,7 @@ import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../.
 import type { DeliveryAddress, StorageUrls } from '../signing/media-urls.js';
 import type { ProbeFailureCode } from '../testing/probe-failure-code.js';
 import { failureOfReply, type ProbeFailure } from '../testing/probe-failure.js';
-import { xmlElements, xmlText } from './xml-text.js';
+import { flagOf, numberOf, readXml, textOf, type XmlElement } from './xml.js';
 
 /** An object as its bucket lists it. */
 export interface ListedObject {
@@ -21,13 +21,13 @@ export type ListAnswer =
       /** Whether objects follow. */
       readonly isCut: boolean;
     }
-  /** `list_denied`: the key may not list. */
+  /** `list_denied`: the key may not list. `list_unusable`: not in the order of the keys. `list_unreadable`: in another form. */
   | { readonly kind: 'refused'; readonly failure: ProbeFailure | ListDenied }
   /** No usable answer, or an error inside the bucket. */
   | { readonly kind: 'away' };
 
 interface ListDenied {
-  readonly code: 'list_denied' | 'list_unusable';
+  readonly code: 'list_denied' | 'list_unusable' | 'list_unreadable';
   readonly hint: null;
 }
 
@@ -73,8 +73,8 @@ export function makeListObjects({
     try {
       const reply = await http({ method: 'GET', url, headers, bodyBytesMax }, signal);
       return reply.status === 200
-        ? listedIn(reply.body.toString('utf8'), { after, limit })
-        : failureOfList(reply);
+        ? await listedIn(reply, { after, limit, bytesMax: bodyBytesMax })
+        : await failureOfList(reply);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof OutgoingError) return { kind: 'away' };
@@ -83,8 +83,8 @@ export function makeListObjects({
   };
 }
 
-function failureOfList(reply: OutgoingReply): ListAnswer {
-  const failure = failureOfReply('list', reply);
+async function failureOfList(reply: OutgoingReply): Promise<ListAnswer> {
+  const failure = await failureOfReply('list', reply);
   if (away.has(failure.code)) return { kind: 'away' };
   const isDenied = reply.status === 403 && failure.code === 'request_refused';
   return { kind: 'refused', failure: isDenied ? { code: 'list_denied', hint: null } : failure };
@@ -93,32 +93,36 @@ function failureOfList(reply: OutgoingReply): ListAnswer {
 const away: ReadonlySet<ProbeFailureCode> = new Set(['throttled', 'storage_unavailable']);
 
 const unusable: ListAnswer = { kind: 'refused', failure: { code: 'list_unusable', hint: null } };
+const unreadable: ListAnswer = { kind: 'refused', failure: { code: 'list_unreadable', hint: null } };
 
-/** A list without its end is cut off. One that does not begin after the marker would be read for ever. */
-function listedIn(
-  xml: string,
-  { after, limit }: { readonly after: string | null; readonly limit: number },
-): ListAnswer {
-  if (!/<\/ListBucketResult>\s*$/.test(xml)) return { kind: 'away' };
-  const isEncoded = xmlText(xml, 'EncodingType') === 'url';
-  const objects: ListedObject[] = [];
-  const entries = xmlElements(xml, 'Contents', limit);
-  if (entries === null) return unusable;
-  for (const entry of entries) {
-    const object = objectIn(entry, isEncoded);
-    const before = objects.at(-1)?.key ?? after;
-    if (object === null || (before !== null && !isAfter(object.key, before))) return unusable;
-    objects.push(object);
-  }
-  return { kind: 'listed', objects, isCut: xmlText(xml, 'IsTruncated') === 'true' };
+async function listedIn(
+  { body }: OutgoingReply,
+  {
+    after,
+    limit,
+    bytesMax,
+  }: { readonly after: string | null; readonly limit: number; readonly bytesMax: number },
+): Promise<ListAnswer> {
+  const { is, name, root } = await readXml(body);
+  if (is === 'cut' && body.length < bytesMax) return { kind: 'away' };
+  const isCut = root === null ? null : flagOf(root, 'IsTruncated');
+  if (root === null || name !== 'ListBucketResult' || isCut === null) return unreadable;
+  const isEncoded = textOf(root, 'EncodingType') === 'url';
+  const entries = root.children.filter((child) => child.name === 'Contents');
+  const objects = entries.map((entry) => objectIn(entry, isEncoded)).filter((object) => object !== null);
+  if (entries.length > limit || objects.length < entries.length) return unreadable;
+  // A list that does not begin after the marker would be read for ever.
+  const keys = [...(after === null ? [] : [after]), ...objects.map(({ key }) => key)];
+  const isInOrder = keys.every((key, index) => index === 0 || isAfter(key, keys[index - 1] ?? ''));
+  return isInOrder ? { kind: 'listed', objects, isCut } : unusable;
 }
 
-function objectIn(entry: string, isEncoded: boolean): ListedObject | null {
-  const [key, size] = [xmlText(entry, 'Key'), xmlText(entry, 'Size')?.trim() ?? ''];
-  const decoded = key === null || !isEncoded ? key : decodedKey(key);
-  if (decoded === null || decoded === '' || !/^\d{1,15}$/.test(size)) return null;
-  const tag = (xmlText(entry, 'ETag') ?? '').trim().replace(/^(?:W\/)?"?|"?$/g, '');
-  return { key: decoded, size: Number(size), entity_tag: tag === '' || tag.length > 255 ? null : tag };
+function objectIn(entry: XmlElement, isEncoded: boolean): ListedObject | null {
+  const [text, size] = [textOf(entry, 'Key'), numberOf(entry, 'Size')];
+  const key = text === null || !isEncoded ? text : decodedKey(text);
+  if (key === null || key === '' || size === null) return null;
+  const tag = (textOf(entry, 'ETag') ?? '').trim().replace(/^(?:W\/)?"?|"?$/g, '');
+  return { key, size, entity_tag: tag === '' || tag.length > 255 ? null : tag };
 }
 
 /** Providers encode `+` itself, and some write a space as `+`. */

@@ -1,7 +1,7 @@
 import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
 import type { StorageUrls } from '../signing/media-urls.js';
 import type { HeaderRequest } from '../signing/signer.js';
-import { xmlElements, xmlText } from './xml-text.js';
+import { escapeXml, flagOf, numberOf, readDocument, textOf, type XmlElement } from './xml.js';
 
 /** A part as the bucket lists it. */
 export interface ListedPart {
@@ -29,7 +29,7 @@ type Of<More> = MultipartTarget & { readonly bucketUploadId: string } & More;
 export interface Multipart {
   /** Returns the id of the upload. */
   start(target: MultipartTarget & { readonly mediaType: string }): Promise<string | MultipartFailureReply>;
-  /** Lists at most `limit` (1 to 1,000) parts after the number `after`, in order. */
+  /** Lists the parts after the number `after` to `after + limit` (1 to 1,000), on all pages of the bucket. */
   listParts(
     target: Of<{ readonly after: number; readonly limit: number }>,
   ): Promise<readonly ListedPart[] | MultipartFailureReply>;
@@ -43,6 +43,8 @@ export interface MultipartFailureReply {
 
 /** A listed part takes up to about 400 bytes. */
 const listBytesMax = 1_048_576;
+/** Some servers list 100 parts on a page in place of the limit. */
+const listPagesMax = 20;
 /** A bucket joins parts while the client waits. The rest of the 15 s of a request is for the events. */
 const completeMs = 10_000;
 
@@ -58,17 +60,25 @@ export function makeMultipart({
       const headers = { 'content-type': mediaType };
       const reply = await send(urls, { method: 'POST', key, query: { uploads: '' }, headers });
       if ('failure' in reply) return reply;
-      const id = textIn(reply.body.toString('utf8'), 'UploadId');
-      return id === null || id.length > 1_024 ? { failure: 'away' } : id;
+      const root = await readDocument(reply.body, 'InitiateMultipartUploadResult');
+      const id = root === null ? '' : (textOf(root, 'UploadId')?.trim() ?? '');
+      return id === '' || id.length > 1_024 ? { failure: 'away' } : id;
     },
     listParts: async ({ urls, key, bucketUploadId: uploadId, after, limit }) => {
-      const query = { uploadId, 'max-parts': String(limit), 'part-number-marker': String(after) };
-      const reply = await send(urls, { method: 'GET', key, query }, { bodyBytesMax: listBytesMax });
-      if ('failure' in reply) return reply;
-      const xml = reply.body.toString('utf8');
-      // A reply without its end is cut off.
-      const parts = xml.includes('</ListPartsResult>') ? partsIn(xml, limit) : null;
-      return parts ?? { failure: 'away' };
+      const all: ListedPart[] = [];
+      let marker = after;
+      for (let pages = 0; pages < listPagesMax; pages += 1) {
+        const query = { uploadId, 'max-parts': String(limit), 'part-number-marker': String(marker) };
+        const reply = await send(urls, { method: 'GET', key, query }, { bodyBytesMax: listBytesMax });
+        if ('failure' in reply) return reply;
+        const root = await readDocument(reply.body, 'ListPartsResult');
+        const page = root === null ? null : partsIn(root, marker);
+        if (page === null) return { failure: 'away' };
+        all.push(...page.parts.filter(({ part_number: number }) => number <= after + limit));
+        if (page.next === null || page.next >= after + limit) return all;
+        marker = page.next;
+      }
+      return { failure: 'away' };
     },
     complete: async ({ urls, key, bucketUploadId: uploadId, parts }) => {
       const body = Buffer.from(completion(parts));
@@ -80,7 +90,8 @@ export function makeMultipart({
       );
       if ('failure' in reply) return reply;
       // Amazon may report an error after it has begun the reply with 200.
-      return reply.body.includes('<Error>') ? { failure: 'away' } : 'done';
+      const root = await readDocument(reply.body, 'CompleteMultipartUploadResult');
+      return root === null ? { failure: 'away' } : 'done';
     },
     abort: async ({ urls, key, bucketUploadId: uploadId }, signal) => {
       const reply = await send(urls, { method: 'DELETE', key, query: { uploadId } }, {}, signal);
@@ -115,28 +126,28 @@ function failureOf({ status }: OutgoingReply): MultipartFailure | null {
   return status >= 500 || status === 429 ? 'away' : 'refused';
 }
 
-function partsIn(xml: string, max: number): ListedPart[] | null {
-  const parts = xmlElements(xml, 'Part', max);
-  if (parts === null) return null;
-  return parts.flatMap((part) => {
-    const [number, size, tag] = [textIn(part, 'PartNumber'), textIn(part, 'Size'), textIn(part, 'ETag')];
-    if (number === null || size === null || tag === null) return [];
-    return [{ part_number: Number(number), size: Number(size), entity_tag: tag }];
-  });
+/** Returns null where the list cannot be read, or would be read for ever. `next`: the marker of the next page. */
+function partsIn(
+  root: XmlElement,
+  marker: number,
+): { readonly parts: readonly ListedPart[]; readonly next: number | null } | null {
+  const parts: ListedPart[] = [];
+  for (const child of root.children) {
+    if (child.name !== 'Part') continue;
+    const [number, size] = [numberOf(child, 'PartNumber'), numberOf(child, 'Size')];
+    const tag = textOf(child, 'ETag')?.trim();
+    if (number === null || size === null || tag === undefined) return null;
+    parts.push({ part_number: number, size, entity_tag: tag });
+  }
+  if (flagOf(root, 'IsTruncated') !== true) return { parts, next: null };
+  const next = numberOf(root, 'NextPartNumberMarker');
+  return next === null || next <= marker ? null : { parts, next };
 }
 
 function completion(parts: readonly ListedPart[]): string {
   const listed = parts.map(
     ({ part_number, entity_tag }) =>
-      `<Part><PartNumber>${part_number}</PartNumber><ETag>${escaped(entity_tag)}</ETag></Part>`,
+      `<Part><PartNumber>${part_number}</PartNumber><ETag>${escapeXml(entity_tag)}</ETag></Part>`,
   );
   return `<CompleteMultipartUpload>${listed.join('')}</CompleteMultipartUpload>`;
-}
-
-function textIn(xml: string, name: string): string | null {
-  return xmlText(xml, name)?.trim() ?? null;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

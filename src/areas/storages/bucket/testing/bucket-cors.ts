@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
-import { withCorsRule, type WriteCorsRule } from './cors-configuration.js';
+import { withCorsRule, type CorsRuleFor } from './cors-configuration.js';
 import type { StorageUrls } from '../signing/media-urls.js';
 import type { ProbeFailureCode } from './probe-failure-code.js';
 import { failureOfConnection, failureOfReply } from './probe-failure.js';
 import { probePages } from './probe-pages.js';
+import { readStorageError } from './provider-codes.js';
 
 /** The causes that only the CORS rules of a bucket have. */
 export type CorsFailureCode = 'cors_denied' | 'cors_unsupported' | 'cors_refused' | 'cors_unreadable';
@@ -27,7 +28,7 @@ export type SetBucketCors = (
   target: {
     readonly urls: StorageUrls;
     readonly origins: readonly string[];
-    readonly writeRule: WriteCorsRule;
+    readonly ruleFor: CorsRuleFor;
   },
   signal: AbortSignal,
 ) => Promise<SetCorsResult>;
@@ -40,16 +41,16 @@ export function makeSetBucketCors({
   readonly http: OutgoingHttp;
   readonly now: () => Date;
 }): SetBucketCors {
-  return async ({ urls, origins, writeRule }, signal) => {
+  return async ({ urls, origins, ruleFor }, signal) => {
     try {
       const got = await send('GET', undefined);
-      const isNone = got.status === 404 && /<Code>NoSuchCORSConfiguration<\/Code>/.test(textOf(got));
-      if (!isNone && got.status !== 200) return { failure: failureOfCors(got) };
-      const merged = withCorsRule(isNone ? null : textOf(got), origins, writeRule);
+      const hasNone = await saysNone(got);
+      if (!hasNone && got.status !== 200) return { failure: await failureOfCors(got) };
+      const merged = await withCorsRule(hasNone ? null : got.body, origins, ruleFor);
       if (merged.is === 'unreadable') return { failure: 'cors_unreadable' };
       if (merged.is === 'changed') {
         const put = await send('PUT', Buffer.from(merged.xml));
-        if (put.status < 200 || put.status >= 300) return { failure: failureOfCors(put) };
+        if (put.status < 200 || put.status >= 300) return { failure: await failureOfCors(put) };
       }
       return { isChanged: merged.is === 'changed', refused: await refusedOf() };
     } catch (error) {
@@ -78,14 +79,14 @@ export function makeSetBucketCors({
   };
 }
 
-function failureOfCors(reply: OutgoingReply): CorsFailureCode | ProbeFailureCode {
-  // Servers without CORS rules say so with 501 or 405.
-  if (reply.status === 501 || reply.status === 405) return 'cors_unsupported';
-  const { code } = failureOfReply('list', reply);
-  if (code !== 'request_refused') return code;
-  return reply.status === 403 ? 'cors_denied' : 'cors_refused';
+async function saysNone({ status, body }: OutgoingReply): Promise<boolean> {
+  return status === 404 && (await readStorageError(body))?.code === 'NoSuchCORSConfiguration';
 }
 
-function textOf({ body }: OutgoingReply): string {
-  return body.toString('utf8');
+async function failureOfCors(reply: OutgoingReply): Promise<CorsFailureCode | ProbeFailureCode> {
+  // Servers without CORS rules say so with 501 or 405.
+  if (reply.status === 501 || reply.status === 405) return 'cors_unsupported';
+  const { code } = await failureOfReply('list', reply);
+  if (code !== 'request_refused') return code;
+  return reply.status === 403 ? 'cors_denied' : 'cors_refused';
 }

@@ -1,87 +1,92 @@
+import { escapeXml, readDocument, type XmlElement } from '../objects/xml.js';
+
 /*
  * The CORS configuration of a bucket, in the XML that S3, OSS and COS share (Amazon S3, "PutBucketCors"; Alibaba OSS,
  * "PutBucketCors"; Tencent COS, "PUT Bucket cors").
  */
 
-/** Writes a `<CORSRule>` for the origins. The other parts of the rule are the same each time. */
-export type WriteCorsRule = (origins: readonly string[]) => string;
+type Field = readonly [name: string, value: string];
+
+/** Returns the fields of a rule for the origins: name and text of each element. Only those of the origins may differ. */
+export type CorsRuleFor = (origins: readonly string[]) => readonly Field[];
 
 /**
- * Adds a rule for the origins to a configuration. Rules of others stay as they are, in their order. If a rule differs from
- * the wanted one only in its origins, it gets the missing origins in place of a second rule.
+ * Adds a rule for the origins to a configuration. Rules of others keep all their elements and their order. If a rule differs
+ * from the wanted one only in its origins, it gets the missing origins in place of a second rule.
  * @param present the configuration of the bucket; null if it has none
  * @returns the new configuration; `unchanged` if a rule has all that is wanted; `unreadable` if the text is no whole
- * configuration, so that writing it back could lose a rule
+ * configuration, or has what writing it back could lose
  */
-export function withCorsRule(
-  present: string | null,
+export async function withCorsRule(
+  present: Buffer | null,
   origins: readonly string[],
-  write: WriteCorsRule,
-): { readonly is: 'changed'; readonly xml: string } | { readonly is: 'unchanged' | 'unreadable' } {
-  const read = present === null ? { attributes: '', rules: [], others: '' } : readConfiguration(present);
-  if (read === null) return { is: 'unreadable' };
-  const { attributes, rules, others } = read;
-  const wanted = write(origins);
-  const index = rules.findIndex((rule) => factsOf(rule, isFixed) === factsOf(wanted, isFixed));
+  ruleFor: CorsRuleFor,
+): Promise<{ readonly is: 'changed'; readonly xml: string } | { readonly is: 'unchanged' | 'unreadable' }> {
+  const root = present === null ? none : await readConfiguration(present);
+  if (root === null) return { is: 'unreadable' };
+  const rules = root.children.filter(isRule);
+  const wanted = fixedOf(ruleFor(origins));
+  const index = rules.findIndex((rule) => fixedOf(fieldsOf(rule)) === wanted);
   const own = rules[index];
   const known = own === undefined ? [] : originsOf(own);
   if (own !== undefined && origins.every((origin) => known.includes(origin))) return { is: 'unchanged' };
-  const all = write([...new Set([...known, ...origins])]);
-  const merged = own === undefined ? [...rules, all] : rules.with(index, all);
+  const all = written(
+    'CORSRule',
+    ruleFor([...new Set([...known, ...origins])])
+      .map(fieldXml)
+      .join(''),
+  );
+  const merged = rules.map((rule) => (rule === own ? all : elementXml(rule)));
+  const others = root.children.filter((child) => !isRule(child)).map(elementXml);
+  const body = [...merged, ...(own === undefined ? [all] : []), ...others].join('');
+  const namespace = root.namespace === '' ? '' : ` xmlns="${escapeXml(root.namespace)}"`;
   return {
     is: 'changed',
-    xml: `<?xml version="1.0" encoding="UTF-8"?>\n<CORSConfiguration${attributes}>${merged.join('')}${others}</CORSConfiguration>`,
+    xml: `<?xml version="1.0" encoding="UTF-8"?>\n<CORSConfiguration${namespace}>${body}</CORSConfiguration>`,
   };
 }
 
-interface Configuration {
-  /** The name space, as the provider wrote it. */
-  readonly attributes: string;
-  /** Each `<CORSRule>` as the provider wrote it. */
-  readonly rules: readonly string[];
-  /** The other elements, such as `<ResponseVary>` of OSS. */
-  readonly others: string;
+const none: Pick<XmlElement, 'namespace' | 'children'> = { namespace: '', children: [] };
+
+/** Returns null for a configuration with an attribute, or with an element of a second name space: no provider has any. */
+async function readConfiguration(bytes: Buffer): Promise<XmlElement | null> {
+  const root = await readDocument(bytes, 'CORSConfiguration');
+  const isPlain = (element: XmlElement): boolean =>
+    !element.hasAttributes && element.namespace === root?.namespace && element.children.every(isPlain);
+  return root !== null && isPlain(root) && root.text.trim() === '' ? root : null;
 }
 
-function readConfiguration(text: string): Configuration | null {
-  const match =
-    /^\s*(?:<\?xml[^>]*\?>\s*)?<CORSConfiguration(\s[^>]*?)?(?:\/>|>([\s\S]*)<\/CORSConfiguration>)\s*$/.exec(
-      text,
-    );
-  if (match === null) return null;
-  const [, attributes = '', body = ''] = match;
-  // A comment or a CDATA section could hide a rule, and a prefix would rename it.
-  if (/<!|<\/?\w+:/.test(body)) return null;
-  const rules: string[] = [];
-  const others = body.replace(/<CORSRule>[\s\S]*?<\/CORSRule>/g, (rule) => {
-    rules.push(rule);
-    return '';
-  });
-  return { attributes, rules, others: others.trim() };
+function isRule({ name }: XmlElement): boolean {
+  return name === 'CORSRule';
 }
 
-type Fact = readonly [name: string, value: string];
-
-/** Returns the facts of a rule in a comparable form: providers add an id, and change the order. */
-function factsOf(rule: string, counts: (fact: Fact) => boolean): string {
-  return JSON.stringify(elementsOf(rule).filter(counts).map(String).sort());
-}
-
-function isFixed([name]: Fact): boolean {
-  return name !== 'ID' && name !== 'AllowedOrigin';
-}
-
-function originsOf(rule: string): readonly string[] {
-  return elementsOf(rule).flatMap(([name, value]) => (name === 'AllowedOrigin' ? [unescapeXml(value)] : []));
-}
-
-function elementsOf(rule: string): readonly Fact[] {
-  return [...rule.matchAll(/<(\w+)>([^<]*)<\/\1>/g)].map(([, name = '', value = '']): Fact => [
-    name,
-    name === 'ExposeHeader' || name === 'AllowedHeader' ? value.trim().toLowerCase() : value.trim(),
+function fieldsOf({ children }: XmlElement): readonly Field[] {
+  return children.map((child) => [
+    child.name,
+    child.children.length > 0 ? elementXml(child) : child.text.trim(),
   ]);
 }
 
-function unescapeXml(text: string): string {
-  return text.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
+/** Returns the fields beside the origins in a comparable form: providers add an id, and change the order. */
+function fixedOf(fields: readonly Field[]): string {
+  const fixed = fields
+    .filter(([name]) => name !== 'ID' && name !== 'AllowedOrigin')
+    .map(([name, value]) => [name, name.endsWith('Header') ? value.toLowerCase() : value].join(' '));
+  return JSON.stringify(fixed.sort());
+}
+
+function originsOf(rule: XmlElement): readonly string[] {
+  return fieldsOf(rule).flatMap(([name, value]) => (name === 'AllowedOrigin' ? [value] : []));
+}
+
+function elementXml({ name, text, children }: XmlElement): string {
+  return written(name, children.length > 0 ? children.map(elementXml).join('') : escapeXml(text));
+}
+
+function fieldXml([name, value]: Field): string {
+  return written(name, escapeXml(value));
+}
+
+function written(name: string, content: string): string {
+  return `<${name}>${content}</${name}>`;
 }

@@ -1,6 +1,6 @@
 import type { OutgoingFailure, OutgoingReply } from '../../../../outgoing/outgoing-http.js';
 import type { ProbeFailureCode } from './probe-failure-code.js';
-import { causeIn } from './provider-codes.js';
+import { readStorageError, type StorageError } from './provider-codes.js';
 
 export interface ProbeFailure {
   readonly code: ProbeFailureCode;
@@ -17,18 +17,24 @@ const denied: Readonly<Record<ProbeStep, ProbeFailureCode>> = {
   delete: 'delete_denied',
 };
 
-/** Translates a storage's reply without success. Of the reply it keeps only the region's id. */
-export function failureOfReply(step: ProbeStep, reply: OutgoingReply): ProbeFailure {
-  const body = reply.body.toString('utf8');
-  // A storage's reply contains a code. That of a proxy or of another server does not.
-  const saysWhy = /<Code>/.test(body);
+/**
+ * Translates a storage's reply without success. Of the reply it keeps only the region's id.
+ * @param error the error document of the reply, where the caller has read it
+ */
+export async function failureOfReply(
+  step: ProbeStep,
+  { status, headers, body }: OutgoingReply,
+  error?: StorageError | null,
+): Promise<ProbeFailure> {
+  const read = error === undefined ? await readStorageError(body) : error;
   const code =
-    causeIn(body) ??
-    byStatus(reply.status) ??
-    (saysWhy ? unknownCause(step, reply.status) : causeOfStranger(step, reply.status, body));
+    read?.cause ??
+    byStatus(status) ??
+    // A storage's reply contains an error. That of a proxy or of another server does not.
+    (read === null ? causeOfStranger(step, status, body.toString('utf8')) : unknownCause(step, status));
   if (!placed.has(code)) return { code, hint: null };
-  const inHeader = /^[A-Za-z0-9-]{1,64}$/.exec(reply.headers['x-amz-bucket-region'] ?? '')?.[0];
-  return { code, hint: inHeader ?? regionIn(body) };
+  const inHeader = /^[A-Za-z0-9-]{1,64}$/.exec(headers['x-amz-bucket-region'] ?? '')?.[0];
+  return { code, hint: inHeader ?? read?.region ?? null };
 }
 
 /** The causes with which a storage may name the region of the bucket. */
@@ -53,22 +59,6 @@ function causeOfStranger(step: ProbeStep, status: number, body: string): ProbeFa
   if (/HTTP request (?:was sent )?to (?:an )?HTTPS/.test(body)) return 'https_expected';
   return 'not_a_storage';
 }
-
-/** Returns the region that the reply names: Amazon's element or words, or the right endpoint of OSS or Amazon. */
-function regionIn(body: string): string | null {
-  for (const pattern of regionPatterns) {
-    const [, region] = pattern.exec(body) ?? [];
-    if (region !== undefined) return region;
-  }
-  return null;
-}
-
-const regionPatterns = [
-  /<Region>([A-Za-z0-9-]{1,64})<\/Region>/,
-  /expecting '([A-Za-z0-9-]{1,64})'/,
-  /<Endpoint>(?:[a-z0-9.-]+\.)?oss-([a-z0-9-]{1,64}?)(?:-internal)?\.aliyuncs\.com<\/Endpoint>/,
-  /<Endpoint>(?:[a-z0-9.-]+\.)?s3[.-]([a-z0-9-]{1,64})\.amazonaws\.com(?:\.cn)?<\/Endpoint>/,
-];
 
 /** Translates a reply of the public endpoint to a signed upload that the bucket accepts at its own endpoint. */
 export function failureOfPublicEndpoint({ status }: OutgoingReply): ProbeFailure {

@@ -15,6 +15,7 @@ import {
   type ProbeFailure,
 } from './probe-failure.js';
 import { probePages, type ProbeWarning } from './probe-pages.js';
+import { readXml } from '../objects/xml.js';
 import type { HeaderRequest } from '../signing/signer.js';
 
 export interface ProbeTarget {
@@ -93,24 +94,25 @@ export function makeProbeBucket({
       const query = { 'max-keys': '1', ...(basePath === '' ? {} : { prefix: basePath }) };
       const reply = await send({ method: 'GET', key: '', query }, undefined, failureOfFirstConnection);
       if (isSuccess(reply)) {
-        if (!/<ListBucketResult|<Contents>/.test(reply.body.toString('utf8'))) fail('not_a_storage');
+        // A server that lists more than it was asked for is a storage too.
+        if ((await readXml(reply.body)).name !== 'ListBucketResult') fail('not_a_storage');
         return;
       }
-      const failure = failureOfReply('list', reply);
+      const failure = await failureOfReply('list', reply);
       if (failure.code !== 'request_refused') throw new Failed(failure);
     }
 
     async function write(): Promise<void> {
       const reply = await send({ method: 'PUT', key, headers: { 'content-type': mediaType } }, content);
       if (!isSuccess(reply)) {
-        throw new Failed(failureOfReply('write', reply));
+        throw new Failed(await failureOfReply('write', reply));
       }
     }
 
     async function remove(): Promise<void> {
       const reply = await send({ method: 'DELETE', key });
       if (!isSuccess(reply) && reply.status !== 404) {
-        throw new Failed(failureOfReply('delete', reply));
+        throw new Failed(await failureOfReply('delete', reply));
       }
     }
 
@@ -140,7 +142,7 @@ export function makeProbeBucket({
       const reply = await ask(firstBytes(urls.bucket.presign({ ...readRequest(), method: 'GET' })));
       const failure = failureOfContent(reply);
       if (failure === 'no_content') {
-        throw new Failed(failureOfReply('read', reply));
+        throw new Failed(await failureOfReply('read', reply));
       }
       if (failure !== null) fail(failure);
     }

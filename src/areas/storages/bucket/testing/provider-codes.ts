@@ -1,4 +1,5 @@
 import type { ProbeFailureCode } from './probe-failure-code.js';
+import { readDocument, textOf } from '../objects/xml.js';
 
 /*
  * The error codes of the providers (docs/design.md#storage-tests):
@@ -107,7 +108,7 @@ const byFineCode: Readonly<Record<string, ProbeFailureCode>> = {
 const byWords: readonly (readonly [code: RegExp, words: RegExp, cause: ProbeFailureCode])[] = [
   // OSS refuses a request of another region as AccessDenied, and names the right endpoint.
   [/^AccessDenied$/, /addressed using the specified endpoint/, 'region_wrong'],
-  [/^AccessDenied$/, /Request has expired|not yet valid|<ServerTime>/i, 'clock_skewed'],
+  [/^AccessDenied$/, /Request has expired|not yet valid/i, 'clock_skewed'],
   // COS, status 451: "Due to your account is arrears, it is unavailable until you recharge."
   [/^UnavailableForLegalReasons$/, /arrears/i, 'account_in_arrears'],
   [/^AccessDenied$/, /\bkms\b/i, 'encryption_denied'],
@@ -117,15 +118,39 @@ const byWords: readonly (readonly [code: RegExp, words: RegExp, cause: ProbeFail
   [/^InvalidArgument$/, /access key has length/i, 'access_key_unknown'],
 ];
 
-/** Returns the cause that a storage's error document names; undefined if no rule knows it. */
-export function causeIn(body: string): ProbeFailureCode | undefined {
-  const code = /<Code>([A-Za-z0-9. ]{1,64})<\/Code>/.exec(body)?.[1] ?? '';
-  const fine = /<EC>([0-9-]{1,32})<\/EC>/.exec(body)?.[1] ?? '';
-  const worded = byWords.find(([codes, words]) => codes.test(code) && words.test(body));
-  return byFineCode[fine] ?? worded?.[2] ?? byCode[code];
+/** The error document of a storage. */
+export interface StorageError {
+  /** Null where the document has none, or one that is longer or stranger than codes are. */
+  readonly code: string | null;
+  /** The cause that the document names; undefined if no rule knows it. */
+  readonly cause: ProbeFailureCode | undefined;
+  /** The id of the region that it names, without other text of the storage. */
+  readonly region: string | null;
 }
 
-/** Returns the error code that a provider wrote; null without one. It contains no other text of the reply. */
-export function providerCodeIn(body: string): string | null {
-  return /<Code>([A-Za-z0-9. ]{1,64})<\/Code>/.exec(body)?.[1] ?? null;
+/** Reads the error document of a storage. Returns null for another reply, such as that of a proxy. */
+export async function readStorageError(body: Buffer): Promise<StorageError | null> {
+  const error = await readDocument(body, 'Error');
+  if (error === null) return null;
+  const text = (name: string): string => textOf(error, name)?.trim() ?? '';
+  const [code, words] = [text('Code'), text('Message').slice(0, wordsMax)];
+  const isExpired = code === 'AccessDenied' && text('ServerTime') !== '';
+  const worded = byWords.find(([codes, meaning]) => codes.test(code) && meaning.test(words))?.[2];
+  const cause = byFineCode[text('EC')] ?? worded ?? (isExpired ? 'clock_skewed' : byCode[code]);
+  return { code: /^[A-Za-z0-9. ]{1,64}$/.test(code) ? code : null, cause, region: regionIn(text, words) };
+}
+
+/** Characters of a message that rules look at. */
+const wordsMax = 2_000;
+
+/** Returns the region that the document names: Amazon's element or words, or the right endpoint of OSS or Amazon. */
+function regionIn(text: (name: string) => string, words: string): string | null {
+  const endpoint = text('Endpoint').slice(0, 255);
+  const found = [
+    /^([A-Za-z0-9-]{1,64})$/.exec(text('Region')),
+    /expecting '([A-Za-z0-9-]{1,64})'/.exec(words),
+    /^(?:[a-z0-9.-]+\.)?oss-([a-z0-9-]{1,64}?)(?:-internal)?\.aliyuncs\.com$/.exec(endpoint),
+    /^(?:[a-z0-9.-]+\.)?s3[.-]([a-z0-9-]{1,64})\.amazonaws\.com(?:\.cn)?$/.exec(endpoint),
+  ];
+  return found.find((match) => match !== null)?.[1] ?? null;
 }

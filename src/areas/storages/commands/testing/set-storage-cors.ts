@@ -1,6 +1,6 @@
 import type { StorageDeps } from '../../deps.js';
 import { describeCorsRefusal } from '../../domain/delivery/cors-failure.js';
-import { corsRuleXml } from '../../domain/delivery/cors-rule.js';
+import { corsRuleFields } from '../../domain/delivery/cors-rule.js';
 import { rejectStorage } from '../../domain/storage/rejections.js';
 import { existingStorage, storageAggregate } from '../../domain/storage/storage.js';
 import type { HandleOptions } from '../../../../event-sourcing/deciding/command-handler.js';
@@ -44,7 +44,7 @@ export function makeSetStorageCors({
     }
     const opened = await openStorage.serving(storageId);
     if (opened === null) return rejectStorage('storage_not_found', 'the storage does not exist');
-    const asked = { urls: opened.urls, origins, writeRule: corsRuleXml };
+    const asked = { urls: opened.urls, origins, ruleFor: corsRuleFields };
     const result = await setBucketCors(asked, AbortSignal.timeout(timeMs));
     if ('failure' in result) {
       return rejectStorage('storage_cors_refused', describeCorsRefusal(result.failure));

@@ -6,18 +6,24 @@ export const corsMethods = ['GET', 'HEAD', 'PUT'] as const;
 export const corsExposedHeaders = ['ETag', 'Content-Range'] as const;
 const maxAgeSeconds = 3_600;
 
-/** Writes the rule (`<CORSRule>`) that lets pages of the origins upload and fetch. S3, OSS and COS share its form. */
-export function corsRuleXml(origins: readonly string[]): string {
-  const element = (name: string) => (value: string) => `<${name}>${escapeXml(value)}</${name}>`;
+/** A field of a rule: the name of its element and its text. */
+export type CorsField = readonly [name: string, value: string];
+
+/** Returns the fields of the rule that lets pages of the origins upload and fetch. S3, OSS and COS share its form. */
+export function corsRuleFields(origins: readonly string[]): readonly CorsField[] {
   return [
-    '<CORSRule>',
-    ...origins.map(element('AllowedOrigin')),
-    ...corsMethods.map(element('AllowedMethod')),
-    '<AllowedHeader>*</AllowedHeader>',
-    ...corsExposedHeaders.map(element('ExposeHeader')),
-    `<MaxAgeSeconds>${maxAgeSeconds}</MaxAgeSeconds>`,
-    '</CORSRule>',
-  ].join('');
+    ...origins.map((origin): CorsField => ['AllowedOrigin', origin]),
+    ...corsMethods.map((method): CorsField => ['AllowedMethod', method]),
+    ['AllowedHeader', '*'],
+    ...corsExposedHeaders.map((header): CorsField => ['ExposeHeader', header]),
+    ['MaxAgeSeconds', String(maxAgeSeconds)],
+  ];
+}
+
+/** Writes a rule as XML. */
+export function corsRuleXml(origins: readonly string[]): string {
+  const fields = corsRuleFields(origins).map(([name, value]) => `<${name}>${escapeXml(value)}</${name}>`);
+  return `<CORSRule>${fields.join('')}</CORSRule>`;
 }
 
 /** A whole CORS configuration in the form that the provider's tools take. */

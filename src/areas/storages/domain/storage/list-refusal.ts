@@ -4,6 +4,8 @@ const listAdvice = {
   list_denied:
     'The key may not list the bucket. Allow ListBucket (s3), oss:ListObjects (oss) or name/cos:GetBucket (cos).',
   list_unusable: 'The storage does not list objects in the order of their keys.',
+  list_unreadable:
+    'The storage answers with a list that is no whole list of S3 in XML and UTF-8. Check the endpoint and a proxy before it.',
 } as const;
 
 type ListRefusal = { readonly code: keyof typeof listAdvice; readonly hint: null } | TestFailure;
