@@ -4,6 +4,7 @@ import { givenStorageProject } from '../support/given/storage-project.js';
 import { mediaLinksReply } from '../support/clients/read-replies.js';
 import { textOf } from '../support/clients/service-client.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
+import { eventually } from '../support/eventually.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 
 const master = ['#EXTM3U', '#EXT-X-STREAM-INF:BANDWIDTH=1280000', '720/index.m3u8', ''].join('\n');
@@ -12,11 +13,14 @@ const variant = [
   ...['#EXTINF:6.0,', 'one 1.m4s', '#EXT-X-BYTERANGE:2@1', 'two.ts', '#EXT-X-ENDLIST', ''],
 ].join('\n');
 
-/** Given a film with a stream whose files the bucket holds, and a share of it. */
+/** The URLs of one window are equal. */
+const windowMs = 5 * 60_000;
+
+/** Given a film with a stream whose files the bucket holds, and a share of it, at the beginning of a window. */
 async function given(t: ExecutionContext) {
   const faults: Partial<Record<FakeOperation, Fault>> = {};
   const bucket = await givenFakeStorage(t, faults);
-  const clock = settableClock(new Date(Math.floor(Date.now() / 1_000) * 1_000));
+  const clock = settableClock(new Date(Math.ceil(Date.now() / windowMs) * windowMs));
   const project = await givenStorageProject(t, { clock });
   const { path, send, bind } = project;
   const storage = await bind({ endpoint: `http://127.0.0.1:${bucket.port}` });
@@ -139,6 +143,8 @@ test('A playlist that cannot be served says why, and one of a public CDN is serv
   const link = async () => urlOfStream(await call('POST', `${at}/media`, {}));
   const url = await link();
   const read = async () => {
+    // The service keeps a refusal for 10 s.
+    clock.advance(10_000);
     const reply = await follow(url);
     return [reply.status, textOf(reply.json(), 'message')] as const;
   };
@@ -166,21 +172,62 @@ test('A playlist that cannot be served says why, and one of a public CDN is serv
   t.is((await follow(url)).status, 404);
 });
 
-test('A bucket that does not answer holds 16 playlists at most, and the others are refused at once', async (t) => {
+test('Many players of one playlist cost one read of the bucket, until its URLs change', async (t) => {
+  // Given a stream
+  const { call, follow, at, bucket, clock, store } = await given(t);
+  const stream = urlOfStream(await call('POST', `${at}/media`, {}));
+  const readsOf = async (times: number): Promise<readonly [reads: number, texts: number]> => {
+    const before = bucket.requests.length;
+    const replies = await Promise.all(Array.from({ length: times }, () => follow(stream)));
+    t.true(replies.every(({ status }) => status === 200));
+    return [bucket.requests.length - before, new Set(replies.map(({ text }) => text)).size];
+  };
+  // When players ask at once and later in the window, then the bucket is asked once
+  t.deepEqual(await readsOf(20), [1, 1]);
+  clock.advance(windowMs - 1_000);
+  t.deepEqual(await readsOf(5), [0, 1]);
+  // When the window ends, then it is asked again
+  clock.advance(1_000);
+  t.deepEqual(await readsOf(5), [1, 1]);
+  // And a stream that is still being written is asked for after a second
+  await store('film/master.m3u8', '#EXTM3U\n#EXTINF:6.0,\na.ts\n');
+  clock.advance(windowMs);
+  t.deepEqual(await readsOf(5), [1, 1]);
+  clock.advance(1_000);
+  t.deepEqual(await readsOf(5), [1, 1]);
+});
+
+test('Players of a bucket that does not answer wait for one read, and no place stays taken', async (t) => {
   // Given a stream in a bucket that is silent
   const { call, follow, at, faults, bucket } = await given(t);
   const stream = urlOfStream(await call('POST', `${at}/media`, {}));
   faults.get = 'silent';
-  // When more playlists are asked for than are read at once
+  // When many players ask for its playlist
   const before = bucket.requests.length;
   const replies = await Promise.all(Array.from({ length: 20 }, () => follow(stream)));
-  // Then the others are refused at once, and the bucket is asked no more often
-  t.deepEqual(
-    replies.map(({ status, text }) => `${status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`).toSorted(),
-    [...Array<string>(16).fill('503 bucket_unavailable'), ...Array<string>(4).fill('503 overloaded')],
-  );
-  t.is(bucket.requests.length - before, 16);
-  // And afterwards the places are free again
+  // Then the bucket is asked once
+  t.true(replies.every(({ status, text }) => status === 503 && text.includes('bucket_unavailable')));
+  t.is(bucket.requests.length - before, 1);
+  // And it is asked again afterwards
   delete faults.get;
   t.is((await follow(stream)).status, 200);
+});
+
+test('Of the playlists of one asset, 4 are read at once, 12 wait, and the others are refused', async (t) => {
+  // Given a stream of 20 playlists in a bucket that is silent
+  const { call, follow, at, faults, bucket, store } = await given(t);
+  const names = Array.from({ length: 20 }, (_, index) => `#EXT-X-STREAM-INF:BANDWIDTH=1\n${index}.m3u8`);
+  await store('film/master.m3u8', ['#EXTM3U', ...names, ''].join('\n'));
+  const text = (await follow(urlOfStream(await call('POST', `${at}/media`, {})))).text;
+  const variants = text.split('\n').filter((line) => line.startsWith('http'));
+  faults.get = 'silent';
+  // When players ask for all of them
+  const before = bucket.requests.length;
+  const replies = Promise.all(variants.map(follow));
+  await eventually('the bucket is asked for four', () => bucket.requests.length - before === 4);
+  // Then those beyond the waiting ones are refused
+  faults.get = { status: 503 };
+  const codes = (await replies).map((reply) => textOf(reply.json(), 'code'));
+  t.is(codes.filter((code) => code === 'overloaded').length, 4);
+  t.is(codes.filter((code) => code === 'bucket_unavailable').length, 16);
 });

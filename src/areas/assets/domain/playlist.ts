@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { isPrintable } from '../../../validation/text.js';
 import { rejectAsset } from './asset/rejections.js';
+import { keyTags, type KnownTag, knownTags, streamTag } from './playlist-tags.js';
 
 /** A reference of a playlist to another file, as an object key below the base path. */
 export interface PlaylistReference {
@@ -8,74 +10,104 @@ export interface PlaylistReference {
   readonly key: string;
 }
 
-/** The text of a playlist, with its references in their places. */
-export interface Playlist {
+/** A piece of the work of reading. The reader may yield before the next one. */
+export interface PlaylistStep {
+  /** The bytes that the next step reads. */
+  readonly bytes: number;
+  /** The text to write for the line that was read, with references in their places. */
   readonly parts: readonly (string | PlaylistReference)[];
-  /** Whether players may keep it: it names its end, or it lists only other playlists. */
-  readonly isEnded: boolean;
+  /** Whether the line says that players may keep the playlist: it names its end, or lists only other playlists. */
+  readonly isEnding: boolean;
 }
 
 /** The bytes of the largest playlist that is served. */
 export const playlistBytesMax = 2 ** 20;
+/** A segment has a line and up to four tags. */
+const linesMax = 50_000;
 const referencesMax = 10_000;
-/** Characters of a line. References of 1,024 bytes are below, also where each byte is percent-encoded. */
+/** Bytes of a line. References of 1,024 bytes are below, also where each byte is percent-encoded. */
 const lineMax = 16_384;
-
-/** Tags whose attribute URI names an object, and those whose URI names a playlist (RFC 8216, section 4.3; RFC 8216bis). */
-const objectTags: ReadonlySet<string> = new Set([
-  ...[
-    'EXT-X-KEY',
-    'EXT-X-SESSION-KEY',
-    'EXT-X-MAP',
-    'EXT-X-PART',
-    'EXT-X-PRELOAD-HINT',
-    'EXT-X-SESSION-DATA',
-  ],
-]);
-const keyTags: ReadonlySet<string> = new Set(['EXT-X-KEY', 'EXT-X-SESSION-KEY']);
-const playlistTags: ReadonlySet<string> = new Set(['EXT-X-MEDIA', 'EXT-X-I-FRAME-STREAM-INF']);
-/** The line after this tag names a playlist. */
-const streamTag = 'EXT-X-STREAM-INF';
-/** Tags of playlists that do not change: the end of a media playlist, and those of master playlists. */
-const endingTags: ReadonlySet<string> = new Set(['EXT-X-ENDLIST', streamTag, ...playlistTags]);
-/** Tags that tell players to send parameters to the URL of the playlist, which the service does not take. */
-const droppedTags: ReadonlySet<string> = new Set(['EXT-X-SERVER-CONTROL']);
+/** Bytes that are looked through at once before the first line is read. */
+const sliceBytes = 16_384;
 
 /**
- * Reads a playlist of HTTP Live Streaming (RFC 8216). Relative references lead into the folder of the playlist. An absolute
- * URL, a path from the root, `..` and variables are refused. Comments, and tags with references that are not known, are left
- * out: players ignore tags that they do not know.
+ * Reads a playlist of HTTP Live Streaming (RFC 8216), a line in each step. Its lines are bounded before the first one is
+ * read. Relative references lead into the folder of the playlist. An absolute URL, a path from the root, `..` and variables
+ * are refused. Comments, and tags and attributes that are not known, are left out: players ignore what is absent.
  * @param objectKey the key of the playlist below the base path
  * @throws CommandRejected playlist_not_served, naming the line
  */
-export function readPlaylist(bytes: Buffer, objectKey: string): Playlist {
-  // Some players take a single CR as the end of a line, so a reference must not hide behind one.
-  const lines = textOf(bytes).split(/\r\n|\r|\n/);
-  const long = lines.findIndex(({ length }) => length > lineMax);
-  if (long >= 0) refuse(long + 1, `has more than ${lineMax} characters`);
-  const tags = lines.map(tagOf);
-  if (tags[0] !== 'EXTM3U') refuse(1, 'is not #EXTM3U');
-  const folder = objectKey.slice(0, objectKey.lastIndexOf('/') + 1);
-  const parts: (string | PlaylistReference)[] = [];
-  let references = 0;
-  const refer = (kind: PlaylistReference['kind'], uri: string, line: number): void => {
-    references += 1;
-    if (references > referencesMax) refuse(line, `is beyond ${referencesMax} references`);
-    parts.push({ kind, key: folder + relativeKey(uri, line) });
-  };
-  let isVariant = false;
-  for (const [index, line] of lines.entries()) {
-    const tag = tags[index] ?? null;
-    if (tag !== null) {
-      isVariant ||= tag === streamTag;
-      writeTag({ tag, line, number: index + 1 }, parts, refer);
-    } else if (line !== '' && !line.startsWith('#')) {
-      refer(isVariant ? 'playlist' : 'object', line.trimEnd(), index + 1);
-      parts.push('\n');
-      isVariant = false;
-    }
+export function* readPlaylist(bytes: Buffer, objectKey: string): Generator<PlaylistStep, void> {
+  yield* boundLines(bytes);
+  const reader = makeLineReader(objectKey.slice(0, objectKey.lastIndexOf('/') + 1));
+  let [number, read] = [0, nothing];
+  for (let from = 0; from < bytes.length || number === 0;) {
+    const end = lineEnd(bytes, from);
+    yield { ...read, bytes: end - from };
+    number += 1;
+    read = reader(textOf(bytes.subarray(from, end), number), number);
+    from = end + (bytes[end] === cr && bytes[end + 1] === lf ? 2 : 1);
   }
-  return { parts, isEnded: tags.some((tag) => tag !== null && endingTags.has(tag)) };
+  yield { ...read, bytes: 0 };
+}
+
+const [lf, cr] = [0x0a, 0x0d];
+
+/** Some players take a single CR as the end of a line, so a reference must not hide behind one. */
+function lineEnd(bytes: Buffer, from: number): number {
+  let end = from;
+  while (end < bytes.length && bytes[end] !== lf && bytes[end] !== cr) end += 1;
+  return end;
+}
+
+/** Refuses too many lines, and one that is too long, before anything else looks at them. */
+function* boundLines(bytes: Buffer): Generator<PlaylistStep, void> {
+  let [lines, begin] = [1, 0];
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (at - begin === lineMax && bytes[at] !== lf && bytes[at] !== cr) {
+      refuse(lines, `has more than ${lineMax} bytes`);
+    }
+    if (bytes[at] === lf || (bytes[at] === cr && bytes[at + 1] !== lf)) {
+      lines += 1;
+      begin = at + 1;
+    }
+    if (lines > linesMax) refuse(lines, `is beyond ${linesMax} lines`);
+    if (at % sliceBytes === 0) yield { bytes: sliceBytes, parts: [], isEnding: false };
+  }
+}
+
+/** Makes the reader of the lines after one another. @param folder that of the playlist, with its slash */
+function makeLineReader(folder: string): (text: string, number: number) => Omit<PlaylistStep, 'bytes'> {
+  let references = 0;
+  let isVariant = false;
+  const refer = (kind: PlaylistReference['kind'], uri: string, number: number): PlaylistReference => {
+    references += 1;
+    if (references > referencesMax) refuse(number, `is beyond ${referencesMax} references`);
+    return { kind, key: folder + relativeKey(uri, number) };
+  };
+  return (text, number) => {
+    const [line, name] = [text.trim(), tagOf(text.trimStart())];
+    if (number === 1 && !text.startsWith('#EXTM3U')) refuse(1, 'is not #EXTM3U');
+    if (name === null) {
+      if (line === '' || line.startsWith('#')) return nothing;
+      const reference = refer(isVariant ? 'playlist' : 'object', line, number);
+      isVariant = false;
+      return { parts: [reference, '\n'], isEnding: false };
+    }
+    if (name === 'EXT-X-DEFINE') refuse(number, 'defines a variable');
+    const known = knownTags.get(name);
+    if (known === undefined) return nothing;
+    isVariant ||= name === streamTag;
+    const { attributes, isEnding } = known;
+    if (attributes === null) return isPlain(line, name) ? { parts: [`${line}\n`], isEnding } : nothing;
+    return { parts: writtenTag({ name, known, line, number }, refer), isEnding };
+  };
+}
+
+const nothing: Omit<PlaylistStep, 'bytes'> = { parts: [], isEnding: false };
+
+function isPlain(line: string, name: string): boolean {
+  return name === 'EXTINF' || /^[A-Z0-9-]*(?::[A-Za-z0-9@:.+-]*)?$/.test(line.slice(1));
 }
 
 /** Returns the name of the tag in a line; null for a line without one. */
@@ -83,48 +115,54 @@ function tagOf(line: string): string | null {
   return /^#(EXT[A-Z0-9-]*)/.exec(line)?.[1] ?? null;
 }
 
-function kindOf(tag: string): PlaylistReference['kind'] | null {
-  if (objectTags.has(tag)) return 'object';
-  return playlistTags.has(tag) ? 'playlist' : null;
-}
-
 interface TagLine {
-  readonly tag: string;
+  readonly name: string;
+  readonly known: KnownTag;
   readonly line: string;
   readonly number: number;
 }
 
-function writeTag(
-  { tag, line, number }: TagLine,
-  parts: (string | PlaylistReference)[],
-  refer: (kind: PlaylistReference['kind'], uri: string, line: number) => void,
-): void {
-  if (tag === 'EXT-X-DEFINE') refuse(number, 'defines a variable');
-  const mentions = line.split('URI=').length - 1;
-  if (mentions === 0) {
-    if (!droppedTags.has(tag)) parts.push(`${line}\n`);
-    return;
+/** Writes a tag from its known attributes, so that no player finds another meaning in the line. */
+function writtenTag(
+  { name, known, line, number }: TagLine,
+  refer: (kind: PlaylistReference['kind'], uri: string, number: number) => PlaylistReference,
+): readonly (string | PlaylistReference)[] {
+  const parts: (string | PlaylistReference)[] = [`#${name}:`];
+  let isFirst = true;
+  for (const [attribute, value] of attributesOf(line.slice(name.length + 1), number)) {
+    if (known.attributes?.has(attribute) !== true) continue;
+    parts.push(`${isFirst ? '' : ','}${attribute}=`);
+    isFirst = false;
+    if (attribute === 'URI') parts.push(...writtenUri({ name, known, value, number }, refer));
+    else if (known.refers !== null && /URI *=/i.test(value)) refuse(number, 'does not have one URI');
+    else parts.push(value);
   }
-  const kind = kindOf(tag);
-  if (kind === null) {
-    // The title of a segment may hold any text.
-    if (tag === 'EXTINF') parts.push(`${line}\n`);
-    return;
+  return [...parts, '\n'];
+}
+
+function writtenUri(
+  { name, known, value, number }: Omit<TagLine, 'line'> & { readonly value: string },
+  refer: (kind: PlaylistReference['kind'], uri: string, number: number) => PlaylistReference,
+): readonly (string | PlaylistReference)[] {
+  if (!value.startsWith('"')) refuse(number, 'does not have its URI in quotation marks');
+  const uri = value.slice(1, -1);
+  // The system for protected content resolves it, and not the player.
+  if (keyTags.has(name) && /^(?:skd|data|urn):/i.test(uri)) return [value];
+  return ['"', refer(known.refers ?? 'object', uri, number), '"'];
+}
+
+/** Reads a list of attributes (RFC 8216, section 4.2), with blanks around the commas as some tools write them. */
+function attributesOf(text: string, number: number): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const pattern = /[ \t]*([A-Z0-9-]+)=("[^"]*"|[^",\s]*)[ \t]*(?:,|$)/y;
+  pattern.lastIndex = text.startsWith(':') ? 1 : 0;
+  while (pattern.lastIndex < text.length) {
+    const [, name = '', value = ''] =
+      pattern.exec(text) ?? refuse(number, 'has attributes that RFC 8216 does not know');
+    if (found.has(name)) refuse(number, `has ${name} twice`);
+    found.set(name, value);
   }
-  // Players also read a value without quotation marks, and the last of two.
-  const named = /(?<![A-Z0-9-])URI="([^"]*)"/.exec(line);
-  const uri = named?.[1];
-  if (named === null || uri === undefined || mentions > 1)
-    return refuse(number, 'does not have one URI in quotation marks');
-  if (keyTags.has(tag) && /^(?:skd|data|urn):/i.test(uri)) {
-    // The system for protected content resolves it, and not the player.
-    parts.push(`${line}\n`);
-    return;
-  }
-  const start = named.index + 'URI="'.length;
-  parts.push(line.slice(0, start));
-  refer(kind, uri, number);
-  parts.push(`${line.slice(start + uri.length)}\n`);
+  return found;
 }
 
 /** Returns the key below the folder of the playlist. Query and fragment of a reference do not count. */
@@ -144,20 +182,15 @@ function relativeKey(uri: string, line: number): string {
   return key;
 }
 
+function textOf(bytes: Buffer, line: number): string {
+  return isUtf8(bytes) ? bytes.toString('utf8') : refuse(line, 'is not UTF-8');
+}
+
 function decoded(segment: string, line: number): string {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
     if (error instanceof URIError) return refuse(line, 'has a percent sign that begins no character');
-    throw error;
-  }
-}
-
-function textOf(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return refuse(1, 'is not UTF-8');
     throw error;
   }
 }

@@ -1,16 +1,23 @@
 import test from 'ava';
-import { type Playlist, readPlaylist } from '../../../../src/areas/assets/domain/playlist.js';
+import { type PlaylistReference, readPlaylist } from '../../../../src/areas/assets/domain/playlist.js';
 
 /** Reads a playlist and writes each reference as `<kind:key>`. */
-function read(lines: readonly string[], key = 'film/720/index.m3u8'): string {
-  return written(readPlaylist(Buffer.from(lines.join('\n')), key));
+function read(lines: readonly string[] | Buffer, key = 'film/720/index.m3u8'): string {
+  return readAll(lines, key).text;
 }
 
-function written({ parts }: Playlist): string {
-  return parts.map((part) => (typeof part === 'string' ? part : `<${part.kind}:${part.key}>`)).join('');
+function readAll(lines: readonly string[] | Buffer, key: string) {
+  const bytes = Buffer.isBuffer(lines) ? lines : Buffer.from(lines.join('\n'));
+  const steps = [...readPlaylist(bytes, key)];
+  const text = steps.flatMap(({ parts }) => parts.map(written)).join('');
+  return { text, isEnded: steps.some(({ isEnding }) => isEnding) };
 }
 
-test('A media playlist names the objects of its folder, and keeps every other line', (t) => {
+function written(part: string | PlaylistReference): string {
+  return typeof part === 'string' ? part : `<${part.kind}:${part.key}>`;
+}
+
+test('A media playlist names the objects of its folder, and keeps the lines that the service knows', (t) => {
   const playlist = read([
     '#EXTM3U',
     '#EXT-X-VERSION:7',
@@ -35,6 +42,7 @@ test('A media playlist names the objects of its folder, and keeps every other li
     '#EXTINF:6.0,Title, with URI=x',
     '#EXT-X-BYTERANGE:75232@0',
     '<object:film/720/a/河.ts>',
+    '#EXT-X-DATERANGE:ID="ad"',
     '#EXT-X-ENDLIST',
   ]);
 });
@@ -47,16 +55,16 @@ test('A master playlist names the playlists of its streams, with Windows line en
     '720/index.m3u8',
     '#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=86000,URI="720/iframe.m3u8"',
   ];
-  const playlist = readPlaylist(Buffer.from(lines.join('\r\n')), 'master.m3u8');
+  const playlist = readAll(Buffer.from(lines.join('\r\n')), 'master.m3u8');
   t.true(playlist.isEnded);
-  t.deepEqual(written(playlist).trimEnd().split('\n'), [
+  t.deepEqual(playlist.text.trimEnd().split('\n'), [
     '#EXTM3U',
     '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="de",URI="<playlist:audio/de.m3u8>"',
     '#EXT-X-STREAM-INF:BANDWIDTH=1280000,AUDIO="a"',
     '<playlist:720/index.m3u8>',
     '#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=86000,URI="<playlist:720/iframe.m3u8>"',
   ]);
-  t.false(readPlaylist(Buffer.from('#EXTM3U\n#EXTINF:6,\na.ts\n'), 'a.m3u8').isEnded);
+  t.false(readAll(['#EXTM3U', '#EXTINF:6,', 'a.ts', ''], 'a.m3u8').isEnded);
 });
 
 test('A reference that leaves the folder is refused with its line', (t) => {
@@ -90,7 +98,10 @@ test('A reference that leaves the folder is refused with its line', (t) => {
 test('A file that is no playlist, a variable and too many references are refused', (t) => {
   t.throws(() => read(['<html>']), { message: /line 1 .*EXTM3U/ });
   t.throws(() => read(['\uFEFF#EXTM3U']), { message: /line 1 .*EXTM3U/ });
-  t.throws(() => readPlaylist(Buffer.from([0x23, 0xff]), 'a'), { message: /line 1 .*UTF-8/ });
+  t.throws(() => read(Buffer.from([0x23, 0xff])), { message: /line 1 .*UTF-8/ });
+  t.throws(() => read(Buffer.from('#EXTM3U\n#EXTINF:4,\xe9\n', 'latin1')), { message: /line 2 .*UTF-8/ });
+  for (const empty of ['', '\n', ' #EXTM3U'])
+    t.throws(() => read([empty]), { message: /line 1 .*EXTM3U/ }, empty);
   t.throws(() => read(['#EXTM3U', '#EXT-X-DEFINE:NAME="a",VALUE="../b"']), { message: /line 2 .*variable/ });
   const segments = (count: number) => [
     '#EXTM3U',
@@ -103,26 +114,71 @@ test('A file that is no playlist, a variable and too many references are refused
 test('A reference that only some players read as one is refused', (t) => {
   const evil = 'https://evil.example.org/a.mp4';
   t.throws(() => read(['#EXTM3U', `#EXTINF:4,\r${evil}`, 'a.ts']), { message: /line 3 .*absolute URL/ });
-  for (const attributes of [`URI=${evil}`, `URI="a.mp4",URI="${evil}"`, `X-URI="a.mp4"`, 'URI="a.mp4']) {
-    t.throws(() => read(['#EXTM3U', `#EXT-X-MAP:${attributes}`]), {
-      message: /line 2 .*one URI in quotation/,
-    });
+  for (const attributes of [
+    ...[`URI=${evil}`, `URI="a.mp4",URI="${evil}"`, 'URI="a.mp4', `URI ="${evil}"`, `URI= "${evil}"`],
+    ...[
+      `URI="a.mp4"URI="${evil}"`,
+      `BYTERANGE="1@URI=${evil}",URI="a.mp4"`,
+      `,URI="${evil}"`,
+      `'URI="${evil}"`,
+    ],
+  ]) {
+    t.throws(() => read(['#EXTM3U', `#EXT-X-MAP:${attributes}`]), { message: /^line 2 / }, attributes);
   }
   t.throws(() => read(['#EXTM3U', `#EXT-X-KEY:METHOD=AES-128,URI="skd://a",URI="${evil}"`]), {
-    message: /line 2 .*one URI/,
+    message: /line 2 .*has URI twice/,
   });
   t.is(read(['#EXTM3U', `#EXT-X-OTHER:URI=${evil}`, 'a.ts']), '#EXTM3U\n<object:film/720/a.ts>\n');
 });
 
-test('A line that is as long as the largest playlist is refused before it is searched', (t) => {
+test('Tags and attributes that the service does not know are left out', (t) => {
+  const evil = 'https://evil.example.org/a';
+  const lines = [
+    `#EXT-X-MAP:X-URI="${evil}",URI="a.mp4",X-B="${evil}"`,
+    `#EXT-X-DATERANGE:ID="ad",X-ASSET-LIST="${evil}",START-DATE="2026-11-23T03:00:00Z"`,
+    `#EXT-X-PREFETCH:${evil}`,
+    `#EXT-X-CONTENT-STEERING:SERVER-URI="${evil}"`,
+    `#EXT-X-VERSION:${evil}`,
+    `#EXT-X-STREAM-INF: BANDWIDTH=1 , CODECS="avc1,mp4a" ,X-NAME="${evil}"`,
+    'b/index.m3u8',
+  ];
+  t.deepEqual(
+    read(['#EXTM3U', ...lines])
+      .trimEnd()
+      .split('\n'),
+    [
+      '#EXTM3U',
+      '#EXT-X-MAP:URI="<object:film/720/a.mp4>"',
+      '#EXT-X-DATERANGE:ID="ad",START-DATE="2026-11-23T03:00:00Z"',
+      '#EXT-X-STREAM-INF:BANDWIDTH=1,CODECS="avc1,mp4a"',
+      '<playlist:film/720/b/index.m3u8>',
+    ],
+  );
+});
+
+test('Blanks around lines do not count', (t) => {
+  t.is(
+    read(['#EXTM3U', '  ', '\t#EXTINF:4, a title  ', '  a b.ts ', '']),
+    '#EXTM3U\n#EXTINF:4, a title\n<object:film/720/a b.ts>\n',
+  );
+});
+
+test('A line that is too long, and too many lines, are refused before the first one is read', (t) => {
+  const bad = '../a.ts';
   for (const line of [
     'A'.repeat(2 ** 20),
     `#EXTINF:${'A'.repeat(2 ** 20)}`,
     `#EXT-X-MAP:${'URI='.repeat(2 ** 18)}`,
   ]) {
-    t.throws(() => read(['#EXTM3U', line]), {
-      message: /^line 2 of the playlist has more than 16384 characters/,
+    t.throws(() => read(['#EXTM3U', bad, line]), {
+      message: /^line 3 of the playlist has more than 16384 bytes/,
     });
   }
-  t.notThrows(() => read(['#EXTM3U', `#EXTINF:4,${'A'.repeat(16_000)}`]));
+  t.notThrows(() => read(['#EXTM3U', `#EXTINF:4,${'A'.repeat(16_374)}`]));
+  for (const end of ['\n', '\r', '\r\n']) {
+    const lines = (count: number) =>
+      Buffer.from(['#EXTM3U', bad, ...Array<string>(count - 2).fill('')].join(end));
+    t.throws(() => read(lines(50_001)), { message: /^line 50001 of the playlist is beyond 50000 lines/ });
+    t.throws(() => read(lines(50_000)), { message: /^line 2 of the playlist leaves the folder/ });
+  }
 });

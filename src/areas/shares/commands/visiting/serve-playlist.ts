@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
 import mime from 'mime';
 import { makeKeyedSemaphore } from '../../../../kit/keyed-semaphore.js';
 import { makeSemaphore } from '../../../../kit/semaphore.js';
 import { assetAggregate } from '../../../assets/domain/asset/asset.js';
 import type { AssetDescription } from '../../../assets/domain/asset/events.js';
-import { type Playlist, playlistBytesMax, readPlaylist } from '../../../assets/domain/playlist.js';
+import { playlistBytesMax } from '../../../assets/domain/playlist.js';
 import { assetNotFound, rejectAsset } from '../../../assets/domain/asset/rejections.js';
 import { hlsKind } from '../../../assets/domain/asset/renditions.js';
 import { isExpired, shareAggregate } from '../../domain/share/share.js';
@@ -13,7 +12,9 @@ import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
 import type { ReadAnswer } from '../../../storages/bucket/objects/read-object.js';
 import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
 import type { ShareDeps } from '../../deps.js';
+import { makeKeptPlaylists } from './kept-playlists.js';
 import type { FindSharedAssets } from './shared-asset.js';
+import { signPlaylist, writePlaylist } from './sign-playlist.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { OpenAssetStorage } from '../../../assets/commands/asset-storage.js';
 import { lifeOf } from '../../../assets/commands/media/media-links.js';
@@ -29,7 +30,8 @@ export interface ServedPlaylist {
  * Reads a playlist from the bucket and signs the URLs in it (docs/design.md#playlists). A visitor gets it while the share is
  * open. No URL outlives the end of the share.
  * @throws CommandRejected share_not_found for a token that opens nothing, asset_not_found, asset_storage_unusable,
- * playlist_not_served, bucket_refused, bucket_unavailable; Overloaded while 16 playlists of the storage are read
+ * playlist_not_served, bucket_refused, bucket_unavailable; Overloaded while 16 playlists of the storage or of the asset are
+ * read
  */
 export type ServePlaylist = (token: string) => Promise<ServedPlaylist>;
 
@@ -37,8 +39,6 @@ export type ServePlaylist = (token: string) => Promise<ServedPlaylist>;
 const atOnce = 8;
 /** Reads from the bucket of one storage at once. A slow bucket holds up no other. */
 const readsAtOnce = 16;
-/** URLs that are signed before other work of the process gets its turn. */
-const signedAtOnce = 250;
 const maxAgeSeconds = 300;
 
 export function makeServePlaylist({
@@ -54,6 +54,7 @@ export function makeServePlaylist({
   readonly findSharedAssets: FindSharedAssets;
   readonly openAssetStorage: OpenAssetStorage;
 }): ServePlaylist {
+  const kept = makeKeptPlaylists(clock);
   const places = makeSemaphore(atOnce);
   const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });
 
@@ -64,9 +65,25 @@ export function makeServePlaylist({
     const { asset, until } = await findGranted(grant, now);
     const root = asset.renditions.find(({ kind }) => kind === hlsKind);
     if (root === undefined || !isWithin(grant.objectKey, root.object_key)) return assetNotFound();
-    const storage = await openAssetStorage(asset);
-    const bytes = await read(storage, asset.storage_id, grant);
-    return places.run(() => sign(storage, bytes, grant, { now, until }));
+    const opened = await openAssetStorage(asset);
+    const { signedAt, endsAt } = lifeOf(now, until);
+    const urlOf = (objectKey: string): string =>
+      opened.urls.mediaUrl({
+        key: wholeKey(opened.storage.configuration.base_path, objectKey),
+        query: { 'response-content-type': typeOf(objectKey) },
+        signedAt,
+        expiresInSeconds: (endsAt.getTime() - signedAt.getTime()) / 1_000,
+      });
+    // The URL of the playlist's own object is equal exactly as long as those in it are.
+    const place = { assetId: grant.assetId, same: urlOf(grant.objectKey) };
+    const playlist = await kept.get(place, async () => {
+      const bytes = await read(opened, asset.storage_id, grant);
+      return places.run(() => signPlaylist(bytes, grant.objectKey, urlOf));
+    });
+    const text = await writePlaylist(playlist, (objectKey) => playlistUrl({ ...grant, objectKey }));
+    const leftSeconds = Math.floor((endsAt.getTime() - now.getTime()) / 1_000) - 60;
+    const wanted = playlist.isEnded ? maxAgeSeconds : 1;
+    return { text, maxAgeSeconds: Math.max(0, Math.min(wanted, leftSeconds)) };
   };
 
   /** Returns the asset, and the end of the share. */
@@ -103,26 +120,6 @@ export function makeServePlaylist({
       release();
     }
   }
-
-  async function sign(
-    { storage, urls }: OpenedStorage,
-    bytes: Buffer,
-    grant: PlaylistGrant,
-    { now, until }: { readonly now: Date; readonly until: Date | null },
-  ): Promise<ServedPlaylist> {
-    const playlist = readPlaylist(bytes, grant.objectKey);
-    const { signedAt, endsAt } = lifeOf(now, until);
-    const expiresInSeconds = (endsAt.getTime() - signedAt.getTime()) / 1_000;
-    const text = await written(playlist, ({ kind, key: objectKey }) => {
-      if (kind === 'playlist') return playlistUrl({ ...grant, objectKey });
-      const query = { 'response-content-type': typeOf(objectKey) };
-      const whole = wholeKey(storage.configuration.base_path, objectKey);
-      return urls.mediaUrl({ key: whole, query, signedAt, expiresInSeconds });
-    });
-    const leftSeconds = Math.floor((endsAt.getTime() - now.getTime()) / 1_000) - 60;
-    const wanted = playlist.isEnded ? maxAgeSeconds : 1;
-    return { text, maxAgeSeconds: Math.max(0, Math.min(wanted, leftSeconds)) };
-  }
 }
 
 function isWithin(objectKey: string, rootKey: string): boolean {
@@ -142,18 +139,6 @@ function bodyOf(answer: ReadAnswer): Buffer {
     default:
       return answer.body;
   }
-}
-
-async function written(
-  { parts }: Playlist,
-  urlOf: (reference: Exclude<Playlist['parts'][number], string>) => string,
-): Promise<string> {
-  const texts: string[] = [];
-  for (const [index, part] of parts.entries()) {
-    texts.push(typeof part === 'string' ? part : urlOf(part));
-    if (index % signedAtOnce === signedAtOnce - 1) await setImmediate();
-  }
-  return texts.join('');
 }
 
 /** A browser must not run what a playlist names, so only types of media have their name. */

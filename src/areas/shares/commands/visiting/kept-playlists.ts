@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache';
+import { makeKeyedSemaphore } from '../../../../kit/keyed-semaphore.js';
+import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
+import { type SteadyClock, steadyMsOf } from '../../../../kit/clock.js';
+import type { SignedPlaylist } from './sign-playlist.js';
+
+/** Keeps signed playlists while their URLs are equal, so that many players of one playlist cost one read of the bucket. */
+export interface KeptPlaylists {
+  /**
+   * Returns the kept playlist, or makes it. Callers that ask for the same one wait for one making.
+   * @param place `same`: equal for calls whose URLs are equal
+   * @throws Overloaded while many other playlists of the asset are made; the errors of `make`
+   */
+  get(
+    place: { readonly assetId: string; readonly same: string },
+    make: () => Promise<SignedPlaylist>,
+  ): Promise<SignedPlaylist>;
+}
+
+type Outcome = { readonly signed: SignedPlaylist } | { readonly refusal: CommandRejected };
+
+/** Playlists of one asset that are made at once. A customer with a playlist of many playlists holds up no other. */
+const madeAtOnce = 4;
+const waitingMax = 12;
+/** Characters of all kept playlists. */
+const keptMax = 32 * 2 ** 20;
+/** For how long a stream that is still being written, and one that is refused, are kept, in ms. */
+const [growingMs, refusedMs] = [1_000, 10_000];
+
+export function makeKeptPlaylists(clock: SteadyClock): KeptPlaylists {
+  const kept = new LRUCache<string, { readonly outcome: Outcome; readonly untilMs: number }>({
+    maxSize: keptMax,
+    sizeCalculation: ({ outcome }, { length }) => length + sizeOf(outcome),
+  });
+  const making = new Map<string, Promise<Outcome>>();
+  const places = makeKeyedSemaphore({ permits: madeAtOnce, waitingMax });
+
+  return {
+    get: async ({ assetId, same }, make) => {
+      const key = `${assetId} ${same}`;
+      const found = kept.get(key);
+      const isFresh = found !== undefined && steadyMsOf(clock) < found.untilMs;
+      const outcome = isFresh ? found.outcome : await (making.get(key) ?? makeOnce(assetId, key, make));
+      if ('refusal' in outcome) throw outcome.refusal;
+      return outcome.signed;
+    },
+  };
+
+  function makeOnce(assetId: string, key: string, make: () => Promise<SignedPlaylist>): Promise<Outcome> {
+    const made = outcomeOf(assetId, make)
+      .then((outcome) => {
+        const keepMs = keepMsOf(outcome);
+        if (keepMs > 0) kept.set(key, { outcome, untilMs: steadyMsOf(clock) + keepMs });
+        return outcome;
+      })
+      .finally(() => making.delete(key));
+    making.set(key, made);
+    return made;
+  }
+
+  async function outcomeOf(assetId: string, make: () => Promise<SignedPlaylist>): Promise<Outcome> {
+    const release = await places.acquire(assetId);
+    try {
+      return { signed: await make() };
+    } catch (error) {
+      if (error instanceof CommandRejected) return { refusal: error as CommandRejected };
+      throw error;
+    } finally {
+      release();
+    }
+  }
+}
+
+/** A bucket that does not answer is asked again by the next caller. URLs of a later window have another key. */
+function keepMsOf(outcome: Outcome): number {
+  if ('refusal' in outcome) return outcome.refusal.code === 'playlist_not_served' ? refusedMs : 0;
+  return outcome.signed.isEnded ? Infinity : growingMs;
+}
+
+function sizeOf(outcome: Outcome): number {
+  if ('refusal' in outcome) return 1;
+  return outcome.signed.parts.reduce(
+    (sum, part) => sum + (typeof part === 'string' ? part.length : part.playlist.length),
+    1,
+  );
+}

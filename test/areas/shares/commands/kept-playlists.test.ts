@@ -1,0 +1,60 @@
+import test from 'ava';
+import { makeKeptPlaylists } from '../../../../src/areas/shares/commands/visiting/kept-playlists.js';
+import type { SignedPlaylist } from '../../../../src/areas/shares/commands/visiting/sign-playlist.js';
+import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
+
+/** Given kept playlists, with a clock that the test moves. */
+function given() {
+  let [nowMs, made] = [0, 0];
+  const kept = makeKeptPlaylists({ now: () => new Date(0), steadyMs: () => nowMs });
+  const signed = (size: number, isEnded: boolean): SignedPlaylist => ({ parts: ['a'.repeat(size)], isEnded });
+  return {
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+    get: (same: string, { size = 1, isEnded = true, fails = null as string | null } = {}) =>
+      kept.get({ assetId: 'a', same }, async () => {
+        made += 1;
+        await new Promise(setImmediate);
+        if (fails !== null) throw new CommandRejected(fails, 'canary');
+        return signed(size, isEnded);
+      }),
+    made: () => made,
+  };
+}
+
+test('A playlist is made once for its URLs, also for callers at the same time', async (t) => {
+  const { get, made, advance } = given();
+  await Promise.all([get('one'), get('one'), get('other')]);
+  advance(3_600_000);
+  await get('one');
+  t.is(made(), 2);
+});
+
+test('A stream that is still being written is kept for a second, and a refusal for ten', async (t) => {
+  const { get, made, advance } = given();
+  const growing = () => get('growing', { isEnded: false });
+  const refused = () => t.throwsAsync(get('refused', { fails: 'playlist_not_served' }));
+  const away = () => t.throwsAsync(get('away', { fails: 'bucket_unavailable' }));
+  const all = () => Promise.all([growing(), refused(), away()]);
+  await all();
+  t.is(made(), 3);
+  advance(999);
+  await all();
+  t.is(made(), 4, 'only the bucket that is away was asked');
+  advance(1);
+  await Promise.all([growing(), refused()]);
+  t.is(made(), 5);
+  advance(9_000);
+  await refused();
+  t.is(made(), 6);
+});
+
+test('Of more than 32 MiB, those that were asked for last are kept', async (t) => {
+  const { get, made } = given();
+  const size = 12 * 2 ** 20;
+  for (const same of ['one', 'two', 'one', 'three', 'one']) await get(same, { size });
+  t.is(made(), 3);
+  await get('two', { size });
+  t.is(made(), 4);
+});
