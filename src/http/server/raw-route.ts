@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
+import { ipBuckets } from '../../security/rates/client-ip.js';
 import { publicAccess } from '../access/access.js';
 import type { ErrorCode } from '../replies/error-codes.js';
 import { HttpError } from '../replies/http-error.js';
@@ -24,6 +25,8 @@ export interface RawRequest<Params> {
   /** The unchanged text after the `?`. */
   readonly query: string;
   readonly command: CommandContext;
+  /** The address of the sender; of IPv6 its /64. */
+  readonly client: string;
 }
 
 /** A reply in the form of the caller's protocol. */
@@ -87,6 +90,7 @@ function makeRawExchange<Params extends PathParams>(
       headers: headersOf(ctx.req),
       body,
       query: ctx.querystring,
+      client: ipBuckets(ctx.state.client)[0]?.key ?? ctx.state.client,
       command: {
         commandId: newId(),
         causationId: requestId,

@@ -37,7 +37,10 @@ export async function takeMutants(
     const { attack, vector, body, receivedAt = arrivesAt } = next();
     const callback = { ...asCallback(vector, receivedAt), ...(body === undefined ? {} : { body }) };
     const before = calls;
-    const { kind } = await receivePaymentCallback({ name, callback }, givenContext(n, receivedAt));
+    const { kind } = await receivePaymentCallback(
+      { name, callback, client: '192.0.2.1' },
+      givenContext(n, receivedAt),
+    );
     if (kind === 'acknowledged') acknowledged += 1;
     else if (calls !== before)
       t.fail(`seed ${seed}, mutant ${n}, ${attack}: ${kind}, and a store was called`);

@@ -60,7 +60,7 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
       world,
       send: async (message: TestMessage, name: 'standard' | 'alipay' = 'standard') => {
         const callback = { method: 'POST', query: '', receivedAt: at, ...signed(message) } as const;
-        return (await world.receivePaymentCallback({ name, callback }, context())).kind;
+        return (await world.receivePaymentCallback({ name, callback, client: '192.0.2.1' }, context())).kind;
       },
       resolve: (input: Partial<ResolvePaymentInput> & Pick<ResolvePaymentInput, 'id' | 'action'>) =>
         world.resolvePayment({ orderId: null, note: 'asked the buyer', ...input }, context('op')),

@@ -46,6 +46,8 @@ export interface Witnesses {
  * contradicts when the last record has been smaller for this time. A deposed primary of the state store may answer that long.
  */
 const aheadMs = 5_000;
+/** Lines of a reply that are looked at: each could cost the check of a signature. A witness sends one for each of its keys. */
+const cosignaturesMax = 16;
 
 /** @throws Error with a sentence that names the line, for a file of another form */
 export function parseWitnesses(text: string): readonly Witness[] {
@@ -135,7 +137,7 @@ export function makeWitnesses(deps: {
       return null;
     }
     const text = parseNote(signed.note)?.text ?? '';
-    const line = reply.body.split('\n').find((candidate) => {
+    const line = reply.body.split('\n', cosignaturesMax).find((candidate) => {
       const signature = parseSignatureLine(candidate);
       return signature !== null && isSignedBy(state.witness.verifier, text, signature);
     });

@@ -14,6 +14,8 @@ import {
 } from './verification.js';
 
 const signaturesMax = 16;
+/** Signatures of one version that are tried: a sender signs with an old and a new key. Each costs a pass over the body. */
+const triedMax = 4;
 
 const standardFields: readonly string[] = [
   'type',
@@ -146,5 +148,6 @@ function decodeSignatures(version: string, signatures: readonly string[], length
     .filter((signature) => signature.startsWith(version))
     .map((signature) => decodeBase64(signature.slice(version.length)))
     .filter((bytes) => bytes !== null)
-    .filter((bytes) => bytes.length === length);
+    .filter((bytes) => bytes.length === length)
+    .slice(0, triedMax);
 }

@@ -41,9 +41,11 @@ export function makePaymentWebhookRoutes({
   receivePaymentCallback,
 }: Pick<PaymentCommands, 'receivePaymentCallback'>): readonly Route[] {
   const receive = async (request: RawRequest<Params>, method: 'GET' | 'POST'): Promise<RawReply> => {
-    const { headers, body, query, command } = request;
+    const { headers, body, query, command, client } = request;
     const callback = { method, headers, body, query, receivedAt: command.time };
-    return replyTo(await receivePaymentCallback({ name: request.params.provider, callback }, command));
+    return replyTo(
+      await receivePaymentCallback({ name: request.params.provider, callback, client }, command),
+    );
   };
   return [
     defineRawRoute({

@@ -13,13 +13,14 @@ const form = (text: string) => parseForm(Buffer.from(text, 'utf8'));
 
 test('A form is decoded once, to the sent bytes', (t) => {
   t.deepEqual(
-    form('a=1+2&b=%2B%25%26%3D&c&d=a=b&%65=x'),
+    form('a=1+2&b=%2B%25%26%3D&c&d=a=b&%65=x&f=%00%aF%Fa'),
     new Map([
       ['a', '1 2'],
       ['b', '+%&='],
       ['c', ''],
       ['d', 'a=b'],
       ['e', 'x'],
+      ['f', '\x00\xaf\xfa'],
     ]),
   );
   const chinese = form('a=%E5%AE%B9&b=容');
@@ -56,7 +57,11 @@ test('Names that objects inherit are ordinary names', (t) => {
 
 test('A value that contains a further parameter is ambiguous', (t) => {
   t.true(isAmbiguous(new Map([['name', 'x&pid=1']]), ['pid']));
-  t.false(isAmbiguous(new Map([['name', 'x & pid = 1&other=2']]), ['pid']));
+  t.true(isAmbiguous(new Map([['name', '&&x&pid=']]), ['pid', 'out_trade_no']));
+  t.true(isAmbiguous(new Map([['name', 'a=b&c&d=e&pid=1']]), ['pid']));
+  for (const value of ['x & pid = 1&other=2', 'pid=1', 'x&pid', 'x&pidx=1', 'x&p&id=1', '&'.repeat(1_000)]) {
+    t.false(isAmbiguous(new Map([['name', value]]), ['pid']), value);
+  }
 });
 
 test('A path leads only through own properties of objects', (t) => {

@@ -180,7 +180,7 @@ export function makePaymentProcesses({
       },
     });
     const receivePaymentCallback = makeReceivePaymentCallback({
-      ...{ paymentProviders: providers, acceptCallback },
+      ...{ paymentProviders: providers, acceptCallback, clock },
       onRefused: (_, reason) => void problems.push(`refused: ${reason}`),
     });
     const resolvePayment = makeResolvePayment({

@@ -127,7 +127,10 @@ export async function simulatePayments(
   async function deliver(message: SceneMessage): Promise<CallbackOutcome['kind'] | null> {
     deliveries += 1;
     const callback = { method: 'POST', query: '', receivedAt, ...signed(message) } as const;
-    const received = somewhere().receivePaymentCallback({ name: message.provider, callback }, context());
+    const received = somewhere().receivePaymentCallback(
+      { name: message.provider, callback, client: '192.0.2.1' },
+      context(),
+    );
     const outcome = await processes.deliverable(received);
     trace?.(`${message.key} was ${outcome?.kind ?? 'not answered'}`);
     return outcome?.kind ?? null;

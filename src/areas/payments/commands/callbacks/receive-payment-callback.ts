@@ -3,6 +3,7 @@ import type { PaymentProviderName } from '../../domain/payment.js';
 import type { Acknowledgement, PaymentCallback } from '../../platforms/payment-provider.js';
 import type { PaymentDeps } from '../../deps.js';
 import type { AcceptCallback, AcceptNotices } from './accept-callback.js';
+import { makeCallbackTurns } from './callback-turns.js';
 
 export type CallbackOutcome =
   /** The platform need not send it again. */
@@ -22,7 +23,12 @@ export type CallbackOutcome =
  */
 export interface ReceivePaymentCallback {
   (
-    input: { readonly name: PaymentProviderName; readonly callback: PaymentCallback },
+    input: {
+      readonly name: PaymentProviderName;
+      readonly callback: PaymentCallback;
+      /** The sender: its address, or the network of it. */
+      readonly client: string;
+    },
     context: CommandContext,
   ): Promise<CallbackOutcome>;
 }
@@ -40,19 +46,24 @@ export function makeReceivePaymentCallback({
   paymentProviders,
   acceptCallback,
   onRefused,
+  clock,
 }: Pick<CallbackNotices, 'onRefused'> &
-  Pick<PaymentDeps, 'paymentProviders'> & {
+  Pick<PaymentDeps, 'paymentProviders' | 'clock'> & {
     readonly acceptCallback: AcceptCallback;
   }): ReceivePaymentCallback {
-  return async ({ name, callback }, context) => {
+  const turns = makeCallbackTurns({ clock });
+  return async ({ name, callback, client }, context) => {
     const provider = paymentProviders.get(name);
     if (callback.method === 'GET' && (callback.query === '' || !confirmsByGet.includes(name))) {
       return { kind: 'shown' };
     }
     if (provider === undefined) return { kind: 'not_configured' };
+    const bytes = callback.body.length + callback.query.length;
+    await turns.wait(client, bytes);
     const verification = await provider.verify(callback);
     switch (verification.kind) {
       case 'refused':
+        turns.refused(client, bytes);
         onRefused(name, verification.reason);
         return { kind: 'refused' };
       case 'unavailable':
