@@ -24,7 +24,7 @@ interface Reader {
   readonly name: string;
   /** The bytes of the smaller input; the larger one has twice as many. */
   readonly bytes: number;
-  /** Whether it yields between pieces. The others read at most 64 KiB, or 256 KiB in a turn of their own. */
+  /** Whether it yields between pieces. The others read at most 256 KiB, and the caller tells the pace before. */
   readonly isPaced: boolean;
   readonly read: (text: string) => Promise<unknown>;
   /** What the input consists of: a beginning, a repeated part (by its place) and an end. */

@@ -1,11 +1,10 @@
 import Bottleneck from 'bottleneck';
-import { readStream } from '../event-sourcing/feeding/read-stream.js';
 import type { Clock } from '../kit/clock.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import { OutgoingError, type OutgoingHttp } from '../outgoing/outgoing-http.js';
 import type { WebhookEndpoint } from './endpoint.js';
-import { historyFor, makeMessage } from './messages/make-message.js';
+import { makeMessageOf } from './messages/fold-messages.js';
 import { signedRequest, webhookId } from './signed-request.js';
 
 /** The outcome of an attempt. `gone`: the receiver wants no more messages. `reason` holds no text of the receiver. */
@@ -37,13 +36,14 @@ export function makeAttemptDelivery(deps: {
   readonly timeMs?: number;
 }): AttemptDelivery {
   const { endpoint, eventStore, clock, http, signal, timeMs = answerMs } = deps;
+  const messageOf = makeMessageOf(eventStore);
   const limiter = new Bottleneck({
     maxConcurrent: atOnce.direct + atOnce.retries,
     minTime: 1_000 / perSecond,
   });
 
   return async (event) => {
-    const message = makeMessage(await historyOf(event));
+    const message = await messageOf(event);
     const id = webhookId(endpoint.id, event.id);
     return limiter.schedule(async () => {
       signal.throwIfAborted();
@@ -66,14 +66,6 @@ export function makeAttemptDelivery(deps: {
       }
     });
   };
-
-  async function historyOf(event: StoredEvent): Promise<readonly StoredEvent[]> {
-    const { stream, revision } = event;
-    if (revision === 0n) return [event];
-    if (historyFor(stream) === 'first') return [...(await eventStore.read(stream, { limit: 1 })), event];
-    const events = await readStream(eventStore, stream);
-    return [...events.slice(0, Number(revision)), event];
-  }
 }
 
 /** Redirects are not followed: a receiver that moves must be set. */

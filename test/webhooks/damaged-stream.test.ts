@@ -15,10 +15,10 @@ async function givenDamage(t: ExecutionContext) {
   const receiver = await startWebhookReceiver(t);
   const endpoints = world.endpointsAt([receiver.url, '*']);
   const id = endpoints[0]?.id ?? '';
+  // The endpoint keeps the fold of a stream that it has sent a message of, and does not read it again.
+  await world.appendToOrder(damaged, 'OrderPlaced');
   const { reports } = world.start(endpoints);
   await eventually('record', async () => (await records.endpoint(id)) !== null);
-  await world.appendToOrder(damaged, 'OrderPlaced');
-  await receiver.acceptedCount(1);
   const read = eventStore.read.bind(eventStore);
   eventStore.read = (stream, options) => {
     if (stream !== `order-${damaged}`) return read(stream, options);
@@ -43,14 +43,14 @@ test('A damaged stream holds back only the messages of its resource, which come 
   await eventually('second failure', async () => (await waiting())?.failures === 2);
   await world.appendToOrder(whole, 'OrderPlaced');
   // Then the endpoint goes on
-  await receiver.acceptedCount(2);
-  t.is(receiver.accepted[1]?.data['order_id'], whole);
+  await receiver.acceptedCount(1);
+  t.is(receiver.accepted[0]?.data['order_id'], whole);
   await eventually('failure in the list', async () => (await list())[0]?.last_failure === 'stream_damaged');
   // and after the repair it gets the rest
   repair();
   world.advance(60 * 60 * 1_000);
-  await receiver.acceptedCount(3);
-  t.is(receiver.accepted[2]?.type, 'order.payment_pending');
+  await receiver.acceptedCount(2);
+  t.is(receiver.accepted[1]?.type, 'order.payment_pending');
   t.false(reports.some((report) => report.startsWith('stopped')));
 });
 
@@ -62,7 +62,7 @@ test('The service drops the messages of a stream that is damaged for three days'
   // Then nothing waits, and the endpoint goes on
   await eventually('end of the wait', async () => (await waiting()) === null);
   await world.appendToOrder(whole, 'OrderPlaced');
-  await receiver.acceptedCount(2);
+  await receiver.acceptedCount(1);
   t.like((await list())[0], { state: 'delivering', pending: 0 });
   t.false(reports.some((report) => report.startsWith('stopped')));
 });

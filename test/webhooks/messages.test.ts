@@ -4,7 +4,13 @@ import { Webhook } from 'standardwebhooks';
 import type { JsonObject, StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import { parseEndpoints } from '../../src/webhooks/endpoint.js';
-import { makeMessage, messageTypeOf, sentCategories } from '../../src/webhooks/messages/make-message.js';
+import {
+  foldEvent,
+  makeMessage,
+  type MessageFold,
+  messageTypeOf,
+  sentCategories,
+} from '../../src/webhooks/messages/make-message.js';
 import {
   type WebhookType,
   webhookMessages,
@@ -30,6 +36,14 @@ const stored = (
   ...{ stream, revision: BigInt(revision), recordedAt: at },
 });
 
+/** Makes the message of the last event. @param history the whole stream up to it */
+function messageAfter(history: readonly StoredEvent[]) {
+  const fold = history.reduce<MessageFold | null>(foldEvent, null);
+  const event = history.at(-1);
+  if (fold === null || event === undefined) throw new Error('a history has no event');
+  return makeMessage(fold, event);
+}
+
 /** Returns the history of each sendable example: the first event of its category, and the event. */
 function histories(): readonly (readonly StoredEvent[])[] {
   return categories.flatMap((category) => {
@@ -53,7 +67,7 @@ test('Every event of a sent category makes a message of its type, or is known no
       unsent.push(event.type);
       continue;
     }
-    const message = makeMessage(history);
+    const message = messageAfter(history);
     t.is(message.type, type);
     t.is(message.timestamp, at.toISOString());
     const parsed = webhookMessages[type].data.safeParse(message.data);
@@ -69,7 +83,7 @@ test('An event of an unknown type has a message only for a newer release', (t) =
   for (const category of sentCategories) {
     const event = { stream: `${category}-${orderId}`, type };
     t.is(messageTypeOf(event), 'unknown');
-    t.throws(() => makeMessage([stored(event.stream, 0, [type, {}])]), { instanceOf: UndecodableEvent });
+    t.throws(() => messageAfter([stored(event.stream, 0, [type, {}])]), { instanceOf: UndecodableEvent });
   }
   t.is(messageTypeOf({ stream: `user-${userId}`, type }), null);
 });
@@ -81,11 +95,11 @@ test('A message holds the facts of the resource after its event', (t) => {
     stored(stream, 0, ['OrderPlaced', placed]),
     stored(stream, 1, ['PaymentCaptured', { ...captured, charged: 1_999 }]),
   ];
-  t.like(makeMessage(history.slice(0, 1)), {
+  t.like(messageAfter(history.slice(0, 1)), {
     type: 'order.placed',
     data: { order_id: orderId, user_id: userId, project_id: projectId, status: 'created', amount: 1_999 },
   });
-  t.like(makeMessage(history), {
+  t.like(messageAfter(history), {
     type: 'order.payment_captured',
     data: { order_id: orderId, status: 'paid', captured_amount: 1_999, transaction_id: 'tx-1' },
   });
@@ -116,7 +130,7 @@ test('No message holds a sealed value, a digest, or text that a person wrote', (
   // When the messages are made
   const bodies = [...histories(), ...canaryHistories]
     .filter((history) => messageTypeOf(history.at(-1) ?? { stream: '', type: '' }) !== null)
-    .map((history) => JSON.stringify(makeMessage(history)));
+    .map((history) => JSON.stringify(messageAfter(history)));
   // Then none of it is in them
   t.true(bodies.length > 30);
   t.deepEqual(
@@ -138,7 +152,7 @@ test('The package standardwebhooks verifies the requests, with each of two secre
   const other = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
   const [endpoint] = parseEndpoints(`https://shop.example.org/hook ${other},${webhookSecret} *`);
   if (endpoint === undefined) throw new Error('no endpoint');
-  const message = makeMessage(histories()[0] ?? []);
+  const message = messageAfter(histories()[0] ?? []);
   const id = webhookId(endpoint.id, 'an-event');
   const request = signedRequest(endpoint, message, { id, at: new Date() });
   for (const secret of [other, webhookSecret]) {
@@ -158,7 +172,7 @@ test('The id of a message depends on endpoint and event alone', (t) => {
 
 test('The schemas of messages are strict', (t) => {
   const [history = []] = histories();
-  const { type, data } = makeMessage(history);
+  const { type, data } = messageAfter(history);
   t.true(webhookMessages[type].data instanceof z.ZodObject);
   t.false(webhookMessages[type].data.safeParse({ ...data, nickname: 'Ada' }).success);
 });

@@ -29,22 +29,40 @@ export interface WebhookMessage {
   readonly data: JsonObject;
 }
 
+/** The part of a stream's history that its messages need. A message costs its event alone where the fold is kept. */
+export interface MessageFold {
+  /** The first event of the stream. */
+  readonly first: StoredEvent;
+  /** The revision that was folded last. */
+  readonly revision: bigint;
+  /** The state after that event; null where messages need the first event only. */
+  readonly state: OrderState | StorageState | null;
+}
+
 /** How the service makes messages of the streams of a category. */
 interface Source {
   /** By stored type. */
   readonly types: SentTypes;
-  /** Events of the stream that the message needs: its first event, or all up to the event. */
-  readonly needs: 'first' | 'all';
-  /** @param history the needed events before the last one, and the event itself, in order */
-  readonly data: (history: readonly StoredEvent[], event: StoredEvent) => JsonObject;
+  /** Folds an event; null where messages need the first event only. */
+  readonly evolve: ((state: MessageFold['state'], event: StoredEvent) => MessageFold['state']) | null;
+  /** @param fold of the stream up to the event */
+  readonly data: (fold: MessageFold, event: StoredEvent) => JsonObject;
 }
 
 const sources: ReadonlyMap<string, Source> = new Map([
-  [orderCategory, { types: orderTypes, needs: 'all', data: orderData }],
-  [shareCategory, { types: shareTypes, needs: 'first', data: shareData }],
-  [shareAccessCategory, { types: accessTypes, needs: 'first', data: accessData }],
-  [storageCategory, { types: storageTypes, needs: 'all', data: storageData }],
+  [orderCategory, { types: orderTypes, evolve: evolveAnyOrder, data: orderData }],
+  [shareCategory, { types: shareTypes, evolve: null, data: shareData }],
+  [shareAccessCategory, { types: accessTypes, evolve: null, data: accessData }],
+  [storageCategory, { types: storageTypes, evolve: evolveAnyStorage, data: storageData }],
 ]);
+
+function evolveAnyOrder(state: MessageFold['state'], event: StoredEvent): OrderState {
+  return evolveOrder((state ?? { status: 'absent' }) as OrderState, orderCodec.decode(event));
+}
+
+function evolveAnyStorage(state: MessageFold['state'], event: StoredEvent): StorageState {
+  return evolveStorage((state ?? { status: 'absent' }) as StorageState, storageCodec.decode(event));
+}
 
 /** The categories of streams whose events can be sent. */
 export const sentCategories: readonly string[] = [...sources.keys()];
@@ -72,26 +90,31 @@ export function isSelected(
   return [...(sourceOf(event.stream)?.types.values() ?? [])].some((one) => one !== null && types.has(one));
 }
 
-/** Returns which events of the stream the message needs besides its event: the first one, or all before it. */
-export function historyFor(stream: string): 'first' | 'all' {
-  return sourceOf(stream)?.needs ?? 'first';
+/** Returns whether a message needs every event of the stream up to its event, and not only the first one. */
+export function needsAll(stream: string): boolean {
+  return (sourceOf(stream)?.evolve ?? null) !== null;
+}
+
+/** Folds the next event of a stream. @param fold null before the first event @throws UndecodableEvent */
+export function foldEvent(fold: MessageFold | null, event: StoredEvent): MessageFold {
+  const evolve = sourceOf(event.stream)?.evolve ?? null;
+  const state = evolve === null ? null : evolve(fold?.state ?? null, event);
+  return { first: fold?.first ?? event, revision: event.revision, state };
 }
 
 /**
  * Makes the message of an event: the public facts of the resource as they were after the event. Pure.
- * @param history the events that `historyFor` names, and the event itself as the last one
+ * @param fold of the stream up to the event, with it
  * @throws UndecodableEvent, StreamDamaged
  */
-export function makeMessage(history: readonly StoredEvent[]): WebhookMessage {
-  const event = history.at(-1);
-  const type = event === undefined ? null : messageTypeOf(event);
-  const source = event === undefined ? null : sourceOf(event.stream);
-  if (event === undefined || type === null || source === null) throw new Error('the event has no message');
+export function makeMessage(fold: MessageFold, event: StoredEvent): WebhookMessage {
+  const [type, source] = [messageTypeOf(event), sourceOf(event.stream)];
+  if (type === null || source === null) throw new Error('the event has no message');
   if (type === 'unknown') {
     throw new UndecodableEvent(`the stream ${event.stream} has an event of the unknown type ${event.type}`);
   }
   // A schema that fits is the guard against a field that receivers must not see.
-  const data = webhookMessages[type].data.parse(source.data(history, event)) as JsonObject;
+  const data = webhookMessages[type].data.parse(source.data(fold, event)) as JsonObject;
   return { type, timestamp: event.recordedAt.toISOString(), data };
 }
 
@@ -99,12 +122,9 @@ function sourceOf(stream: string): Source | null {
   return sources.get(parseStreamName(stream)?.category ?? '') ?? null;
 }
 
-function orderData(history: readonly StoredEvent[], last: StoredEvent): JsonObject {
-  const events = history.map((stored) => orderCodec.decode(stored));
-  const state = events.reduce<OrderState>(evolveOrder, { status: 'absent' });
-  const event = events.at(-1);
-  if (state.status === 'absent' || event === undefined) throw headless(last);
-  return { ...orderFields(streamIdOf(last), state), ...orderDetails(event) };
+function orderData({ state }: MessageFold, last: StoredEvent): JsonObject {
+  if (state?.status !== 'placed') throw headless(last);
+  return { ...orderFields(streamIdOf(last), state), ...orderDetails(orderCodec.decode(last)) };
 }
 
 function orderFields(id: string, state: PlacedOrder): WebhookData<'order.expired'> {
@@ -193,16 +213,16 @@ function disputeOf(
   return { ...reportOf(data), dispute_id, disputed_amount: amount, disputed_currency: currency };
 }
 
-function shareData(history: readonly StoredEvent[], last: StoredEvent): JsonObject {
-  const [first, event] = [history[0] ?? last, last].map((stored) => shareCodec.decode(stored));
-  if (first?.type !== 'ShareCreated' || event === undefined) throw headless(last);
+function shareData({ first: head }: MessageFold, last: StoredEvent): JsonObject {
+  const first = shareCodec.decode(head);
+  if (first.type !== 'ShareCreated') throw headless(last);
   const ids = { share_id: streamIdOf(last), project_id: first.data.project_id };
-  return { ...ids, ...shareDetails(event) };
+  return { ...ids, ...shareDetails(shareCodec.decode(last)) };
 }
 
-function accessData(history: readonly StoredEvent[], last: StoredEvent): JsonObject {
-  const [first, event] = [history[0] ?? last, last].map((stored) => shareAccessCodec.decode(stored));
-  if (first?.type !== 'ShareVerified' || event === undefined) throw headless(last);
+function accessData({ first: head }: MessageFold, last: StoredEvent): JsonObject {
+  const [first, event] = [shareAccessCodec.decode(head), shareAccessCodec.decode(last)];
+  if (first.type !== 'ShareVerified') throw headless(last);
   const { share_id, project_id } = first.data;
   const details = event.type === 'ShareDownloaded' ? { asset_id: event.data.asset_id } : {};
   return { share_id, project_id, ...details };
@@ -230,19 +250,17 @@ function publicTerms({ expires_at, max_uses, allow_download }: StoredTerms) {
   return { expires_at, max_uses, allow_download };
 }
 
-function storageData(history: readonly StoredEvent[], last: StoredEvent): JsonObject {
-  const events = history.map((stored) => storageCodec.decode(stored));
-  const state = events.reduce<StorageState>(evolveStorage, { status: 'absent' });
-  const [first, event] = [events[0], events.at(-1)];
-  if (state.status === 'absent' || first?.type !== 'StorageCreated' || event === undefined)
-    throw headless(last);
+function storageData({ first: head, state }: MessageFold, last: StoredEvent): JsonObject {
+  const first = storageCodec.decode(head);
+  if (state === null || state.status === 'absent' || state.status === 'placed') throw headless(last);
+  if (first.type !== 'StorageCreated') throw headless(last);
   const fields: WebhookData<'storage.changed'> = {
     storage_id: streamIdOf(last),
     project_id: state.projectId,
     provider: first.data.provider,
     status: state.status,
   };
-  return { ...fields, ...storageDetails(event) };
+  return { ...fields, ...storageDetails(storageCodec.decode(last)) };
 }
 
 function storageDetails(event: StorageEvent): JsonObject {
