@@ -2,12 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { allViews } from '../../projections/index.js';
 import type { Config } from '../config/config.js';
 import { makeBackground } from '../kit/background.js';
-import { makeCompareKeys } from '../areas/accounts/commands/signing-in/compare-keys.js';
 import { makeCountPasswords } from '../areas/shares/commands/count-passwords.js';
 import { makeStorageUrls } from '../areas/storages/bucket/signing/media-urls.js';
 import type { OutgoingOptions } from '../outgoing/outgoing-http.js';
 import { openPayments, type PaymentOptions } from './opening/open-payments.js';
 import type { Clock, Random } from '../kit/clock.js';
+import { hasEvents } from '../event-sourcing/feeding/has-events.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
 import type { Members } from '../event-sourcing/feeding/sharing/members.js';
@@ -134,9 +134,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       ...{ stateStore, keys: keyRings, randomBytes },
       logId: () => eventStore.logId(),
       countByMasterKey: () => sealer.countByMasterKey(),
-      compareWithData: makeCompareKeys({
-        ...{ eventStore, stateStore, keys: keyRings, sealer, digests, refreshTokens },
-      }),
+      hasEvents: () => hasEvents(eventStore),
     });
     await checkKeys(keyCanaries, { sleep: sleepUntilRetry, random, waiting: options.waiting });
     const audit = await openAudit({

@@ -45,14 +45,6 @@ export interface CheckedBody<Body> {
   readonly earliest: Date;
 }
 
-export interface Deprecation {
-  /** The time from which the operation is deprecated; at least 6 months before `ends`. */
-  readonly since: Date;
-  readonly ends: Date;
-  /** The URL of a page that says what to use in its place. */
-  readonly link: string;
-}
-
 /** A route as data: the start checks it, each request enforces it, and the OpenAPI document publishes it. */
 export interface RouteSpec<
   Kind extends AccessKind,
@@ -95,8 +87,6 @@ export interface RouteSpec<
   /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */
   readonly idempotent?: true | 'rerun';
   readonly ifMatch?: boolean;
-  /** Set for an operation that will end (docs/design.md#versions-of-the-api). The document marks it, and every reply says so. */
-  readonly deprecation?: Deprecation;
   /** Success replies have an `ETag`, and a GET replies 304 to `If-None-Match`. */
   readonly entityTag?: boolean;
   readonly cacheControl?:

@@ -119,7 +119,7 @@ function ownLagMs(own: PartProgress | undefined): number | null {
 }
 
 function lagOfOthers(part: string, others: ReturnType<Picture['live']>): number | null {
-  const known = others.flatMap(({ lagsMs }) => (lagsMs === undefined ? [] : [lagsMs[part] ?? 0]));
+  const known = others.map(({ lagsMs }) => lagsMs[part] ?? 0);
   return known.length === 0 ? null : Math.max(...known);
 }
 

@@ -22,6 +22,7 @@ function given() {
     ...memory,
     read: (...call) => (failure === null ? memory.read(...call) : Promise.reject(failure)),
     append: (...call) => (failure === null ? memory.append(...call) : Promise.reject(failure)),
+    logId: () => (failure === null ? memory.logId() : Promise.reject(failure)),
   };
   const store = watchStore(failing, availability);
   const calls = {
@@ -47,6 +48,13 @@ test('A read that has no answer makes the store count as away, and any answer br
   failWith(new WrongExpectedRevision('any', 0n));
   await t.throwsAsync(calls.append(), { instanceOf: WrongExpectedRevision });
   t.is(availability.awaySinceMs(), null, 'a refusal is an answer');
+});
+
+test('The id of a log that has no answer makes the store count as away', async (t) => {
+  const { availability, calls, failWith } = given();
+  failWith(new StoreUnavailable('timed out'));
+  await t.throwsAsync(calls.logId(), { instanceOf: StoreUnavailable });
+  t.not(availability.awaySinceMs(), null);
 });
 
 test('A write that has no answer is only a suspicion', async (t) => {

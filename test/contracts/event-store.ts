@@ -7,8 +7,14 @@ import { eventStoreLogContract } from './event-store-log.js';
  * The contract of the EventStore port, for every adapter (docs/design.md#kernel-semantics). The tests share one store.
  * They allow for other writers to the same log, so that the suite also runs against a server in use.
  */
-export function eventStoreContract(test: TestFn, makeStore: () => Promise<EventStoreHarness>): void {
+export function eventStoreContract(test: TestFn, openStore: () => Promise<EventStoreHarness>): void {
   let shared: EventStoreHarness | undefined;
+  // As the service does: a log without an id gets one before its first event.
+  const makeStore = async (): Promise<EventStoreHarness> => {
+    const opened = await openStore();
+    await opened.store.logId();
+    return opened;
+  };
   const harness = (): EventStoreHarness => {
     if (shared === undefined) throw new Error('the store under test is not open');
     return shared;

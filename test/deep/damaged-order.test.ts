@@ -11,7 +11,7 @@ import { makeDataDirectory } from '../support/servers/service-process.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const planBytes = 107_374_182_400;
-const orderReactions = ['fulfil-orders', 'fulfil-paid-orders'];
+const orderReactions = ['fulfil-orders'];
 
 interface Order {
   readonly id: string;

@@ -81,10 +81,11 @@ test('A process that starts on an event of an unknown type is ready, and names t
   // Given a log with such an event
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
+  await (await startInProcess({ directory: directory.path, environment: keyEnvironment })).close();
   const stores = await openStores(directory.path);
   await stores.eventStore.append(`node-${nodeId}`, 'no-stream', [unknown]);
   await stores.close();
-  // When a process starts on it (with given keys, because the service makes no keys beside existing data)
+  // When a process starts on it
   const metricsPort = await freePort();
   const environment = { ...keyEnvironment, METRICS_PORT: String(metricsPort) };
   const service = await startService({ directory: directory.path, port: await freePort(), environment });
@@ -113,6 +114,7 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
   // Given a log in which an event does not fit its schema
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
+  await (await startInProcess({ directory: directory.path, environment: keyEnvironment })).close();
   const stores = await openStores(directory.path);
   const id = '018f0000-0000-5000-8000-000000000001';
   const metadata = { command_id: id, causation_id: id, correlation_id: id, actor: 'anonymous', time: 'then' };

@@ -52,12 +52,10 @@ test('The status tells a part that has stopped from one that another process fee
   stopped.see([{ ...other, feeds: ['view/users@1'] }]);
   t.like(view(), { state: 'running', problem: 'the event X cannot be read', fed_by: ['other'] });
   const silent = givenPicture();
-  silent.see([{ ...other, feeds: [], lagsMs: undefined }]);
+  silent.see([{ ...other, feeds: [] }]);
   const reaction = (unfed: Parameters<typeof sharedParts>[1]) => sharedParts(silent, unfed)[1];
   t.like(reaction([]), { name: 'mail', state: 'unfed', lag_seconds: null });
   t.like(reaction([{ part: 'reaction/mail', forMs: 16_000 }]), { state: 'unfed', lag_seconds: 16 });
-  silent.see([{ ...other, lagsMs: undefined }]);
-  t.like(reaction([]), { state: 'running', lag_seconds: null }, 'a former release reports no lag');
 });
 
 test('The status names the stores before they are open, and for how long one has not answered', (t) => {

@@ -11,7 +11,9 @@ import { partial } from '../support/fakes/partial.js';
 
 test('A prune is refused while a live process uses a view version that this release does not have', async (t) => {
   // Given a process of another release. The store of the test gives nothing, so a prune would fail
-  const other: Member = { id: 'old-1', parts: ['view/counters@99', 'reaction/mail'], feeds: [], goal: null };
+  const other: Member = {
+    ...{ id: 'old-1', parts: ['view/counters@99', 'reaction/mail'], feeds: [], goal: null, lagsMs: {} },
+  };
   const operations = makeProjectionOperations({
     generations: partial<Generations>({ projections: [countersProjection] }),
     members: { live: () => [other], refresh: () => Promise.resolve() },

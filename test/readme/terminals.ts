@@ -39,8 +39,7 @@ const npmBefore = 'npm() { :; }';
 const npmAtLast = 'npm() { if [ "$1" = start ]; then exec node dist/cli.js serve; fi; }';
 
 /** Reactions whose work a `sleep` of the documents waits for. */
-const awaited =
-  '(settle-payments|fulfil-orders|fulfil-paid-orders|probe-storages|mail-login-codes|mail-invitations)';
+const awaited = '(settle-payments|fulfil-orders|probe-storages|mail-login-codes|mail-invitations)';
 
 /**
  * Ends at a status of 400 or more, and at a variable that was never set. A script types faster than a person, and a busy machine

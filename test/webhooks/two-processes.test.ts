@@ -120,7 +120,7 @@ test('Only the process that an endpoint falls to feeds it, and another takes it 
   const endpoints = world.endpointsAt([receiver.url, '*']);
   const part = `reaction/webhook-${endpoints[0]?.id ?? ''}`;
   // Given a process that sees another one with the endpoint
-  const others = (parts: readonly string[]) => [{ id: 'other', parts, feeds: parts, goal: null }];
+  const others = (parts: readonly string[]) => [{ id: 'other', parts, feeds: parts, goal: null, lagsMs: {} }];
   const picture = makePicture('self');
   const members: Members = { ...makeSoleMember('self'), ...picture };
   const isOthers = () => picture.feederOf(part) === 'other';

@@ -35,7 +35,7 @@ export interface SessionReader {
   ids(userId: string, page: Page): Promise<readonly string[]>;
   /**
    * Returns the ids of the sessions that are too many: those that have expired, then those used least recently. At most
-   * 200 of an account from before there was a limit.
+   * 200.
    * @param options.not the session that stays in any case
    */
   leastUsed(

@@ -23,9 +23,7 @@ function evolve(document: StoredAsset | null, event: Recorded<AssetEvent>): Stor
     return evolveDeletion(document !== null && 'deletes_in' in document ? document : null, event);
   }
   if (event.type === 'AssetAdded') {
-    const { upload, ...description } = event.data;
-    const fields = newUpload(upload === undefined ? {} : { upload });
-    return indexed({ ...description, ...fields, created_at: event.time, updated_at: event.time });
+    return indexed({ ...event.data, ...newUpload, created_at: event.time, updated_at: event.time });
   }
   if (document === null || event.type === 'AssetRemoved') return null;
   // The abort of an upload may follow the removal.

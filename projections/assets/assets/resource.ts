@@ -20,7 +20,7 @@ export const assetResource = z
         kind: z.string(),
         object_key: z.string(),
         media_type: z.string(),
-        size: z.int().nullable().meta({ description: 'Null for one from before renditions had a size.' }),
+        size: z.int(),
         language: z.string().nullable().meta({ description: 'Of subtitles, as BCP 47 writes it.' }),
       }),
     ),

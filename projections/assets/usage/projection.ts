@@ -19,22 +19,16 @@ export const usageTally: Tally<AssetEvent> = {
   changeOf,
 };
 
-function changeOf(
-  event: Recorded<AssetEvent>,
-  before: readonly Recorded<AssetEvent>[] | null,
-): TotalChange | 'read-stream' | null {
+function changeOf(event: Recorded<AssetEvent>): TotalChange | null {
   const assetId = streamIdOf(event);
   if (event.type === 'AssetAdded') {
     return { total: event.data.project_id, entry: addingOf(assetId), bytes: bytesOfAsset(event.data) };
   }
-  if (event.type !== 'AssetRemoved') return ofChange(assetId, event);
-  const entry = removingOf(assetId);
-  const { project_id, bytes } = event.data;
-  if (project_id !== null && bytes !== null) return { total: project_id, entry, bytes: -bytes };
-  if (before === null) return 'read-stream';
-  const added = before.find(({ type }) => type === 'AssetAdded');
-  if (added?.type !== 'AssetAdded') return null;
-  return { total: added.data.project_id, entry, bytes: -bytesOfAsset(added.data) };
+  if (event.type === 'AssetRemoved') {
+    const { project_id: total, bytes } = event.data;
+    return { total, entry: removingOf(assetId), bytes: -bytes };
+  }
+  return ofChange(assetId, event);
 }
 
 function ofChange(assetId: string, event: Recorded<AssetEvent>): TotalChange | null {

@@ -26,8 +26,8 @@ export interface UsageReader extends ProjectUsage {
   announce(...change: Parameters<Totals['announce']>): Promise<void>;
 }
 
-/** More than the projects of a user. Accounts from before that limit have further pages. */
-const readAtOnce = 200;
+/** More than the projects that a user may own or pay for. */
+const billedMax = 200;
 
 export function makeUsageReader({
   views,
@@ -75,19 +75,10 @@ export function makeUsageReader({
   /** @param also a project that counts too, where the view of projects does not show yet that it is billed to the user */
   async function totalsOf(userId: string, also?: string): Promise<ReadonlyMap<string, Total>> {
     const where = { field: 'billed_to', equals: userId };
-    const billed = new Map<string, Total>();
-    let isShown = also === undefined;
-    for (let after: string | undefined; ;) {
-      const { ids, totals: page } = await totals.getSelected(projectsProjection, {
-        ...{ where, limit: readAtOnce },
-        ...(after === undefined ? {} : { after }),
-      });
-      for (const [id, total] of page) billed.set(id, total);
-      isShown ||= ids.includes(also ?? '');
-      if (ids.length < readAtOnce) break;
-      after = ids.at(-1);
-    }
-    return isShown ? billed : new Map([...billed, ...(await totals.getMany([also ?? '']))]);
+    const billed = await totals.getSelected(projectsProjection, { where, limit: billedMax });
+    return also === undefined || billed.ids.includes(also)
+      ? billed.totals
+      : new Map([...billed.totals, ...(await totals.getMany([also]))]);
   }
 
   /** A command that announced a change has ended by `until`. Its event is in the log by then, or never comes. */

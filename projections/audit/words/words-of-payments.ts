@@ -87,11 +87,6 @@ export const paymentCallbackWords: Phrases<PaymentCallbackEvent> = {
   PaymentCallbackReceived: ({ provider, is_ours, notifications, received_at }, id) =>
     `accepted callback ${id} of ${provider}, received at ${received_at}${is_ours ? '' : ', for another account'}: ` +
     listInWords(notifications.map(({ fact }) => factInWords(fact))),
-  PaymentCallbackHeld: ({ reason }, id) => `held callback ${id} (${reason})`,
-  PaymentCallbackResolved: ({ action, order_id }, id) =>
-    `decided ${decisions[action]} callback ${id}${order_id === null ? '' : ` for order ${order_id}`}; the note is sealed`,
-  PaymentCallbackSettled: ({ disposition, order_id }, id) =>
-    `settled callback ${id}${order_id === null ? '' : ` for order ${order_id}`} (${disposition})`,
   PaymentCallbackRecorded: (_, id) => `recorded report ${id} by hand; the reason and the evidence are sealed`,
   PaymentCallbackConflicted: (_, id) => `refused callback ${id}, which came again with other content`,
 };
@@ -108,8 +103,4 @@ export const transactionWords: Phrases<TransactionEvent> = {
   PaymentReportResolved: ({ report, action, order_id }, id) =>
     `decided ${decisions[action]} report ${report} of transaction ${id}` +
     `${order_id === null ? '' : ` for order ${order_id}`}; the note is sealed`,
-  TransactionLinked: ({ order_id }, id) => `linked transaction ${id} to order ${order_id}`,
-  CallbackParked: ({ callback }, id) => `parked callback ${callback} until transaction ${id} has an order`,
-  CallbackUnparked: ({ callback }, id) =>
-    `took callback ${callback} from transaction ${id} after a decision of an operator`,
 };

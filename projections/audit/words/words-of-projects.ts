@@ -37,8 +37,7 @@ export const projectWords: Phrases<ProjectEvent> = {
   InvitationMailed: ({ invitation_id, outcome }, id) =>
     `mailed invitation ${invitation_id} of project ${id}; ${outcomeInWords(outcome)}`,
   InvitationRoleChanged: ({ invitation_id, role, changed_by }, id) =>
-    `changed the role of invitation ${invitation_id} of project ${id} to ${role}` +
-    (changed_by === undefined ? '' : `, for user ${changed_by}`),
+    `changed the role of invitation ${invitation_id} of project ${id} to ${role}, for user ${changed_by}`,
   InvitationWithdrawn: ({ invitation_id, reason }, id) =>
     `ended invitation ${invitation_id} of project ${id}` +
     (reason === undefined ? '' : `: ${withdrawals[reason]}`),

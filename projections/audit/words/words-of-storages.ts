@@ -58,7 +58,7 @@ export const assetWords: Phrases<AssetEvent> = {
   AssetFileChanged: ({ media_type, size }, id) =>
     `described the file of asset ${id} as ${media_type} of ${size} bytes`,
   AssetRenditionPut: ({ rendition: { kind, language, media_type, size } }, id) =>
-    `put rendition ${nameOf(kind, language)} of asset ${id}: ${media_type}, ${size ?? 'unknown'} bytes`,
+    `put rendition ${nameOf(kind, language)} of asset ${id}: ${media_type}, ${size} bytes`,
   AssetRenditionRemoved: ({ kind, language }, id) =>
     `removed rendition ${nameOf(kind, language)} of asset ${id}`,
   AssetMultipartStarted: ({ upload_id, part_size }, id) =>
@@ -75,7 +75,7 @@ export const assetWords: Phrases<AssetEvent> = {
     left.length === 0
       ? `deleted the objects of removed asset ${id}${keptWords(kept)}`
       : `gave up deleting ${left.length} objects of removed asset ${id}${keptWords(kept)}`,
-  AssetRemoved: ({ bytes }, id) => `removed asset ${id}${bytes === null ? '' : ` of ${bytes} bytes`}`,
+  AssetRemoved: ({ bytes }, id) => `removed asset ${id} of ${bytes} bytes`,
 };
 
 function keptWords(kept: readonly string[]): string {

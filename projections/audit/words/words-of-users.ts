@@ -23,11 +23,9 @@ export const userWords: Phrases<UserEvent> = {
     `mailed user ${id} the code of verification ${verification_id}; ${outcomeInWords(outcome)}`,
   EmailVerificationAttempted: ({ verification_id }, id) =>
     `entered a code for verification ${verification_id} of user ${id}`,
-  CredentialsVoided: ({ given_access }, id) =>
+  CredentialsVoided: (_, id) =>
     `voided all credentials of user ${id}, because the e-mail address was proved for the first time; ` +
-    (given_access === 'ends'
-      ? 'the access that the account gave ends'
-      : 'the access that the account gave stays'),
+    'the access that the account gave ends',
   EmailChangeRequested: ({ change_id, expires_at }, id) =>
     `asked to change the e-mail address of user ${id} (change ${change_id}, until ${expires_at}); the new address is sealed`,
   EmailChangeMailed: ({ change_id, outcome }, id) =>

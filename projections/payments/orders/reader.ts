@@ -3,7 +3,6 @@ import type { OrderStatus } from '../../../src/areas/payments/domain/order/statu
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../../src/keys/sealing/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';
-import { paymentCallbacksProjection } from '../payment-callbacks/projection.js';
 import { transactionsProjection } from '../transactions/projection.js';
 import { openDecisions } from '../payment-decisions/reader.js';
 import {
@@ -65,7 +64,6 @@ export function makeOrderReader({
   readonly sealer: Pick<Sealer, 'open'>;
 }): OrderReader {
   const orders = views.of(ordersProjection);
-  const callbacks = views.of(paymentCallbacksProjection);
   const transactions = views.of(transactionsProjection);
   const inReview = async ({ after, limit }: Page): Promise<readonly ReviewResource[]> => {
     const where = { field: 'in_review', equals: 'yes' };
@@ -92,16 +90,14 @@ export function makeOrderReader({
     forOperator: async (idOrNumber) => {
       const orderId = parseOrderNumber(idOrNumber) ?? idOrNumber;
       const where = { field: 'applied_to', equals: orderId };
-      const [found, settled, told] = await Promise.all([
+      const [found, told] = await Promise.all([
         orders.get(orderId),
-        callbacks.find({ where, limit: appliedMax }),
         transactions.find({ where, limit: appliedMax }),
       ]);
       if (found === null) return null;
-      const applied = [
-        ...settled.flatMap(({ body }) => (body.decision === null ? [] : [body.decision])),
-        ...told.flatMap(({ body }) => body.decisions.filter(({ order_id }) => order_id === orderId)),
-      ];
+      const applied = told.flatMap(({ body }) =>
+        body.decisions.filter(({ order_id }) => order_id === orderId),
+      );
       const decisions = await openDecisions(sealer, [...found.body.decisions, ...applied]);
       return { ...present(found).resource, decisions };
     },

@@ -92,7 +92,7 @@ export function makePaymentCallbackReader({
     });
   }
 
-  /** The outcome of a callback is that of its reports, unless an earlier release settled it. */
+  /** The outcome of a callback is that of its reports. */
   async function shownCallback({
     id,
     body,
@@ -100,21 +100,17 @@ export function makePaymentCallbackReader({
     const passedOn = body.notifications.map((one, index) => passedOnOutcome(id, body, { ...one, index }));
     const found = await Promise.all(passedOn);
     // What moves money and is in no stream of a transaction yet has no outcome, and is not ignored.
-    const isOwed =
-      body.decision?.action !== 'dismiss' &&
-      body.notifications.some(
-        ({ fact: { kind } }, index) => kind !== 'nothing' && kind !== 'approved' && found[index] === null,
-      );
-    const derived = isOwed ? notYet : together(found.filter((outcome) => outcome !== null));
-    const outcome = body.disposition === null ? derived : { ...body, held: null };
-    const entries = body.decision === null ? [] : [body.decision];
+    const isOwed = body.notifications.some(
+      ({ fact: { kind } }, index) => kind !== 'nothing' && kind !== 'approved' && found[index] === null,
+    );
+    const outcome = isOwed ? notYet : together(found.filter((one) => one !== null));
     const named = body.notifications.map(({ order_number: number }) => parseOrderNumber(number ?? ''));
     const inReview = await decidedInReview(`${id}.`, [...named, outcome.order_id]);
     return resourceOf(paymentCallbackResource, {
       ...{ ...body, id, notifications: shown(body.notifications) },
-      ...{ held: outcome.held, disposition: outcome.disposition, order_id: outcome.order_id },
+      ...outcome,
       recorded: body.recorded === null ? null : await openRecord(sealer, id, body.recorded),
-      decisions: await openDecisions(sealer, [...entries, ...inReview]),
+      decisions: await openDecisions(sealer, inReview),
     });
   }
 

@@ -50,11 +50,11 @@ const cachedMax = 1_000;
 
 /**
  * Storage format of the record. `shown`: the number of things that the view showed when the claims were last compared
- * with it; absent in records of earlier releases. Every thing that holds a place is in that number or has a claim.
+ * with it. Every thing that holds a place is in that number or has a claim.
  */
 const recordSchema = z.strictObject({
   claims: z.array(z.strictObject({ id: entityId, at: instant })),
-  shown: z.int().nonnegative().optional(),
+  shown: z.int().nonnegative(),
 });
 type PlacesRecord = z.output<typeof recordSchema>;
 type Claim = PlacesRecord['claims'][number];
@@ -111,11 +111,7 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
   }
 
   /** Returns whether the record alone shows that the thing has a place. */
-  function isWithin(
-    record: PlacesRecord | null,
-    thingId: string,
-  ): record is PlacesRecord & { shown: number } {
-    if (record?.shown === undefined) return false;
+  function isWithin(record: PlacesRecord, thingId: string): boolean {
     // Claims and `shown` are an upper bound: a thing may be in both, or gone.
     return hasClaim(record.claims, thingId) || record.shown + record.claims.length < max;
   }
@@ -123,7 +119,7 @@ export function makePlaces({ stateStore, clock, name, max, inView, inLog, refuse
   async function claim(ownerId: string, thingId: string, record: PlacesRecord | null) {
     // A repeated command claims again, because another command may be dropping its earlier claim.
     const others = (record?.claims ?? []).filter(({ id }) => id !== thingId);
-    if (isWithin(record, thingId)) return write(others, thingId, record.shown);
+    if (record !== null && isWithin(record, thingId)) return write(others, thingId, record.shown);
     // The view is read after the record: a claim leaves the record only when the view shows its thing.
     const viewed = new Set(await inView(ownerId, max + 1));
     if (viewed.has(thingId)) return { keep: null };

@@ -4,11 +4,11 @@ import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 
-/**
- * The calls that do not show whether the store answers. `logId` mostly answers from memory. `subscribe` reads through
- * its own path, which reports by `onRead` and `onRetry`.
- */
-const silent: ReadonlySet<string> = new Set(['logId', 'subscribe', 'close']);
+/** The calls that do not show whether the store answers. `subscribe` reads through its own path, which reports by `onRead` and `onRetry`. */
+const silent: ReadonlySet<string> = new Set(['subscribe', 'close']);
+
+/** It mostly answers from memory, so only its failures show something. */
+const cached: keyof EventStore = 'logId';
 
 /** All other calls read. */
 const writes: ReadonlySet<string> = new Set<keyof EventStore | keyof ReadModelStore | keyof StateStore>([
@@ -27,7 +27,7 @@ export function watchStore<Store extends EventStore | ReadModelStore | StateStor
 ): Store {
   const watched = Object.entries(store).map(([name, member]: [string, unknown]) =>
     typeof member === 'function' && !silent.has(name)
-      ? [name, watchCall(member as Call, availability, writes.has(name))]
+      ? [name, watchCall(name, member as Call, availability)]
       : [name, member],
   );
   return Object.fromEntries(watched) as Store;
@@ -35,7 +35,7 @@ export function watchStore<Store extends EventStore | ReadModelStore | StateStor
 
 type Call = (...args: readonly unknown[]) => unknown;
 
-function watchCall(call: Call, availability: Availability, isWrite: boolean): Call {
+function watchCall(name: string, call: Call, availability: Availability): Call {
   const { answered, answers, suspect, unanswered } = availability;
   return (...args) => {
     const before = answers();
@@ -44,10 +44,10 @@ function watchCall(call: Call, availability: Availability, isWrite: boolean): Ca
     if (!(result instanceof Promise) || args.some((list) => Array.isArray(list) && list.length === 0))
       return result;
     // These handlers run beside the call, so its caller waits for no further promise.
-    result.then(answered, (error: unknown) => {
+    result.then(name === cached ? undefined : answered, (error: unknown) => {
       if (error instanceof WrongExpectedRevision) answered();
       if (!(error instanceof StoreUnavailable) || isCancelled(args)) return;
-      if (isWrite) suspect();
+      if (writes.has(name)) suspect();
       else unanswered(error, before);
     });
     return result;

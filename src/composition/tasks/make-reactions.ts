@@ -105,7 +105,6 @@ export function makeReactions(
     ...makeSettlePayments(commands),
     makeCaptureApprovedPayments(commands),
     makeFulfilOrders(commands),
-    makeFulfilOrders(commands, 'fulfil-paid-orders'),
     makeCheckCapacityGrants(commands),
     makeCheckEntitlementGrants(commands),
   ];

@@ -44,7 +44,10 @@ export interface EventStore {
    * until it learns of its successor. 0 for a log without leaders.
    */
   readonly shortLogMs: number;
-  /** Returns the id of the log. The id never changes; checkpoints carry it. */
+  /**
+   * Returns the id of the log. The id never changes; checkpoints carry it. A log without an event gets one, so a service asks
+   * before its first append. @throws StoreDamaged when the log has events of this service and no id
+   */
   logId(): Promise<string>;
   /**
    * Reads one stream forwards from revision `from` (default 0), at most `limit` events (default 500). Fewer events than

@@ -1,45 +1,36 @@
 import { groupsOf } from '../feeding/page-groups.js';
-import { readStream } from '../feeding/read-stream.js';
 import type { SetApart } from '../feeding/set-apart.js';
-import type { DomainEvent, LogEvent, Recorded } from '../ports/domain-event.js';
+import type { LogEvent } from '../ports/domain-event.js';
 import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
-import type { EventStore } from '../ports/event-store.js';
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import { streamName } from '../ports/stream-name.js';
 import type { PendingDocuments } from './pending-documents.js';
-import type { AnyTally, TotalChange } from './projection.js';
+import type { AnyTally } from './projection.js';
 import { placedAt, type PlacedChange, totalOf, totalWith } from './total.js';
 
 /** Totals of one batch, and changes of one batch: about 1 MiB of memory. */
 const batchMax = { totals: 1_000, changes: 10_000 };
 /** The totals of one call to the store, which has a time limit. */
 const callMax = 500;
-const readsAtOnce = 8;
 /** Only commands and a second feeder race for a total. */
 const tries = 50;
 
 /** The changes of a tally that a projector has read and not written yet: at most one write a total and batch. */
 export function makePendingTotals(
   deps: {
-    readonly eventStore: Pick<EventStore, 'read'>;
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
     readonly apart: Pick<SetApart, 'attempt'>;
   },
   { tally, collection }: { readonly tally: AnyTally; readonly collection: string },
 ): PendingDocuments {
-  const { eventStore, readModelStore, apart } = deps;
+  const { readModelStore, apart } = deps;
   let waiting = new Map<string, PlacedChange[]>();
   let waitingChanges = 0;
 
   return {
     fold: async (page) => {
-      const groups = [...groupsOf(page, tally.category)];
-      for (let at = 0; at < groups.length; at += readsAtOnce) {
-        await Promise.all(
-          groups.slice(at, at + readsAtOnce).map(async ([id, events]) => {
-            for (const change of (await apart.attempt(id, () => changesOf(id, events))) ?? []) add(change);
-          }),
-        );
+      for (const [id, events] of groupsOf(page, tally.category)) {
+        for (const change of (await apart.attempt(id, () => changesOf(events))) ?? []) add(change);
       }
     },
     batches: () => Math.max(waiting.size / batchMax.totals, waitingChanges / batchMax.changes),
@@ -70,27 +61,13 @@ export function makePendingTotals(
   }
 
   /** All events of the group are decoded before one counts: a stream that is set apart counts whole or not at all. */
-  async function changesOf(id: string, events: readonly LogEvent[]): Promise<readonly PlacedChange[]> {
+  function changesOf(events: readonly LogEvent[]): readonly PlacedChange[] {
     const changes: PlacedChange[] = [];
     for (const event of events) {
-      const change = await changeOf(id, tally.codec.decode(event));
+      const change = tally.changeOf(tally.codec.decode(event));
       if (change !== null) changes.push(placedAt(event, change));
     }
     return changes;
-  }
-
-  async function changeOf(id: string, event: Recorded<DomainEvent>): Promise<TotalChange | null> {
-    const change = tally.changeOf(event, null);
-    if (change !== 'read-stream') return change;
-    const stream = await readStream(eventStore, streamName(tally.category, id));
-    const before = stream.filter(({ revision }) => revision < event.revision);
-    const found = tally.changeOf(
-      event,
-      before.map((stored) => tally.codec.decode(stored)),
-    );
-    if (found === 'read-stream')
-      throw new TypeError(`${tally.name} does not know what ${event.type} changes`);
-    return found;
   }
 
   /** Reads the totals and writes those that lack a change. When another writer was faster, it reads them again. */

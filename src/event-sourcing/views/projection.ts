@@ -44,14 +44,8 @@ export interface TotalChange {
  * in the order of the log. A total remembers the position of the last event in it, so an event counts once.
  */
 export interface Tally<Event extends DomainEvent> extends ViewDefinition<Event> {
-  /**
-   * Returns what the event changes, purely; null: nothing.
-   * @param before the earlier events of the stream; null: not read. Return `'read-stream'` to get them.
-   */
-  changeOf(
-    event: Recorded<Event>,
-    before: readonly Recorded<Event>[] | null,
-  ): TotalChange | 'read-stream' | null;
+  /** Returns what the event changes, purely; null: nothing. */
+  changeOf(event: Recorded<Event>): TotalChange | null;
 }
 
 export type AnyTally = Tally<DomainEvent>;

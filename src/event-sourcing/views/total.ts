@@ -18,8 +18,8 @@ export type Total = {
 export type PendingEntry = {
   /** Of the event. Several attempts may announce it, and it counts once. */
   readonly id: string;
-  /** The attempt that announced the entry, and that alone changes it. Entries from before do not have it. */
-  readonly by?: string;
+  /** The attempt that announced the entry, and that alone changes it. */
+  readonly by: string;
   readonly bytes: number;
   /** Whether the change is part of the total. A removal counts only when its event is in the log. */
   readonly counts: boolean;

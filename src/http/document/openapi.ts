@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { describeDeprecation } from '../replies/deprecation.js';
 import { documentedErrors } from './documented-errors.js';
 import { describeAccess, securityOf } from './openapi-access.js';
 import { components, headerRef, parameterRef } from './openapi-components.js';
@@ -74,8 +73,7 @@ export function makeOpenApi(
 }
 
 function operationOf(route: Route, published: Published): OpenApiOperation {
-  const { name, tag, summary, description = '', request, access, deprecation } = route;
-  const ending = deprecation === undefined ? '' : describeDeprecation(deprecation);
+  const { name, tag, summary, description = '', request, access } = route;
   const parameters = [
     ...fieldsAsParameters(request.params, 'path', published),
     ...fieldsAsParameters(request.query, 'query', published),
@@ -85,8 +83,7 @@ function operationOf(route: Route, published: Published): OpenApiOperation {
     operationId: name,
     tags: [tag],
     summary,
-    ...(deprecation === undefined ? {} : { deprecated: true }),
-    description: [ending, description, describeAccess(access)].filter((part) => part !== '').join('\n\n'),
+    description: [description, describeAccess(access)].filter((part) => part !== '').join('\n\n'),
     ...securityOf(access),
     // Codes of the caller's protocol, which errors of any status have.
     ...(route.raw === undefined || route.raw.errorCodes.length === 0

@@ -12,7 +12,6 @@ const closedAreas: ReadonlySet<string> = new Set(['internal', 'admin']);
 const exposed = [
   ...['ETag', 'Location', 'Problem-Fields', 'Retry-After', 'X-Request-Id'],
   ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
-  ...['Deprecation', 'Sunset', 'Link'],
 ];
 
 /** The headers of replies that pages of every origin may read. They do not depend on the origin, so nothing varies by it. */

@@ -75,7 +75,6 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   no_default_storage: 'conflict',
   asset_storage_unusable: 'conflict',
   upload_too_large: 'conflict',
-  rendition_without_size: 'conflict',
   rendition_not_found: 'not_found',
   rendition_limit_reached: 'conflict',
   object_key_taken: 'object_key_taken',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { accessMatrix } from '../access/access-matrix.js';
 import type { Policy, ProjectPolicy } from '../access/access.js';
-import { problemsOfDeprecation } from '../replies/deprecation.js';
 import type { Route } from '../route.js';
 
 const kinds = new Set(['public', 'session', 'project', 'agent', 'operator', 'auditor']);
@@ -57,7 +56,6 @@ function problemsOf(route: Partial<Route>): string[] {
     ...(access?.kind === 'project' ? problemsOfProject(access, route) : []),
     ...problemsOfRequest(route),
     ...problemsOfReplies(route.replies ?? {}),
-    ...(route.deprecation === undefined ? [] : problemsOfDeprecation(route.deprecation)),
   ];
 }
 

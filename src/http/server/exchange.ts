@@ -10,7 +10,6 @@ import { type PathParams, requireFresh } from '../access/gate.js';
 import { HttpError } from '../replies/http-error.js';
 import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from '../access/idempotency.js';
 import { nearerToRefusal } from '../../security/rates/gcra.js';
-import { deprecationHeaders } from '../replies/deprecation.js';
 import { acceptedEncoding } from '../body/content-encoding.js';
 import {
   checkContentType,
@@ -48,7 +47,6 @@ export function makeExchange<
   const readQuery = makeQueryParser(request.query);
   const parseBody = makeBodyParser(request.body);
   const limits = [spec.limit ?? []].flat();
-  const ended = spec.deprecation === undefined ? {} : deprecationHeaders(spec.deprecation);
   // An absent body and an empty path are parsed once, not for every request.
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
@@ -66,7 +64,6 @@ export function makeExchange<
 
   async function exchange(ctx: RouterContext<HttpState>, takeTurn: TakeTurn): Promise<void> {
     ctx.state.route = spec.path;
-    setHeaders(ctx.res, ended);
     const noteAllowance: NoteAllowance = (allowance) => {
       if (allowance !== null) ctx.state.allowance = nearerToRefusal(ctx.state.allowance, allowance);
     };

@@ -4,8 +4,8 @@ import type { Keyring } from '../rings/keyring.js';
 /** The session of a visitor who gave the right password of a share. */
 export interface ShareSession {
   readonly shareId: string;
-  /** The access that began the session; null in a session of an earlier release. */
-  readonly accessId: string | null;
+  /** The access that began the session. */
+  readonly accessId: string;
   /** The generation of the password that the visitor gave. A new password ends the session. */
   readonly passwordGeneration: number;
   /** The end, in whole milliseconds. */
@@ -13,11 +13,11 @@ export interface ShareSession {
 }
 
 /**
- * Tokens of visitors' sessions (docs/design.md#share-verification): `s2.<share id>.<access id>.<password generation>.<end,
- * epoch milliseconds>.<key id>.<mac>`. Tokens of earlier releases begin with `s1` and have no access id. No store holds a session. The share decides whether that password still opens it.
+ * Tokens of visitors' sessions (docs/design.md#share-verification): `s1.<share id>.<access id>.<password generation>.<end,
+ * epoch milliseconds>.<key id>.<mac>`. No store holds a session. The share decides whether that password still opens it.
  */
 export interface ShareSessions {
-  issue(session: ShareSession & { readonly accessId: string }): string;
+  issue(session: ShareSession): string;
   /** Returns the session of a token of this service that has not ended, or null. It runs in constant time. */
   verify(token: string, now: Date): ShareSession | null;
 }
@@ -28,7 +28,7 @@ const purpose = 'share session';
 const id = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 /** The mac covers the prefix too, so no part can be left out or added. */
 const tokenPattern = new RegExp(
-  String.raw`^s[12]\.(${id})(?:\.(${id}))?\.([1-9][0-9]{0,8})\.([1-9][0-9]{0,14})\.([A-Za-z0-9-]{1,32})\.([A-Za-z0-9_-]{43})$`,
+  String.raw`^s1\.(${id})\.(${id})\.([1-9][0-9]{0,8})\.([1-9][0-9]{0,14})\.([A-Za-z0-9-]{1,32})\.([A-Za-z0-9_-]{43})$`,
 );
 
 /** Makes the tokens. @param keys `REFRESH_KEYS`: its old keys outlast every session */
@@ -42,13 +42,14 @@ export function makeShareSessions(keys: Keyring): ShareSessions {
   return {
     issue: ({ shareId, accessId, passwordGeneration, endsAt }) => {
       const { kid, key } = keys.active();
-      const body = `s2.${shareId}.${accessId}.${passwordGeneration}.${endsAt.getTime()}.${kid}`;
+      const body = `s1.${shareId}.${accessId}.${passwordGeneration}.${endsAt.getTime()}.${kid}`;
       return `${body}.${macOf(key, body)}`;
     },
 
     verify: (token, now) => {
-      const [, shareId, accessId = null, generation, end, kid, mac] = tokenPattern.exec(token) ?? [];
-      if (shareId === undefined || kid === undefined || mac === undefined) return null;
+      const [, shareId, accessId, generation, end, kid, mac] = tokenPattern.exec(token) ?? [];
+      if (shareId === undefined || accessId === undefined || kid === undefined || mac === undefined)
+        return null;
       const key = keys.find(kid);
       if (key === undefined) return null;
       // Compares text, so that only the canonical spelling of the mac passes.

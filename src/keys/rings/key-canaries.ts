@@ -62,16 +62,13 @@ export interface KeyCanariesDeps {
   readonly logId: () => Promise<string>;
   /** Counts the data keys by the master key that wraps them. It reads all of them. */
   readonly countByMasterKey: () => Promise<ReadonlyMap<string, number>>;
-  /**
-   * Compares the keys with data that has no canaries: of an earlier release, or of no use without its state.
-   * @throws StoreDamaged when the log needs a state that is not there
-   */
-  readonly compareWithData: () => Promise<readonly KeyMismatch[]>;
+  /** Tells whether the log has an event of this service. */
+  readonly hasEvents: () => Promise<boolean>;
   readonly randomBytes: RandomBytes;
 }
 
 export function makeKeyCanaries(deps: KeyCanariesDeps): KeyCanaries {
-  const { stateStore, keys, logId, countByMasterKey, compareWithData, randomBytes } = deps;
+  const { stateStore, keys, logId, countByMasterKey, hasEvents, randomBytes } = deps;
 
   return { check: () => run('start'), follow: () => run('change') };
 
@@ -79,9 +76,16 @@ export function makeKeyCanaries(deps: KeyCanariesDeps): KeyCanaries {
     for (let tries = 0; tries < triesMax; tries += 1) {
       const stored = await stateStore.get(canaryRecord);
       const found = stored === null ? null : parseCanaries(stored.value);
-      refuse(found === null ? await compareWithData() : findMismatches(found, keys, moment));
-      if (found !== null) refuse(await missingMasterKeys(found));
+      if (found !== null) {
+        refuse(findMismatches(found, keys, moment));
+        refuse(await missingMasterKeys(found));
+      }
       const next = { log_id: await ownLog(found), ...nextCanaries(found) };
+      if (found === null && (await hasEvents())) {
+        // The first start writes canaries before events. So another process has written both meanwhile, or the state is lost.
+        if ((await stateStore.get(canaryRecord)) === null) throw stateMissing();
+        continue;
+      }
       if (found !== null && JSON.stringify(next) === JSON.stringify(found)) return;
       // When another process was faster, its canaries are compared in turn.
       if ((await stateStore.compareAndSet(canaryRecord, stored?.version ?? null, next)) !== null) return;
@@ -203,6 +207,13 @@ function refuse(mismatches: readonly KeyMismatch[]): void {
   throw new KeyProblem(
     `the keys do not match the data: ${sentences}. Set the keys that the data was made with, or restore keys.json ` +
       'from a backup. Nothing was written',
+  );
+}
+
+function stateMissing(): StoreDamaged {
+  return new StoreDamaged(
+    `the log has events, and the state store lacks the record ${canaryRecord} of their keys: the state is missing. Restore ` +
+      'log and state (state.db, or the collection state) from one backup. Without its data keys no personal data opens',
   );
 }
 

@@ -31,7 +31,7 @@ const keyFileSchema = z.strictObject({
     pepper: listSchema,
     audit: listSchema,
   }),
-  times: z.partialRecord(z.enum(ringNames), z.record(z.string(), keyTimesSchema)).default({}),
+  times: z.partialRecord(z.enum(ringNames), z.record(z.string(), keyTimesSchema)),
   index_key: z.string(),
 });
 

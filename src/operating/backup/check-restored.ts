@@ -88,7 +88,7 @@ export async function compareStores(
 
   const stored = await stateStore.get(canaryRecord);
   if (stored === null) {
-    problems.push('the state has no canaries of the keys: it is empty, or of a release before them');
+    problems.push('the state has no canaries of the keys: it is empty');
   } else {
     const canaries = parseCanaries(stored.value);
     problems.push(...findMismatches(canaries, keys).map(({ sentence }) => sentence));

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { openExportedLog } from '../../areas/audit/history/exported-log.js';
 import { type LogPart, readLogToHead, ReplayProblem } from '../../areas/audit/tree/log-until.js';
 import { type Config, ConfigProblem } from '../../config/config.js';
+import { hasEvents } from '../../event-sourcing/feeding/has-events.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { openLogReader } from '../../stores/embedded/log/log-reader.js';
 import { checkConnections, eventStoreDbPolicy } from '../../composition/opening/connections.js';
@@ -39,8 +40,8 @@ export async function openReplaySource(config: Config, folder: string | undefine
 async function openOwnLog(config: Config): Promise<ReplaySource> {
   const eventStore = config.eventStoreDbUrl === undefined ? openFile(config) : await openServer(config);
   try {
-    // A server without a log would get an id by the next call.
-    if ((await eventStore.head()) === null) throw new ReplayProblem('the log has no event');
+    // A log without events would get a mark by the next call.
+    if (!(await hasEvents(eventStore))) throw new ReplayProblem('the log has no event');
     return {
       origin: { kind: 'log', log_id: await eventStore.logId() },
       parts: () => readLogToHead(eventStore),

@@ -12,7 +12,7 @@ import { parseConnectionString, type ConnectionPolicy } from './connection-strin
 import { appendFailure, readFailure, unsentFailure } from './calls/failures.js';
 import { eventStoreDbLimits, type EventStoreDbLimits } from './calls/limits.js';
 import { makeLogGuard } from './same-log/log-guard.js';
-import { identified, logIdIn, logIdStream, makeLogId } from './same-log/log-id.js';
+import { logIdIn, logIdStream, makeLogId, logMarked } from './same-log/log-id.js';
 import { formatPosition, parsePosition } from './same-log/positions.js';
 import { makeReads, type Found } from './calls/reads.js';
 import { makeSameLog } from './same-log/same-log.js';
@@ -93,7 +93,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   const appendCalls = makeVerifiedCalls(client, {
     credentials,
     guard: { verify: (signal) => guard.verify(signal), suspect },
-    probed: { name: `${prefix}${logIdStream}`, makeEvent: () => identified(randomUUID(), clock.now()) },
+    probed: { name: `${prefix}${logIdStream}`, makeEvent: () => logMarked(randomUUID(), clock.now()) },
     withinLimit: limited,
   });
   const appendOnce = makeAppend(reads);

@@ -60,7 +60,6 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'capture-approved-payments': ['PaymentApproved'],
   'tell-payment-reports': ['PaymentReported', 'PaymentReportResolved'],
   'fulfil-orders': ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],
-  'fulfil-paid-orders': ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],
   'check-capacity-grants': ['CapacityGranted', 'CapacityRevoked'],
   'check-entitlement-grants': ['EntitlementGranted', 'EntitlementRevoked'],
 };

@@ -211,7 +211,9 @@ test('While the state store does not answer, a process keeps its last picture, a
     clock,
     onRetry: (error) => reports.push(error),
   });
-  await state.compareAndSet('process/b', null, { parts: ['view/users@1'], feeds: [], goal: null });
+  await state.compareAndSet('process/b', null, {
+    ...{ parts: ['view/users@1'], feeds: [], goal: null, lags_ms: {} },
+  });
   await members.start();
   away = true;
   await clock.advance(700_000);
@@ -280,7 +282,7 @@ test('A process records a new goal at once, also between two renewals', async (t
 
 test('The record of another release with more fields is read, and one in another format is left out', async (t) => {
   const { clock, start, state } = given(t);
-  const later = { parts: ['view/users@2'], feeds: [], goal: null, colour: 'red' };
+  const later = { parts: ['view/users@2'], feeds: [], goal: null, lags_ms: {}, colour: 'red' };
   await state.compareAndSet('process/later', null, later);
   await state.compareAndSet('process/odd', null, 'odd');
   const process = await start('a');

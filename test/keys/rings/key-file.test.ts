@@ -191,15 +191,6 @@ test('A refused change leaves the file unchanged and names the existing keys', (
   t.deepEqual(readKeyFile(path), before);
 });
 
-test('A file without times is read and changed', (t) => {
-  const path = join(givenDirectory(t), 'keys.json');
-  const { times, ...older } = newKeyFile(randomBytes);
-  t.deepEqual(times, {});
-  writeFileSync(path, JSON.stringify(older), { mode: 0o600 });
-  changeKeyFile(path, (file) => addKey(file, 'jwt', { randomBytes, now: addedAt }).file);
-  t.is(readKeyFile(path)?.rings.jwt.length, 2);
-});
-
 test('Only the leftovers of a killed command are removed beside the key file', (t) => {
   const directory = givenDirectory(t);
   const path = join(directory, 'keys.json');

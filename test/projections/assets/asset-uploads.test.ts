@@ -8,7 +8,7 @@ import { eventTime, recordEvents } from '../../support/given/given-events.js';
 import { givenProjection } from '../../support/given/given-projection.js';
 
 const until = eventTime(9);
-const added: AssetEvent = { type: 'AssetAdded', data: { ...assetDescription, upload: 'pending' } };
+const added: AssetEvent = { type: 'AssetAdded', data: assetDescription };
 const unseen: readonly AssetEvent[] = [
   { type: 'AssetUploadExpected', data: { attempt: 1, check_at: until } },
   { type: 'AssetUploadChecksEnded', data: {} },

@@ -1,8 +1,9 @@
-import { cpSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import type { StoredDocument } from '../../../src/event-sourcing/ports/read-model-store.js';
-import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import { openSource } from '../../../src/stores/embedded/files/copy-stores.js';
 import { openConnection, openReader } from '../../../src/stores/embedded/files/database.js';
 import { eventsFormat, readModelsFormat, stateFormat } from '../../../src/stores/embedded/files/formats.js';
 import { openWriter } from '../../../src/stores/embedded/files/prepare-file.js';
@@ -53,31 +54,43 @@ test.serial('A directory opens whose first start was killed while it created the
 });
 
 test.serial(
-  'Read models of an earlier format begin again, so that the log builds them with checksums',
+  'Files of a program from before the first release are refused, and stay as they are',
   async (t) => {
-    for (const version of [1, 2]) {
+    for (const format of [eventsFormat, stateFormat, readModelsFormat]) {
+      // Given a file with the application_id of that program, in a format of it
       const { directory, remove } = makeDirectory();
       t.teardown(remove);
-      const connection = openWriter(join(directory, 'read-models.db'), {
-        ...readModelsFormat,
-        version,
-        schema: readModelsFormat.schema.map((sql) => sql.replace(/,\s+checksum INTEGER NOT NULL/, '')),
-      });
-      connection.execute(`INSERT INTO collections VALUES (1, 'users@1.1');
-      INSERT INTO documents VALUES (1, 'a', 0, '{"name":"old"}');
-      INSERT INTO checkpoints VALUES (1, 'log-a', '7', NULL); INSERT INTO records VALUES ('generations/users', '1', 1)`);
-      connection.close();
-      for (let start = 0; start < 2; start += 1) {
-        const stores = await openStores(directory);
-        const { readModelStore } = stores;
-        t.is(await readModelStore.loadCheckpoint('users@1.1'), null);
-        t.is(await readModelStore.get('users@1.1', 'a'), null);
-        t.is(await readModelStore.getRecord('generations/users'), null);
-        await stores.close();
+      const path = join(directory, format.fileName);
+      const old = openConnection(path);
+      old.execute(`${format.schema.join(';')}; PRAGMA application_id = 0x53545747; PRAGMA user_version = 2`);
+      old.close();
+      const before = readFileSync(path);
+      // When the service starts, or a command reads the file
+      const refusals = [
+        await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged }),
+        t.throws(() => openSource(directory, format), { instanceOf: StoreDamaged }),
+      ];
+      // Then each says whose file it is and what to do, and the file is unchanged
+      const remedy =
+        format === readModelsFormat ? /delete read-models\.db; / : /set DATA_DIR to an empty one/;
+      for (const { message } of refusals) {
+        t.true(message.startsWith(`${format.fileName} does not carry the mark of this program: `), message);
+        t.regex(message, remedy);
       }
+      t.deepEqual(readFileSync(path), before);
     }
   },
 );
+
+test.serial('Each file carries the mark STOW and format 1', async (t) => {
+  const { directory } = await givenStores(t);
+  for (const { fileName } of [eventsFormat, stateFormat, readModelsFormat]) {
+    const reader = openReader(join(directory, fileName));
+    t.deepEqual(reader.query('PRAGMA application_id').get(), [BigInt(Buffer.from('STOW').readUInt32BE())]);
+    t.deepEqual(reader.query('PRAGMA user_version').get(), [1n]);
+    reader.close();
+  }
+});
 
 test.serial('Commits to the log and to the state are synced before they return', (t) => {
   // No test cuts the power, so the test reads the setting of SQLite: 2 is FULL, 1 is NORMAL.

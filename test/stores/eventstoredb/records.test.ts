@@ -9,7 +9,6 @@ import { makeEventCodec } from '../../../src/event-sourcing/ports/event-codec.js
 import { makeEvent, makeEvents, readLog, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
 import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
-import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
 import { makeProposed } from '../../support/servers/eventstoredb-server/proposed.js';
 import { settableClock } from '../../support/fakes/settable-clock.js';
 
@@ -209,33 +208,4 @@ for (const streamReadPositions of [true, false]) {
 test.serial('The store refuses a checkpoint of another kind of store', async (t) => {
   const { store } = await givenServer(t);
   await t.throwsAsync(store.readAll({ after: '17', limit: 1 }), { instanceOf: StoreDamaged });
-});
-
-test.serial(
-  'Processes that find a log without an id agree on one, and no reader sees its event',
-  async (t) => {
-    const { server, store } = await givenServer(t);
-    const others = Array.from({ length: 4 }, () => openTestStore(server.url));
-    t.teardown(() => Promise.all(others.map((other) => other.close())));
-    const ids = await Promise.all([store, ...others].map((each) => each.logId()));
-    t.is(new Set(ids).size, 1);
-    t.is(server.log.stream('test.log-identity')?.length, 1);
-    const [page] = await readLog(store, null);
-    t.deepEqual(page?.events, []);
-    t.is(page?.cursor, await store.head());
-  },
-);
-
-test.serial('The next caller finds a log id whose append was not acknowledged', async (t) => {
-  const { server, store } = await givenServer(t);
-  server.faults.next('append', { apply: 'now', answer: 'unavailable' });
-  await t.throwsAsync(store.logId());
-  const id = await store.logId();
-  t.is(server.log.stream('test.log-identity')?.[0]?.id, id);
-});
-
-test.serial('Another event in the stream of the log id is damage', async (t) => {
-  const { server, store } = await givenServer(t);
-  server.log.append('test.log-identity', 'no-stream', [makeProposed({ metadata })]);
-  await t.throwsAsync(store.logId(), { instanceOf: StoreDamaged, message: /STREAM_PREFIX/ });
 });

@@ -111,7 +111,7 @@ test('A saved checkpoint never moves back, and is complete', async (t) => {
   }
 });
 
-/** Makes a checkpoint. At every other position it has no fingerprint, as a checkpoint of an older version. */
+/** Makes a checkpoint. At every other position it has no fingerprint, as before the first event of this service. */
 function checkpointAt(position: string): Checkpoint {
   const at = { logId: 'log', position };
   return Number(position) % 2 === 0 ? at : { ...at, fingerprint: `["thing",${position}]` };

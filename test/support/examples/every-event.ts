@@ -58,7 +58,7 @@ const user: Examples<UserEvent> = {
   EmailVerificationRequested: { verification_id: changeId, email_digest: digest, ...expiring },
   EmailVerificationMailed: { verification_id: changeId, outcome },
   EmailVerificationAttempted: { verification_id: changeId },
-  CredentialsVoided: { given_access: 'ends' },
+  CredentialsVoided: {},
   EmailChangeRequested: { change_id: changeId, email, email_digest: digest, ...expiring },
   EmailChangeMailed: { change_id: changeId, outcome: 'refused' },
   EmailChangeAttempted: { change_id: changeId },
@@ -180,7 +180,7 @@ const storage: Examples<StorageEvent> = {
 const asset: Examples<AssetEvent> = {
   AssetAdded: {
     ...{ project_id: projectId, storage_id: storageId, name: 'Clip', object_key: 'clip.mp4' },
-    ...{ media_type: 'video/mp4', size: 4, renditions: [], tags: ['rivers'], upload: 'pending' },
+    ...{ media_type: 'video/mp4', size: 4, renditions: [], tags: ['rivers'] },
   },
   AssetUploadExpected: { attempt: 1, check_at: until },
   AssetUploadChecksEnded: {},
@@ -285,9 +285,6 @@ const payment: Examples<PaymentCallbackEvent> = {
     ...{ provider: 'stripe', fields_digest: otherDigest, is_ours: true, received_at: at },
     notifications: facts.map((fact) => ({ order_number: null, transaction_id: 'tx-1', fact, at })),
   },
-  PaymentCallbackHeld: { reason: 'unknown_order' },
-  PaymentCallbackResolved: { action: 'dismiss', order_id: null, ...note },
-  PaymentCallbackSettled: { disposition: 'applied', order_id: orderId },
   PaymentCallbackRecorded: note,
   PaymentCallbackConflicted: { fields_digest: otherDigest },
 };
@@ -328,9 +325,6 @@ const transaction: Examples<TransactionEvent> = {
   PaymentConflicted: { key: report.callback, digest: otherDigest },
   PaymentReportHeld: { report: 0 },
   PaymentReportResolved: { report: 0, action: 'dismiss', order_id: null, ...note },
-  TransactionLinked: { order_id: orderId },
-  CallbackParked: { callback: report.callback },
-  CallbackUnparked: { callback: report.callback },
 };
 const node: Examples<NodeEvent> = {
   NodeRegistered: description,

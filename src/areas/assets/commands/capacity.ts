@@ -248,6 +248,6 @@ function counting(pending: readonly PendingEntry[], entry: PendingEntry): readon
 }
 
 /** Another attempt may announce the same event. An attempt changes only the entry that it made. */
-function keyOf({ id, by = '' }: PendingEntry): string {
+function keyOf({ id, by }: PendingEntry): string {
   return `${id}/${by}`;
 }

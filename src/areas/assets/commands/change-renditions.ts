@@ -54,7 +54,7 @@ export function makePutAssetRendition(deps: RenditionDeps): PutAssetRendition {
         options,
       );
     const objects = { storageId: asset.storage_id, assetId, keys: [rendition.object_key], commandId };
-    const bytes = (rendition.size ?? 0) - sizeOf(asset, rendition);
+    const bytes = rendition.size - sizeOf(asset, rendition);
     const { documents } = await capacity.changing(
       { projectId, payerId: await payerOf(projectId), assetId, bytes, commandId },
       () => objectKeys.claiming(objects, put),
@@ -71,8 +71,7 @@ export function makeRemoveAssetRendition({
 }: Omit<RenditionDeps, 'objectKeys' | 'openAssetStorage'>): RemoveAssetRendition {
   return async ({ projectId, assetId, kind, language: given }, context, options) => {
     const asset = existingAsset((await handler.load(assetAggregate, assetId)).state, projectId);
-    // Subtitles of earlier releases may have no language.
-    const language = given === null ? null : checkLanguage(kind, given, 'query.language');
+    const language = checkLanguage(kind, given, 'query.language');
     const bytes = -sizeOf(asset, { kind, language });
     const { commandId } = context;
     const { documents } = await capacity.changing(

@@ -154,8 +154,7 @@ export function makeObjectKeys({
     record: ClaimRecord | null,
   ): Promise<void> {
     const forDeletion = commandId === deletionClaim;
-    // A deletion also asks the view where a record exists: assets of earlier releases may share an object.
-    const shown = record === null || forDeletion ? await assets.withObject(storageId, objectKey) : [];
+    const shown = record === null ? await assets.withObject(storageId, objectKey) : [];
     const holders = new Set([...(record === null ? [] : [record.asset_id]), ...shown]);
     holders.delete(assetId);
     for (const holder of holders) {

@@ -26,7 +26,7 @@ export function notificationName(id: string, index: number): string {
   return `${id}.${index}`;
 }
 
-/** Returns the name of a fact. An inbox names its notifications, which earlier releases may have told under this name. */
+/** Returns the name of a fact. The key of a report that an inbox passed on is the name of its notification. */
 export function factName(
   transaction: string,
   { key, revision }: { readonly key: string; readonly revision: number },

@@ -26,8 +26,7 @@ export function verified({
 > {
   const notifications = callback.notifications.map((one) => ({ ...one, fact: complete(one) }));
   const facts = notifications.map(digested);
-  const fields = used.toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const digest = hash('sha256', JSON.stringify([fields, facts]));
+  const digest = hash('sha256', JSON.stringify([byName(used), facts]));
   return { kind: 'verified', callback: { ...callback, notifications, digest } };
 }
 
@@ -63,22 +62,12 @@ function complete({ order_number, transaction_id, fact }: PaymentNotification): 
 }
 
 /** The spelling never changes: a repeated delivery with another digest than the stored one is a conflict. */
-function digested({ order_number: orderNumber, transaction_id: transactionId, fact }: PaymentNotification) {
-  return { reference: { orderNumber, transactionId }, fact: digestedFact(fact) };
+function digested({ order_number, transaction_id, fact }: PaymentNotification) {
+  return [order_number, transaction_id, byName(Object.entries(fact))];
 }
 
-function digestedFact(fact: PaymentFact) {
-  // The amount of a dispute is among the fields, and a former release has stored digests without it.
-  if (fact.kind === 'dispute') return { kind: fact.kind, disputeId: fact.dispute_id, status: fact.status };
-  // A former release has stored approvals as messages that do not concern the service.
-  if (fact.kind === 'approved') return nothing;
-  if (!('amount' in fact)) return fact;
-  const money = { amount: fact.amount, currency: fact.currency };
-  if (fact.kind === 'paid' && fact.charged !== undefined) {
-    return { kind: fact.kind, money, charged: fact.charged };
-  }
-  if (fact.kind !== 'refund') return { kind: fact.kind, money };
-  return { kind: fact.kind, refundId: fact.refund_id, status: fact.status, money };
+function byName<Entry extends readonly [string, unknown]>(entries: readonly Entry[]): readonly Entry[] {
+  return entries.toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
 /** Returns the texts, numbers and booleans at the dotted paths. */

@@ -4,8 +4,6 @@ import { createHash } from 'node:crypto';
 export interface Candidate {
   readonly id: string;
   readonly parts: readonly string[];
-  /** Whether its release keeps all readers of the log in one process; left out by a former release. */
-  readonly together?: boolean | undefined;
 }
 
 const [views, reactions, tasks] = ['view/', 'reaction/', 'task/'];
@@ -53,13 +51,11 @@ export function nameOf(part: string): string {
  * Name-Based Mappings to Increase Hit Rates" (1998), rendezvous hashing.
  *
  * Views, reactions and the audit log hash as one, so one process reads the log for all of them. Each further reader of the log would take
- * every event from the server again (docs/decisions/0086-one-process-reads-the-log-for-all.md). While a process of a former
- * release lives, each part hashes alone, because all processes must agree.
+ * every event from the server again (docs/decisions/0086-one-process-reads-the-log-for-all.md).
  */
 export function feederOf(part: string, candidates: readonly Candidate[]): string | null {
   const isAlone = part.startsWith(tasks) && part !== auditPart;
-  const isTogether = !isAlone && candidates.every(({ together }) => together === true);
-  const key = isTogether ? 'log' : part;
+  const key = isAlone ? part : 'log';
   let feeder: string | null = null;
   let highest = '';
   for (const { id, parts } of candidates) {

@@ -40,10 +40,9 @@ const membersMax = 1_000;
 /** Storage format of `process/<id>`. Another release may add fields. */
 const recordSchema = z.object({
   parts: z.array(z.string()),
-  together: z.boolean().optional(),
   feeds: z.array(z.string()),
   goal: z.string().nullable(),
-  lags_ms: z.record(z.string(), z.number()).optional(),
+  lags_ms: z.record(z.string(), z.number()),
 });
 
 /**
@@ -128,11 +127,10 @@ export function makeMembers(deps: {
 
   async function renew(): Promise<void> {
     const startedMs = elapsedMs();
-    const { parts, together, feeds, goal, lagsMs } = picture.self();
+    const { parts, feeds, goal, lagsMs } = picture.self();
     isGoalNew = false;
     const value = {
       parts: [...parts],
-      together: together === true,
       feeds: [...feeds],
       goal,
       lags_ms: { ...lagsMs },

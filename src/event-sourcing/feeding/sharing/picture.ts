@@ -7,8 +7,8 @@ export interface Member extends Candidate {
   readonly feeds: readonly string[];
   /** The position that it awaits in the checkpoints of the views; null when it awaits none. */
   readonly goal: Position | null;
-  /** For how many milliseconds events have waited for the parts that it feeds; left out by a former release. */
-  readonly lagsMs?: Readonly<Record<string, number>> | undefined;
+  /** For how many milliseconds events have waited for the parts that it feeds. Parts without a lag are left out. */
+  readonly lagsMs: Readonly<Record<string, number>>;
 }
 
 /** How far this process is with a part. */
@@ -54,7 +54,7 @@ export interface OwnPicture extends Picture {
 
 export function makePicture(id: string): OwnPicture {
   const listeners = new Set<() => void>();
-  let self: Member = { id, parts: [], together: true, feeds: [], goal: null };
+  let self: Member = { id, parts: [], feeds: [], goal: null, lagsMs: {} };
   let others: readonly Member[] = [];
   const declared = new Set<string>();
   let candidates = '';
@@ -113,7 +113,7 @@ export function makePicture(id: string): OwnPicture {
 
   /** Forgets the assignment and calls the listeners, if the processes or their parts have changed. */
   function noteChange(): void {
-    const now = JSON.stringify([self, ...others].map(({ id, parts, together }) => [id, parts, together]));
+    const now = JSON.stringify([self, ...others].map(({ id, parts }) => [id, parts]));
     if (now === candidates) return;
     candidates = now;
     feeders = new Map();

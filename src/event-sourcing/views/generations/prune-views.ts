@@ -3,9 +3,6 @@ import { type Generations, registryPrefix } from './generations.js';
 import { collectionName, parseCollectionName, viewVersion } from '../projection.js';
 import { dropGeneration } from './drop-generation.js';
 
-/** Records of former releases. No code reads them. */
-const formerPrefix = 'in-use/';
-
 /** The names of the removed collections and records. */
 export interface Pruned {
   readonly collections: readonly string[];
@@ -53,10 +50,10 @@ export async function findPrunable({ generations, readModelStore }: PruneDeps): 
   const used = new Set(generations.projections.flatMap((projection) => namedCollections(projection)));
   const collections = existing.filter((name) => parseCollectionName(name) !== null && !used.has(name));
   const ownRecords = generations.projections.map((projection) => registryPrefix + viewVersion(projection));
-  const unused = (await readModelStore.listRecords(registryPrefix)).filter(
+  const records = (await readModelStore.listRecords(registryPrefix)).filter(
     ({ name }) => !ownRecords.includes(name),
   );
-  return { collections, records: [...unused, ...(await readModelStore.listRecords(formerPrefix))] };
+  return { collections, records };
 
   function namedCollections(projection: Generations['projections'][number]): readonly string[] {
     const { live, building, retiring, dropping } = generations.record(projection);

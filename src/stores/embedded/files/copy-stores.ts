@@ -9,7 +9,15 @@ import type { LogRow } from '../log/event-writer.js';
 import { damage, readErrorOf } from './failures.js';
 import { eventsFormat, type FileFormat, stateFormat } from './formats.js';
 import { readMark, shortened } from './high-water-mark.js';
-import { copiedAlone, createSchema, isMarkedOpen, whatIsBeside } from './prepare-file.js';
+import {
+  checkFormat,
+  markAndSchemaOf,
+  copiedAlone,
+  createSchema,
+  hasNoSchema,
+  isMarkedOpen,
+  whatIsBeside,
+} from './prepare-file.js';
 import { decodeStateRow, stateColumns, type StateRow } from '../writing/state-store.js';
 
 /** The files that a copy makes. */
@@ -208,8 +216,8 @@ async function copyEvents(
 }
 
 /**
- * Opens a file of a data directory for reading. @throws StoreUnavailable when it is absent or of another format;
- * StoreDamaged when it was copied without its write-ahead log
+ * Opens a file of a data directory for reading. @throws StoreUnavailable when it is absent or empty; StoreDamaged when
+ * another program wrote it, or it was copied without its write-ahead log
  */
 export function openSource(directory: string, format: FileFormat): Connection {
   const path = join(directory, format.fileName);
@@ -219,12 +227,11 @@ export function openSource(directory: string, format: FileFormat): Connection {
   const beside = whatIsBeside(path);
   const connection = openReader(path);
   try {
-    const found = Number(connection.query<readonly [bigint]>('PRAGMA user_version').get()?.[0] ?? 0);
-    if (found !== format.version) {
-      throw new StoreUnavailable(
-        `${path} has format ${found}, and this program copies format ${format.version}; start the service with this release first`,
-      );
+    const found = markAndSchemaOf(connection);
+    if (hasNoSchema(found)) {
+      throw new StoreUnavailable(`${path} is empty; start the service once, which begins it`);
     }
+    checkFormat(format, found);
     if (beside === 'nothing' && isMarkedOpen(connection, format)) throw copiedAlone(format);
     return connection;
   } catch (error) {

@@ -7,8 +7,6 @@ export interface FileFormat {
   /** The version of `schema`; every change of `schema` increments it. */
   readonly version: number;
   readonly schema: readonly string[];
-  /** The SQL that upgrades a file by one version, by the older version. */
-  readonly upgrades?: Readonly<Record<number, string>>;
   /** A sentence for the operator of a damaged file. */
   readonly remedy: string;
   /**
@@ -22,12 +20,8 @@ export interface FileFormat {
   readonly openFlagOf: 'log' | 'counter' | null;
 }
 
-/** "STWG": marks a SQLite file as one of this service (`PRAGMA application_id`). */
-export const applicationId = 0x53545747;
-
-/** The spelling is the one that SQLite stores after the upgrade from version 1. */
-const openColumn = 'open INTEGER NOT NULL DEFAULT 0';
-const stateEndColumn = 'state_end INTEGER NOT NULL DEFAULT 0';
+/** "STOW": marks a SQLite file as one of this service (`PRAGMA application_id`): docs/design.md#the-mark. */
+export const applicationId = 0x53544f57;
 
 /**
  * `checksum` covers content and sequence. `streams` and `log` repeat the ends, so a damaged index hides no event.
@@ -37,14 +31,14 @@ export const eventsFormat: FileFormat = {
   name: 'events',
   fileName: 'events.db',
   synchronous: 'FULL',
-  version: 2,
+  version: 1,
   schema: [
-    `CREATE TABLE log (log_id TEXT NOT NULL, head INTEGER NOT NULL, checksum INTEGER NOT NULL, ${stateEndColumn}, ${openColumn}) STRICT`,
+    `CREATE TABLE log (log_id TEXT NOT NULL, head INTEGER NOT NULL, checksum INTEGER NOT NULL,
+      state_end INTEGER NOT NULL DEFAULT 0, open INTEGER NOT NULL DEFAULT 0) STRICT`,
     'CREATE TABLE streams (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID',
     `CREATE TABLE events (sequence INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL,
       content TEXT NOT NULL, checksum INTEGER NOT NULL, UNIQUE (stream, revision)) STRICT`,
   ],
-  upgrades: { 1: `ALTER TABLE log ADD COLUMN ${stateEndColumn}; ALTER TABLE log ADD COLUMN ${openColumn}` },
   remedy: 'Stop the service and restore events.db from a backup',
   withoutItsEnd:
     'Without a newer backup: empty events.db.mark (leave the empty file) and delete read-models.db to continue without ' +
@@ -52,36 +46,25 @@ export const eventsFormat: FileFormat = {
   openFlagOf: 'log',
 };
 
-/** A new collection gets an unused number, so queries do not see the rows of a dropped collection. */
-const readModelsSchema: readonly string[] = [
-  'CREATE TABLE collections (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT',
-  'CREATE TABLE dropped (number INTEGER PRIMARY KEY) STRICT',
-  'CREATE TABLE indexes (collection INTEGER, field TEXT, PRIMARY KEY (collection, field)) STRICT, WITHOUT ROWID',
-  `CREATE TABLE documents (collection INTEGER NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT,
-      checksum INTEGER NOT NULL, UNIQUE (collection, id)) STRICT`,
-  `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
-      PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
-  'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL, fingerprint TEXT) STRICT',
-  `CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL,
-      checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
-];
-
-/** Makes read models of an earlier format empty, because the log builds them again. */
-const beginAgain = [
-  ...['collections', 'dropped', 'indexes', 'documents', 'index_entries', 'checkpoints', 'records'].map(
-    (table) => `DROP TABLE ${table}`,
-  ),
-  ...readModelsSchema,
-].join('; ');
-
 /** `checksum` covers the whole document or record. A document tells what its index entries are. */
 export const readModelsFormat: FileFormat = {
   name: 'read-models',
   fileName: 'read-models.db',
   synchronous: 'NORMAL',
-  version: 3,
-  schema: readModelsSchema,
-  upgrades: { 1: 'SELECT 1', 2: beginAgain },
+  version: 1,
+  // A new collection gets an unused number, so queries do not see the rows of a dropped collection.
+  schema: [
+    'CREATE TABLE collections (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT',
+    'CREATE TABLE dropped (number INTEGER PRIMARY KEY) STRICT',
+    'CREATE TABLE indexes (collection INTEGER, field TEXT, PRIMARY KEY (collection, field)) STRICT, WITHOUT ROWID',
+    `CREATE TABLE documents (collection INTEGER NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT,
+        checksum INTEGER NOT NULL, UNIQUE (collection, id)) STRICT`,
+    `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
+        PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
+    'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL, fingerprint TEXT) STRICT',
+    `CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL,
+        checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+  ],
   remedy: 'Stop the service and delete read-models.db; the next start builds it again from the log',
   withoutItsEnd: null,
   openFlagOf: null,
@@ -92,14 +75,13 @@ export const stateFormat: FileFormat = {
   name: 'state',
   fileName: 'state.db',
   synchronous: 'FULL',
-  version: 2,
+  version: 1,
   schema: [
-    `CREATE TABLE counter (value INTEGER NOT NULL, ${openColumn}) STRICT`,
+    'CREATE TABLE counter (value INTEGER NOT NULL, open INTEGER NOT NULL DEFAULT 0) STRICT',
     `CREATE TABLE records (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL, expires_at INTEGER,
       checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
     'CREATE INDEX records_by_expiry ON records (expires_at) WHERE expires_at IS NOT NULL',
   ],
-  upgrades: { 1: `ALTER TABLE counter ADD COLUMN ${openColumn}` },
   remedy: 'Stop the service and restore state.db from a backup',
   withoutItsEnd:
     'The missing data may contain data keys, without which accounts, storages and shares cannot be used. Restore ' +

@@ -23,15 +23,13 @@ export function openWriter(path: string, format: FileFormat): Connection {
   const connection = openConnection(path);
   // The file holds its schema before SQLite begins to use a write-ahead log, so a copy of it alone is recognised.
   if (beside === 'new') createSchema(connection, format);
-  configure(connection, path, format);
-  const id = pragmaNumber(connection, 'application_id');
-  if (id === applicationId) upgrade(connection, format);
-  const version = pragmaNumber(connection, 'user_version');
-  const found = schemaOf(connection);
-  if (found.length === 0 && id === 0 && version === 0) {
+  const found = markAndSchemaOf(connection);
+  if (hasNoSchema(found)) {
     if (beside === 'nothing' && format.openFlagOf !== null) throw copiedAlone(format);
     createSchema(connection, format);
-  } else check(format, { id, version, found });
+  } else checkFormat(format, found);
+  // Only now, because it changes the file, which may be that of another program.
+  configure(connection, path, format);
   if (beside === 'nothing' && isMarkedOpen(connection, format)) throw copiedAlone(format);
   return connection;
 }
@@ -145,33 +143,44 @@ export function createSchema(connection: Connection, format: FileFormat): void {
   );
 }
 
-/** Upgrades a file of an older version to the current one. Leaves a newer file unchanged. */
-function upgrade(connection: Connection, format: FileFormat): void {
-  let version = pragmaNumber(connection, 'user_version');
-  for (;;) {
-    const sql = format.upgrades?.[version];
-    if (sql === undefined || version >= format.version) return;
-    version += 1;
-    connection.execute(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version}; COMMIT`);
-  }
+/** Whose a file is, and its tables. */
+interface MarkAndSchema {
+  readonly id: number;
+  readonly version: number;
+  readonly schema: readonly string[];
 }
 
-function check(
-  format: FileFormat,
-  {
-    id,
-    version,
-    found,
-  }: { readonly id: number; readonly version: number; readonly found: readonly string[] },
-): void {
-  if (id === applicationId && version > format.version) {
-    const canBeRebuilt = format.withoutItsEnd === null;
+export function markAndSchemaOf(connection: Connection): MarkAndSchema {
+  return {
+    id: pragmaNumber(connection, 'application_id'),
+    version: pragmaNumber(connection, 'user_version'),
+    schema: schemaOf(connection),
+  };
+}
+
+/** Tells whether a file has no schema yet: nothing has written it, or its first transaction did not commit. */
+export function hasNoSchema({ id, version, schema }: MarkAndSchema): boolean {
+  return schema.length === 0 && id === 0 && version === 0;
+}
+
+/** @throws StoreDamaged with a sentence for a file of another program, of a newer release, or with another schema */
+export function checkFormat(format: FileFormat, { id, version, schema }: MarkAndSchema): void {
+  const canBeRebuilt = format.withoutItsEnd === null;
+  if (id !== applicationId) {
+    throw new StoreDamaged(
+      `${format.fileName} does not carry the mark of this program: another one wrote it, or one from before release 0.1.0. ` +
+        (canBeRebuilt
+          ? `${format.remedy}.`
+          : 'This program cannot read it. Keep the directory for the program that wrote it, and set DATA_DIR to an empty one.'),
+    );
+  }
+  if (version > format.version) {
     throw new StoreDamaged(
       `${format.fileName} has format ${version}, this program knows up to ${format.version}. Run the newer version.` +
         (canBeRebuilt ? ` To continue with this version: ${format.remedy}.` : ''),
     );
   }
-  if (id !== applicationId || version !== format.version || found.join(';') !== format.schema.join(';')) {
+  if (version !== format.version || schema.join(';') !== format.schema.join(';')) {
     throw damage(format, 'its schema differs from the one that this program creates');
   }
 }

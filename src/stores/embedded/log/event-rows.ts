@@ -140,9 +140,9 @@ function notAsWritten(sequence: number | bigint): StoreDamaged {
   return damage(eventsFormat, `the event at sequence ${sequence} differs from the one that was written`);
 }
 
-/** Returns the CRC-32 of the log's own row. A log that knows no state has the checksum of format 1. */
+/** Returns the CRC-32 of the log's own row. */
 export function logChecksum(logId: string, head: number, stateEnd: number): number {
-  return crc32(stateEnd === 0 ? `${logId}/${head}` : `${logId}/${head}/${stateEnd}`);
+  return crc32(`${logId}/${head}/${stateEnd}`);
 }
 
 /** Formats a sequence as a position of the port. 16 digits hold every safe integer. */

@@ -1,13 +1,29 @@
+import { z } from 'zod';
 import type { EventMetadata, NewEvent, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged, WrongExpectedRevision } from '../../../event-sourcing/ports/errors.js';
+import { hasEvents } from '../../../event-sourcing/feeding/has-events.js';
 import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
 
-/** The stream with the log's id, without the prefix. Reads of the whole log leave it out. */
+/** The stream with the log's mark, without the prefix. Reads of the whole log leave it out. */
 export const logIdStream = 'log-identity';
 
-/** Reads the log's id or creates a UUID. Racing processes all return the first one appended. It caches no failure. */
+/** The mark that embedded files carry as `application_id` and `user_version`: docs/design.md#the-mark. */
+const application = 'STOW';
+const format = 1;
+
+const markType = 'LogMarked';
+const markSchema = z.object({
+  log_id: z.string().min(1),
+  application: z.literal(application),
+  format: z.int(),
+});
+
+/**
+ * Reads the log's id, or marks a log without events with a new UUID. Racing processes all return the first one appended.
+ * It caches no failure. @throws StoreDamaged for a log that this program did not begin, or one of a newer format
+ */
 export function makeLogId(
-  store: Pick<EventStore, 'read' | 'append'>,
+  store: Pick<EventStore, 'read' | 'append' | 'readAll'>,
   deps: { readonly newId: () => string; readonly now: () => Date },
 ): () => Promise<string> {
   let known: Promise<string> | null = null;
@@ -22,7 +38,11 @@ export function makeLogId(
   }
 
   async function create(): Promise<string> {
-    const event = identified(deps.newId(), deps.now());
+    if (await hasEvents(store)) {
+      // A process appends events only after the mark. So the events of one that was faster show its mark, too.
+      return (await stored()) ?? refuse('it has events of this service, and no mark before them');
+    }
+    const event = logMarked(deps.newId(), deps.now());
     try {
       await store.append(logIdStream, 'no-stream', [event]);
       return event.id;
@@ -40,19 +60,28 @@ export function makeLogId(
 
 /** Returns the id in the events of the stream; null when it is empty. @throws StoreDamaged for another event */
 export function logIdIn([event]: readonly StoredEvent[]): string | null {
-  return event === undefined ? null : idOf(event);
+  if (event === undefined) return null;
+  const mark = event.type === markType ? markSchema.safeParse(event.data) : undefined;
+  if (mark?.success !== true) {
+    return refuse(`stream ${logIdStream} does not hold its mark`);
+  }
+  if (mark.data.format > format) {
+    throw new StoreDamaged(
+      `the log has format ${mark.data.format}, this program knows up to ${format}. Run the newer version`,
+    );
+  }
+  return mark.data.log_id;
 }
 
-function idOf({ type, data }: StoredEvent): string {
-  const logId = data['log_id'];
-  if (type === 'LogIdentified' && typeof logId === 'string' && logId !== '') return logId;
+function refuse(finding: string): never {
   throw new StoreDamaged(
-    `stream ${logIdStream} does not hold the log's id; another application writes under this STREAM_PREFIX, choose another`,
+    `the log under this STREAM_PREFIX is not one of this program: ${finding}. Another program wrote it, or one from ` +
+      'before release 0.1.0. This program cannot read it. Set another STREAM_PREFIX, or the URL of another server',
   );
 }
 
-/** Makes the event that gives a log its id. */
-export function identified(logId: string, now: Date): NewEvent {
+/** Makes the event that marks a log. */
+export function logMarked(logId: string, now: Date): NewEvent {
   const metadata: EventMetadata = {
     command_id: logId,
     causation_id: logId,
@@ -60,5 +89,5 @@ export function identified(logId: string, now: Date): NewEvent {
     actor: 'system:event-store',
     time: now.toISOString(),
   };
-  return { id: logId, type: 'LogIdentified', data: { log_id: logId }, metadata };
+  return { id: logId, type: markType, data: { log_id: logId, application, format }, metadata };
 }

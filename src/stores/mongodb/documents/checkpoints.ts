@@ -13,7 +13,7 @@ const storedCheckpoint = z.object({
   _id: z.string(),
   log_id: z.string(),
   position: z.string(),
-  fingerprint: z.string().nullish(),
+  fingerprint: z.string().nullable(),
 });
 
 type StoredCheckpoint = z.infer<typeof storedCheckpoint>;
@@ -71,7 +71,7 @@ function decode(found: Document): StoredCheckpoint {
 }
 
 function toCheckpoint({ log_id: logId, position, fingerprint }: StoredCheckpoint): Checkpoint {
-  return { logId, position, ...(fingerprint == null ? {} : { fingerprint }) };
+  return { logId, position, ...(fingerprint === null ? {} : { fingerprint }) };
 }
 
 export async function deleteCheckpoint(

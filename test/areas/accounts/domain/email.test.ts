@@ -1,9 +1,8 @@
 import test from 'ava';
 import { emailAggregate, type EmailCommand } from '../../../../src/areas/accounts/domain/email/email.js';
-import { emailCodec, type EmailEvent } from '../../../../src/areas/accounts/domain/email/events.js';
+import { type EmailEvent } from '../../../../src/areas/accounts/domain/email/events.js';
 import { changeId, otherChangeId, otherUserId, userId } from '../../../support/examples/ids.js';
 import { given } from '../../../support/given/given.js';
-import { recordEvents } from '../../../support/given/given-events.js';
 
 const reservedFor = (user: string, change: string | null = null): EmailEvent => ({
   type: 'EmailReserved',
@@ -61,12 +60,6 @@ test('A reservation carries its user, its change and the time that the store rec
     revision: 0n,
     reservedAt: new Date('2026-01-02T03:04:05.005Z'),
   });
-});
-
-test('A stored reservation without a change id decodes as the reservation of a registration', (t) => {
-  const [stored] = recordEvents(emailAggregate, 'example', [reserved]);
-  if (stored === undefined) return t.fail();
-  t.deepEqual(emailCodec.decode({ ...stored, data: { user_id: userId } }).data, reserved.data);
 });
 
 test('A reservation is released only at the revision that the command read', (t) => {

@@ -32,7 +32,7 @@ const attempted: UserEvent = {
   type: 'EmailVerificationAttempted',
   data: { verification_id: verificationId },
 };
-const voided: UserEvent = { type: 'CredentialsVoided', data: { given_access: 'ends' } };
+const voided: UserEvent = { type: 'CredentialsVoided', data: {} };
 const banned: UserEvent = { type: 'UserBanned', data: {} };
 const session = { id: enrolmentId, epoch: 0 };
 const prove: UserCommand = { type: 'ProveEmailInSession', verificationId, session };

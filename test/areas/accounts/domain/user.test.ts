@@ -97,7 +97,7 @@ test('A user holds exactly the address of the registration', (t) => {
 test('The first proof of an address by a mailed code voids the earlier credentials', (t) => {
   const prove = { type: 'ProveEmail', emailDigest: digest } as const;
   const verified = emailVerified;
-  const voided = { type: 'CredentialsVoided', data: { given_access: 'ends' } } as const;
+  const voided = { type: 'CredentialsVoided', data: {} } as const;
   given(userAggregate, userRegistered).when(prove).then(t, verified, voided);
   const { state } = given(userAggregate, userRegistered, verified, voided);
   t.like(state, { passwordHash: null, epoch: 1, kept_session_id: null, totp: { status: 'off' } });
@@ -133,7 +133,7 @@ test('A hash is replaced only where the password was checked against it', (t) =>
     type: 'PasswordChanged',
     data: { password_hash: sealedExample('another password'), kept_session_id: null },
   };
-  const voided: UserEvent = { type: 'CredentialsVoided', data: { given_access: 'ends' } };
+  const voided: UserEvent = { type: 'CredentialsVoided', data: {} };
   given(userAggregate, userRegistered).when(rehash).then(t, rehashed);
   // Otherwise the earlier password would sign in again.
   for (const event of [changed, voided]) {

@@ -171,7 +171,7 @@ async function startWithStranger(t: ExecutionContext) {
   );
   t.is(issued.status, 201, issued.text);
   const { userId } = await userOf('victoria');
-  // Releases from before let an account without a proved address add members and invite.
+  // A service without mail lets an account without a proved address add members and invite.
   const open = 'bbbbbbbb-0000-7000-8000-000000000001';
   const invited = (id: string): ProjectEvent => ({
     type: 'MemberInvited',

@@ -6,8 +6,7 @@ import { otherProjectId, projectId } from '../../../support/examples/ids.js';
 import { given } from '../../../support/given/given.js';
 
 const description = { ...assetDescription, size: 4, media_type: 'video/mp4' };
-const added: AssetEvent = { type: 'AssetAdded', data: { ...description, upload: 'pending' } };
-const addedBefore: AssetEvent = { type: 'AssetAdded', data: description };
+const added: AssetEvent = { type: 'AssetAdded', data: description };
 const removed: AssetEvent = { type: 'AssetRemoved', data: { project_id: projectId, bytes: 4 } };
 const [digest, otherDigest] = ['a'.repeat(64), 'b'.repeat(64)];
 const now = new Date('2026-11-23T03:00:00.000Z');
@@ -27,10 +26,9 @@ const record = (seen: object | null, sha256: string | null = null) =>
 const end = (attempt: number, answer: { readonly seen: typeof file | null } | null) =>
   ({ type: 'EndCheck', attempt, answer, now }) as const;
 
-test('An added asset is pending, and an asset of an earlier release counts as complete', (t) => {
+test('An added asset is pending', (t) => {
   const { state } = given(assetAggregate, added);
   t.like(state, { upload: 'pending', object: null, differs: [] });
-  t.like(given(assetAggregate, addedBefore).state, { upload: 'complete', object: null, differs: [] });
 });
 
 test('An object as the asset describes it completes the upload', (t) => {
@@ -68,7 +66,7 @@ test('Another object is mismatched, with the fields that differ', (t) => {
       type: 'AssetUploadMismatched',
       data: { ...file, ...seen, differs: [...differs] },
     };
-    for (const before of [[added], [added, verified], [addedBefore]]) {
+    for (const before of [[added], [added, verified]]) {
       given(assetAggregate, ...before)
         .when(record(seen, sha256))
         .then(t, mismatched);
@@ -86,12 +84,8 @@ test('Another object is mismatched, with the fields that differ', (t) => {
 test('A missing object makes a complete asset pending again, and changes no pending one', (t) => {
   const missing: AssetEvent = { type: 'AssetUploadMissing', data: {} };
   given(assetAggregate, added).when(record(null)).thenNothing(t);
-  for (const before of [[added, verified], [addedBefore]]) {
-    given(assetAggregate, ...before)
-      .when(record(null))
-      .then(t, missing);
-    t.like(given(assetAggregate, ...before, missing).state, { upload: 'pending', object: null });
-  }
+  given(assetAggregate, added, verified).when(record(null)).then(t, missing);
+  t.like(given(assetAggregate, added, verified, missing).state, { upload: 'pending', object: null });
 });
 
 test('An upload URL sets one check a minute and a half, and leaves the status as it is', (t) => {

@@ -1,7 +1,6 @@
 import test from 'ava';
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
-import { bytesOfAsset } from '../../../../src/areas/assets/domain/asset/status.js';
-import { assetCodec, type AssetEvent } from '../../../../src/areas/assets/domain/asset/events.js';
+import type { AssetEvent } from '../../../../src/areas/assets/domain/asset/events.js';
 import { type AssetFacts, checkAssetFacts } from '../../../../src/areas/assets/domain/asset/description.js';
 import { assetSizeMax } from '../../../../src/areas/assets/domain/asset/file-fields.js';
 import { keyRuleOf, widestKeyRule } from '../../../../src/areas/storages/domain/bucket/object-key.js';
@@ -9,7 +8,7 @@ import { assetDescription as description, assetFacts as facts } from '../../../s
 import { otherProjectId, projectId } from '../../../support/examples/ids.js';
 import { given } from '../../../support/given/given.js';
 
-const added: AssetEvent = { type: 'AssetAdded', data: { ...description, upload: 'pending' } };
+const added: AssetEvent = { type: 'AssetAdded', data: description };
 const bytes = 1_048_576 + 20_480;
 const removed: AssetEvent = { type: 'AssetRemoved', data: { project_id: projectId, bytes } };
 
@@ -152,8 +151,6 @@ test('Names, sizes and renditions have limits', (t) => {
     t.throws(() => check({ renditions: [rendition] }), { message: /^renditions\.0\.size / });
   }
   const rendition = (kind: string) => ({ kind, object_key: 'a', media_type: 'a/b', size: 1 });
-  const unsized = { ...rendition('a'), size: null };
-  t.throws(() => check({ renditions: [unsized] }), { message: /^renditions\.0\.size / });
   const many = (count: number) => Array.from({ length: count }, (_, n) => rendition(`k${n}`));
   t.is(check({ renditions: many(20) }).renditions.length, 20);
   t.throws(() => check({ renditions: many(21) }), { message: /^renditions / });
@@ -163,18 +160,4 @@ test('Names, sizes and renditions have limits', (t) => {
   t.throws(() => check({ renditions: [rendition('a'), rendition('b'), rendition('a')] }), {
     message: /^renditions\.2\.kind /,
   });
-});
-
-test('Events from before renditions had a size decode, and count without the renditions', (t) => {
-  const rendition = { kind: 'thumbnail', object_key: '2026/rhine.jpg', media_type: 'image/jpeg' };
-  const stored = { ...description, renditions: [rendition] };
-  const place = { id: projectId, stream: `asset-${projectId}`, revision: 0n, recordedAt: new Date(0) };
-  const metadata = { command_id: '', causation_id: '', correlation_id: '', actor: '', time: '' };
-  const old = assetCodec.decode({ ...place, metadata, type: 'AssetAdded', data: stored });
-  if (old.type !== 'AssetAdded') throw new Error('another event was decoded');
-  t.deepEqual(old.data.renditions, [{ ...rendition, size: null, language: null }]);
-  t.is(bytesOfAsset(old.data), description.size);
-  t.is(bytesOfAsset(description), bytes);
-  const gone = assetCodec.decode({ ...place, metadata, type: 'AssetRemoved', data: {} });
-  t.deepEqual(gone.data, { project_id: null, bytes: null });
 });

@@ -205,7 +205,7 @@ test('Renditions are put, replaced and removed after the asset was added, and co
   );
 
   const usedBefore = await used();
-  t.is((await send('DELETE', `${path}/subtitles`)).status, 404, 'without a language');
+  t.is((await send('DELETE', `${path}/subtitles`)).status, 400, 'without a language');
   const removed = await send('DELETE', `${path}/subtitles?language=de`);
   t.deepEqual(kinds(removed), ['poster null 20', 'subtitles zh-Hans 4000', 'preview null 0']);
   t.is((await send('DELETE', `${path}/subtitles?language=de`)).status, 404);

@@ -1,6 +1,4 @@
 import test from 'ava';
-import type { PaymentCallbackEvent } from '../../../../src/areas/payments/domain/payment-callback/events.js';
-import { paymentCallbackAggregate } from '../../../../src/areas/payments/domain/payment-callback/payment-callback.js';
 import {
   callbackIdOf,
   ownStreamId,
@@ -188,63 +186,6 @@ test('The reaction tells a decision that was cut off', async (t) => {
   fail(null);
   await another().react((await written()).length - 1);
   t.like(await order(), { status: 'paid' });
-});
-
-test('A callback that an earlier release held is passed on, and its decision stands', async (t) => {
-  const { stores, react, order, callback, send } = await given();
-  const received = (transaction_id: string): PaymentCallbackEvent => ({
-    type: 'PaymentCallbackReceived',
-    data: {
-      ...{ provider: 'standard', fields_digest: digest, is_ours: true, received_at: at.toISOString() },
-      notifications: [{ order_number: null, transaction_id, fact: paid(), at: null }],
-    },
-  });
-  const held: PaymentCallbackEvent = {
-    type: 'PaymentCallbackHeld',
-    data: { reason: 'unlinked_transaction' },
-  };
-  const note = { note: await sealedNote(), note_of: null, note_digest: digest };
-  const histories: readonly (readonly [string, readonly PaymentCallbackEvent[]])[] = [
-    ['waiting', [received('t1'), held]],
-    [
-      'dismissed',
-      [
-        received('t2'),
-        held,
-        { type: 'PaymentCallbackResolved', data: { action: 'dismiss', order_id: null, ...note } },
-      ],
-    ],
-    [
-      'applied',
-      [
-        received('t3'),
-        held,
-        { type: 'PaymentCallbackResolved', data: { action: 'apply', order_id: orderIds[1], ...note } },
-      ],
-    ],
-  ];
-  for (const [key, events] of histories) {
-    const target = { aggregate: paymentCallbackAggregate, id: callbackIdOf('standard', key) };
-    await appendEvents(stores.handler, target, events, at);
-  }
-  const parked: TransactionEvent = {
-    type: 'CallbackParked',
-    data: { callback: callbackIdOf('standard', 'waiting') },
-  };
-  const transaction = { aggregate: transactionAggregate, id: transactionStreamId('standard', 't1') };
-  await appendEvents(stores.handler, transaction, [parked], at);
-  await react();
-  t.like(await callback('waiting.0'), { held: 'unlinked_transaction' });
-  t.like(await callback('applied.0'), { disposition: 'applied', orderId: orderIds[1] });
-  await t.throwsAsync(callback('dismissed.0'), { message: 'there is no report dismissed.0' });
-  t.like(await order(1), { status: 'paid' });
-  // The link of a later report releases it, under the name that the earlier release would have used.
-  await send({ key: 'link', told: [told({ kind: 'pending' }, { number })] });
-  t.like(await order(), { status: 'paid' });
-
-  async function sealedNote() {
-    return stores.sealer.seal({ kind: 'payment-note', paymentId: 'p' }, 'note', 'why');
-  }
 });
 
 /** Gives the first order as many reports as it keeps. */

@@ -8,7 +8,7 @@ import {
   transactionAggregate,
   transactionReportsMax,
 } from '../../../../src/areas/payments/domain/transaction/transaction.js';
-import { digest, orderId, otherDigest, otherTestId, testId } from '../../../support/examples/ids.js';
+import { digest, orderId, otherDigest, otherTestId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { given } from '../../../support/given/given.js';
 
@@ -87,23 +87,6 @@ test('A stream records at most 10 conflicts, because many contents can match one
     .thenNothing(t);
 });
 
-test('A callback of an earlier release is done once it was settled or dismissed', (t) => {
-  const settled: PaymentCallbackEvent = {
-    type: 'PaymentCallbackSettled',
-    data: { disposition: 'applied', order_id: orderId },
-  };
-  const decided = (action: 'apply' | 'dismiss', order_id: string | null): PaymentCallbackEvent => {
-    return { type: 'PaymentCallbackResolved', data: { action, order_id, ...note } };
-  };
-  const held: PaymentCallbackEvent = { type: 'PaymentCallbackHeld', data: { reason: 'unknown_order' } };
-  t.like(given(paymentCallbackAggregate, received, held).state, { isDone: false });
-  t.like(given(paymentCallbackAggregate, received, held, settled).state, { isDone: true });
-  t.like(given(paymentCallbackAggregate, received, held, decided('dismiss', null)).state, { isDone: true });
-  t.like(given(paymentCallbackAggregate, received, held, decided('apply', orderId)).state, {
-    ...{ isDone: false, appliedTo: orderId },
-  });
-});
-
 test('The first report that names an order links its transaction, and later reports have that order', (t) => {
   given(transactionAggregate).when(report('c1', null)).then(t, reported('c1', null));
   given(transactionAggregate, reported('c1', null))
@@ -173,15 +156,4 @@ test('A transaction keeps a limited number of reports, and known ones stay known
   const full = given(transactionAggregate, ...reports);
   full.when(report('new', null)).thenRejected(t, 'transaction_full');
   full.when(report('c7', null)).thenNothing(t);
-});
-
-test('A transaction that an earlier release linked keeps its order', (t) => {
-  const linked: TransactionEvent = { type: 'TransactionLinked', data: { order_id: orderId } };
-  const parked: TransactionEvent = { type: 'CallbackParked', data: { callback: 'c1' } };
-  const unparked: TransactionEvent = { type: 'CallbackUnparked', data: { callback: 'c1' } };
-  given(transactionAggregate, parked, unparked).when({ type: 'Link', orderId }).then(t, linked);
-  given(transactionAggregate, parked, linked).when(report('c1', null)).then(t, reported('c1', orderId));
-  given(transactionAggregate, linked)
-    .when({ type: 'Link', orderId: testId })
-    .thenRejected(t, 'transaction_of_another_order');
 });

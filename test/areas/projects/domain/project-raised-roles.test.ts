@@ -131,7 +131,7 @@ test('An owner by an offer of an account that has left stays, because the projec
 test('A role that a removed member raised falls back too', (t) => {
   const added = {
     ...memberAdded(honest, 'owner'),
-    data: { user_id: honest, role: 'owner', given_by: userId },
+    data: { user_id: honest, role: 'owner', invitation_id: null, given_by: userId },
   };
   given(projectAggregate, ...project, added as ProjectEvent, raised(member, 'admin', honest))
     .when(end())

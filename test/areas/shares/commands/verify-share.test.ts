@@ -92,7 +92,7 @@ test('All causes for a share that does not open have the same words, store calls
   );
   await act(
     { aggregate: assetAggregate, id: removed.assetId },
-    { type: 'AssetRemoved', data: { project_id: null, bytes: null } },
+    { type: 'AssetRemoved', data: { project_id: removed.projectId, bytes: 0 } },
   );
   await act({ aggregate: projectAggregate, id: gone.projectId }, { type: 'ProjectDeleted', data: nothing });
   clock.advance(hourMs);

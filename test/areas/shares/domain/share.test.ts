@@ -1,6 +1,6 @@
 import test from 'ava';
 import { noAccesses } from '../../../../src/areas/shares/domain/share/access-set.js';
-import { maxUsesMax, shareCodec, type ShareEvent } from '../../../../src/areas/shares/domain/share/events.js';
+import { maxUsesMax, type ShareEvent } from '../../../../src/areas/shares/domain/share/events.js';
 import { isProtected, shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
 import { remainingUses, termsOf } from '../../../../src/areas/shares/domain/share/status.js';
 import {
@@ -20,7 +20,6 @@ import {
   shareUsed,
 } from '../../../support/examples/share.js';
 import { given } from '../../../support/given/given.js';
-import { recordEvents } from '../../../support/given/given-events.js';
 
 const now = new Date('2026-02-01T00:00:00.000Z');
 const use = { type: 'Use', accessId, passwordGeneration: 1, now } as const;
@@ -106,17 +105,6 @@ test('A share names its assets in order, and one of a tag names none', (t) => {
     .when({ ...createShare, assetIds: [], tag: 'press' })
     .then(t, ofTag);
   t.like(given(shareAggregate, ofTag).state, { assetIds: [], tag: 'press' });
-});
-
-test('A share of earlier releases has one asset, no texts, no frames and no notice', (t) => {
-  const stored = recordEvents(shareAggregate, 'example', [shareCreated])[0];
-  if (stored === undefined) throw new Error('no event was recorded');
-  const later = ['more_asset_ids', 'tag', 'title', 'note', 'frame_ancestors', 'notify_sharer'];
-  const data = Object.fromEntries(Object.entries(stored.data).filter(([name]) => !later.includes(name)));
-  const { type, data: read } = shareCodec.decode({ ...stored, data });
-  const { expires_at, max_uses } = shareCreated.data;
-  t.deepEqual(read, { ...shareCreated.data, ...freeTerms, expires_at, max_uses });
-  t.is(type, 'ShareCreated');
 });
 
 test('The password of a share is removed once', (t) => {

@@ -3,7 +3,6 @@ import {
   makeMailShareOpening,
   makeRequestOpeningNotices,
 } from '../../../../src/areas/shares/commands/mails/mail-share-opening-reaction.js';
-import { securityNoticeAggregate } from '../../../../src/areas/accounts/domain/security-notice/security-notice.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
@@ -117,16 +116,6 @@ test('A process that dies after the mail leaves one mail, which another process 
   );
   await settled(start(20 * 60_000));
   t.is(smtp.mails.length, 2);
-});
-
-test('A share whose first opening an earlier release has mailed leads to no second mail', async (t) => {
-  const { stores, start, settled, smtp, open, sharer } = await given(t);
-  const target = { aggregate: securityNoticeAggregate, id: shareId };
-  const mailed = { type: 'MarkMailed', userId: sharer, kind: 'share_opened', outcome: 'accepted' } as const;
-  await stores.handler.handle(target, mailed, givenContext(950, new Date()));
-  await open();
-  await settled(start());
-  t.deepEqual(smtp.mails, []);
 });
 
 test('A share with notify_sharer: false and a revoked one lead to no mail', async (t) => {

@@ -81,7 +81,7 @@ test('A revoked entitlement is gone at the next read, unless an order grants it 
   const byOperator = { projectId, entitlement: 'allow_s3', source: 'operator' } as const;
   const order = derivedId(givenContext(3, at), 'order');
   // Given an order beside the operator, when the grant of the operator is revoked
-  await grantEntitlement({ ...byOperator, source: order }, givenContext(3, at, 'system:fulfil-paid-orders'));
+  await grantEntitlement({ ...byOperator, source: order }, givenContext(3, at, 'system:fulfil-orders'));
   t.deepEqual(await revokeEntitlement(byOperator, givenContext(4, at, 'operator')), [order]);
   // Then the grant of the order still holds
   t.like((await log()).at(-1), {

@@ -276,15 +276,6 @@ test('The view is read for the first place and when the record counts no more ro
   t.is(reads(), 3);
 });
 
-test('A record of a release that did not count what the view shows is read', async (t) => {
-  const { take, shown, stateStore, clock } = await givenPlaces();
-  const claims = numbers(19, 20).map((n) => ({ id: idOf(n), at: clock.now().toISOString() }));
-  await stateStore.compareAndSet(`places/storages/${projectId}`, null, { claims });
-  shown.push(...numbers(1, 17).map(idOf));
-  t.is(await take(21), 'done');
-  t.is(await take(22), 'storage_limit_reached');
-});
-
 test('A repeated creation keeps its place for another minute', async (t) => {
   const { take, shown, clock } = await givenPlaces();
   shown.push(...numbers(1, 19).map(idOf));

@@ -361,13 +361,6 @@ test('A host that is the own name of a bucket does not pass to another bucket', 
   t.like(checkConfiguration({ ...path, bucket: 'lakes' }, allowsHttp, path), { bucket: 'lakes' });
 });
 
-test('A storage with a connection of earlier rules keeps it while its other fields change', (t) => {
-  const present = { ...oss, endpoint: 'https://oss.example.com' };
-  t.like(checkConfiguration({ ...present, name: 'Lakes' }, allowsHttp, present), { name: 'Lakes' });
-  const error = t.throws(() => checkConfiguration({ ...present, bucket: 'lakes' }, allowsHttp, present));
-  t.regex(error.message, /^endpoint /);
-});
-
 test('A name over http is for s3, and only where the operator allows addresses', (t) => {
   const minio = { ...s3, endpoint: 'http://minio:9000' };
   const some = makeAllowsHttp(['10.0.0.0/8']);

@@ -1,13 +1,12 @@
 import test from 'ava';
-import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { printCorsRule } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
-import { storageCodec, type StorageEvent } from '../../../../src/areas/storages/domain/storage/events.js';
+import type { StorageEvent } from '../../../../src/areas/storages/domain/storage/events.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import {
   describeWarning,
   type TestWarning,
 } from '../../../../src/areas/storages/domain/storage/test-warning.js';
-import { projectId, storageId, testId } from '../../../support/examples/ids.js';
+import { projectId, testId } from '../../../support/examples/ids.js';
 import {
   activated,
   candidateFailed,
@@ -83,22 +82,6 @@ test('A bucket that had the rule appends an event only if a warning says otherwi
   given(storageAggregate, ...passedWith(missing(app)))
     .when(record([app], false))
     .then(t);
-});
-
-test('Events of the releases before public endpoints and warnings decode', (t) => {
-  const place = { id: testId, stream: `storage-${storageId}`, revision: 0n, recordedAt: new Date(0) };
-  const metadata = { command_id: '', causation_id: '', correlation_id: '', actor: '', time: '' };
-  const decode = (type: string, data: JsonObject) =>
-    storageCodec.decode({ ...place, metadata, type, data }).data;
-  const without = (name: string, data: JsonObject): JsonObject =>
-    Object.fromEntries(Object.entries(data).filter(([field]) => field !== name));
-  const asOnce = (data: JsonObject): JsonObject => without('public_endpoint', data);
-  t.deepEqual(decode('StorageCreated', asOnce(storageCreated.data)), storageCreated.data);
-  const changed = changedTo(configuration).data;
-  t.deepEqual(decode('StorageChanged', asOnce(changed)), { ...changed, public_endpoint: '' });
-  t.deepEqual(decode('StorageTestSucceeded', { test_id: testId }), { test_id: testId, warnings: [] });
-  const { data } = candidateStarted;
-  t.deepEqual(decode('StorageTestStarted', { ...data, candidate: asOnce(data.candidate) }), data);
 });
 
 test('A warning names the rule to set, in words and in the form of the provider', (t) => {

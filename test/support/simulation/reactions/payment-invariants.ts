@@ -10,7 +10,6 @@ export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
   return [
     ...repeated(events, 'PaymentCallbackReceived', ({ stream }) => stream),
     ...repeated(events, 'PaymentReported', ({ stream, data }) => `${stream} ${textAt(data, 'key')}`),
-    ...repeated(events, 'TransactionLinked', ({ stream }) => stream),
     ...repeated(
       events,
       'PaymentCaptured',

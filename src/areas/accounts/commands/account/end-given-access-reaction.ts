@@ -24,11 +24,7 @@ export function makeEndGivenAccesses({
     codec: userCodec,
     types: ['CredentialsVoided', 'UserBanned'],
     // Every step is idempotent, so no check of the outcome is needed.
-    asks: (event) => {
-      const isOfFormerRelease = event.type === 'CredentialsVoided' && event.data.given_access === 'stays';
-      if (isOfFormerRelease) return Promise.resolve('no');
-      return Promise.resolve(projectsShowUpTo(event.position) ? 'yes' : 'not-yet');
-    },
+    asks: (event) => Promise.resolve(projectsShowUpTo(event.position) ? 'yes' : 'not-yet'),
     conclude: (event, context) => endGivenAccess({ userId: streamIdOf(event) }, context),
   };
 }

@@ -11,7 +11,7 @@ const schemas = {
   EmailReserved: z.strictObject({
     user_id: entityId,
     /** The change of address that it was made for, after its code was right; null: a registration. */
-    change_id: entityId.nullable().default(null),
+    change_id: entityId.nullable(),
   }),
   EmailReleased: z.strictObject({ user_id: entityId }),
 };

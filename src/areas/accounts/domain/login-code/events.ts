@@ -7,8 +7,8 @@ import { entityId, instant, mailOutcome, requester } from '../../../../validatio
 /** Streams `logincode-<keyed digest of the address>`. */
 export const loginCodeCategory = 'logincode';
 
-/** Who asked or tried. Events of earlier releases have none, and count for clients of unknown networks. */
-const byRequester = { requester: requester.default('unknown') };
+/** Who asked or tried. */
+const byRequester = { requester };
 
 const schemas = {
   /** Ends earlier codes of the same kind of requester. The code is not stored but computed from these fields (docs/design.md#login-codes). */

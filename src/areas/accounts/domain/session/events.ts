@@ -39,7 +39,7 @@ const schemas = {
     /** Keyed digest of the client's address; null if there was none, as on the command line. */
     client_ip_digest: hexDigest.nullable(),
     /** The client's name for itself, sealed for the person; null if it gave none. */
-    user_agent: sealedSchema.nullable().default(null),
+    user_agent: sealedSchema.nullable(),
   }),
   RefreshTokenRotated: z.strictObject(refreshToken),
   /** A second factor was passed. */

@@ -72,10 +72,7 @@ const schemas = {
    * proof, so it may belong to a stranger who registered this address: password, sessions, second factor, passkeys, the API keys
    * that the account issued, its invitations and the members that it added.
    */
-  CredentialsVoided: z.strictObject({
-    /** `stays`: a former release appended it, and what the account gave before the proof stays. */
-    given_access: z.enum(['stays', 'ends']).default('stays'),
-  }),
+  CredentialsVoided: z.strictObject({}),
   EmailChangeRequested: z.strictObject({
     change_id: entityId,
     email: sealedSchema,
@@ -93,11 +90,8 @@ const schemas = {
     email: sealedSchema,
     email_digest: hexDigest,
     previous_email_digest: hexDigest,
-    /** The code that the previous address gets: its key of CODE_KEYS and its end. Null: none, as for an address of before. */
-    revert: z
-      .strictObject({ code_key_id: z.string().min(1), until: instant })
-      .nullable()
-      .default(null),
+    /** The code that the previous address gets: its key of CODE_KEYS and its end. Null: none, after a return to a former address. */
+    revert: z.strictObject({ code_key_id: z.string().min(1), until: instant }).nullable(),
   }),
   /** A change of address is undone, with all later ones. It ends all sessions and the pending change. */
   EmailChangeReverted: z.strictObject({

@@ -51,9 +51,7 @@ function revert(
       },
     },
     // The code is the first proof of this address, as in `ProveEmail`.
-    ...(byCode && !former.verified
-      ? [{ type: 'CredentialsVoided', data: { given_access: 'ends' } } as const]
-      : []),
+    ...(byCode && !former.verified ? [{ type: 'CredentialsVoided', data: {} } as const] : []),
   ];
 }
 

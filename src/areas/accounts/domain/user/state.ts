@@ -117,7 +117,7 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'CredentialsVoided':
       // A pending change of address may lead to the stranger's mailbox.
       return {
-        ...{ voidedAt: event.data.given_access === 'ends' ? event.recordedAt : state.voidedAt },
+        voidedAt: event.recordedAt,
         passwordHash: null,
         ...{ totp: { status: 'off' }, recoveryCodes: new Set(), emailChange: null },
       };

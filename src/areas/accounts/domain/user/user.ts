@@ -102,9 +102,7 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
       return verifyEmail(command.emailDigest, registered(state));
     case 'ProveEmail': {
       const verified = verifyEmail(command.emailDigest, registered(state));
-      return verified.length === 0
-        ? []
-        : [...verified, { type: 'CredentialsVoided', data: { given_access: 'ends' } }];
+      return verified.length === 0 ? [] : [...verified, { type: 'CredentialsVoided', data: {} }];
     }
     case 'ChangePassword':
       return changePassword(command, registered(state));

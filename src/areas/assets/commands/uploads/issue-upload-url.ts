@@ -25,7 +25,7 @@ export interface UploadUrl {
  * the project's payer, this one included, exceed the payer's capacity (docs/design.md#capacity). After a URL for the own
  * file, the service asks the bucket whether the file arrived (docs/design.md#uploads).
  * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, upload_too_large,
- * rendition_without_size, capacity_exceeded
+ * capacity_exceeded
  */
 export type IssueUploadUrl = (
   input: AssetAddress & {
@@ -78,12 +78,6 @@ function uploadOf(
 ): { readonly object_key: string; readonly headers: Readonly<Record<string, string>> } {
   const file = kind === originalKind ? asset : renditionOf(asset, kind, language);
   const { object_key, media_type, size } = file;
-  if (size === null) {
-    return rejectAsset(
-      'rendition_without_size',
-      'the rendition is from before renditions had a size; add the asset again',
-    );
-  }
   if (size > uploadSizeMax) {
     rejectAsset('upload_too_large', 'one request stores 5 GiB at most; upload the file in parts (uploads)');
   }

@@ -139,14 +139,13 @@ function evolveUpload(asset: ExistingAsset, event: AssetUploadEvent): ExistingAs
 }
 
 function addedAsset({
-  data: { upload, ...description },
+  data: description,
   metadata,
 }: Extract<Evolving<AssetEvent>, { type: 'AssetAdded' }>): ExistingAsset {
-  const fields = newUpload(upload === undefined ? {} : { upload });
   return {
     status: 'existing',
     ...description,
-    ...fields,
+    ...newUpload,
     expected: null,
     lastCommands: [metadata.command_id],
     multipart: null,
@@ -193,9 +192,8 @@ function decide(command: AssetCommand, state: AssetState): readonly AssetEvent[]
 }
 
 function addAsset(description: AssetDescription, seen: SeenObject | null = null): readonly AssetEvent[] {
-  const added = { type: 'AssetAdded', data: { ...description, upload: 'pending' } } as const;
-  const found =
-    seen === null ? null : eventOfAnswer({ ...description, ...newUpload(added.data) }, seen, null);
+  const added = { type: 'AssetAdded', data: description } as const;
+  const found = seen === null ? null : eventOfAnswer({ ...description, ...newUpload }, seen, null);
   return found === null ? [added] : [added, found];
 }
 

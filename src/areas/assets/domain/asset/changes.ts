@@ -57,7 +57,7 @@ export function putRendition(asset: AssetDescription, rendition: Rendition): rea
   if (before === undefined && asset.renditions.length >= renditionsMax) {
     rejectAsset('rendition_limit_reached', `an asset has at most ${renditionsMax} renditions; remove one`);
   }
-  const capacity = capacityChange(asset, (rendition.size ?? 0) - (before?.size ?? 0));
+  const capacity = capacityChange(asset, rendition.size - (before?.size ?? 0));
   return [{ type: 'AssetRenditionPut', data: { rendition, capacity } }];
 }
 
@@ -68,7 +68,7 @@ export function removeRendition(
 ): readonly AssetEvent[] {
   const found = asset.renditions.find((one) => isSameRendition(one, { kind, language }));
   if (found === undefined) return renditionNotFound();
-  const capacity = capacityChange(asset, -(found.size ?? 0));
+  const capacity = capacityChange(asset, -found.size);
   return [{ type: 'AssetRenditionRemoved', data: { kind, language, capacity } }];
 }
 

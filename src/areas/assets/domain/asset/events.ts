@@ -11,10 +11,9 @@ const rendition = z.strictObject({
   kind: z.string().min(1),
   object_key: z.string().min(1),
   media_type: z.string().min(1),
-  /** In bytes; null in events from before renditions had a size. */
-  size: byteCount.nullable().default(null),
+  size: byteCount,
   /** BCP 47; null for a rendition without a language. */
-  language: z.string().min(1).nullable().default(null),
+  language: z.string().min(1).nullable(),
 });
 export type Rendition = z.output<typeof rendition>;
 
@@ -52,10 +51,7 @@ const schemas = {
     media_type: z.string().min(1),
     size: byteCount,
     renditions: z.array(rendition),
-    /** Empty in events from before assets had tags. */
-    tags: z.array(z.string().min(1)).default([]),
-    /** Absent in events from before uploads had a state: those assets count as complete. */
-    upload: z.literal('pending').exactOptional(),
+    tags: z.array(z.string().min(1)),
   }),
   AssetRenamed: z.strictObject({ name: z.string().min(1) }),
   /** All tags of the asset. */
@@ -108,9 +104,9 @@ const schemas = {
     outcome: z.enum(['completed', 'aborted', 'lost', 'given_up']),
   }),
   AssetRemoved: z.strictObject({
-    /** The asset's project and `bytesOfAsset`; null in events from before projects had totals. */
-    project_id: entityId.nullable().default(null),
-    bytes: byteCount.nullable().default(null),
+    project_id: entityId,
+    /** `bytesOfAsset`. */
+    bytes: byteCount,
   }),
   /** The objects of the removed asset are to be deleted from the bucket. */
   AssetDeletionRequested: z.strictObject({
@@ -141,5 +137,5 @@ const schemas = {
 };
 
 export type AssetEvent = EventOf<typeof schemas>;
-export type AssetDescription = Omit<Extract<AssetEvent, { type: 'AssetAdded' }>['data'], 'upload'>;
+export type AssetDescription = Extract<AssetEvent, { type: 'AssetAdded' }>['data'];
 export const assetCodec = makeEventCodec(schemas);

@@ -5,8 +5,8 @@ export const assetSizeMax = 5 * 2 ** 40;
 const mediaTypeMax = 255;
 
 /** @throws CommandRejected invalid_request */
-export function checkSize(size: number | null, field: string): number {
-  if (size !== null && Number.isInteger(size) && size >= 0 && size <= assetSizeMax) return size;
+export function checkSize(size: number, field: string): number {
+  if (Number.isInteger(size) && size >= 0 && size <= assetSizeMax) return size;
   return invalid(field, `must be a whole number of bytes, ${assetSizeMax} (5 TiB) at most`);
 }
 

@@ -9,8 +9,6 @@ export type AssetRejection =
   | 'asset_storage_unusable'
   /** The providers accept less in one request. */
   | 'upload_too_large'
-  /** A rendition from before renditions had a size: an upload without a signed size could have any. */
-  | 'rendition_without_size'
   | 'rendition_not_found'
   | 'rendition_limit_reached'
   /** Another asset of the storage has one of the keys. */

@@ -2,7 +2,7 @@ import type { AssetDescription, AssetEvent, Rendition } from './events.js';
 
 /** Returns what an asset uses of the payer's capacity, in bytes: its own file and its renditions. */
 export function bytesOfAsset({ size, renditions }: Pick<AssetDescription, 'size' | 'renditions'>): number {
-  return renditions.reduce((sum, rendition) => sum + (rendition.size ?? 0), size);
+  return renditions.reduce((sum, rendition) => sum + rendition.size, size);
 }
 
 /** Returns the keys of the objects that an asset names. */
@@ -87,10 +87,8 @@ export function isDeletionEvent(
   return event.type.startsWith('AssetDeletion');
 }
 
-/** Returns the fields of a new asset. Assets of releases without upload states count as complete (docs/design.md#uploads). */
-export function newUpload({ upload }: { readonly upload?: 'pending' | undefined }): UploadFields {
-  return { upload: upload ?? 'complete', object: null, differs: [] };
-}
+/** The fields of a new asset. */
+export const newUpload: UploadFields = { upload: 'pending', object: null, differs: [] };
 
 /** Folds an event into the fields. The aggregate and the view share it. */
 export function applyUpload(fields: UploadFields, event: AssetUploadEvent): UploadFields {

@@ -23,8 +23,8 @@ export function makePassOnCallback({
   settlePayment,
 }: Pick<PaymentDeps, 'handler'> & { readonly settlePayment: SettlePayment }): PassOnCallback {
   return async (callbackId, context) => {
-    const { callback, isDone, appliedTo } = (await handler.load(paymentCallbackAggregate, callbackId)).state;
-    if (callback === null || isDone) return [];
+    const { callback } = (await handler.load(paymentCallbackAggregate, callbackId)).state;
+    if (callback === null) return [];
     const { provider, fields_digest: digest, is_ours, notifications, received_at } = callback;
     const dispositions: (Disposition | null)[] = [];
     for (const [index, one] of notifications.entries()) {
@@ -32,7 +32,7 @@ export function makePassOnCallback({
       const step = stepContext(context, key);
       if (one.fact.kind === 'approved' && is_ours) await approve(provider, one, key, step);
       if (one.fact.kind === 'approved' || one.fact.kind === 'nothing') continue;
-      const report = { key, digest, is_ours, told: [one], order_id: appliedTo, received_at };
+      const report = { key, digest, is_ours, told: [one], order_id: null, received_at };
       const accepted = await settlePayment.accept(provider, report, step);
       dispositions.push(await accepted.settle(step));
     }

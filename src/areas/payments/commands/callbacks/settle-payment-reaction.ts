@@ -6,8 +6,7 @@ import type { AnyReaction } from '../../../../event-sourcing/effects/reaction.js
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 
 /**
- * Do what the requests of callbacks did not do. The first passes on what an inbox holds, and what an earlier release did
- * not settle. The second tells orders of every report, and of the reports that an event releases. The process that served
+ * Do what the requests of callbacks did not do. The first passes on what an inbox holds. The second tells orders of every report, and of the reports that an event releases. The process that served
  * the request has its streams cached, so the second reads nothing there. Otherwise the commands of both read what is due,
  * and append nothing where nothing is.
  */

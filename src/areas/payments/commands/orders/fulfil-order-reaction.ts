@@ -20,15 +20,10 @@ interface Fulfilling {
 /**
  * Grants or revokes what was bought, after every event that may change whether it is due. Reports a payment whose recipient
  * is gone.
- * @param name `fulfil-paid-orders` begins at the start of the log after an update and finds the payments of earlier releases
- * whose recipient is gone. `fulfil-orders` goes on at its mark meanwhile, so new payments do not wait for it.
  */
-export function makeFulfilOrders(
-  { fulfilOrder }: Fulfilling,
-  name: 'fulfil-orders' | 'fulfil-paid-orders' = 'fulfil-orders',
-): Reaction<FactsChanged> {
+export function makeFulfilOrders({ fulfilOrder }: Fulfilling): Reaction<FactsChanged> {
   return {
-    name,
+    name: 'fulfil-orders',
     category: orderCategory,
     codec: orderCodec,
     types: ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],

@@ -44,7 +44,7 @@ export interface PaymentResolution {
  * before it takes effect. The same decision again gives the same reply; a later, different one is refused.
  * @throws CommandRejected invalid_request, payment_callback_not_found, payment_callback_not_held,
  * payment_callback_resolved, payment_callback_unreadable, payment_callback_full, order_not_found,
- * review_not_open, review_resolved, review_not_applicable, transaction_of_another_order
+ * review_not_open, review_resolved, review_not_applicable
  */
 export type ResolvePayment = (
   input: ResolvePaymentInput,
@@ -52,12 +52,6 @@ export type ResolvePayment = (
 ) => Promise<PaymentResolution>;
 
 type Decision = Omit<ResolvePaymentInput, 'id'>;
-
-/** The transaction of a fact, and the orders that may have found it a mismatch. */
-interface Places {
-  readonly transaction: string | null;
-  readonly orderIds: readonly (string | null)[];
-}
 
 export function makeResolvePayment(
   deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & { readonly settlePayment: SettlePayment },
@@ -70,7 +64,7 @@ export function makeResolvePayment(
     if (decision.action === 'dismiss' && decision.orderId !== null) {
       invalid('order_id', 'must be left out: it is for what is applied', 'not_allowed');
     }
-    if (index !== null) return resolveReview(id, await placesOf(stream, revision, index), decision, context);
+    if (index !== null) return resolveReview(id, await ordersOf(stream, revision, index), decision, context);
     return revision === null ? notFound() : resolveReport(stream, revision, decision, context);
   };
 
@@ -105,7 +99,7 @@ export function makeResolvePayment(
 
   async function resolveReview(
     name: string,
-    { transaction, orderIds }: Places,
+    orderIds: readonly (string | null)[],
     { action, orderId: named, note }: Decision,
     context: CommandContext,
   ): Promise<PaymentResolution> {
@@ -114,26 +108,21 @@ export function makeResolvePayment(
       invalid('order_id', 'is another than the order in review', 'not_allowed');
     const sealed = await sealPaymentNote(deps, { paymentId: name, buyerId: order.userId }, note);
     const command = { type: 'ResolveReview', callback: name, action, note: sealed } as const;
-    // A refused decision writes nothing.
-    const decided = orderAggregate.decider.decide(command, order);
-    if (action === 'apply' && decided.length > 0 && transaction !== null) {
-      // The link leads reports that name only the transaction to the order. Those that wait reach it before the decision,
-      // so that it covers them, and so that after a crash the operator's repetition tells the rest.
-      const target = { aggregate: transactionAggregate, id: transaction };
-      await handler.handle(target, { type: 'Link', orderId }, stepContext(context, 'link'));
-      await settlePayment.tell(transaction, 'link', stepContext(context, 'waiting'));
-    }
     await handler.handle({ aggregate: orderAggregate, id: orderId }, command, stepContext(context, 'review'));
     return { id: name, action, orderId, disposition: action === 'apply' ? 'applied' : 'ignored' };
   }
 
-  /** Returns where the fact of a report or a callback may have become a mismatch. */
-  async function placesOf(stream: string, revision: number | null, index: number): Promise<Places> {
+  /** Returns the orders that may have found the fact of a report or a callback a mismatch. */
+  async function ordersOf(
+    stream: string,
+    revision: number | null,
+    index: number,
+  ): Promise<readonly (string | null)[]> {
     if (revision !== null) {
       const { state } = await handler.load(transactionAggregate, stream);
       const { told, order_id } = reportAt(state, revision);
       if (told[index] === undefined) notFound();
-      return { transaction: stream, orderIds: [order_id, state.link?.order_id ?? null] };
+      return [order_id, state.link?.order_id ?? null];
     }
     const { state } = await handler.load(paymentCallbackAggregate, stream);
     const { provider, notifications } = state.callback ?? notFound();
@@ -142,10 +131,10 @@ export function makeResolvePayment(
     const transaction = of === null ? null : transactionStreamId(provider, of);
     const links = [transaction ?? own, own].map((id) => handler.load(transactionAggregate, id));
     const linked = (await Promise.all(links)).map(({ state: { link } }) => link?.order_id ?? null);
-    return { transaction, orderIds: [parseOrderNumber(number ?? ''), ...linked, state.appliedTo] };
+    return [parseOrderNumber(number ?? ''), ...linked];
   }
 
-  async function reviewedOrder(name: string, orderIds: Places['orderIds']) {
+  async function reviewedOrder(name: string, orderIds: readonly (string | null)[]) {
     for (const orderId of orderIds) {
       const order = orderId === null ? null : await settlePayment.placedOrder(orderId);
       if (orderId !== null && order !== null && isNamedIn(order, name)) return { orderId, order };

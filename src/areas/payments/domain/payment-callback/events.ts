@@ -1,15 +1,8 @@
 // These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
-import { entityId, hexDigest, instant } from '../../../../validation/fields.js';
-import {
-  disposition,
-  holdReason,
-  paymentAction,
-  paymentNotification,
-  paymentProvider,
-  resolutionNote,
-} from '../payment.js';
+import { hexDigest, instant } from '../../../../validation/fields.js';
+import { paymentNotification, paymentProvider, resolutionNote } from '../payment.js';
 
 /** Streams `payment-<provider>-<SHA-256 of the callback's key>`: the inbox (docs/design.md#settling). */
 export const paymentCallbackCategory = 'payment';
@@ -25,15 +18,6 @@ const schemas = {
     notifications: z.array(paymentNotification).max(100),
     received_at: instant,
   }),
-  /** Held, resolved and settled are events of earlier releases. */
-  PaymentCallbackHeld: z.strictObject({ reason: holdReason }),
-  PaymentCallbackResolved: z.strictObject({
-    action: paymentAction,
-    /** The order that it is applied to; null if it is dismissed. */
-    order_id: entityId.nullable(),
-    ...resolutionNote,
-  }),
-  PaymentCallbackSettled: z.strictObject({ disposition, order_id: entityId.nullable() }),
   /** An operator recorded the report. The sealed note is JSON: `{reason, evidence}`. */
   PaymentCallbackRecorded: z.strictObject({ ...resolutionNote }),
   /** The same callback key with other content, which is never applied. */

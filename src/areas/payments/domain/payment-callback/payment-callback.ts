@@ -11,15 +11,11 @@ import {
 export interface PaymentCallbackState {
   /** Null: none was received under the key. */
   readonly callback: ReceivedCallback | null;
-  /** Whether an earlier release settled it, or an operator dismissed it. */
-  readonly isDone: boolean;
-  /** The order to which an operator applied it with an earlier release. */
-  readonly appliedTo: string | null;
   /** Digests of the other contents under the same key. */
   readonly conflicts: readonly string[];
 }
 
-const initialState: PaymentCallbackState = { callback: null, isDone: false, appliedTo: null, conflicts: [] };
+const initialState: PaymentCallbackState = { callback: null, conflicts: [] };
 
 export interface PaymentCallbackCommand {
   readonly type: 'Receive';
@@ -32,13 +28,8 @@ function evolve(state: PaymentCallbackState, event: PaymentCallbackEvent): Payme
   switch (event.type) {
     case 'PaymentCallbackReceived':
       return { ...state, callback: event.data };
-    case 'PaymentCallbackResolved':
-      return { ...state, isDone: event.data.action === 'dismiss', appliedTo: event.data.order_id };
-    case 'PaymentCallbackSettled':
-      return { ...state, isDone: true };
     case 'PaymentCallbackConflicted':
       return { ...state, conflicts: [...state.conflicts, event.data.fields_digest] };
-    case 'PaymentCallbackHeld':
     case 'PaymentCallbackRecorded':
       return state;
   }

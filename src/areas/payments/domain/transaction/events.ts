@@ -4,7 +4,7 @@ import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/e
 import { entityId, hexDigest, instant } from '../../../../validation/fields.js';
 import { paymentAction, paymentNotification, resolutionNote } from '../payment.js';
 
-/** Streams `transaction-<provider>-<SHA-256 of the platform's id>`: see `reportStreamId`. */
+/** Streams `transaction-<provider>-<SHA-256 of the platform's id>`: see `transactionStreamId`. */
 export const transactionCategory = 'transaction';
 
 /** A report, by the revision of its `PaymentReported`. */
@@ -34,11 +34,6 @@ const schemas = {
     ...{ report, action: paymentAction, order_id: entityId.nullable() },
     ...resolutionNote,
   }),
-  /** A link without a report: by a decision in review, or by an earlier release. */
-  TransactionLinked: z.strictObject({ order_id: entityId }),
-  /** Written by earlier releases, whose callbacks are passed on again. */
-  CallbackParked: z.strictObject({ callback: z.string().min(1) }),
-  CallbackUnparked: z.strictObject({ callback: z.string().min(1) }),
 };
 
 export type TransactionEvent = EventOf<typeof schemas>;

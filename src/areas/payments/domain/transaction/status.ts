@@ -78,11 +78,6 @@ export function evolveTransaction(
       const link = state.link ?? linkTo(order_id, at);
       return { ...withReport(state, report, { decision: { action, order_id, note_digest } }), link };
     }
-    case 'TransactionLinked':
-      return { ...state, link: state.link ?? linkTo(event.data.order_id, at) };
-    case 'CallbackParked':
-    case 'CallbackUnparked':
-      return state;
   }
 }
 

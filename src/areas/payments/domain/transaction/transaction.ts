@@ -21,8 +21,7 @@ import {
 export type TransactionCommand =
   | { readonly type: 'Report'; readonly report: PaymentReport }
   | { readonly type: 'Hold'; readonly report: number }
-  | { readonly type: 'Resolve'; readonly resolution: ReportResolution }
-  | { readonly type: 'Link'; readonly orderId: string };
+  | { readonly type: 'Resolve'; readonly resolution: ReportResolution };
 
 /** Bounds the stream: docs/decisions/0069-what-waits-in-the-stream-of-a-transaction.md#decision. */
 export const transactionReportsMax = 500;
@@ -38,11 +37,6 @@ function decide(command: TransactionCommand, state: TransactionState): readonly 
     }
     case 'Resolve':
       return resolve(command.resolution, state);
-    case 'Link':
-      if (state.link?.order_id === command.orderId) return [];
-      if (state.link !== null)
-        rejectPayment('transaction_of_another_order', 'the transaction has paid another order');
-      return [{ type: 'TransactionLinked', data: { order_id: command.orderId } }];
   }
 }
 

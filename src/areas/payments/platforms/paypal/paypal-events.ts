@@ -5,10 +5,7 @@ import { at, type Fields, listAt, textAt, timeAt } from '../parsing.js';
 import type { VerifiedCallback } from '../payment-provider.js';
 import { fieldsAt, nothing, unreadable, verified } from '../verification.js';
 
-/**
- * The fields that the digest of a message covers (paths of the event). A former release has stored digests of captures
- * without the PayPal order's id, so it is not among them: a repeated delivery would be a conflict.
- */
+/** The fields that the digest of a message covers (paths of the event). */
 export const paypalFields: readonly string[] = [
   'id',
   'event_type',
@@ -20,6 +17,7 @@ export const paypalFields: readonly string[] = [
     'custom_id',
     'invoice_id',
     'update_time',
+    'supplementary_data.related_ids.order_id',
     'amount.value',
     'amount.currency_code',
     'seller_payable_breakdown.total_refunded_amount.value',

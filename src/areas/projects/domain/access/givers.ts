@@ -24,13 +24,12 @@ export function givenAfter(given: GivenAccesses, event: Evolving<ProjectEvent>):
   }
   if (event.type === 'InvitationRoleChanged') {
     const { invitation_id, changed_by } = event.data;
-    return changed_by === undefined ? given : new Map(given).set(invitation_id, { by: changed_by, ...now });
+    return new Map(given).set(invitation_id, { by: changed_by, ...now });
   }
   if (event.type === 'MemberAdded') {
     const { user_id, invitation_id, given_by } = event.data;
     const invited = invitation_id === null ? undefined : given.get(invitation_id);
-    // Events from before offers do not say who gave the role.
-    const access = invited ?? { by: given_by ?? userOf(event.metadata.actor), ...now };
+    const access = invited ?? { by: given_by ?? null, ...now };
     return without(given, invitation_id).set(user_id, access);
   }
   if (event.type === 'MemberRemoved') return without(given, event.data.user_id);
@@ -42,9 +41,4 @@ function without(given: GivenAccesses, id: string | null): Map<string, GivenAcce
   const rest = new Map(given);
   if (id !== null) rest.delete(id);
   return rest;
-}
-
-/** Returns the user of an actor `user:<id>`; null for any other actor. */
-export function userOf(actor: string): string | null {
-  return actor.startsWith('user:') ? actor.slice('user:'.length) : null;
 }

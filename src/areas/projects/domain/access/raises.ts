@@ -1,7 +1,7 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import { type Role, roleAtLeast } from '../role.js';
 import type { ProjectEvent } from '../project/events.js';
-import { type GivenAccess, userOf } from './givers.js';
+import type { GivenAccess } from './givers.js';
 import { ownershipOfferTo } from '../project/open-offers.js';
 import { invitationOf, type ProjectFields, roleIn } from '../project/status.js';
 
@@ -45,8 +45,7 @@ function roleBefore(event: RoleGiven, project: Before): Role | null {
 function giverOf({ data, metadata, recordedAt: at }: RoleGiven, project: Before): GivenAccess {
   const offer = data.role === 'owner' ? ownershipOfferTo(project, data.user_id) : null;
   if (offer !== null) return { by: offer.offered_by, at: new Date(offer.offered_at), commandId: null };
-  // Events from before offers do not say who gave the role.
-  return { by: data.given_by ?? userOf(metadata.actor), at, commandId: metadata.command_id };
+  return { by: data.given_by ?? null, at, commandId: metadata.command_id };
 }
 
 /** Returns the role without the newest raises that are not trusted. A trusted raise stays, and so do those below it. */

@@ -47,11 +47,11 @@ const schemas = {
     invited_by: entityId,
   }),
   InvitationMailed: z.strictObject({ invitation_id: entityId, outcome: mailOutcome }),
-  /** `changed_by`: the member who answers for the invitation from now on. Events from before do not have it. */
+  /** `changed_by`: the member who answers for the invitation from now on. */
   InvitationRoleChanged: z.strictObject({
     invitation_id: entityId,
     role,
-    changed_by: entityId.exactOptional(),
+    changed_by: entityId,
   }),
   /** Without a reason: a member took it back, or the address belongs to a member already. */
   InvitationWithdrawn: z.strictObject({
@@ -63,7 +63,7 @@ const schemas = {
   MemberAdded: z.strictObject({
     user_id: entityId,
     role,
-    invitation_id: entityId.nullable().default(null),
+    invitation_id: entityId.nullable(),
     given_by: givenBy,
   }),
   MemberRoleChanged: z.strictObject({ user_id: entityId, role, given_by: givenBy }),

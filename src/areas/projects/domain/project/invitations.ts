@@ -1,6 +1,6 @@
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
-import { type Role, roleAtLeast } from '../role.js';
+import type { Role } from '../role.js';
 import type { ProjectEvent } from './events.js';
 import { afterExpiry } from './offers.js';
 import { openAt } from './open-offers.js';
@@ -107,12 +107,8 @@ function join(
   project: ExistingProject,
   givenBy: { readonly given_by?: string } = {},
 ): readonly ProjectEvent[] {
-  const { id, role, invited_by } = invitation;
+  const { id, role } = invitation;
   if (roleIn(project, userId) !== null) return [withdrawal(invitation)];
-  // In older logs the invitations of a removed admin stayed open, and events do not say who changed their role.
-  if (!roleAtLeast(roleIn(project, invited_by) ?? 'viewer', role === 'owner' ? 'owner' : 'admin')) {
-    return [withdrawal(invitation, 'inviter_lost_right')];
-  }
   return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: id, ...givenBy } }];
 }
 

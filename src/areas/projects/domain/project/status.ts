@@ -111,8 +111,7 @@ export function applyEvent(before: ProjectFields, event: Change): Partial<Projec
     case 'InvitationRoleChanged': {
       const { invitation_id, role, changed_by } = event.data;
       const changed = (one: InvitationEntry): InvitationEntry => ({
-        ...{ ...one, role, role_at: event.time },
-        invited_by: changed_by ?? one.invited_by,
+        ...{ ...one, role, role_at: event.time, invited_by: changed_by },
       });
       return { invitations: invitations.map((one) => (one.id === invitation_id ? changed(one) : one)) };
     }
@@ -194,9 +193,9 @@ function withMembers(
 }
 
 /**
- * Returns who pays after the event. Commands never take the role of owner from the payer. Logs from before there was one
- * payer do: all owners paid then, and from there on the one who joined first pays. A payer whose account was erased stays
- * the payer until an owner takes the billing over, so that no user pays without consent.
+ * Returns who pays after the event. When a payer is no owner any more, because the account that offered it the role is not
+ * trusted, the owner who joined first pays. A payer whose account was erased stays the payer until an owner takes the billing
+ * over, so that no user pays without consent.
  */
 function payerAfter(
   { type, data }: Extract<ProjectEvent, { type: 'MemberRoleChanged' | 'MemberRemoved' }>,
@@ -206,9 +205,7 @@ function payerAfter(
   const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
   if (owners.includes(billedTo)) return billedTo;
   if (type === 'MemberRemoved' && data.erased === true) return billedTo;
-  // Only the last case has no owner before it: an heir of an erased owner, in such a log.
-  const takesOver = data.user_id === billedTo || (owners.length === 1 && owners[0] === data.user_id);
-  return takesOver ? (owners[0] ?? billedTo) : billedTo;
+  return data.user_id === billedTo ? (owners[0] ?? billedTo) : billedTo;
 }
 
 /** Says whether the giver may still make the offer, and the receiver can still use it. */

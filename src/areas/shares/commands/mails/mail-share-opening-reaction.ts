@@ -39,7 +39,7 @@ export function makeRequestOpeningNotices({ handler }: Pick<ShareDeps, 'handler'
     asks: async ({ data: { share_id: shareId } }) => {
       if ((await notifying(handler, shareId)) === null) return 'no';
       const { state: notice } = await handler.load(securityNoticeAggregate, shareId);
-      return notice.requested || notice.mailed ? 'no' : 'yes';
+      return notice.requested ? 'no' : 'yes';
     },
     conclude: async (event, context) => {
       const shareId = event.data.share_id;

@@ -26,7 +26,7 @@ export type FindShareOfSession = (input: ShareSessionInput, now: Date) => Promis
 export interface SessionShare {
   readonly shareId: string;
   /** See `ShareSession`. */
-  readonly accessId: string | null;
+  readonly accessId: string;
   readonly share: OpenShare;
   readonly shared: SharedAssets;
   readonly endsAt: Date;
@@ -102,8 +102,7 @@ export function makeRenewShareMedia({
     if (!shared.served.some((asset) => asset.assetId === assetId)) {
       rejectShare('shared_asset_not_found', 'download names no asset of the share');
     }
-    // A session of an earlier release names no access, and ends within 12 hours.
-    if (accessId !== null) await recordShareAccess.recordDownload({ accessId, shareId, assetId }, context);
+    await recordShareAccess.recordDownload({ accessId, shareId, assetId }, context);
   }
 }
 

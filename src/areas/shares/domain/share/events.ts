@@ -22,30 +22,26 @@ const terms = {
   /** How often the password may be used; null: not limited. */
   max_uses: z.int().min(1).max(maxUsesMax).nullable(),
   allow_download: z.boolean(),
-  // Events of earlier releases have none of the following fields.
   /** For visitors; sealed for the share, because people write it to a person. */
-  title: sealedSchema.nullable().default(null),
-  note: sealedSchema.nullable().default(null),
+  title: sealedSchema.nullable(),
+  note: sealedSchema.nullable(),
   /** The origins whose pages may show the share in a frame. */
-  frame_ancestors: z.array(z.string()).max(frameAncestorsMax).default([]),
+  frame_ancestors: z.array(z.string()).max(frameAncestorsMax),
   /** Whether the sharer gets a mail when the share is opened for the first time. */
-  notify_sharer: z.boolean().default(false),
+  notify_sharer: z.boolean(),
 };
 
-/** The class of the password's length. Events of earlier releases have none; the strictest one holds for them. */
-const classed = { password_class: passwordClass.default('short') };
+/** The class of the password's length. */
+const classed = { password_class: passwordClass };
 
 const schemas = {
   ShareCreated: z.strictObject({
     project_id: entityId,
     /** The first asset; null for a share of a tag. */
     asset_id: entityId.nullable(),
-    more_asset_ids: z
-      .array(entityId)
-      .max(sharedAssetsMax - 1)
-      .default([]),
+    more_asset_ids: z.array(entityId).max(sharedAssetsMax - 1),
     /** The share is of the assets that have the tag when it is opened; null for a share of chosen assets. */
-    tag: z.string().min(1).nullable().default(null),
+    tag: z.string().min(1).nullable(),
     /** Sealed for the share, because members may see it again. */
     token: sealedSchema,
     /** Keyed digest, which finds the share of a visitor's token. */

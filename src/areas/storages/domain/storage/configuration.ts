@@ -7,7 +7,6 @@ import { checkConnection } from '../bucket/connection.js';
 import { type AllowsHttp, checkEndpoint, type EndpointField } from '../bucket/endpoint.js';
 import type { StorageConfiguration } from './configuration-fields.js';
 import { checkRegion } from '../bucket/region.js';
-import { sameConnection } from './status.js';
 
 export type { StorageConfiguration } from './configuration-fields.js';
 
@@ -34,7 +33,6 @@ export function checkConfiguration(
     cdn_domain: () => checkCdnDomain(input.cdn_domain),
   });
   const configuration = { provider, ...checked };
-  // A storage that an earlier version accepted stays changeable in its other fields.
-  if (present === null || !sameConnection(present, configuration)) checkConnection(configuration, present);
+  checkConnection(configuration, present);
   return configuration;
 }

@@ -14,8 +14,7 @@ export const storageCategory = 'storage';
 /** A test must prove these values before they serve. */
 const connection = {
   endpoint: z.string(),
-  /** Absent in events of the releases before it. */
-  public_endpoint: z.string().default(''),
+  public_endpoint: z.string(),
   bucket: z.string().min(1),
   region: z.string(),
 };
@@ -55,11 +54,10 @@ const schemas = {
   StorageCredentialsReplaced: z.strictObject({ credentials }),
   StorageDeliveryChanged: z.strictObject({
     mode: deliveryMode,
-    /** Of the mode `token`. Events of earlier releases have none. */
+    /** Of the mode `token`; null for another mode. */
     token: z
       .strictObject({ scheme: cdnTokenScheme, valid_seconds: z.int().nonnegative(), credentials })
-      .nullable()
-      .default(null),
+      .nullable(),
   }),
 
   StorageTestStarted: z.strictObject({
@@ -69,8 +67,7 @@ const schemas = {
   }),
   StorageTestSucceeded: z.strictObject({
     test_id: entityId,
-    /** Absent in events of the releases before it. */
-    warnings: z.array(testWarning).default([]),
+    warnings: z.array(testWarning),
   }),
   StorageTestFailed: z.strictObject({
     test_id: entityId,

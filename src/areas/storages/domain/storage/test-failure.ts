@@ -58,9 +58,6 @@ const advice = {
   https_expected:
     'The port of the endpoint expects https. Begin the endpoint with https://, or check the port.',
   upload_limited: 'A proxy before the storage refuses uploads of this size. Raise its limit.',
-  /** Only earlier versions reported it. Their events keep the code. */
-  domain_refused:
-    'The provider refuses its default domain for this bucket. Enter your own domain as endpoint.',
   account_in_arrears:
     'The provider has suspended the account or the user of the key. Settle the bills, or enable the user.',
   quota_exceeded: 'The storage is full, or its quota is used up.',

@@ -12,12 +12,12 @@ import { everyByteChanged, makeJudge, makeMutants } from '../messages/callback-m
 
 /** SHA-256 of the digests of all genuine callbacks, one after the other, as events hold them. */
 const digestsOf: Readonly<Record<PaymentProviderName, string>> = {
-  stripe: 'e7edccb7ecf32cb4d119036b8e102cfed21c5750e3faddbbc658e4a3cdceb850',
-  wechatpay: '4c479dc855f799db4779a6bf5e992ad2c435ed406ef78020f2de45c4bd08f0ae',
-  alipay: '2cdf9e4480185933a221ebadc476b74b72c6e2c1774d9bc910a2bbff42d17a2e',
-  paypal: 'bcd27890706b12a5c5495ef384bea145b6703c534c0abaaf85938b31620314e5',
-  standard: 'c71c34f8268e077b1d5e0937011fd859d8ebdc9dc8444d731a1daa925febdea6',
-  epay: '005860df6ded141331f633c2156695eac97a3c83ee8212f28f8f011467395861',
+  stripe: 'ad1338ea54c02f66bec3f3c7c66830bdb30042f96fa0390247a811e624af667a',
+  wechatpay: '958a9e1b87c928ff7f8336f6fd60342d461f368b11be29818a0a8fe6f032ef0e',
+  alipay: 'c4c2522a073518f4e5f5cd5abeb6b25600493c949d476184d81959fb06018fe0',
+  paypal: '9c104b273063226b70d7c419a52f963ac336ed478908a03c67ceea76917f7285',
+  standard: '37062e6cc70c896f61d4c983265fcbfc33557e4afbcbb0c81465ffa12f149d99',
+  epay: '07b6059ede13d5cca26ad1517b8ae6f6b5f1ecc4d6a76ed93a47a7bc43a43752',
 };
 
 for (const name of paymentProvider.options) {
