@@ -150,7 +150,7 @@ func upload(ctx context.Context, client *stowage.ClientWithResponses, project, s
 func share(ctx context.Context, client, public *stowage.ClientWithResponses, project, asset types.UUID) (stowage.Error, string) {
 	shared, err := client.CreateShareWithResponse(ctx, project, nil, stowage.ShareCreation{Password: pointer("open sesame"), AssetId: &asset})
 	check(err)
-	token := must(shared.JSON201, shared.Body).Token
+	token := *must(shared.JSON201, shared.Body).Token
 	refused, err := public.VerifyShareWithResponse(ctx, token, nil, stowage.ShareVerification{Password: pointer("wrong")})
 	check(err)
 	opened, err := public.VerifyShareWithResponse(ctx, token, nil, stowage.ShareVerification{Password: pointer("open sesame")})

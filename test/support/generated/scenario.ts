@@ -97,7 +97,7 @@ const share = await must(
     body: { asset_id: asset.id, password: 'open sesame' },
   }),
 );
-const ofShare = { params: { path: { token: share.token } } };
+const ofShare = { params: { path: { token: share.token ?? '' } } };
 const { error: refused } = await visitor.POST('/api/v1/shares/{token}/verify', {
   ...ofShare,
   body: { password: 'wrong' },

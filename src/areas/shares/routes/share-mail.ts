@@ -33,7 +33,7 @@ export function makeShareMailRoutes({ mailShare }: Pick<ShareCommands, 'mailShar
       tag: 'Shares',
       summary: "Mail a share's URL",
       description:
-        "The mail has the URL, the project's name and the share's end, and never the password. The caller, or the user who issued the API key, has proved an address (403 `email_not_verified`). How many addresses a user and a project may mail in a day, and how often an address gets such a mail, is limited (429). A share that does not open for visitors is 409. The reply is the same for every address.",
+        "The mail has the URL, the project's name and the share's end, and never the password. The caller, or the user who issued the API key, has proved an address (403 `email_not_verified`). Mails are limited by user, project and address (429). A share that does not open for visitors is 409. The reply is the same for every address.",
       request: { params: shareParams, query: noQuery, body: shareMail },
       replies: { 202: { description: 'The mails are sent within moments.', schema: shareMailed } },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],

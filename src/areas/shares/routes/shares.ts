@@ -4,13 +4,20 @@ import { checkNewShare, type NewShare, shareLimits, shareRules } from '../comman
 import { invalid } from '../../../validation/invalid-request.js';
 import { besideOthers, ruled } from '../../../validation/plain-words.js';
 import { z } from 'zod';
+import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
+import type { Grants } from '../../../http/access/access.js';
 import { contentTag } from '../../../http/replies/etag.js';
 import { HttpError } from '../../../http/replies/http-error.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { qrCodeSvg } from './qr-code.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { shareState } from '../../../../projections/shares/shares/reader.js';
-import { shareResource } from '../../../../projections/shares/shares/resource.js';
+import {
+  type ShareResource,
+  type ShownShare,
+  shownShare,
+} from '../../../../projections/shares/shares/resource.js';
+import { roleAtLeast } from '../../projects/domain/role.js';
 import { noBody, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
@@ -29,7 +36,7 @@ const maxUses = z
   .nullable()
   .meta({ description: 'How often the password may be used. Null: any number.' });
 const allowDownload = z.boolean().meta({
-  description: 'Whether visitors are offered to save the media. What a browser can show it can also keep.',
+  description: 'Whether visitors are offered to save the media. A browser keeps what it shows.',
 });
 
 const shareQuery = creationQuery.extend({
@@ -65,7 +72,7 @@ const frameAncestors = z
     description: 'The origins whose pages may show the share in a frame.',
   });
 const notifySharer = z.boolean().meta({
-  description: 'Whether the sharer gets a mail when the share is opened for the first time.',
+  description: 'Whether the sharer gets a mail at the first opening.',
 });
 const openWithout = {
   description: 'Null: the share opens without a password. The project must allow it (`open_shares`).',
@@ -80,7 +87,7 @@ const sharedTag = z.string().max(512).check(ruled(shareRules.tag)).meta({
   minLength: 1,
   maxLength: 50,
   description:
-    'The share is of the assets that have the tag when it is opened, the newest 50, in place of `asset_id`. Capitals do not count.',
+    'In place of `asset_id`: the newest 50 assets that have the tag when the share is opened. Capitals do not count.',
 });
 
 const terms = {
@@ -137,9 +144,10 @@ export function makeShareRoutes({
       summary: 'Share assets behind a password',
       description: 'Exactly one of `asset_id`, `asset_ids` and `tag` says what is shared.',
       request: { params: projectParams, query: noQuery, body: shareCreation },
-      replies: { 201: { description: 'The share, with the URL to pass on.', schema: shareResource } },
+      replies: { 201: { description: 'The share, with the URL to pass on.', schema: shownShare } },
       errors: ['not_found', 'conflict', 'too_many_attempts'],
       idempotent: true,
+      isGone: async ({ id }, { params: { projectId } }) => (await shares.find(projectId, id)) === null,
       check: ({ body, earliest }) => {
         checkNewShare(newShareOf(body, earliest), earliest);
       },
@@ -166,14 +174,12 @@ export function makeShareRoutes({
       summary: "A project's shares, newest first",
       description: 'Those that have expired or are used up are listed, those that were revoked are not.',
       request: { params: projectParams, query: shareQuery, body: noBody },
-      replies: { 200: { description: 'A page of shares.', schema: pageOf(shareResource) } },
-      handler: async ({ params: { projectId }, query, command: { time: now } }) => {
+      replies: { 200: { description: 'A page of shares.', schema: pageOf(shownShare) } },
+      handler: async ({ params: { projectId }, query, caller, project, command: { time: now } }) => {
         const { asset_id: assetId, tag, state, ...list } = query;
         const filter = { assetId, tag, state, now };
-        return {
-          status: 200,
-          body: await readCreationPage(list, (page) => shares.page(projectId, page, filter)),
-        };
+        const body = await readCreationPage(list, (page) => shares.page(projectId, page, filter));
+        return { status: 200, body: { ...body, items: body.items.map(shownTo(caller, project)) } };
       },
     }),
     defineRoute({
@@ -183,11 +189,11 @@ export function makeShareRoutes({
       name: 'getShare',
       summary: 'One share',
       request: { params: shareParams, query: noQuery, body: noBody },
-      replies: { 200: { description: 'The share.', schema: shareResource } },
-      handler: async ({ params: { projectId, shareId } }) => {
+      replies: { 200: { description: 'The share.', schema: shownShare } },
+      handler: async ({ params: { projectId, shareId }, caller, project }) => {
         const found = await shares.find(projectId, shareId);
         if (found === null) throw missingShare();
-        return { status: 200, body: found.resource, revision: found.revision };
+        return { status: 200, body: shownTo(caller, project)(found.resource), revision: found.revision };
       },
     }),
     defineRoute({
@@ -198,7 +204,7 @@ export function makeShareRoutes({
       summary: 'Change a share',
       description: 'Another password, or none, ends the sessions of all visitors at once.',
       request: { params: shareParams, query: noQuery, body: shareChange },
-      replies: { 200: { description: 'The share as it is now.', schema: shareResource } },
+      replies: { 200: { description: 'The share as it is now.', schema: shownShare } },
       errors: ['conflict', 'too_many_attempts'],
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) => {
@@ -250,6 +256,19 @@ export function makeShareRoutes({
       },
     }),
   ];
+}
+
+/** Makes the share as the caller sees it: URL and token open it, so they are for callers who may share. */
+function shownTo(
+  caller: Grants['project']['caller'],
+  project: ProjectAccess,
+): (share: ShareResource) => ShownShare {
+  const role = caller.kind === 'session' ? project.roleOf(caller.userId) : null;
+  const mayShare =
+    caller.kind === 'session'
+      ? role !== null && roleAtLeast(role, 'editor')
+      : caller.scopes.includes('share:write');
+  return mayShare ? (share) => share : (share) => ({ ...share, token: null, url: null });
 }
 
 export function missingShare(): HttpError {
