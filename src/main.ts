@@ -155,6 +155,12 @@ async function start(deps: {
     log.logger.warn({ problem: sentence }, 'a connection should be set in another way');
     tell(`stowage: ${sentence}`);
   };
+  // Compose and Kubernetes mount secrets so by default, so this is no error.
+  for (const variable of config.exposedSecretFiles) {
+    const sentence = `every user of the machine may read the file that ${variable} names; take the permission from others (chmod o-r)`;
+    log.logger.warn({ variable }, sentence);
+    tell(`stowage: ${sentence}`);
+  }
   await requireSoleOwner(config);
   const services = await openServices(config, { log, links, onFatal: fail, onWarning, waiting: signal });
   closers.push(services.close);

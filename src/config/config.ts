@@ -30,7 +30,14 @@ import { paymentProblems, readPayments, readPlans } from './parts/payments.js';
 import { readPasskeys } from './parts/passkeys.js';
 import { readWebhooks } from './parts/webhooks.js';
 import { readWitnesses } from './parts/witnesses.js';
-import { collect, ConfigProblem, type Environment, readSecret, schemaProblems } from './sources.js';
+import {
+  collect,
+  ConfigProblem,
+  type Environment,
+  isReadableByAll,
+  readSecret,
+  schemaProblems,
+} from './sources.js';
 import type { Witness } from '../areas/audit/signing/witnesses.js';
 import { builtInPlans, type Plan } from '../areas/payments/domain/order/plans.js';
 import type { NodeProbe } from '../areas/nodes/prober/target.js';
@@ -133,6 +140,8 @@ export interface Config {
   readonly secret: (name: SecretName) => string | undefined;
   /** Whether a secret is in a file, so that it can change while the process runs. */
   readonly isInFile: (name: SecretName) => boolean;
+  /** The variables that name files with secrets which every user of the machine may read. */
+  readonly exposedSecretFiles: readonly string[];
 }
 
 /** Every variable that is not a secret, with its check and its default. `src/config/descriptions.ts` describes them. */
@@ -278,6 +287,9 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel: values.LOG_LEVEL,
     secret,
     isInFile: (name: SecretName) => set[`${name}_FILE`] !== undefined,
+    exposedSecretFiles: [...secretNames.map((name) => `${name}_FILE`), 'KEYS_FILE'].filter((variable) =>
+      isReadableByAll(set[variable]),
+    ),
   });
 }
 

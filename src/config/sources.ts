@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { z } from 'zod';
 import { phraseOf } from '../validation/field-problems.js';
 import { fieldProblems } from '../validation/plain-words.js';
@@ -22,6 +22,13 @@ export function readSecret(environment: Environment, name: string): string | und
     throw new ConfigProblem(`${name} and ${name}_FILE are both set; set one`);
   const text = file === undefined ? direct : readFile(`${name}_FILE`, file);
   return text === undefined || text.trim() === '' ? undefined : text.trim();
+}
+
+/** Returns whether a file exists and every user of the machine may read it. */
+export function isReadableByAll(file: string | undefined): boolean {
+  if (file === undefined) return false;
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found !== undefined && (found.mode & 0o004) !== 0;
 }
 
 /** Returns what is wrong with the variables, one sentence each, without their values. */

@@ -26,6 +26,18 @@ test('An empty variable counts as not set', (t) => {
   t.is(config.secret('NODE_AGENT_SECRET'), undefined);
 });
 
+test('A file with secrets that every user of the machine may read is named', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  t.teardown(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const [open, closed] = [join(folder, 'open'), join(folder, 'closed')];
+  writeFileSync(open, 'smtp://user:canary@mail.example.org', { mode: 0o644 });
+  writeFileSync(closed, 'secret-of-agents', { mode: 0o640 });
+  const config = readConfig({ SMTP_URL_FILE: open, NODE_AGENT_SECRET_FILE: closed });
+  t.deepEqual(config.exposedSecretFiles, ['SMTP_URL_FILE']);
+});
+
 test('The error names every problem at once and contains no secret', (t) => {
   const error = t.throws(
     () =>

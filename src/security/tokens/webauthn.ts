@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
 
 /** The relying party of the service's passkeys (docs/design.md#passkeys). */
@@ -74,6 +75,7 @@ const clientDataSchema = z.object({
   challenge: z.string(),
   origin: z.string(),
   crossOrigin: z.boolean().default(false),
+  topOrigin: z.string().optional(),
 });
 
 // The library takes a third of the start-up time, so it loads with the first passkey.
@@ -90,7 +92,9 @@ export function makeWebauthn({ rpId, origins }: PasskeySettings): Webauthn {
     clientData: (text) => {
       const data = readClientData(text);
       if (data === null) return null;
-      const fromOurs = origins.includes(data.origin) && !data.crossOrigin;
+      // A top origin without `crossOrigin` contradicts itself. A page in a frame has both.
+      const isFramed = data.crossOrigin || data.topOrigin !== undefined;
+      const fromOurs = origins.includes(data.origin) && !isFramed;
       return { challenge: data.challenge, fromOurs };
     },
     registered: async ({ id, response }, challenge) => {
@@ -111,6 +115,7 @@ export function makeWebauthn({ rpId, origins }: PasskeySettings): Webauthn {
         });
         if (!verified || registrationInfo.credential.id !== id) return null;
         const { credential, credentialDeviceType, credentialBackedUp, aaguid } = registrationInfo;
+        if (!(await isKey(credential.publicKey))) return null;
         return {
           id,
           publicKey: credential.publicKey,
@@ -156,6 +161,20 @@ function readClientData(text: string): z.output<typeof clientDataSchema> | null 
   } catch {
     return null;
   }
+}
+
+/** Returns whether the parts of a COSE key (RFC 9052, section 7) make a key: a point of P-256, or an RSA key. */
+async function isKey(publicKey: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  const { cose, decodeCredentialPublicKey } = await loadHelpers();
+  const key = decodeCredentialPublicKey(publicKey);
+  const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('base64url');
+  const jwk = cose.isCOSEPublicKeyEC2(key)
+    ? { kty: 'EC', crv: 'P-256', x: text(key.get(cose.COSEKEYS.x)), y: text(key.get(cose.COSEKEYS.y)) }
+    : cose.isCOSEPublicKeyRSA(key)
+      ? { kty: 'RSA', n: text(key.get(cose.COSEKEYS.n)), e: text(key.get(cose.COSEKEYS.e)) }
+      : null;
+  // It throws for a point beside the curve.
+  return jwk !== null && createPublicKey({ key: jwk, format: 'jwk' }).type === 'public';
 }
 
 /**

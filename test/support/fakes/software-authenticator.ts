@@ -4,6 +4,11 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 export interface Deviations {
   readonly origin?: string;
   readonly crossOrigin?: boolean;
+  readonly topOrigin?: string;
+  /** The credential's id, as of another passkey. */
+  readonly id?: Buffer;
+  /** The second coordinate of the public key. */
+  readonly y?: Buffer;
   readonly type?: string;
   readonly challenge?: string;
   readonly rpId?: string;
@@ -54,7 +59,7 @@ export function makeSoftwareAuthenticator({
   return {
     create: ({ challenge, rp, user }, deviations = {}) => {
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      last = { id: randomBytes(32), userHandle: user.id, privateKey, counter: 0 };
+      last = { id: deviations.id ?? randomBytes(32), userHandle: user.id, privateKey, counter: 0 };
       const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
       const key = cbor(
         new Map<Cbor, Cbor>([
@@ -62,7 +67,7 @@ export function makeSoftwareAuthenticator({
           [3, -7],
           [-1, 1],
           [-2, Buffer.from(x, 'base64url')],
-          [-3, Buffer.from(y, 'base64url')],
+          [-3, deviations.y ?? Buffer.from(y, 'base64url')],
         ]),
       );
       const length = Buffer.alloc(2);
@@ -134,13 +139,15 @@ function clientData({
   challenge,
   origin,
   crossOrigin = false,
+  topOrigin,
 }: {
   readonly type: string;
   readonly challenge: string;
   readonly origin: string;
   readonly crossOrigin?: boolean;
+  readonly topOrigin?: string;
 }): Buffer {
-  return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }));
+  return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin, topOrigin }));
 }
 
 /** WebAuthn Level 3, section 6.1. @param attested the parts of the attested credential data */

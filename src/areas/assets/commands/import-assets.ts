@@ -12,6 +12,7 @@ import { keyRuleOf, wholeKey } from '../../storages/domain/bucket/object-key.js'
 import type { ListedObject } from '../../storages/bucket/objects/list-objects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import type { AssetDeps } from '../deps.js';
+import { withoutReordering } from '../../../validation/text.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/payer-of.js';
@@ -181,5 +182,5 @@ interface Page {
 /** Returns the last segment of a key as the name of an asset, cut at the longest name. */
 function nameOf(objectKey: string): string {
   const segment = objectKey.slice(objectKey.lastIndexOf('/') + 1);
-  return Array.from(segment).slice(0, assetNameMax).join('').trim();
+  return Array.from(withoutReordering(segment)).slice(0, assetNameMax).join('').trim();
 }
