@@ -6,6 +6,7 @@ import type { PathParams } from './access/gate.js';
 import type { HttpError } from './replies/http-error.js';
 import type { RouteLimit } from './access/limits.js';
 import type { Reply, ReplySpecs } from './replies/reply.js';
+import type { GuardedAction } from '../areas/accounts/domain/guard.js';
 
 /** Schemas of routes without parameters in the path, without parameters in the query, or without a body. */
 export const noParams = z.object({});
@@ -45,6 +46,13 @@ export interface CheckedBody<Body> {
   readonly earliest: Date;
 }
 
+/** What the first attempt answered. */
+export interface MadeBefore {
+  /** The `id` and the `status` of the reply; empty where it has none. */
+  readonly id: string;
+  readonly status: string;
+}
+
 /** A route as data: the start checks it, each request enforces it, and the OpenAPI document publishes it. */
 export interface RouteSpec<
   Kind extends AccessKind,
@@ -78,10 +86,20 @@ export interface RouteSpec<
    */
   readonly check?: (request: CheckedBody<Body>) => void;
   /**
-   * Returns whether this request needs a fresh authentication (docs/design.md#fresh-authentication), where the policy does
-   * not need one for every request. It runs for well-formed requests of sessions.
+   * Returns the guarded action (docs/design.md#fresh-authentication) that this request is besides that of the policy; null: none.
+   * It runs for well-formed requests of sessions.
    */
-  needsFresh?(request: Pick<RouteRequest<Params, Query, Body>, 'params' | 'body'> & Grants[Kind]): boolean;
+  guards?(
+    request: Pick<RouteRequest<Params, Query, Body>, 'params' | 'body'> & Grants[Kind],
+  ): GuardedAction | null;
+  /**
+   * Returns whether what the first attempt made was revoked or removed since. A repetition with the `Idempotency-Key` is 409 then, and
+   * does not show it again.
+   */
+  isGone?(
+    made: MadeBefore,
+    request: Pick<RouteRequest<Params, Query, Body>, 'params' | 'body'> & Grants[Kind],
+  ): boolean | Promise<boolean>;
   /** One or several limits. If one of several refuses, none is charged. */
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
   /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */

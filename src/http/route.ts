@@ -6,17 +6,19 @@ import type { ErrorCode } from './replies/error-codes.js';
 import { makeExchange } from './server/exchange.js';
 import type { PathParams } from './access/gate.js';
 import type { ReplySpecs } from './replies/reply.js';
+import type { GuardedAction } from '../areas/accounts/domain/guard.js';
 import type { RouteSpec } from './route-spec.js';
 import type { HttpState, Shell } from './server/shell.js';
 
 /** A route without its type parameters: the data for the OpenAPI document, and the middleware that serves it. */
 export type Route = Omit<
   RouteSpec<AccessKind, PathParams, unknown, unknown, ReplySpecs>,
-  'handler' | 'check' | 'request' | 'access' | 'errors' | 'needsFresh'
+  'handler' | 'check' | 'request' | 'access' | 'errors' | 'guards' | 'isGone'
 > & {
   readonly errors: readonly ErrorCode[];
   readonly access: Policy;
-  readonly needsFresh?: ((request: never) => boolean) | undefined;
+  readonly guards?: ((request: never) => GuardedAction | null) | undefined;
+  readonly isGone?: ((made: never, request: never) => boolean | Promise<boolean>) | undefined;
   readonly request: { readonly params: z.ZodType; readonly query: z.ZodType; readonly body: z.ZodType };
   /** For routes that accept any bytes: see `defineRawRoute`. `errorCodes` are those of the callers' protocols. */
   readonly raw?: { readonly errorCodes: readonly string[] };

@@ -8,6 +8,7 @@ import {
 } from '../../src/config/descriptions.js';
 import { describeFailure, testFailureCodes } from '../../src/areas/storages/domain/storage/test-failure.js';
 import { webhookMessages, type WebhookType } from '../../src/webhooks/messages/message-types.js';
+import { factorHead, factorRows } from './factor-table.js';
 import { defaultLimits, limitDescriptions } from '../../src/security/rates/limits.js';
 
 /** Makes the text of every generated part of a document, by the name between its markers: Markdown tables. */
@@ -40,6 +41,7 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
           .join(', '),
       ]),
     ),
+  factors: () => table(factorHead, factorRows()),
   commands: () =>
     table(
       ['command', 'does'],

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { addTotp } from '../support/clients/second-factor.js';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
@@ -14,6 +15,7 @@ test('A running service shows an auditor who did what, and a project as it stood
   t.teardown(() => service.kill());
   const client = makeServiceClient(service.url);
   const { headers: auditor } = await client.register('ada@example.org', password);
+  await addTotp(client, auditor);
   const { headers: owner, userId } = await client.register('eve@example.org', password);
   for (const args of [
     ['user', 'verify', 'ada@example.org'],

@@ -6,6 +6,7 @@ import { entryOf } from '../../src/areas/audit/tree/leaf.js';
 import { leafHash, rootFromInclusion, rootOf } from '../../src/areas/audit/tree/merkle.js';
 import { parseCheckpointText, parseNote } from '../../src/areas/audit/tree/note.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { addTotp } from '../support/clients/second-factor.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually as eventuallyAt } from '../support/eventually.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
@@ -29,6 +30,7 @@ async function givenAuditedService(t: ExecutionContext, environment: Readonly<Re
   const service = await start();
   const client = makeServiceClient(service.url);
   const { headers: auditor } = await client.register('ada@example.org', password);
+  await addTotp(client, auditor);
   const cli = (...args: string[]) => runCli(data.path, args, environment);
   for (const args of [
     ['user', 'verify', 'ada@example.org'],

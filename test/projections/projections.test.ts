@@ -84,6 +84,7 @@ const user: UserDocument = {
   nickname: register.nickname,
   email_verified: false,
   two_factor_enabled: false,
+  recovery_codes: 0,
   passkeys: [],
   capacity: [],
   email_digest: digest,
@@ -129,7 +130,10 @@ test('A user is shown with the second factor from its confirmation until it is r
   const enrolled = [userRegistered, totpEnrolled] as const;
   givenProjection(usersProjection, ...enrolled).then(t, { ...user, updated_at: eventTime(1) });
   givenProjection(usersProjection, ...enrolled, totpConfirmed).then(t, { ...on, updated_at: eventTime(2) });
-  givenProjection(usersProjection, ...enrolled, totpConfirmed, { type: 'TotpRemoved', data: {} }).then(t, {
+  givenProjection(usersProjection, ...enrolled, totpConfirmed, {
+    type: 'TotpRemoved',
+    data: { recovery_codes: 'end' },
+  }).then(t, {
     ...user,
     updated_at: eventTime(3),
   });
@@ -147,6 +151,7 @@ test('A session is in the view until it is revoked, without its refresh token', 
     auth_time: '2026-01-02T03:04:05.000Z',
     email_code_at: null,
     strengthened_at: null,
+    passkey_at: null,
     idle_expires_at: '2026-01-16T03:04:05.000Z',
     expires_at: '2026-04-02T03:04:05.000Z',
     user_agent: null,

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { noFactors } from '../../src/areas/accounts/domain/guard.js';
 import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
 import type { Clock } from '../../src/kit/clock.js';
 import type { DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
@@ -93,7 +94,7 @@ test('Authentication finds the epoch, roles and second factor of a user', async 
   await run(stores, [userAggregate, userId], { type: 'GrantPlatformRole', role: 'auditor' });
   const reader = makeAccessReader(stores);
   const { user, ...others } = await reader.session({ ...ids, projectId: null });
-  t.like(user, { epoch: 0, kept_session_id: null, twoFactorEnabled: false, platformRoles: ['auditor'] });
+  t.like(user, { epoch: 0, kept_session_id: null, factors: noFactors, platformRoles: ['auditor'] });
   t.is(user?.document.id, userId);
   t.deepEqual(others, { session: null, project: null });
   t.is((await reader.session({ ...ids, userId: otherUserId })).user, null);
@@ -108,10 +109,11 @@ test('Authentication finds a session until it is revoked', async (t) => {
   t.deepEqual(await session(), {
     userId,
     epoch: 0,
-    methods: ['pwd'],
-    authenticatedAt: new Date('2026-01-02T03:04:05.000Z'),
+    proofs: {
+      authenticatedAt: new Date('2026-01-02T03:04:05.000Z'),
+      passedAt: { totp: null, passkey: null },
+    },
     emailCodeAt: null,
-    strengthenedAt: null,
     expiresAt: new Date('2026-04-02T03:04:05.000Z'),
   });
   await run(stores, [sessionAggregate, sessionId], { type: 'Revoke', reason: 'signed_out' });

@@ -14,7 +14,8 @@ import { makeNoteSigner } from '../../src/areas/audit/tree/note.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { readWholeLog } from '../support/audit/audit-scene.js';
 import { isSignedWith } from '../support/audit/polling-auditor.js';
-import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { addTotp, recover } from '../support/clients/second-factor.js';
+import { asObject, type HeaderFields, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { buildOmniwitness, startOmniwitness } from '../support/servers/foreign-programs.js';
@@ -28,6 +29,9 @@ const program = buildOmniwitness(root);
 const verifier = fileURLToPath(packageFile('dist/verify.js'));
 const password = 'Correct-Horse-9';
 
+/** Of the auditor: each sign-in uses one. */
+const recoveryCodes: string[] = [];
+
 /** Starts the service on a data directory, with an auditor in it. */
 async function start(t: ExecutionContext, directory: string, witnessLine: string | null) {
   const witnesses = join(root, 'witnesses');
@@ -39,8 +43,14 @@ async function start(t: ExecutionContext, directory: string, witnessLine: string
   t.teardown(close);
   const client = makeServiceClient(service.url);
   const register = (name: string) => client.register(`${name}@example.org`, password);
-  const get = async (path: string): Promise<string> => {
+  let auditor: Promise<HeaderFields> | null = null;
+  const signIn = async (): Promise<HeaderFields> => {
     const { headers } = await client.login('auditor@example.org', password);
+    await recover(client, headers, recoveryCodes.pop() ?? '');
+    return headers;
+  };
+  const get = async (path: string): Promise<string> => {
+    const headers = await (auditor ??= signIn());
     const reply = await client.get(path, headers);
     t.is(reply.status, 200, reply.text);
     return reply.text;
@@ -67,7 +77,7 @@ async function start(t: ExecutionContext, directory: string, witnessLine: string
     t.deepEqual((await log.readSigned())?.note, before?.note);
     return textOf(asObject(contradiction), 'what');
   };
-  return { service, client, register, get, status, cosigned, contradicted, close };
+  return { service, client, register, signIn, get, status, cosigned, contradicted, close };
 }
 
 const saysOf = (what: string): string => `the witness witness.example/omniwitness ${what}`;
@@ -82,7 +92,8 @@ withOmniwitness(
     // Given a log, and a witness that knows its key
     const data = join(root, 'data');
     const first = await start(t, data, null);
-    await first.register('auditor');
+    const registered = await first.register('auditor');
+    recoveryCodes.push(...(await addTotp(first.client, registered.headers)));
     await first.service.services.commands.verifyEmail(
       { email: 'auditor@example.org' },
       givenContext(1, new Date(), 'operator'),
@@ -110,7 +121,7 @@ withOmniwitness(
     t.true(isSignedWith(served, vkey) && isSignedWith(served, witness.vkey));
     t.true(witness.answers.some(({ status }) => status === 200));
     // and the verifier of auditors accepts its cosignature, and misses that of another witness
-    const { headers } = await growing.client.login('auditor@example.org', password);
+    const headers = await growing.signIn();
     const [key, token] = [join(root, 'key'), join(root, 'token')];
     writeFileSync(key, `${vkey}\n`);
     writeFileSync(token, `${(headers['authorization'] ?? '').replace('Bearer ', '')}\n`);

@@ -57,23 +57,27 @@ async function given(t: ExecutionContext) {
     await browser.type('#email', `${name}@example.com`);
     await browser.type('#password', `${password}\uE007`);
   };
+  const codes = [...audit.factor.recoveryCodes];
+  const pass = async (): Promise<void> => {
+    await browser.until(`return document.activeElement.id === 'factor'`);
+    await browser.type('#factor', `${codes.pop() ?? ''}\uE007`);
+  };
+  const open = async (fragment: string): Promise<void> => {
+    // Another fragment alone would not load the page again.
+    await browser.open('about:blank');
+    await browser.open(`${url}${fragment}`);
+    await signIn();
+  };
   return {
     ...{ ...audit, browser, url, state, signIn },
+    pass,
+    /** Opens the page and signs the auditor in, by a password and by a recovery code. */
     visit: async (fragment = '') => {
-      // Another fragment alone would not load the page again.
-      await browser.open('about:blank');
-      await browser.open(`${url}${fragment}`);
-      await signIn();
+      await open(fragment);
+      await pass();
     },
-    /** Turns the second factor on. */
-    enrol: async () => {
-      const enrolled = await audit.post('/api/v1/auth/2fa/totp', {}, audit.auditor);
-      const { secret } = (enrolled.json as { readonly data: { readonly secret: string } }).data;
-      const code = totpCode(secret, audit.clock.now());
-      const confirmed = await audit.post('/api/v1/auth/2fa/totp/confirm', { code }, audit.auditor);
-      const { data } = confirmed.json as { readonly data: { readonly recovery_codes: readonly string[] } };
-      return { secret, recoveryCode: data.recovery_codes[0] ?? '' };
-    },
+    /** Opens the page, and signs the auditor in as far as the second factor. */
+    open,
   };
 }
 
@@ -121,10 +125,10 @@ if (missing !== null) {
   test.serial('An auditor signs in by two factors, and every shown event is proved', async (t) => {
     const scene = await given(t);
     const { browser, state, clock, project, url } = scene;
-    const { secret, recoveryCode } = await scene.enrol();
+    const { secret } = scene.factor;
     const size = await scene.sign();
     // When the auditor opens a link with filters, and types a wrong code first
-    await scene.visit(`#view=events&type=ProjectCreated`);
+    await scene.open(`#view=events&type=ProjectCreated`);
     await browser.until(`return !document.getElementById('second-factor').hidden`);
     t.is(await browser.run(`return document.activeElement.id`), 'factor');
     await browser.type('#factor', '000000x\uE007');
@@ -179,8 +183,7 @@ if (missing !== null) {
     await browser.click('#mail-code');
     await browser.until(`return document.activeElement.id === 'mailed-code'`);
     await browser.type('#mailed-code', `${await mailedCode(scene, 'auditor@example.com')}\uE007`);
-    await browser.until(`return document.activeElement.id === 'factor'`);
-    await browser.type('#factor', `${recoveryCode}\uE007`);
+    await scene.pass();
     // Then the page shows the same search again
     await browser.until(marksAre('events', 'under'));
     t.is(await browser.run(`return document.querySelectorAll('#events-list li').length`), 2);
@@ -405,13 +408,14 @@ if (missing !== null) {
   });
 
   test.serial('A browser without Ed25519 says that the signature is not checked', async (t) => {
-    const { browser, url, sign, signIn } = await given(t);
+    const { browser, url, sign, signIn, pass } = await given(t);
     await sign();
     await browser.open(url);
     await browser.run(
       `SubtleCrypto.prototype.importKey = () => Promise.reject(new DOMException('', 'NotSupportedError'))`,
     );
     await signIn();
+    await pass();
     await browser.until(marksAre('events', 'under'));
     t.regex(
       await textOf(browser, '#signature-text'),

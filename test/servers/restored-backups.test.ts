@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { startTestWitness } from '../support/audit/test-witness.js';
+import { addTotp } from '../support/clients/second-factor.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually as eventuallyAt } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
@@ -127,6 +128,7 @@ async function runScene(t: ExecutionContext, { restored, kept, state: kind }: Sc
   const first = await start();
   const client = makeServiceClient(first.url);
   const { headers } = await client.register('ada@example.org', password);
+  await addTotp(client, headers);
   for (const args of [
     ['user', 'verify', 'ada@example.org'],
     ['auditor', 'grant', 'ada@example.org'],

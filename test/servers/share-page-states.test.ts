@@ -96,10 +96,9 @@ async function given(t: ExecutionContext): Promise<Scene> {
   const { services, url } = service;
   const place = await givenAsset(services, { endpoint });
   const { projectId } = place;
-  const actor = { id: userId, twoFactorEnabled: false };
   const project = {
     projectId,
-    actor,
+    actorId: userId,
     name: 'Northlight Film',
     accentColor: '#e4572e',
     openShares: true,

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { checkName, checkText, withoutReordering } from '../../src/validation/text.js';
 
-const reordering = [...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'];
-const needed = [...'\u200c\u200d\u200e\u200f\u061c'];
+const reordering = Array.from('\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069');
+const needed = Array.from('\u200c\u200d\u200e\u200f\u061c');
 
 test('Names and texts have no characters that change the direction of a text, and keep those that scripts need', (t) => {
   for (const one of reordering) {

@@ -18,8 +18,10 @@ export type SessionDocument = {
   readonly auth_time: string;
   /** When the user last proved a mailed code here; null: never. */
   readonly email_code_at: string | null;
-  /** When the session last passed a second factor, or a passkey. */
+  /** When the session last passed a second factor: TOTP, a passkey or a recovery code. */
   readonly strengthened_at: string | null;
+  /** When it last passed a passkey or a recovery code. */
+  readonly passkey_at: string | null;
   /** The end of the session unless it is used again. */
   readonly idle_expires_at: string;
   /** The latest end of the session. */
@@ -42,6 +44,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
       email_code_at: amr.includes('email') ? auth_time : null,
       // A passkey with user verification counts as both factors.
       strengthened_at: amr.includes('passkey') ? auth_time : null,
+      passkey_at: amr.includes('passkey') ? auth_time : null,
       idle_expires_at,
       expires_at,
       user_agent,
@@ -59,6 +62,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
         ...document,
         amr: withMethod(document.amr, method),
         strengthened_at: event.time,
+        passkey_at: method === 'otp' ? document.passkey_at : event.time,
         idle_expires_at: refresh?.idle_expires_at ?? document.idle_expires_at,
         last_used_at: event.time,
       };
@@ -70,7 +74,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
         amr: withMethod(document.amr, method),
         auth_time,
         email_code_at: method === 'email' ? auth_time : document.email_code_at,
-        strengthened_at: method === 'passkey' ? auth_time : document.strengthened_at,
+        ...(method === 'passkey' && { strengthened_at: auth_time, passkey_at: auth_time }),
       };
     }
     case 'RefreshTokenReuseDetected':
@@ -82,7 +86,7 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
 
 export const sessionsProjection: Projection<SessionDocument, SessionEvent> = {
   name: 'sessions',
-  version: 4,
+  version: 5,
   category: sessionCategory,
   codec: sessionCodec,
   indexes: ['user_id'],

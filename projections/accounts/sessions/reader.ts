@@ -1,7 +1,7 @@
-import type { AuthenticationMethod } from '../../../src/areas/accounts/domain/session/events.js';
 import { type SessionEpoch, sessionHolds } from '../../../src/areas/accounts/domain/session-epoch.js';
 import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
+import type { SessionProofs } from '../../../src/areas/accounts/domain/guard.js';
 import { type SessionDocument, sessionsProjection } from './projection.js';
 import type { SessionResource } from './resource.js';
 
@@ -12,13 +12,9 @@ export interface SessionAccess {
   readonly userId: string;
   /** The user's session epoch at the start. */
   readonly epoch: number;
-  readonly methods: readonly AuthenticationMethod[];
-  /** When the user last signed in or authenticated again. */
-  readonly authenticatedAt: Date;
+  readonly proofs: SessionProofs;
   /** When the user last proved a mailed code in this session; null: never. */
   readonly emailCodeAt: Date | null;
-  /** When it last passed a second factor; null if it never did. */
-  readonly strengthenedAt: Date | null;
   /** The latest end of the session. */
   readonly expiresAt: Date;
 }
@@ -116,24 +112,19 @@ export function makeSessionReader({
 }
 
 export function sessionAccessOf({ body }: ViewDocument<SessionDocument>): SessionAccess {
-  const {
-    user_id: userId,
-    epoch,
-    amr: methods,
-    auth_time,
-    email_code_at,
-    strengthened_at,
-    expires_at,
-  } = body;
+  const { user_id: userId, epoch, auth_time, email_code_at, strengthened_at, passkey_at, expires_at } = body;
+  const passedAt = { totp: instantOf(strengthened_at), passkey: instantOf(passkey_at) };
   return {
     userId,
     epoch,
-    methods,
-    authenticatedAt: new Date(auth_time),
-    emailCodeAt: email_code_at === null ? null : new Date(email_code_at),
-    strengthenedAt: strengthened_at === null ? null : new Date(strengthened_at),
+    proofs: { authenticatedAt: new Date(auth_time), passedAt },
+    emailCodeAt: instantOf(email_code_at),
     expiresAt: new Date(expires_at),
   };
+}
+
+function instantOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
 }
 
 function isLive({ idle_expires_at, expires_at }: SessionDocument, now: Date): boolean {

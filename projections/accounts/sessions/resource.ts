@@ -5,9 +5,9 @@ import { authenticationMethod } from '../../../src/areas/accounts/domain/session
 /** A session as its user sees it (docs/design.md#sessions). */
 export const sessionResource = z.strictObject({
   id: entityId,
-  methods: z
-    .array(authenticationMethod)
-    .meta({ description: 'By password, by a mailed code; with a second factor.' }),
+  methods: z.array(authenticationMethod).meta({
+    description: '`email`: a mailed code. `otp`: TOTP. `recovery`: a recovery code.',
+  }),
   created_at: instant,
   last_used_at: instant.meta({ description: 'When it was last given tokens.' }),
   authenticated_at: instant.meta({ description: 'When the user last signed in or authenticated again.' }),

@@ -1,11 +1,13 @@
 import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
-import { voidsPasskeys } from '../../../src/areas/accounts/domain/user/status.js';
+import { keptPasskeys } from '../../../src/areas/accounts/domain/user/status.js';
 import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
 
 /** A passkey of a user's document. Only the log contains the credential. */
 export type PasskeyEntry = {
   readonly id: string;
+  /** Keyed digest of the credential's id. */
+  readonly credential_digest: string;
   readonly name: Sealed;
   readonly transports: readonly string[];
   readonly synced: boolean;
@@ -20,11 +22,12 @@ export function entriesAfter(
   entries: readonly PasskeyEntry[],
   event: Recorded<UserEvent>,
 ): readonly PasskeyEntry[] {
-  if (voidsPasskeys(event)) return [];
+  const kept = keptPasskeys(event);
+  if (kept !== null) return entries.filter(({ id }) => kept.includes(id));
   if (event.type === 'PasskeyRegistered') {
-    const { passkey_id: id, name, transports, synced, backed_up, aaguid } = event.data;
+    const { passkey_id: id, credential_digest, name, transports, synced, backed_up, aaguid } = event.data;
     const times = { created_at: event.time, last_used_at: null };
-    return [...entries, { id, name, transports, synced, backed_up, aaguid, ...times }];
+    return [...entries, { id, credential_digest, name, transports, synced, backed_up, aaguid, ...times }];
   }
   if (event.type === 'PasskeyUsed') {
     const { passkey_id, backed_up } = event.data;

@@ -4,6 +4,7 @@ import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-so
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';
 import { capacityOf, type UserDocument, usersProjection } from './projection.js';
+import type { AccountFactors } from '../../../src/areas/accounts/domain/guard.js';
 import { resourceOf } from '../../resource-of.js';
 import {
   accountResource,
@@ -19,8 +20,7 @@ export type { AccountResource, MeResource, PasskeyResource, UserResource } from 
 
 /** The fields of a user that authentication reads on every request, and the document that they are from. */
 export interface UserAccess extends SessionEpoch {
-  readonly twoFactorEnabled: boolean;
-  readonly hasPasskey: boolean;
+  readonly factors: AccountFactors;
   readonly platformRoles: readonly string[];
   /** No session of a banned account is valid. */
   readonly banned: boolean;
@@ -49,6 +49,8 @@ export interface UserReader {
   passkeys(document: ViewDocument<UserDocument>): Promise<readonly PasskeyResource[]>;
   /** Returns a passkey after a command on its user; null where the user has it no more. */
   passkeyAfter(documents: DocumentsAfter, passkeyId: string): Promise<PasskeyResource | null>;
+  /** Returns the ids of users with the passkey of a credential, one in practice. @param digest keyed, of the credential's id */
+  idsByCredential(digest: string): Promise<readonly string[]>;
   /** Returns the user after a command. */
   after(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
 }
@@ -93,6 +95,8 @@ export function makeUserReader({
       const passkeys = await presentPasskeys(documentAfter(usersProjection, documents));
       return passkeys.find(({ id }) => id === passkeyId) ?? null;
     },
+    idsByCredential: (digest) =>
+      users.ids({ where: { field: 'passkeys.credential_digest', equals: digest }, limit: 2 }),
     after: (documents) => presentNow(documentAfter(usersProjection, documents)),
   };
 
@@ -139,11 +143,10 @@ export function makeUserReader({
 }
 
 export function userAccessOf(document: ViewDocument<UserDocument>): UserAccess {
-  const { epoch, kept_session_id, two_factor_enabled, platform_roles, banned } = document.body;
-  const twoFactorEnabled = two_factor_enabled;
-  const hasPasskey = document.body.passkeys.length > 0;
-  const platformRoles = platform_roles;
-  return { epoch, kept_session_id, twoFactorEnabled, hasPasskey, platformRoles, banned, document };
+  const { epoch, kept_session_id, two_factor_enabled, passkeys, recovery_codes, banned } = document.body;
+  const factors = { totp: two_factor_enabled, passkey: passkeys.length > 0, recoveryCodes: recovery_codes };
+  const platformRoles = document.body.platform_roles;
+  return { epoch, kept_session_id, factors, platformRoles, banned, document };
 }
 
 /** Returns the user with the platform roles that authentication has read. */

@@ -12,6 +12,7 @@ const methods: Readonly<Record<AuthenticationMethod, string>> = {
   email: 'a mailed code',
   otp: 'a code of the second factor',
   passkey: 'a passkey',
+  recovery: 'a recovery code',
 };
 
 const endings = {

@@ -15,7 +15,10 @@ const shownAccount = z.object({
 const changes = [
   ['show', 'the account with its sessions and projects'],
   ['sign-out', 'end all sessions of the account, at once'],
-  ['reset-2fa', 'turn the second factor off, for a person who has lost it; a notice tells the person'],
+  [
+    'reset-2fa',
+    'remove all second factors, passkeys too, for a person who has lost them; notices tell the person',
+  ],
   [
     'restore-address',
     'put the former address back, for a person whose account was moved; it ends all sessions',

@@ -2,7 +2,7 @@ import {
   agentAccess,
   auditorAccess,
   operatorAccess,
-  operatorWithFactor,
+  settlesPayments,
   projectAccess,
   publicAccess,
   sessionAccess,
@@ -13,16 +13,16 @@ import {
 const reads = { role: 'viewer', apiKey: 'refused', auditors: 'admitted' } as const;
 /** Reading a project's part of the audit log: its admins, its keys, and platform auditors. */
 const readsAudit = { role: 'admin', apiKey: 'audit:read', auditors: 'admitted' } as const;
-/** Changing a project's members. It needs a fresh second factor, and that of owners a fresh sign-in without one. */
-const changesMembers = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
-/** Changing a project's storages. It needs a fresh second factor (docs/design.md#second-factor). */
-const managesStorages = { role: 'admin', apiKey: 'refused', twoFactor: 'fresh' } as const;
+/** Changing a project's members. Changes of owners need more, which the routes say. */
+const changesMembers = { role: 'admin', apiKey: 'refused', action: 'change_members' } as const;
+/** Changing a project's storages (docs/design.md#second-factor). */
+const managesStorages = { role: 'admin', apiKey: 'refused', action: 'change_storages' } as const;
 const managesAssets = { role: 'editor', apiKey: 'asset:write' } as const;
 const managesShares = { role: 'editor', apiKey: 'share:write' } as const;
 
 /**
- * The policy of every route (docs/design.md#order-of-checks). Where the body decides whether the sign-in must be fresh, the
- * route says so (`needsFresh`): changeProject, addMember, changeMember and removeMember. The start fails if a route and its entry
+ * The policy of every route (docs/design.md#order-of-checks). Where the body decides what the session must have proved, the
+ * route says so (`guards`): changeProject, addMember, changeMember and removeMember. The start fails if a route and its entry
  * disagree.
  */
 const matrix = {
@@ -45,50 +45,49 @@ const matrix = {
   getPasskeyLoginOptions: publicAccess,
   loginByPasskey: publicAccess,
   refresh: publicAccess,
-  logout: sessionAccess('not-yet'),
-  passSecondFactor: sessionAccess('not-yet'),
-  reauthenticate: sessionAccess('passed'),
-  getReauthenticationOptions: sessionAccess('passed'),
+  logout: sessionAccess('begin'),
+  passSecondFactor: sessionAccess('begin'),
+  reauthenticate: sessionAccess('reauthenticate'),
+  getReauthenticationOptions: sessionAccess('reauthenticate'),
 
   // The caller's account (docs/design.md#accounts).
-  getMe: sessionAccess('not-yet'),
-  changeMe: sessionAccess('passed'),
-  // This call also deletes projects, which needs a fresh second factor.
-  eraseMe: sessionAccess('fresh'),
-  listSessions: sessionAccess('passed'),
-  revokeSession: sessionAccess('passed'),
-  changePassword: sessionAccess('fresh'),
-  listInvitations: sessionAccess('passed'),
+  getMe: sessionAccess('begin'),
+  changeMe: sessionAccess(),
+  eraseMe: sessionAccess('delete_account'),
+  listSessions: sessionAccess(),
+  revokeSession: sessionAccess(),
+  changePassword: sessionAccess('change_password'),
+  listInvitations: sessionAccess(),
   // To accept may make the caller responsible for a project.
-  acceptInvitation: sessionAccess('fresh'),
-  declineInvitation: sessionAccess('passed'),
-  requestEmailVerification: sessionAccess('passed'),
-  confirmEmailVerification: sessionAccess('passed'),
-  requestEmailChange: sessionAccess('fresh'),
-  confirmEmailChange: sessionAccess('fresh'),
+  acceptInvitation: sessionAccess('accept_invitation'),
+  declineInvitation: sessionAccess(),
+  requestEmailVerification: sessionAccess(),
+  confirmEmailVerification: sessionAccess(),
+  requestEmailChange: sessionAccess('change_address'),
+  confirmEmailChange: sessionAccess('change_address'),
   // The mailed code proves the former address. A thief may hold the account's only sessions.
   revertEmailChange: publicAccess,
-  enrolTotp: sessionAccess('fresh'),
-  confirmTotp: sessionAccess('fresh'),
-  // These two take a second factor in their body.
-  removeTotp: sessionAccess('passed', 'fresh'),
-  replaceRecoveryCodes: sessionAccess('passed', 'fresh'),
+  enrolTotp: sessionAccess('add_totp'),
+  confirmTotp: sessionAccess('add_totp'),
+  // These two take a code of TOTP in their body.
+  removeTotp: sessionAccess('remove_totp'),
+  replaceRecoveryCodes: sessionAccess('replace_recovery_codes'),
 
   // Passkeys (docs/design.md#passkeys).
-  getPasskeyOptions: sessionAccess('fresh'),
-  registerPasskey: sessionAccess('fresh'),
-  listPasskeys: sessionAccess('passed'),
-  renamePasskey: sessionAccess('passed'),
-  removePasskey: sessionAccess('fresh'),
+  getPasskeyOptions: sessionAccess('add_passkey'),
+  registerPasskey: sessionAccess('add_passkey'),
+  listPasskeys: sessionAccess(),
+  renamePasskey: sessionAccess(),
+  removePasskey: sessionAccess('remove_passkey'),
 
   // Projects (docs/design.md#projects).
-  createProject: sessionAccess('passed'),
-  listProjects: sessionAccess('passed'),
+  createProject: sessionAccess(),
+  listProjects: sessionAccess(),
   getProject: projectAccess(reads),
   changeProject: projectAccess({ role: 'owner', apiKey: 'refused' }),
-  deleteProject: projectAccess({ role: 'owner', apiKey: 'refused', twoFactor: 'fresh' }),
+  deleteProject: projectAccess({ role: 'owner', apiKey: 'refused', action: 'delete_project' }),
   // An owner may take the billing at once.
-  offerBilling: projectAccess({ role: 'owner', apiKey: 'refused', twoFactor: 'fresh', signIn: 'fresh' }),
+  offerBilling: projectAccess({ role: 'owner', apiKey: 'refused', action: 'offer_billing' }),
   withdrawBillingOffer: projectAccess({ role: 'owner', apiKey: 'refused' }),
   listMembers: projectAccess(reads),
   addMember: projectAccess(changesMembers),
@@ -96,7 +95,7 @@ const matrix = {
   // Every member may leave. The roles of both members decide whether one may remove the other.
   removeMember: projectAccess({ ...changesMembers, role: 'viewer' }),
   listApiKeys: projectAccess({ ...reads, role: 'admin' }),
-  issueApiKey: projectAccess({ role: 'admin', apiKey: 'refused', twoFactor: 'fresh', signIn: 'fresh' }),
+  issueApiKey: projectAccess({ role: 'admin', apiKey: 'refused', action: 'issue_api_key' }),
   // It takes access away, so it must not wait.
   revokeApiKey: projectAccess({ role: 'admin', apiKey: 'refused' }),
 
@@ -107,7 +106,7 @@ const matrix = {
     apiKey: 'refused',
     badId: 'invalid_request',
     onMissing: 'forbidden',
-    twoFactor: 'fresh',
+    action: 'change_storages',
     entitlement: 'allow_s3',
   }),
   listStorages: projectAccess({ ...reads, apiKey: 'storage:read' }),
@@ -151,7 +150,8 @@ const matrix = {
   revokeShare: projectAccess(managesShares),
   mailShare: projectAccess(managesShares),
   listShareAccesses: projectAccess({ ...reads, apiKey: 'share:read' }),
-  getShareQrCode: projectAccess({ ...reads, apiKey: 'share:read' }),
+  // It opens the share, so readers do not get it.
+  getShareQrCode: projectAccess({ ...managesShares, auditors: 'forbidden' }),
   describeShare: publicAccess,
   verifyShare: publicAccess,
   renewShareMedia: publicAccess,
@@ -161,11 +161,11 @@ const matrix = {
 
   // Plans and orders (docs/design.md#plans-and-orders). Prices are public. Only the buyer sees an order.
   listPlans: publicAccess,
-  placeOrder: sessionAccess('passed'),
-  payOrder: sessionAccess('passed'),
-  listOrders: sessionAccess('passed'),
-  getOrder: sessionAccess('passed'),
-  cancelOrder: sessionAccess('passed'),
+  placeOrder: sessionAccess(),
+  payOrder: sessionAccess(),
+  listOrders: sessionAccess(),
+  getOrder: sessionAccess(),
+  cancelOrder: sessionAccess(),
   listProjectOrders: projectAccess({ ...reads, apiKey: 'order:read' }),
   getProjectOrder: projectAccess({ ...reads, apiKey: 'order:read' }),
 
@@ -176,11 +176,11 @@ const matrix = {
   // Payments that wait for an operator (docs/design.md#payment-review).
   listUnmatchedPayments: operatorAccess,
   listPaymentsInReview: operatorAccess,
-  resolvePayment: operatorWithFactor,
-  dismissUnmatchedPayments: operatorWithFactor,
+  resolvePayment: settlesPayments,
+  dismissUnmatchedPayments: settlesPayments,
   findPayments: operatorAccess,
-  recordPayment: operatorWithFactor,
-  refundOrder: operatorWithFactor,
+  recordPayment: settlesPayments,
+  refundOrder: settlesPayments,
   getPayment: operatorAccess,
   getAnyOrder: operatorAccess,
 

@@ -2,6 +2,7 @@ import type { ProjectAccess } from '../../../projections/projects/projects/reade
 import type { UserAccess } from '../../../projections/accounts/users/reader.js';
 import type { Role } from '../../areas/projects/domain/role.js';
 import type { Scope } from '../../areas/projects/domain/scope.js';
+import type { AccountFactors, GuardedAction, SessionProofs } from '../../areas/accounts/domain/guard.js';
 
 /** Events record `actor`: see `EventMetadata.actor`. */
 interface Caller<Kind extends string> {
@@ -14,18 +15,11 @@ export interface SessionCaller extends Caller<'session'> {
   readonly userId: string;
   readonly sessionId: string;
   readonly sessionEpoch: number;
-  /** `amr` of the session. */
-  readonly methods: readonly string[];
-  /** When the session last signed in or authenticated again. */
-  readonly authenticatedAt: Date;
   /** When the session last proved a mailed code; null if it never did. */
   readonly emailCodeAt: Date | null;
   readonly platformRoles: readonly string[];
-  readonly twoFactorEnabled: boolean;
-  /** TOTP is on, or the session began with a passkey and the user has one still: what `require_2fa` asks for. */
-  readonly meetsTwoFactor: boolean;
-  /** When the session last passed a second factor; null if it never did. */
-  readonly strengthenedAt: Date | null;
+  readonly factors: AccountFactors;
+  readonly proofs: SessionProofs;
   /** The user as the gate read it. */
   readonly user: UserAccess;
 }
@@ -39,14 +33,10 @@ export interface PublicPolicy {
   readonly kind: 'public';
 }
 
-/** For users without a second factor. `fresh`: signed in or authenticated again within the last 15 minutes. */
-export type SignInAge = 'any' | 'fresh';
-
-/** Admits a signed-in user. With TOTP on, the session must have passed it, except on routes of signing in. */
+/** Admits a signed-in user whose session may carry out the action (docs/design.md#fresh-authentication). */
 export interface SessionPolicy {
   readonly kind: 'session';
-  readonly twoFactor: 'not-yet' | 'passed' | 'fresh';
-  readonly signIn: SignInAge;
+  readonly action: GuardedAction;
 }
 
 /** Admits a member of the project in `:projectId`, an API key of it with a permitted scope, and auditors if so set. */
@@ -54,15 +44,17 @@ export interface ProjectPolicy {
   readonly kind: 'project';
   readonly role: Role;
   readonly apiKey: Scope | 'refused';
-  /** Platform auditors, members or not. Only calls that change nothing admit them. */
-  readonly auditors: 'admitted' | 'refused';
+  /**
+   * Platform auditors who are no members. Only calls that change nothing admit them. `refused`: as strangers. `forbidden`: 403, where
+   * they read what the call is about.
+   */
+  readonly auditors: 'admitted' | 'refused' | 'forbidden';
   /** The reply to a malformed id in the path: 400 for create storage, 404 for all other routes. */
   readonly badId: 'invalid_request' | 'not_found';
   /** For a project that does not exist or is not the caller's: 403 for create storage, 404 for all other routes. */
   readonly onMissing: 'forbidden' | 'not_found';
-  /** `fresh`: with TOTP on, the session must have passed it within the last 15 minutes. */
-  readonly twoFactor: 'passed' | 'fresh';
-  readonly signIn: SignInAge;
+  /** What the session of a member must be allowed to do. */
+  readonly action: GuardedAction;
   readonly entitlement?: 'allow_s3';
 }
 
@@ -71,15 +63,16 @@ export interface AgentPolicy {
   readonly kind: 'agent';
 }
 
-/** Admits a signed-in user with the platform role `operator`. `required`: with a second factor, and a fresh one. */
+/** Admits a signed-in user with the platform role `operator` whose session may carry out the action. */
 export interface OperatorPolicy {
   readonly kind: 'operator';
-  readonly twoFactor: 'passed' | 'required';
+  readonly action: GuardedAction;
 }
 
-/** Admits a signed-in user with the platform role `auditor`. */
+/** Admits a signed-in user with the platform role `auditor` whose session may carry out the action. */
 export interface AuditorPolicy {
   readonly kind: 'auditor';
+  readonly action: GuardedAction;
 }
 
 export interface Policies {
@@ -104,15 +97,11 @@ export interface Grants {
 
 export const publicAccess: PublicPolicy = { kind: 'public' };
 export const agentAccess: AgentPolicy = { kind: 'agent' };
-export const operatorAccess: OperatorPolicy = { kind: 'operator', twoFactor: 'passed' };
-export const auditorAccess: AuditorPolicy = { kind: 'auditor' };
+export const operatorAccess: OperatorPolicy = { kind: 'operator', action: 'operate' };
+export const auditorAccess: AuditorPolicy = { kind: 'auditor', action: 'audit' };
 /** For calls of operators that settle payments. */
-export const operatorWithFactor: OperatorPolicy = { kind: 'operator', twoFactor: 'required' };
-/** A fresh second factor goes with a fresh sign-in of users who have none. */
-export const sessionAccess = (
-  twoFactor: SessionPolicy['twoFactor'] = 'passed',
-  signIn: SignInAge = twoFactor === 'fresh' ? 'fresh' : 'any',
-): SessionPolicy => ({ kind: 'session', twoFactor, signIn });
+export const settlesPayments: OperatorPolicy = { kind: 'operator', action: 'decide_on_payments' };
+export const sessionAccess = (action: GuardedAction = 'use'): SessionPolicy => ({ kind: 'session', action });
 /** The defaults are the rules of almost every project call. */
 export const projectAccess = (
   policy: Pick<ProjectPolicy, 'role' | 'apiKey'> & Partial<ProjectPolicy>,
@@ -121,8 +110,7 @@ export const projectAccess = (
   auditors: 'refused',
   badId: 'not_found',
   onMissing: 'not_found',
-  twoFactor: 'passed',
-  signIn: 'any',
+  action: 'use',
   ...policy,
 });
 

@@ -72,13 +72,10 @@ export function makeAuthenticator({
         userId,
         sessionId,
         sessionEpoch: session.epoch,
-        methods: session.methods,
-        authenticatedAt: session.authenticatedAt,
         emailCodeAt: session.emailCodeAt,
         platformRoles: user.platformRoles,
-        twoFactorEnabled: user.twoFactorEnabled,
-        meetsTwoFactor: user.twoFactorEnabled || (user.hasPasskey && session.methods.includes('passkey')),
-        strengthenedAt: session.strengthenedAt,
+        factors: user.factors,
+        proofs: session.proofs,
         user,
       };
       return { caller, project };

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
 import type { Clock } from '../../kit/clock.js';
 import { roleAtLeast } from '../../areas/projects/domain/role.js';
+import { guard, type GuardedAction } from '../../areas/accounts/domain/guard.js';
 import {
   isAuditor,
   type AccessKind,
@@ -10,7 +11,6 @@ import {
   type Policy,
   type ProjectPolicy,
   type SessionCaller,
-  type SignInAge,
 } from './access.js';
 import type { CheckAgentSecret } from './agent-secret.js';
 import type { Authenticated, Authenticator, RequestPlace } from './authenticate.js';
@@ -63,57 +63,10 @@ export interface GateDeps {
   readonly clock: Clock;
 }
 
-/** docs/design.md#fresh-authentication */
-const freshMs = 15 * 60 * 1000;
-
-/** A second factor alone is fresh where the user has one. A sign-in alone is fresh where the user has none. */
-interface Freshness {
-  readonly twoFactor: 'not-yet' | 'passed' | 'fresh';
-  readonly signIn: SignInAge;
-}
-
-/** Requires the caller to have authenticated as recently as a policy says. @throws HttpError 403 */
-function requireAuthenticated({ twoFactor, signIn }: Freshness, caller: SessionCaller, now: Date): void {
-  const isFresh = (at: Date): boolean => now.getTime() - at.getTime() <= freshMs;
-  if (!caller.twoFactorEnabled) {
-    if (signIn === 'any' || isFresh(caller.authenticatedAt)) return;
-    throw new HttpError(
-      'reauthentication_required',
-      'sign in again, or prove the password or a mailed code by POST /auth/reauthenticate',
-    );
-  }
-  if (twoFactor === 'not-yet') return;
-  if (caller.strengthenedAt === null) {
-    throw new HttpError('two_factor_required', 'the session has not passed two-factor authentication');
-  }
-  if (twoFactor === 'fresh' && !isFresh(caller.strengthenedAt)) {
-    throw new HttpError('two_factor_required', 'pass two-factor authentication again for this');
-  }
-}
-
-/**
- * Requires a fresh second factor, or a fresh sign-in of a caller without one (docs/design.md#fresh-authentication). Routes
- * whose body decides ask for it: see `RouteSpec.needsFresh`. @throws HttpError 403
- */
-export function requireFresh(caller: SessionCaller, now: Date): void {
-  requireAuthenticated({ twoFactor: 'fresh', signIn: 'fresh' }, caller, now);
-}
-
-function requireFactorOfProject(caller: SessionCaller, project: ProjectAccess): void {
-  if (!project.requireTwoFactor || caller.meetsTwoFactor) return;
-  throw new HttpError('two_factor_required', 'the project requires two-factor authentication');
-}
-
-/** Operators who settle payments have a second factor (docs/design.md#payment-review). */
-function requireFactorOfOperator(caller: SessionCaller): void {
-  if (caller.meetsTwoFactor) return;
-  throw new HttpError('two_factor_required', 'turn two-factor authentication on for your own account first');
-}
-
-/** A factor of an operator without TOTP is the passkey of the session. It has to be as fresh as a code. */
-function requireFreshFactor({ strengthenedAt }: SessionCaller, now: Date): void {
-  if (strengthenedAt !== null && now.getTime() - strengthenedAt.getTime() <= freshMs) return;
-  throw new HttpError('reauthentication_required', 'prove your passkey again by POST /auth/reauthenticate');
+/** Refuses a session that may not carry out an action now. @throws HttpError 403, which names the ways that the account has */
+export function requireGuarded(action: GuardedAction, { factors, proofs }: SessionCaller, now: Date): void {
+  const refusal = guard(action, factors, proofs, now);
+  if (refusal !== null) throw new HttpError(refusal.code, refusal.message);
 }
 
 /** Makes the gate, which checks in the order of docs/design.md#order-of-checks. */
@@ -179,7 +132,7 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       const { caller } = await authenticate(request, null);
       const params = readPath();
       const session = refuseKey(caller);
-      requireAuthenticated(policy, session, clock.now());
+      requireGuarded(policy.action, session, clock.now());
       return { grant: { caller: session }, params };
     },
 
@@ -190,21 +143,18 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       if (!session.platformRoles.includes('operator')) {
         throw new HttpError('insufficient_role', 'this needs the platform role operator');
       }
-      const twoFactor = policy.twoFactor === 'required' ? 'fresh' : 'passed';
-      if (policy.twoFactor === 'required') requireFactorOfOperator(session);
-      requireAuthenticated({ twoFactor, signIn: 'any' }, session, clock.now());
-      if (policy.twoFactor === 'required') requireFreshFactor(session, clock.now());
+      requireGuarded(policy.action, session, clock.now());
       return { grant: { caller: session }, params };
     },
 
-    auditor: async (_policy, request, readPath) => {
+    auditor: async (policy, request, readPath) => {
       const { caller } = await authenticate(request, null);
       const params = readPath();
       const session = refuseKey(caller);
       if (!isAuditor(session)) {
         throw new HttpError('insufficient_role', 'this needs the platform role auditor');
       }
-      requireAuthenticated({ twoFactor: 'passed', signIn: 'any' }, session, clock.now());
+      requireGuarded(policy.action, session, clock.now());
       return { grant: { caller: session }, params };
     },
 
@@ -213,10 +163,10 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       const { caller, project: found } = await authenticate(request, path.early?.['projectId'] ?? null);
       const params = path.read();
       if (policy.apiKey === 'refused') refuseKey(caller);
-      const project = enter(policy, caller, found);
+      const project = enter(policy, caller, found, clock.now());
       if (caller.kind === 'session') {
-        requireFactorOfProject(caller, project);
-        requireAuthenticated(policy, caller, clock.now());
+        if (project.requireTwoFactor) requireGuarded('enter_guarded_project', caller, clock.now());
+        requireGuarded(policy.action, caller, clock.now());
       }
       if (policy.entitlement !== undefined && !project.entitlements[policy.entitlement]) {
         throw new HttpError(
@@ -247,6 +197,7 @@ function enter(
   policy: ProjectPolicy,
   caller: SessionCaller | ApiKeyCaller,
   project: ProjectAccess | null,
+  now: Date,
 ): ProjectAccess {
   if (project === null) throw missing(policy);
   if (caller.kind === 'api_key') {
@@ -255,13 +206,14 @@ function enter(
     }
     return project;
   }
-  if (policy.auditors === 'admitted' && isAuditor(caller)) return project;
   const role = project.roleOf(caller.userId);
-  if (role === null) throw missing(policy);
-  if (!roleAtLeast(role, policy.role)) {
-    throw new HttpError('insufficient_role', `this needs the role ${policy.role}`);
+  if (role !== null && roleAtLeast(role, policy.role)) return project;
+  if (policy.auditors === 'admitted' && isAuditor(caller)) {
+    requireGuarded('audit', caller, now);
+    return project;
   }
-  return project;
+  if (role === null && !(policy.auditors === 'forbidden' && isAuditor(caller))) throw missing(policy);
+  throw new HttpError('insufficient_role', `this needs the role ${policy.role}`);
 }
 
 function missing({ onMissing }: ProjectPolicy): HttpError {

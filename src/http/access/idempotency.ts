@@ -32,6 +32,8 @@ export interface IdempotentRequest {
   readonly body: unknown;
   /** False if a repetition runs the same command again, because its reply depends on more than the request. */
   readonly keepsReply: boolean;
+  /** Returns whether what a kept reply shows was revoked or removed since. */
+  readonly isGone: (reply: FinishedReply) => boolean | Promise<boolean>;
   /** An earlier attempt counts as an append that may have written. */
   readonly progress: RequestProgress;
 }
@@ -93,7 +95,15 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
     const record = `idempotency/${digest.of('idempotency-key', JSON.stringify([...scope, key]))}`;
     const bodyDigest = digest.of('idempotency-body', JSON.stringify(body ?? null));
     const held = await holdInTurn(record, bodyDigest, request.progress);
-    if ('reply' in held) return held.reply;
+    if ('reply' in held) {
+      if (await request.isGone(held.reply)) {
+        throw new HttpError(
+          'conflict',
+          'what the first request with this Idempotency-Key made was removed since',
+        );
+      }
+      return held.reply;
+    }
     const attempt = run(record, held, request, work);
     const ended = attempt.then(ignore, ignore);
     underWay.set(record, ended);

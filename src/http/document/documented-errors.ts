@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorStatus, type ErrorCode } from '../replies/error-codes.js';
 import type { Route } from '../route.js';
+import { needOf, noFactors } from '../../areas/accounts/domain/guard.js';
 
 const ofToken = [
   'unauthorized',
@@ -44,11 +45,14 @@ function ofStores({ method }: Route): readonly ErrorCode[] {
     : ['document_too_large', 'store_unavailable', 'outcome_unknown', 'overloaded'];
 }
 
-function needsFreshSignIn({ access, needsFresh }: Route): boolean {
-  if (needsFresh !== undefined) return true;
-  // Operators who decide on payments have a factor, and a stale passkey is proved again by a reauthentication.
-  if (access.kind === 'operator') return access.twoFactor === 'required';
-  return 'signIn' in access && access.signIn === 'fresh';
+function needsFreshSignIn({ access, guards }: Route): boolean {
+  if (guards !== undefined) return true;
+  return 'action' in access && needOf(access.action, noFactors).kind === 'fresh-sign-in';
+}
+
+function ofRepetition({ idempotent, isGone }: Route): readonly ErrorCode[] {
+  if (idempotent === undefined) return [];
+  return isGone === undefined ? ['idempotency_key_reused'] : ['idempotency_key_reused', 'conflict'];
 }
 
 function ofShell(route: Route): readonly ErrorCode[] {
@@ -57,7 +61,7 @@ function ofShell(route: Route): readonly ErrorCode[] {
   codes.push(...ofBody(route));
   if (needsFreshSignIn(route)) codes.push('reauthentication_required');
   if (route.limit !== undefined) codes.push('rate_limited');
-  if (route.idempotent !== undefined) codes.push('idempotency_key_reused');
+  codes.push(...ofRepetition(route));
   if (route.ifMatch === true) codes.push('precondition_failed');
   if (route.access.kind === 'project') {
     const { apiKey, onMissing, entitlement } = route.access;

@@ -1,4 +1,5 @@
-import type { Policy, SignInAge } from '../access/access.js';
+import type { Policy } from '../access/access.js';
+import { type GuardedAction, needOf, noFactors } from '../../areas/accounts/domain/guard.js';
 import type { Json } from './openapi-json.js';
 
 /**
@@ -28,11 +29,11 @@ export function describeAccess(access: Policy): string {
     case 'agent':
       return 'Access: agents.';
     case 'session':
-      return `Access: signed-in users.${describeFreshness(access)}`;
+      return `Access: signed-in users.${describeGuard(access.action)}`;
     case 'operator':
-      return `Access: the platform role \`operator\`.${access.twoFactor === 'required' ? ' Two-factor authentication is needed, passed within the last 15 minutes.' : ''}`;
+      return `Access: the platform role \`operator\`.${describeGuard(access.action)}`;
     case 'auditor':
-      return 'Access: the platform role `auditor`.';
+      return `Access: the platform role \`auditor\`.${describeGuard(access.action)}`;
     case 'project': {
       const { role, apiKey, auditors, entitlement } = access;
       const admitted = [
@@ -42,21 +43,20 @@ export function describeAccess(access: Policy): string {
       ];
       const keys = apiKey === 'refused' ? ' API keys are refused.' : '';
       const needs = entitlement === undefined ? '' : ` The project needs the entitlement \`${entitlement}\`.`;
-      return `Access: ${admitted.join(', ')}.${keys}${needs}${describeFreshness(access)}`;
+      return `Access: ${admitted.join(', ')}.${keys}${needs}${describeGuard(access.action)}`;
     }
   }
 }
 
-function describeFreshness({
-  twoFactor,
-  signIn,
-}: {
-  readonly twoFactor: 'not-yet' | 'passed' | 'fresh';
-  readonly signIn: SignInAge;
-}): string {
-  return [
-    ...(twoFactor === 'not-yet' ? [' Open before two-factor authentication is passed.'] : []),
-    ...(twoFactor === 'fresh' ? [' Needs a fresh second factor.'] : []),
-    ...(signIn === 'any' ? [] : [' Needs a fresh sign-in.']),
-  ].join('');
+/** Says what the session must have proved: with both factors in the account, and without any. */
+function describeGuard(action: GuardedAction): string {
+  const need = needOf(action, { totp: true, passkey: true, recoveryCodes: 1 });
+  const without = needOf(action, noFactors);
+  if (need.kind === 'nothing') return ' Open before a second factor is passed.';
+  // The description of the document says what the platform roles need.
+  if (need.kind === 'passed') return '';
+  const orSignIn = without.kind === 'fresh-sign-in';
+  if ('factor' in need && need.factor === 'totp')
+    return ` Needs a fresh factor${orSignIn ? ' or sign-in' : ''}.`;
+  return ` Needs the strongest factor${orSignIn ? ' or a sign-in' : ''}, fresh.`;
 }

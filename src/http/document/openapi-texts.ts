@@ -21,13 +21,14 @@ export function describeApi(passwordRules: string): string {
       '`/api/v1/shares` are wrapped: `{"code": "ok", "message": "ok", "data": …}`. All other replies are bare. A list is ' +
       '`{"items", "next_cursor"}`; a wrapped list has it as `data`.',
     'HEAD is served wherever GET is; a wrong method is 405 `method_not_allowed` with `Allow`, an unknown path 404 ' +
-      '`not_found`. Who has two-factor authentication on is refused with 403 `two_factor_required` until the session has ' +
-      'passed it. Before the service is ready, all but /healthz, /readyz, /openapi.json, /docs, /.well-known/jwks.json and ' +
+      '`not_found`. With TOTP on, a session is refused with 403 `two_factor_required` until it has passed ' +
+      'a second factor. Before the service is ready, all but /healthz, /readyz, /openapi.json, /docs, /.well-known/jwks.json and ' +
       'payment callbacks answer 503.',
     'The access of an operation names the role in the project and the scopes of API keys that it admits. ' +
-      'An operation may need a fresh second factor: who has two-factor authentication on must have passed it within the last 15 ' +
-      'minutes. Or it may need a fresh sign-in: who has it off must have signed in, or called `POST /auth/reauthenticate`, ' +
-      'within the last 15 minutes. A later call is 403 `reauthentication_required`.',
+      'Second factors are passkeys (`POST /auth/reauthenticate`) and, weaker, TOTP (`POST /auth/2fa/verify`); a recovery code counts as ' +
+      'either. An operation may need a fresh factor, passed by the session within the last 15 minutes, else 403 `two_factor_required`, ' +
+      'whose message names the ways that the account has. Of an account without a factor it may need a fresh sign-in, or ' +
+      '`POST /auth/reauthenticate`, else 403 `reauthentication_required`. Platform roles need the strongest factor of the account.',
     'A caller may name a request in the header `X-Request-Id`: up to 64 letters, digits and `._:-`. The service replaces any ' +
       'other name. Replies carry the name in the same header.',
     'A reply to a request that a limit counts has `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` of the limit that is ' +

@@ -6,7 +6,7 @@ import type { AccessKind, Grants } from '../access/access.js';
 import { internalError, toHttpError } from '../replies/error-reply.js';
 import { matchesNone, revisionWanted } from '../replies/etag.js';
 import { userAgentOf } from '../access/user-agent.js';
-import { type PathParams, requireFresh } from '../access/gate.js';
+import { type PathParams, requireGuarded } from '../access/gate.js';
 import { HttpError } from '../replies/http-error.js';
 import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from '../access/idempotency.js';
 import { nearerToRefusal } from '../../security/rates/gcra.js';
@@ -21,7 +21,8 @@ import {
 import { type NoteAllowance, reservePlaces } from '../access/limits.js';
 import { contentOf, finishReply, setHeaders, type FinishedReply, type ReplySpecs } from '../replies/reply.js';
 import { makeOmitNullTexts } from '../body/omitted-texts.js';
-import type { RouteSpec } from '../route-spec.js';
+import type { MadeBefore, RouteSpec } from '../route-spec.js';
+import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
 import type { TakeTurn } from '../access/turns.js';
 import { makeQueryParser, validate, validatePath } from '../body/validate.js';
@@ -91,7 +92,7 @@ export function makeExchange<
         spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined,
     });
 
-    refuseStale(grant.caller, () => spec.needsFresh?.({ params, body, ...grant }), shell.clock);
+    refuseUnguarded(grant.caller, () => spec.guards?.({ params, body, ...grant }) ?? null, shell.clock);
     refuseForLack(spec);
 
     // 4. The limit per client 429, which only well-formed requests reach.
@@ -142,8 +143,10 @@ export function makeExchange<
         `${spec.method} ${ctx.path}`,
       ];
       const keepsReply = spec.idempotent === true;
+      const isGone = (kept: FinishedReply): boolean | Promise<boolean> =>
+        spec.isGone?.(madeBefore(kept), { params, body, ...grant }) ?? false;
       return shell.runOnce(
-        { scope, key, body: repeatable({ query, body }), keepsReply, progress: tracked },
+        { scope, key, body: repeatable({ query, body }), keepsReply, isGone, progress: tracked },
         work,
       );
     };
@@ -184,18 +187,30 @@ function refuseUntilReady({ readiness }: Shell): void {
   if (!readiness.serving()) throw new HttpError('store_unavailable', 'the service is not ready yet');
 }
 
-/** Refuses a session that has to be fresh for this request: 403. */
-function refuseStale(
+/** Refuses a session that may not do what this body asks for: 403. */
+function refuseUnguarded(
   caller: Grants[AccessKind]['caller'],
-  needsFresh: () => boolean | undefined,
+  actionOf: () => GuardedAction | null,
   clock: Shell['clock'],
 ): void {
-  if (caller.kind === 'session' && needsFresh() === true) requireFresh(caller, clock.now());
+  if (caller.kind !== 'session') return;
+  const action = actionOf();
+  if (action !== null) requireGuarded(action, caller, clock.now());
 }
 
 function refuseForLack({ lacks }: { readonly lacks?: () => HttpError | null }): void {
   const lack = lacks?.() ?? null;
   if (lack !== null) throw lack;
+}
+
+const keptFields = z.object({ id: z.string().optional(), status: z.string().optional() });
+const keptBody = keptFields.extend({ data: keptFields.optional() });
+
+/** Returns what a kept reply says of the thing that was made, wrapped or bare. */
+function madeBefore({ content }: FinishedReply): MadeBefore {
+  const { data, ...bare } = keptBody.parse(JSON.parse(String(content)));
+  const { id = '', status = '' } = data ?? bare;
+  return { id, status };
 }
 
 type Answer = () => Promise<FinishedReply>;
@@ -242,8 +257,10 @@ function typeWithCharset(mediaType: string): string {
 function replyFormats(spec: {
   readonly replies: ReplySpecs;
   readonly cacheControl?: string;
+  readonly access: { readonly kind: AccessKind };
 }): (status: number) => ReplyFormat {
-  const cacheControl = spec.cacheControl ?? 'no-cache';
+  // OWASP ASVS 5.0, 14.3.2: what only some callers may read is kept by no cache.
+  const cacheControl = spec.cacheControl ?? (spec.access.kind === 'public' ? 'no-cache' : 'no-store');
   const formats = new Map(
     Object.entries(spec.replies).map(
       ([status, { mediaType = 'application/json' }]): [number, ReplyFormat] => [

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
-import type { AccessReader } from '../../../projections/projects/access-reader.js';
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
+import type { AccessReader } from '../../../projections/projects/access-reader.js';
 import type { SessionAccess } from '../../../projections/accounts/sessions/reader.js';
 import type { UserAccess } from '../../../projections/accounts/users/reader.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import { type GuardedAction, noFactors } from '../../../src/areas/accounts/domain/guard.js';
 import {
   agentAccess,
   operatorAccess,
   projectAccess,
   sessionAccess,
   type ProjectPolicy,
-  type SessionPolicy,
 } from '../../../src/http/access/access.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
@@ -52,13 +52,13 @@ function projectRoute({
   });
 }
 
-function sessionRoute(twoFactor: SessionPolicy['twoFactor']): Route {
+function sessionRoute(action: GuardedAction = 'use'): Route {
   return makeRoute({
     ...common,
     method: 'GET',
     path: '/who',
     name: 'who',
-    access: sessionAccess(twoFactor),
+    access: sessionAccess(action),
     request: { params: noParams, query: noQuery, body: noBody },
     handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
   });
@@ -72,6 +72,10 @@ const { key, digest: keyDigest } = makeApiKey((size) => Buffer.alloc(size, 7));
 const project = exampleProject({ admin: 'admin', viewer: 'viewer', totp: 'admin' });
 const start = new Date('2026-01-02T03:04:05.000Z');
 
+const passed = (at: Date): Partial<SessionAccess> => ({
+  proofs: { authenticatedAt: start, passedAt: { totp: at, passkey: null } },
+});
+
 interface World {
   readonly project?: Partial<ProjectAccess>;
   readonly session?: Partial<SessionAccess> | null;
@@ -83,17 +87,14 @@ interface World {
 const later = new Date('2027-01-01T00:00:00.000Z');
 const someSession: Omit<SessionAccess, 'userId'> = {
   epoch: 3,
-  methods: ['pwd'],
-  authenticatedAt: start,
+  proofs: { authenticatedAt: start, passedAt: { totp: null, passkey: null } },
   emailCodeAt: null,
-  strengthenedAt: null,
   expiresAt: later,
 };
 const someUser: UserAccess = {
   epoch: 3,
   kept_session_id: null,
-  twoFactorEnabled: false,
-  hasPasskey: false,
+  factors: noFactors,
   platformRoles: [],
   banned: false,
   document: partial({}),
@@ -111,7 +112,8 @@ async function startWith(
       const { session, user } = world;
       return Promise.resolve({
         session: session === null ? null : { userId, ...someSession, ...session },
-        user: user === null ? null : { ...someUser, twoFactorEnabled: userId === 'totp', ...user },
+        user:
+          user === null ? null : { ...someUser, factors: { ...noFactors, totp: userId === 'totp' }, ...user },
         project: projectId === project.id ? { ...project, ...world.project } : null,
       });
     },
@@ -241,7 +243,7 @@ test('An API key passes by its scope, in its project, until it expires', async (
 });
 
 test("A valid token needs a session that has not ended and is not older than the user's epoch", async (t) => {
-  const route = sessionRoute('passed');
+  const route = sessionRoute();
   const ask = async (token: string, world: World, expected: readonly [number, string | null]) => {
     await expectCode(t, [await startWith(t, [route], world), '/who', { headers: bearer(token) }], expected);
   };
@@ -264,7 +266,7 @@ test("A valid token needs a session that has not ended and is not older than the
 });
 
 test('A refusal without a token contains the challenge', async (t) => {
-  const http = await startWith(t, [sessionRoute('passed')]);
+  const http = await startWith(t, [sessionRoute()]);
   t.is((await http.ask('/who')).headers.get('www-authenticate'), 'Bearer');
   const invalid = await http.ask('/who', { headers: bearer('invalid') });
   t.is(invalid.headers.get('www-authenticate'), 'Bearer error="invalid_token"');
@@ -272,24 +274,24 @@ test('A refusal without a token contains the challenge', async (t) => {
 
 test('With TOTP on, a session must have passed it, and recently where the route requires that', async (t) => {
   const minutesAgo = (minutes: number) => ({
-    session: { strengthenedAt: new Date(start.getTime() - minutes * 60_000) },
+    session: passed(new Date(start.getTime() - minutes * 60_000)),
   });
-  const cases: [SessionPolicy['twoFactor'], World, number][] = [
-    ['not-yet', {}, 200],
-    ['passed', {}, 403],
-    ['passed', minutesAgo(600), 200],
-    ['fresh', minutesAgo(16), 403],
-    ['fresh', minutesAgo(15), 200],
+  const cases: [GuardedAction, World, number][] = [
+    ['begin', {}, 200],
+    ['use', {}, 403],
+    ['use', minutesAgo(600), 200],
+    ['add_totp', minutesAgo(16), 403],
+    ['add_totp', minutesAgo(15), 200],
   ];
-  for (const [twoFactor, world, status] of cases) {
-    const http = await startWith(t, [sessionRoute(twoFactor)], world);
+  for (const [action, world, status] of cases) {
+    const http = await startWith(t, [sessionRoute(action)], world);
     const code = status === 403 ? 'two_factor_required' : null;
     await expectCode(t, [http, '/who', { headers: bearer('totp') }], [status, code]);
     await expectCode(t, [http, '/who', { headers: bearer('admin') }], [200, null]);
   }
 });
 
-test('Operators are users with this platform role', async (t) => {
+test('Operators are users with this platform role whose session has passed a factor', async (t) => {
   const route = makeRoute({
     ...common,
     method: 'GET',
@@ -301,14 +303,21 @@ test('Operators are users with this platform role', async (t) => {
   });
   const ask = { headers: bearer('admin') };
   await expectCode(t, [await startWith(t, [route]), '/admin', ask], [403, 'insufficient_role']);
-  const granted = await startWith(t, [route], { user: { platformRoles: ['operator'] } });
-  await expectCode(t, [granted, '/admin', ask], [200, null]);
+  const user = { platformRoles: ['operator'] };
+  const granted = await startWith(t, [route], { user });
+  await expectCode(t, [granted, '/admin', ask], [403, 'two_factor_required']);
+  const withFactor = { ...user, factors: { ...noFactors, totp: true } };
+  const weak = await startWith(t, [route], { user: withFactor });
+  await expectCode(t, [weak, '/admin', ask], [403, 'two_factor_required']);
+  const strong = await startWith(t, [route], { user: withFactor, session: passed(start) });
+  await expectCode(t, [strong, '/admin', ask], [200, null]);
 });
 
 test('Auditors read every project without membership and change nothing, and operators do neither', async (t) => {
   const reads = projectRoute({ method: 'GET', auditors: 'admitted', apiKey: 'storage:read' });
   const ask = (world: World, route: Route) => startWith(t, [route], world);
-  const auditor = { user: { platformRoles: ['auditor'] } };
+  const user = { platformRoles: ['auditor'], factors: { ...noFactors, totp: true } };
+  const auditor = { user, session: passed(start) };
   const get = { headers: bearer('stranger') };
   await expectCode(t, [await ask(auditor, reads), touch, get], [200, null]);
   await expectCode(t, [await ask(auditor, projectRoute()), touch, post(get.headers)], [404, 'not_found']);
@@ -316,10 +325,17 @@ test('Auditors read every project without membership and change nothing, and ope
   await expectCode(t, [await ask(operator, reads), touch, get], [404, 'not_found']);
   const unknown = '/projects/0196a000-0000-7000-8000-0000000000ff/touch';
   await expectCode(t, [await ask(auditor, reads), unknown, get], [404, 'not_found']);
-  const strict = { ...auditor, project: { requireTwoFactor: true } };
-  await expectCode(t, [await ask(strict, reads), touch, get], [403, 'two_factor_required']);
-  const weak = { user: { ...auditor.user, twoFactorEnabled: true } };
-  await expectCode(t, [await ask(weak, reads), touch, get], [403, 'two_factor_required']);
+  for (const weak of [{ user }, { user: { platformRoles: ['auditor'] } }]) {
+    await expectCode(t, [await ask(weak, reads), touch, get], [403, 'two_factor_required']);
+    await expectCode(t, [await ask(weak, reads), unknown, get], [404, 'not_found']);
+    // As a member, an auditor needs no factor.
+    const member = { ...weak.user, factors: noFactors };
+    await expectCode(
+      t,
+      [await ask({ user: member }, reads), touch, { headers: bearer('admin') }],
+      [200, null],
+    );
+  }
 });
 
 test('The agent secret is 503 while none is configured, then 401 unless it is one of the two', async (t) => {
@@ -381,7 +397,7 @@ test('A client that sends wrong API keys is refused after 60 in a minute, and a 
   const [known, unknown] = keys;
   if (known === undefined || unknown === undefined) return t.fail();
   const http = await startTestHttp(t, {
-    routes: [sessionRoute('passed')],
+    routes: [sessionRoute()],
     readers: {
       access: {
         ...noReaders.access,
@@ -420,7 +436,7 @@ test('A client that sends wrong API keys is refused after 60 in a minute, and a 
 
 test('A session beyond its limit is 429', async (t) => {
   const http = await startTestHttp(t, {
-    routes: [sessionRoute('passed')],
+    routes: [sessionRoute()],
     rates: { session: { limit: 2, seconds: 60 } },
     accessTokens: { ...noKeys, verify: (name) => Promise.resolve({ valid: true, claims: claimsOf(name) }) },
     readers: {
@@ -448,7 +464,7 @@ test('An Idempotency-Key belongs to its caller, and each caller gets a separate 
     method: 'POST',
     path: '/made',
     name: 'make',
-    access: sessionAccess('not-yet'),
+    access: sessionAccess('begin'),
     request: { params: noParams, query: noQuery, body: z.strictObject({ name: z.string() }) },
     idempotent: true,
     handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),

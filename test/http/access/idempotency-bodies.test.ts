@@ -1,7 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import type { Route } from '../../../src/http/route.js';
-import { givenContext } from '../../support/given/given-stores.js';
 import { agentSecret, areaRoutes, startTestService } from '../../support/servers/http-service.js';
 
 const id = '019b7d00-0000-7000-8000-00000000abcd';
@@ -80,11 +79,9 @@ async function given(t: ExecutionContext) {
     },
   });
   const headers = await service.signUp('ada');
-  await service.verify('ada');
   const project = await service.makeProject(headers);
   await service.passTwoFactor(headers);
-  const role = { email: 'ada@example.com', role: 'operator' } as const;
-  await service.commands.grantPlatformRole(role, givenContext(7_000, service.clock.now()));
+  await service.grantRole('operator', 'ada');
   let keys = 0;
   return {
     routes: areaRoutes(service.commands, service.stores).filter(takesBody),

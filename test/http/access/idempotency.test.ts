@@ -315,6 +315,7 @@ test('Only one of several requests takes a claim that is free, or of a dead atte
   const store = makeMemoryStateStore({ clock });
   const request: IdempotentRequest = {
     ...{ scope: ['anna', 'make'], key: 'k', body: {}, keepsReply: true, progress: trackRequest() },
+    isGone: () => false,
   };
   const commands: string[] = [];
   /** Sends eight requests at once to a process that then hangs. */

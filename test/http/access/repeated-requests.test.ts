@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeReplySealer, startTestService, type TestService } from '../../support/servers/http-service.js';
 import type { Answer } from '../../support/clients/http-app.js';
-import { answered, optionsOf } from '../../support/clients/passkey-calls.js';
+import { answered, optionsOf, provePasskey } from '../../support/clients/passkey-calls.js';
 import { makeSoftwareAuthenticator } from '../../support/fakes/software-authenticator.js';
 import { givenContext, givenStores } from '../../support/given/given-stores.js';
 
@@ -137,7 +137,16 @@ test('A repeated request registers a passkey once, also after a crash that lost 
   loseReplies(1);
   const first = await create('auth/passkeys', body, 'k');
   t.is(first.status, 201, first.text);
-  t.deepEqual((await create('auth/passkeys', body, 'k')).json, first.json);
+  // A repetition has to prove the passkey, as the account has a factor now
+  t.is((await create('auth/passkeys', body, 'k')).status, 403);
+  t.is((await provePasskey({ post }, device, owner)).status, 204);
+  // The crash lost the recovery codes too
+  const again = await create('auth/passkeys', body, 'k');
+  t.deepEqual(answered(again), {
+    ...answered(first),
+    last_used_at: answered(again)['last_used_at'],
+    recovery_codes: null,
+  });
   t.is((answered(await get('/api/v1/auth/passkeys', owner))['items'] as unknown[]).length, 1);
   // Another request cannot use the challenge again
   t.is((await create('auth/passkeys', body, 'other')).status, 401);
@@ -172,6 +181,28 @@ test('A repeated invitation that was accepted meanwhile is the member', async (t
   const again = await create(path, member('eve'), 'k');
   t.is(again.status, 201, again.text);
   t.like(again.json, { id: userId, status: 'active' });
+});
+
+test('A repetition does not show again what was removed since', async (t) => {
+  const { ids, create, remove } = await given(t);
+  const project = `projects/${ids.project}`;
+  const made: readonly (readonly [string, unknown])[] = [
+    [`${project}/api-keys`, { name: 'Export', scopes: ['asset:read'] }],
+    [`${project}/shares`, { asset_id: ids.asset, password: 'open sesame' }],
+    [`${project}/members`, member('bob')],
+    [`${project}/storages`, { ...storage, bucket: 'dailies' }],
+    ['projects', { name: 'Film' }],
+  ];
+  for (const [path, body] of made) {
+    const first = await create(path, body, 'k');
+    t.is(first.status, 201, first.text);
+    t.is((await create(path, body, 'k')).text, first.text);
+    // When it is removed, then its reply is too
+    await remove(`${path}/${(first.json as { id: string }).id}`);
+    const again = await create(path, body, 'k');
+    t.is(again.status, 409, `${path} ${again.text}`);
+    t.like(again.json, { code: 'conflict' });
+  }
 });
 
 test('A late repetition issues no key again that was revoked', async (t) => {

@@ -12,6 +12,7 @@ import { makeApiKey } from '../../../src/security/tokens/api-keys.js';
 import { exampleProject, startTestHttp } from '../../support/clients/http-app.js';
 import { eventually } from '../../support/eventually.js';
 import { partial } from '../../support/fakes/partial.js';
+import { noFactors } from '../../../src/areas/accounts/domain/guard.js';
 
 const begun = new Date('2026-01-02T03:04:05.000Z');
 const later = new Date('2027-01-01T00:00:00.000Z');
@@ -20,17 +21,14 @@ const apiKeys = [7, 8].map((byte) => makeApiKey((size) => Buffer.alloc(size, byt
 
 const session: Omit<SessionAccess, 'userId'> = {
   epoch: 0,
-  methods: ['pwd'],
-  authenticatedAt: begun,
+  proofs: { authenticatedAt: begun, passedAt: { totp: null, passkey: null } },
   emailCodeAt: null,
-  strengthenedAt: null,
   expiresAt: later,
 };
 const user: UserAccess = {
   epoch: 0,
   kept_session_id: null,
-  twoFactorEnabled: false,
-  hasPasskey: false,
+  factors: noFactors,
   platformRoles: [],
   banned: false,
   document: partial({}),

@@ -1,7 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeListReader } from '../../support/clients/list-reader.js';
 import { addAsset } from '../../support/given/given-share.js';
-import { givenContext } from '../../support/given/given-stores.js';
 import { startTestService } from '../../support/servers/http-service.js';
 
 const password = 'open sesame';
@@ -211,9 +210,9 @@ test('Members are listed by role and status, and API keys by whether they have e
 });
 
 test('Nodes are listed by status and type', async (t) => {
-  const { post, owner, commands, stores, ask, list } = await start(t);
-  const role = { email: 'owner@example.com', role: 'operator' } as const;
-  await commands.grantPlatformRole(role, givenContext(7_000, stores.clock.now()));
+  const { post, owner, grantRole, passTwoFactor, ask, list } = await start(t);
+  await grantRole('operator', 'owner');
+  await passTwoFactor(owner);
   const path = '/api/v1/admin/nodes';
   for (const [n, node_type] of ['normal', 'high_defense', 'normal', 'normal'].entries()) {
     const made = await post(path, { name: `n${n}`, ip_address: `192.0.2.${n + 1}`, node_type }, owner);

@@ -2,7 +2,6 @@ import test from 'ava';
 import type { PaymentFact } from '../../../src/areas/payments/domain/payment.js';
 import { makeListReader } from '../../support/clients/list-reader.js';
 import { addAsset } from '../../support/given/given-share.js';
-import { givenContext } from '../../support/given/given-stores.js';
 import { givenPayments } from '../../support/given/payments-over-http.js';
 import { startTestService } from '../../support/servers/http-service.js';
 
@@ -101,12 +100,9 @@ test('Payments that wait are listed by platform and reason, and those in review 
 
 test('Nodes are listed in order of name, where capitals and accents do not count, and equal names by age', async (t) => {
   const service = await startTestService(t);
-  const { post, commands, stores, get, clock } = service;
-  const owner = await service.signUp('owner');
-  await service.verify('owner');
+  const { post, get, clock } = service;
+  const owner = await service.signUpAs('operator', 'owner');
   const { list, refuses } = makeListReader(t, service, owner);
-  const role = { email: 'owner@example.com', role: 'operator' } as const;
-  await commands.grantPlatformRole(role, givenContext(7_000, stores.clock.now()));
   const path = '/api/v1/admin/nodes';
   for (const [n, name] of ['edge-b', 'Édge-a', 'edge-C', 'edge-b', 'zug', '山'].entries()) {
     clock.advance(1);

@@ -4,7 +4,6 @@ import type { AuditStatus } from '../../../src/areas/audit/signing/audit-log.js'
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Answer } from '../clients/http-app.js';
 import { asObject, textOf } from '../clients/service-client.js';
-import { givenContext } from '../given/given-stores.js';
 import { startTestService } from '../servers/http-service.js';
 import { makeAuditOnDemand } from './audit-on-demand.js';
 import { readWholeLog } from './audit-scene.js';
@@ -26,13 +25,10 @@ export async function givenAudit(t: ExecutionContext) {
     },
     rates: { session: { limit: 10_000, seconds: 1 }, user: { limit: 10_000, seconds: 1 } },
   });
-  const { stores, commands, signUp, verify, makeProject, post, get } = service;
+  const { stores, signUp, grantRole, passTwoFactor, verify, makeProject, post, get } = service;
   const auditor = await signUp('auditor');
-  await verify('auditor');
-  await commands.grantPlatformRole(
-    { email: 'auditor@example.com', role: 'auditor' },
-    givenContext(1, stores.clock.now(), 'operator'),
-  );
+  await grantRole('auditor', 'auditor');
+  const factor = await passTwoFactor(auditor);
   const owner = await signUp('owner');
   const ownerId = await verify('owner');
   const [project, other] = [await makeProject(owner), await makeProject(owner)];
@@ -64,7 +60,7 @@ export async function givenAudit(t: ExecutionContext) {
     const log = { logId: 'l', atHead: true, size, root: Buffer.alloc(32), restart: null, time: null };
     lost = { contradiction: found, log };
   };
-  return { ...service, auditor, owner, ownerId, project, other, keyFor, page, sign, events, lose };
+  return { ...service, auditor, factor, owner, ownerId, project, other, keyFor, page, sign, events, lose };
 }
 
 /** Returns status and code of an error. */

@@ -49,6 +49,16 @@ export async function registerPasskey(
   return service.post(path, { credential, ...(name === undefined ? {} : { name }) }, session);
 }
 
+/** Proves the last passkey of the authenticator in a session, which has passed the strongest factor then. */
+export async function provePasskey(
+  service: Pick<TestService, 'post'>,
+  authenticator: SoftwareAuthenticator,
+  session: Headers,
+): Promise<Answer> {
+  const passkey = authenticator.get(await optionsOf(service, 'reauthenticate', session));
+  return service.post('/api/v1/auth/reauthenticate', { passkey }, session);
+}
+
 /** Signs in by the last passkey of the authenticator. */
 export async function loginByPasskey(
   service: Pick<TestService, 'post'>,

@@ -68,7 +68,7 @@ const user: Examples<UserEvent> = {
   },
   EmailChangeReverted: {
     ...{ change_id: changeId, email, email_digest: digest, previous_email_digest: otherDigest },
-    ...{ email_verified: true, voided: ['password', 'totp'] },
+    ...{ email_verified: true, voided: ['password', 'totp'], kept_passkeys: [testId] },
   },
   FormerAddressLapsed: { change_id: changeId },
   PasswordChanged: { password_hash: secret, kept_session_id: sessionId },
@@ -77,7 +77,7 @@ const user: Examples<UserEvent> = {
   TotpEnrolled: { enrolment_id: testId, secret },
   TotpConfirmed: { enrolment_id: testId, step: 7 },
   TotpStepUsed: { step: 8 },
-  TotpRemoved: {},
+  TotpRemoved: { recovery_codes: 'stay' },
   RecoveryCodesIssued: { digests: [digest, otherDigest] },
   RecoveryCodeUsed: { digest },
   UserBanned: {},

@@ -4,7 +4,6 @@ import type { PaymentMakers } from '../../../src/areas/payments/platforms/settin
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 import { startTestService } from '../servers/http-service.js';
 import { acceptedReports } from './accepted-reports.js';
-import { givenContext } from './given-stores.js';
 
 interface PlacedReply {
   readonly id: string;
@@ -25,13 +24,7 @@ export async function givenPayments(
     paymentProviders,
     ...(paymentMakers && { paymentMakers }),
   });
-  const operator = await service.signUp('operator');
-  await service.verify('operator');
-  await service.commands.grantPlatformRole(
-    { email: 'operator@example.com', role: 'operator' },
-    givenContext(7_000, service.stores.clock.now(), 'operator'),
-  );
-  await service.passTwoFactor(operator);
+  const operator = await service.signUpAs('operator');
   const buyer = await service.signUp('buyer');
   let sent = 0;
   return {

@@ -2,6 +2,7 @@ import type { ExecutionContext } from 'ava';
 import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js';
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import type { Clock } from '../../../src/kit/clock.js';
+import type { PlatformRole } from '../../../src/areas/accounts/domain/user/events.js';
 import { sealedSchema } from '../../../src/event-sourcing/ports/sealed.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';
 import { makeAccountRoutes } from '../../../src/areas/accounts/routes/account.js';
@@ -63,6 +64,11 @@ import {
 export const password = 'Correct-Horse-7';
 export const agentSecret = 'agent-canary-secret';
 
+export interface AddedTotp {
+  readonly secret: string;
+  readonly recoveryCodes: readonly string[];
+}
+
 export interface TestService extends TestHttp {
   readonly stores: GivenStores;
   readonly commands: ReturnType<typeof givenCommands>;
@@ -70,8 +76,12 @@ export interface TestService extends TestHttp {
   readonly signUp: (name: string) => Promise<{ readonly authorization: string }>;
   /** Verifies the address `name@example.com` for its account, and returns the account's id. */
   readonly verify: (name: string) => Promise<string>;
-  /** Turns the second factor on for the account of a session, which has passed it then. */
-  readonly passTwoFactor: (headers: { readonly authorization: string }) => Promise<void>;
+  /** Turns TOTP on for the account of a session, which has passed it then. */
+  readonly passTwoFactor: (headers: { readonly authorization: string }) => Promise<AddedTotp>;
+  /** Registers an account with a platform role and TOTP, and returns the header of its session, which has passed it. */
+  readonly signUpAs: (role: PlatformRole, name?: string) => Promise<{ readonly authorization: string }>;
+  /** Gives the account `name@example.com` a platform role. */
+  readonly grantRole: (role: PlatformRole, name: string) => Promise<void>;
   /** Creates a project with the entitlement `allow_s3`, and returns its id. */
   readonly makeProject: (headers: { readonly authorization: string }) => Promise<string>;
   readonly post: (path: string, json: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
@@ -140,7 +150,8 @@ export async function startTestService(
     http.ask(path, { method: 'POST', json, headers });
   let granted = 0;
   let verified = 0;
-  return {
+  let roles = 0;
+  const service: TestService = {
     ...http,
     stores,
     commands,
@@ -170,6 +181,20 @@ export async function startTestService(
       const code = totpCode(enrolled.data.secret, stores.clock.now());
       const confirmed = await post('/api/v1/auth/2fa/totp/confirm', { code }, headers);
       t.is(confirmed.status, 200, confirmed.text);
+      const { data } = confirmed.json as { data: { recovery_codes: readonly string[] } };
+      return { secret: enrolled.data.secret, recoveryCodes: data.recovery_codes };
+    },
+    grantRole: async (role, name) => {
+      await service.verify(name);
+      roles += 1;
+      const context = givenContext(7_500 + roles, stores.clock.now(), 'operator');
+      await commands.grantPlatformRole({ email: `${name}@example.com`, role }, context);
+    },
+    signUpAs: async (role, name = role) => {
+      const headers = await service.signUp(name);
+      await service.grantRole(role, name);
+      await service.passTwoFactor(headers);
+      return headers;
     },
     makeProject: async (headers) => {
       const { id } = (await post('/api/v1/projects', { name: 'Launch' }, headers)).json as { id: string };
@@ -182,6 +207,7 @@ export async function startTestService(
       return id;
     },
   };
+  return service;
 }
 
 /** Returns the routes of all areas. */

@@ -110,7 +110,7 @@ export function makeAccountCommands(
     confirmTotp: makeConfirmTotp({ ...common, secondFactors, issueRecoveryCodes }),
     removeTotp: makeRemoveTotp({ ...common, secondFactors }),
     replaceRecoveryCodes: makeReplaceRecoveryCodes({ ...common, secondFactors, issueRecoveryCodes }),
-    ...makePasskeyCommands(common),
+    ...makePasskeyCommands({ ...common, issueRecoveryCodes }),
     passSecondFactor: makePassSecondFactor({ ...common, secondFactors, sessionTokens }),
   };
 }

@@ -72,7 +72,7 @@ export function makeEmailChangeRoutes({
       tag: 'Accounts',
       summary: 'Undo a change of address by the code that was mailed to the former address',
       description:
-        'The notice of a change, which the former address gets, has the code. It is valid for 72 hours and works once. The account gets this address back; later changes are undone too. All sessions and the pending change end. The password, a second factor and recovery codes that a thief may have set or may know are void. Sign in by a mailed code then, and choose a new password.',
+        'The notice to the former address has the code, which is valid for 72 hours. The account gets this address back, and later changes are undone too. All sessions and the pending change end. A password, second factors and recovery codes that a thief may have set or may know are void.',
       request: { params: noParams, query: noQuery, body: addressRevert },
       replies: { 204: { description: 'The address is the former one.', schema: noContent } },
       errors: ['invalid_credentials'],

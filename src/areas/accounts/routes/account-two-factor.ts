@@ -1,6 +1,6 @@
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import type { TypedFactor } from '../commands/second-factor/second-factors.js';
+import type { SessionPasskey, TypedFactor } from '../commands/second-factor/second-factors.js';
 import type { RouteLimit } from '../../../http/access/limits.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { tokens, wrap, wrapped } from '../../../http/resources.js';
@@ -8,6 +8,8 @@ import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
 import { invalid } from '../../../validation/invalid-request.js';
 import { ruled } from '../../../validation/plain-words.js';
 import { defineRoute, type Route } from '../../../http/route.js';
+import type { SessionCaller } from '../../../http/access/access.js';
+import { recoveryCodesOfFirst, shownCodes } from './recovery-code-fields.js';
 
 const code = z
   .string()
@@ -19,15 +21,19 @@ const recoveryCode = z
   .meta({ description: 'In place of `code`; good for one use.', examples: ['7QK2M-9XW4T'] });
 
 const typedCode = z.strictObject({ code }).meta({ id: 'TotpCode' });
-const typedFactor = z
-  .strictObject({ code: code.optional(), recovery_code: recoveryCode.optional() })
+const codeUnlessPasskey = z
+  .strictObject({ code: code.optional() })
+  .meta({ id: 'TotpCodeUnlessPasskey', description: 'Empty with a fresh passkey.' });
+const factorFields = z.strictObject({ code: code.optional(), recovery_code: recoveryCode.optional() });
+const factorUnlessPasskey = factorFields
+  .check(ruled(oneAtMost))
+  .meta({ id: 'FactorUnlessPasskey', description: 'Empty with a fresh passkey.' });
+const typedFactor = factorFields
   .check(
-    ruled(({ code: typed, recovery_code: recovery }) => {
-      if (typed === undefined && recovery === undefined) {
+    ruled((body) => {
+      oneAtMost(body);
+      if (body.code === undefined && body.recovery_code === undefined) {
         invalid('code', 'is missing: give it, or recovery_code', 'missing');
-      }
-      if (typed !== undefined && recovery !== undefined) {
-        invalid('recovery_code', 'takes the place of code: leave one of them out', 'not_allowed');
       }
     }),
   )
@@ -40,9 +46,7 @@ const enrolment = z
   })
   .meta({ id: 'TotpEnrolment' });
 const recoveryCodes = z
-  .strictObject({
-    recovery_codes: z.array(z.string()).meta({ description: 'Ten codes, shown this one time.' }),
-  })
+  .strictObject({ recovery_codes: recoveryCodesOfFirst })
   .meta({ id: 'IssuedRecoveryCodes' });
 
 const tries: RouteLimit = { name: 'two_factor', counts: 'all' };
@@ -65,13 +69,15 @@ export function makeTwoFactorRoutes({
       path: '/api/v1/auth/2fa/totp',
       name: 'enrolTotp',
       tag: 'Accounts',
-      summary: 'Make a secret for an authenticator app; confirming its first code turns two-factor on',
+      summary: 'Make a secret for an authenticator app; confirming its first code turns TOTP on',
       request: { params: noParams, query: noQuery, body: noFields },
       replies: {
         201: { description: 'The secret, shown this one time.', schema: wrapped(enrolment) },
       },
       errors: ['conflict'],
       idempotent: true,
+      // The secret that is in use is not shown again.
+      isGone: (_, { caller: { factors } }) => factors.totp,
       cacheControl: 'no-store',
       handler: async ({ caller: { userId }, command }) => {
         const { secret, url } = await enrolTotp({ userId }, command);
@@ -83,15 +89,20 @@ export function makeTwoFactorRoutes({
       path: '/api/v1/auth/2fa/totp/confirm',
       name: 'confirmTotp',
       tag: 'Accounts',
-      summary: 'Turn two-factor on with the first code; the session has passed it herewith',
+      summary: 'Turn TOTP on with the first code; the session has passed it herewith',
       request: { params: noParams, query: noQuery, body: typedCode },
-      replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
+      replies: {
+        200: {
+          description: 'The recovery codes that come with the first factor of the account.',
+          schema: wrapped(recoveryCodes),
+        },
+      },
       errors: refusals,
       limit: tries,
       cacheControl: 'no-store',
       handler: async ({ caller: { userId, sessionId }, client, body, command }) => {
         const codes = await confirmTotp({ userId, sessionId, clientIp: client, code: body.code }, command);
-        return { status: 200, body: wrap({ recovery_codes: [...codes] }) };
+        return { status: 200, body: wrap({ recovery_codes: shownCodes(codes) }) };
       },
     }),
     defineRoute({
@@ -99,13 +110,14 @@ export function makeTwoFactorRoutes({
       path: '/api/v1/auth/2fa/totp/remove',
       name: 'removeTotp',
       tag: 'Accounts',
-      summary: 'Turn two-factor off',
-      request: { params: noParams, query: noQuery, body: typedFactor },
-      replies: { 204: { description: 'Two-factor is off.', schema: noContent } },
+      summary: 'Turn TOTP off; without a passkey, the recovery codes end too',
+      request: { params: noParams, query: noQuery, body: factorUnlessPasskey },
+      replies: { 204: { description: 'No code of the app counts any more.', schema: noContent } },
       errors: refusals,
       limit: tries,
-      handler: async ({ caller: { userId }, client, body, command }) => {
-        await removeTotp({ userId, clientIp: client, factor: factorOf(body) }, command);
+      handler: async ({ caller, client, body, command }) => {
+        const factor = factorOrPasskey(body, caller);
+        await removeTotp({ userId: caller.userId, clientIp: client, factor }, command);
         return { status: 204, body: undefined };
       },
     }),
@@ -115,13 +127,17 @@ export function makeTwoFactorRoutes({
       name: 'replaceRecoveryCodes',
       tag: 'Accounts',
       summary: 'Make new recovery codes in place of those before',
-      request: { params: noParams, query: noQuery, body: typedCode },
+      request: { params: noParams, query: noQuery, body: codeUnlessPasskey },
       replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
       errors: refusals,
       limit: tries,
       cacheControl: 'no-store',
-      handler: async ({ caller: { userId }, client, body, command }) => {
-        const codes = await replaceRecoveryCodes({ userId, clientIp: client, factor: body }, command);
+      handler: async ({ caller, client, body, command }) => {
+        const factor = factorOrPasskey(body, caller);
+        const codes = await replaceRecoveryCodes(
+          { userId: caller.userId, clientIp: client, factor },
+          command,
+        );
         return { status: 200, body: wrap({ recovery_codes: [...codes] }) };
       },
     }),
@@ -130,7 +146,8 @@ export function makeTwoFactorRoutes({
       path: '/api/v1/auth/2fa/verify',
       name: 'passSecondFactor',
       tag: 'Accounts',
-      summary: 'Pass the second factor; what needs it to be fresh is open for 15 minutes',
+      summary: 'Pass a second factor by a code',
+      description: 'A recovery code counts as a passkey, too.',
       request: { params: noParams, query: noQuery, body: typedFactor },
       replies: {
         200: {
@@ -150,6 +167,24 @@ export function makeTwoFactorRoutes({
   ];
 }
 
-function factorOf({ code: typed, recovery_code: recovery = '' }: z.output<typeof typedFactor>): TypedFactor {
+type FactorFields = z.output<typeof factorFields>;
+
+function oneAtMost({ code: typed, recovery_code: recovery }: FactorFields): void {
+  if (typed === undefined || recovery === undefined) return;
+  invalid('recovery_code', 'takes the place of code: leave one of them out', 'not_allowed');
+}
+
+function factorOf({ code: typed, recovery_code: recovery = '' }: FactorFields): TypedFactor {
   return typed === undefined ? { recoveryCode: recovery } : { code: typed };
+}
+
+/** Returns the factor of the body. Where an account has a passkey, the gate admits only sessions that have just proved it. */
+function factorOrPasskey(body: FactorFields, { factors }: SessionCaller): TypedFactor | SessionPasskey {
+  if (body.code !== undefined || body.recovery_code !== undefined) return factorOf(body);
+  if (factors.passkey) return 'passkey-of-session';
+  return invalid(
+    'code',
+    'is missing: only a session that has just proved a passkey leaves it out',
+    'missing',
+  );
 }

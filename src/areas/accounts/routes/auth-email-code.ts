@@ -62,7 +62,7 @@ export function makeEmailCodeRoutes({
       tag: 'Accounts',
       summary: 'Sign in by a mailed code',
       description:
-        'A code works once, for 10 minutes, and may be tried five times. It verifies the address. As the first proof of it, it also voids the password, sessions and second factor of before, revokes the API keys that the account issued, withdraws its invitations and removes the members that it added: the person who set them up had not shown that the address is theirs. `POST /auth/email/verify` proves an address and voids nothing. A new password is then set by `POST /auth/password` without the current one.',
+        'A code works once, for 10 minutes and five attempts. As the first proof of the address it voids the password, sessions and second factors of before, and takes back what the account gave: API keys, invitations and members. `POST /auth/email/verify` proves an address and voids nothing. `POST /auth/password` then sets a password without the current one.',
       request: { params: noParams, query: noQuery, body: codeLogin },
       replies: {
         200: {

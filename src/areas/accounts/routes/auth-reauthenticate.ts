@@ -72,7 +72,7 @@ export function makeReauthenticationRoutes({
       summary:
         'Prove the password, a mailed code or a passkey again; calls that need it are open for 15 minutes',
       description:
-        'Calls that answer 403 `reauthentication_required` need a sign-in, or this call, within the last 15 minutes. Users with two-factor authentication pass `POST /auth/2fa/verify` instead, when a call answers 403 `two_factor_required`.',
+        'The way on after 403 `reauthentication_required`, and with `passkey` after 403 `two_factor_required`: a passkey passes every factor.',
       request: { params: noParams, query: noQuery, body: presentedProof },
       replies: { 204: { description: 'The session is fresh for 15 minutes.', schema: noContent } },
       errors: [

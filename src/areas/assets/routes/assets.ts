@@ -74,6 +74,7 @@ export function makeAssetRoutes({
       replies: { 201: { description: 'The asset.', schema: assetResource } },
       errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],
       idempotent: true,
+      isGone: async ({ id }, { params: { projectId } }) => (await assets.find(projectId, id)) === null,
       check: ({ body }) => {
         checkNewAsset(factsOf(body));
       },
@@ -143,7 +144,7 @@ export function makeAssetRoutes({
       tag: 'Assets',
       summary: 'Remove an asset, and its objects with `?object=delete`',
       description:
-        'Without `object`, the objects stay in the bucket. With it, the service deletes the objects of the asset and its renditions after the reply, unless another asset has them. `undeleted-objects` of the storage lists those that it could not delete.',
+        'With `object`, the service deletes the objects of the asset and its renditions after the reply, unless another asset has them. `undeleted-objects` of the storage lists those that it could not delete.',
       request: { params: assetParams, query: removalQuery, body: noBody },
       replies: { 204: { description: 'It is removed.', schema: noContent } },
       errors: ['conflict'],

@@ -22,6 +22,7 @@ export const auditPageBody = `
 <button id="use-password" type="button" class="quiet">Use the password</button>
 </div>
 <button id="sign-in-button">Sign in</button>
+<button id="use-passkey" type="button" class="quiet" hidden>Sign in with a passkey</button>
 <p id="sign-in-note" class="note" role="alert"></p>
 <p class="faint">The page keeps the session in its memory only. A reload asks again.</p>
 </form>
@@ -30,6 +31,7 @@ export const auditPageBody = `
 <label for="factor">Code of your authenticator app, or a recovery code</label>
 <input id="factor" autocomplete="one-time-code" autocapitalize="characters" spellcheck="false" aria-describedby="second-factor-note">
 <button id="second-factor-button">Go on</button>
+<button id="prove-passkey" type="button" class="quiet" hidden>Use a passkey</button>
 <button id="start-again" type="button" class="quiet">Sign in as another account</button>
 <p id="second-factor-note" class="note" role="alert"></p>
 </form>

@@ -49,7 +49,7 @@ export function makeAuditEventRoutes({ log, reader }: AuditHistorySource): reado
       tag,
       summary: "A stream's documents as they stood at an event or a time",
       description:
-        'The fold of the stream’s events up to then, for each view of the stream. Without `as_of`, the end of the signed log. A time counts the events that were recorded until then. 404 when the stream did not exist then, and for an index at or beyond the signed size.',
+        'The fold of the stream’s events up to then, for each of its views; without `as_of`, up to the end of the signed log. 404 when the stream did not exist then, and for an index at or beyond the signed size.',
       request: {
         params: z.object({ stream: z.string() }),
         query: z.object({ as_of: momentQuery.optional() }),

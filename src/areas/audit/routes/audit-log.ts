@@ -102,7 +102,6 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
         200: { description: 'The proof.', schema: proofText, mediaType: 'text/plain' },
       },
       errors: ['not_found', 'nothing_signed'],
-      cacheControl: 'no-cache',
       handler: async ({ query }) => text(await auditProof({ log, tree }, query.index)),
     }),
     defineRoute({
@@ -118,7 +117,6 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
         200: { description: 'The hashes.', schema: hashesText, mediaType: 'text/plain' },
       },
       errors: ['not_found', 'nothing_signed', 'invalid_request'],
-      cacheControl: 'no-cache',
       handler: async ({ query: { from, to } }) => {
         if (from > to) invalid('query.from', 'must not be greater than to', 'not_allowed');
         const signed = await readSignedLog(log);
@@ -138,7 +136,6 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
         200: { description: 'A signed note.', schema: noteText, mediaType: 'text/plain' },
       },
       errors: ['nothing_signed'],
-      cacheControl: 'no-cache',
       handler: async () => text(servedNote(await readSignedLog(log)) ?? ''),
     }),
     ...resourceRoutes(),

@@ -68,6 +68,7 @@ export function makeAdminNodeRoutes({
       replies: { 201: { description: 'The node, `unknown` until it is checked.', schema: operatedNode } },
       entityTag: true,
       idempotent: true,
+      isGone: async ({ id }) => (await nodes.find(id)) === null,
       check: ({ body }) => {
         describeNewNode(body);
       },

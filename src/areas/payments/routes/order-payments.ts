@@ -85,7 +85,7 @@ export function makeOrderPaymentRoutes({
       summary: 'Give the money of an order back, or a part of it',
       description:
         'Asks the platform. Its callback confirms the refund and moves the order. After 503, repeat the call with the same ' +
-        '`Idempotency-Key`, or with `repeats`: the platform then makes one refund. Until then the payment has no other refund.',
+        '`Idempotency-Key`, or with `repeats`: the platform then makes one refund.',
       request: { params: orderParams, query: noQuery, body: refundRequest },
       replies: { 201: { description: 'The refund, which the platform took on.', schema: orderRefund } },
       errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],

@@ -10,6 +10,7 @@ import { creationQuery, pageOf, readCreationPage } from '../../../../projections
 import { noBody, noFields, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
+import { guard } from '../../accounts/domain/guard.js';
 
 const path = '/api/v1/orders';
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
@@ -94,7 +95,9 @@ export function makeOrderRoutes({
         checkOrder(orderedIn(body));
       },
       handler: async ({ body, caller, command }) => {
-        const buyer = { userId: caller.userId, twoFactorEnabled: caller.meetsTwoFactor };
+        const { userId, factors, proofs } = caller;
+        const guarded = guard('enter_guarded_project', factors, proofs, command.time);
+        const buyer = { userId, guarded };
         const { resource, revision } = await placeOrder({ buyer, ...orderedIn(body) }, command);
         return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },

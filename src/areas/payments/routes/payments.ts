@@ -110,7 +110,7 @@ export function makePaymentRoutes({
       tag: 'Payments',
       summary: 'Dismiss callbacks that lead to no order, a hundred at a time',
       description:
-        'For those of other shops that share an account with the platform. Looks at a hundred that wait, the longest received first; ' +
+        'For those of other shops that share an account with the platform. Looks at the hundred oldest; ' +
         '`next` says where to go on. What has found its order meanwhile, or was decided on, stays as it is.',
       request: { params: noParams, query: noQuery, body: dismissalRequest },
       replies: {

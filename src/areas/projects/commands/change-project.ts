@@ -9,8 +9,7 @@ import type { ProjectResource } from '../../../../projections/projects/projects/
 
 export interface ChangeProjectInput {
   readonly projectId: string;
-  /** `twoFactorEnabled`: by TOTP, or by the passkey of the session. */
-  readonly actor: { readonly id: string; readonly twoFactorEnabled: boolean };
+  readonly actorId: string;
   /** Undefined fields do not change. */
   readonly name: string | undefined;
   readonly requireTwoFactor: boolean | undefined;
@@ -21,7 +20,7 @@ export interface ChangeProjectInput {
 
 /**
  * Changes a project's name, the requirement of two-factor authentication, and the settings of its shares.
- * @throws CommandRejected invalid_request, project_not_found, two_factor_required; PreconditionFailed
+ * @throws CommandRejected invalid_request, project_not_found; PreconditionFailed
  */
 export type ChangeProject = (
   input: ChangeProjectInput,
@@ -33,7 +32,11 @@ export function makeChangeProject({
   handler,
   projects,
 }: Pick<ProjectDeps, 'handler' | 'projects'>): ChangeProject {
-  return async ({ projectId, actor, name, requireTwoFactor, accentColor, openShares }, context, options) => {
+  return async (
+    { projectId, actorId, name, requireTwoFactor, accentColor, openShares },
+    context,
+    options,
+  ) => {
     const change = {
       type: 'Change',
       name: name === undefined ? undefined : checkName(name),
@@ -41,16 +44,12 @@ export function makeChangeProject({
       accentColor: accentColor?.toLowerCase() ?? accentColor,
       openShares,
     } as const;
-    if (requireTwoFactor === true && !actor.twoFactorEnabled) {
-      // The actor would lose access.
-      rejectProject('two_factor_required', 'turn two-factor authentication on for your own account first');
-    }
     const target = { aggregate: projectAggregate, id: projectId };
     // The requirement takes access from members without a second factor, and `openShares: false` from visitors.
     const { documents } = await handler.handle(target, change, context, { ...options, revokesAccess: true });
     // Null where another member removed the actor meanwhile.
     return (
-      (await projects.after(documents, actor.id)) ??
+      (await projects.after(documents, actorId)) ??
       rejectProject('project_not_found', 'there is no such project')
     );
   };

@@ -70,11 +70,12 @@ export function makeApiKeyRoutes({
       tag: 'API keys',
       summary: 'Issue an API key',
       description:
-        'Only this reply shows the key. With an `Idempotency-Key`, a repetition gets the same reply for 24 hours; where the service lost the reply in a crash, it is 409, and the key can be revoked.',
+        'Only this reply shows the key. With an `Idempotency-Key`, a repetition gets the same reply for 24 hours. It is 409 where a crash lost the reply, and where the key was revoked since.',
       request: { params: projectParams, query: noQuery, body: apiKeyIssue },
       replies: { 201: { description: 'The key.', schema: issuedApiKey } },
       errors: ['conflict'],
       idempotent: true,
+      isGone: ({ id }, { project }) => !project.document.body.api_keys.some((key) => key.id === id),
       check: ({ body, ...times }) => {
         checkKeyIssue({ ...body, expiresAt: dateOf(body.expires_at) }, times);
       },

@@ -30,7 +30,7 @@ export function makeBillingRoutes({
       tag: 'Projects',
       summary: 'Offer the billing of a project to another owner, or take it',
       description:
-        'The assets of a project use the capacity of one owner, `billed_to`. It stays so until the other owner accepts at `/api/v1/auth/invitations`, within 30 days. An offer replaces an earlier one, and an offer to the present payer ends it.',
+        'The assets of a project use the capacity of one owner, `billed_to`, until the other owner accepts at `/api/v1/auth/invitations` within 30 days. An offer replaces an earlier one, and one to the present payer ends it.',
       request: { params: projectParams, query: noQuery, body: billingOffer },
       replies: { 200: { description: 'The project.', schema: projectResource } },
       errors: ['conflict', 'email_not_verified', 'too_many_attempts'],

@@ -65,15 +65,17 @@ export function makeMemberRoutes({
       tag: 'Members',
       summary: 'Add a member by e-mail address, or invite them',
       description:
-        'Whoever has an account with this address and has verified it is a member at once (`active`), and gets a mail. Anybody else is invited by mail (`invited`), and is a member once an account with that address has verified it. The role `owner` is only offered (`offered`): the person accepts it at `/api/v1/auth/invitations` within 30 days. Owners may add any role, admins editors and viewers. Where mail is configured, the caller has proved an address (403 `email_not_verified`). How many addresses a project and a user may invite or add in a day, and how often an address may be, is limited (429). The reply shows the address: callers are admins or owners.',
+        'An account that has proved this address is a member at once (`active`) and gets a mail. Any other address is invited by mail (`invited`), and its account is a member once it has proved the address. The role `owner` is only offered (`offered`): the person accepts it at `/api/v1/auth/invitations` within 30 days. Owners add any role, admins editors and viewers. Where mail is configured, the caller has proved an address (403 `email_not_verified`). Limits (429) count by project, user and address.',
       request: { params: projectParams, query: noQuery, body: memberAddition },
       replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
+      // An invitation that ended may have been accepted.
+      isGone: ({ id, status }, { project }) => status === 'active' && project.roleOf(id) === null,
       check: ({ body }) => {
         checkAddress(body.email);
       },
-      needsFresh: ({ body }) => body.role === 'owner',
+      guards: ({ body }) => (body.role === 'owner' ? 'change_owners' : null),
       handler: async ({ params: { projectId }, body, caller, command }) => {
         return { status: 201, body: await addMember({ projectId, ...actingOf(caller), ...body }, command) };
       },
@@ -85,12 +87,12 @@ export function makeMemberRoutes({
       tag: 'Members',
       summary: "Change a member's role, or that of an invitation",
       description:
-        'Owners may change everybody, admins editors and viewers. The role `owner` is only offered (`offered`): the member keeps the old role and accepts at `/api/v1/auth/invitations` within 30 days; another role withdraws the offer. The last owner keeps the role, and so does the owner to whom the project is billed. Whoever is no admin any more loses the API keys that they issued, and the invitations that they made end. A higher role causes a mail, which is limited like invitations (429).',
+        'Owners change every member, admins editors and viewers. The role `owner` is only offered (`offered`), as in `addMember`; another role withdraws the offer. The last owner and the owner to whom the project is billed keep the role. A member who is no admin any more loses the API keys and open invitations that they issued. A higher role causes a mail, which is limited like invitations (429).',
       request: { params: memberParams, query: noQuery, body: memberChange },
       replies: { 200: { description: 'The member.', schema: memberResource } },
       errors: ['conflict', 'email_not_verified', 'too_many_attempts'],
-      needsFresh: ({ params: { memberId }, body, project }) =>
-        body.role === 'owner' || project.roleOf(memberId) === 'owner',
+      guards: ({ params: { memberId }, body, project }) =>
+        body.role === 'owner' || project.roleOf(memberId) === 'owner' ? 'change_owners' : null,
       handler: async ({ params: { projectId, memberId }, body, caller, command }) => {
         const change = { projectId, ...actingOf(caller), memberId, ...body };
         const changed = await changeMemberRole(change, command);
@@ -104,11 +106,12 @@ export function makeMemberRoutes({
       tag: 'Members',
       summary: 'Remove a member, leave, or withdraw an invitation or an offer',
       description:
-        'Owners may remove everybody, admins editors and viewers, and everybody themselves; the last owner stays, and the owner to whom the project is billed. API keys that the member issued are revoked, and invitations that they made end. With the id of an offer of ownership, an owner withdraws it.',
+        'Owners remove every member, admins editors and viewers, and each member leaves; the last owner stays, and the owner to whom the project is billed. The API keys and open invitations of the member end. With the id of an offer of ownership, an owner withdraws it.',
       request: { params: memberParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'They have no access any more.', schema: noContent } },
       errors: ['conflict'],
-      needsFresh: ({ params: { memberId }, project }) => project.roleOf(memberId) === 'owner',
+      guards: ({ params: { memberId }, project }) =>
+        project.roleOf(memberId) === 'owner' ? 'change_owners' : null,
       handler: async ({ params: { projectId, memberId }, caller, command }) => {
         const { userId: actorId } = refuseKey(caller);
         await removeMember({ projectId, actorId, memberId }, command);

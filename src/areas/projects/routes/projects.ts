@@ -30,7 +30,7 @@ const projectChange = z
       .boolean()
       .meta({
         description:
-          'Whether members need two-factor authentication for every call on the project. Only owners who have it themselves may demand it.',
+          'Whether members need a second factor for every call on the project. Owners who demand it need one.',
       })
       .optional(),
     accent_color: z
@@ -76,6 +76,7 @@ export function makeProjectRoutes({
       replies: { 201: { description: 'The project.', schema: projectResource } },
       errors: ['project_limit_reached'],
       idempotent: true,
+      isGone: async ({ id }) => (await projects.access(id)) === null,
       check: ({ body }) => {
         checkNewProject(body);
       },
@@ -126,14 +127,17 @@ export function makeProjectRoutes({
       replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
       ifMatch: true,
-      // These let members in without a second factor, and visitors without a password.
-      needsFresh: ({ body }) => body.require_2fa === false || body.open_shares === true,
+      guards: ({ body }) => {
+        if (body.require_2fa !== undefined) return body.require_2fa ? 'set_require_2fa' : 'unset_require_2fa';
+        // It lets visitors in without a password.
+        return body.open_shares === true ? 'allow_open_shares' : null;
+      },
       handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
-        const { userId: id, meetsTwoFactor: twoFactorEnabled } = refuseKey(caller);
+        const { userId: actorId } = refuseKey(caller);
         const { resource, revision } = await changeProject(
           {
             projectId,
-            actor: { id, twoFactorEnabled },
+            actorId,
             name: body.name,
             requireTwoFactor: body.require_2fa,
             accentColor: body.accent_color,

@@ -146,6 +146,7 @@ export function makeStorageRoutes({
       errors: ['conflict'],
       entityTag: true,
       idempotent: true,
+      isGone: async ({ id }, { params: { projectId } }) => (await storages.find(projectId, id)) === null,
       check: ({ body }) => {
         checkNewStorage(body);
       },

@@ -358,10 +358,10 @@ test('The proof of an address by its owner voids the credentials of a stranger w
   const { secret } = await commands.enrolTotp({ userId }, next());
   const factor = { userId, sessionId: strangerSession, clientIp: client.clientIp };
   await commands.confirmTotp({ ...factor, code: totpCode(secret, next().time) }, next());
-  t.true((await commands.users.access(userId))?.twoFactorEnabled);
+  t.true((await commands.users.access(userId))?.factors.totp);
   const { user, tokens } = await signIn((await send()) ?? '');
   t.like(user, { email_verified: true, two_factor_enabled: false });
-  t.false((await commands.users.access(userId))?.twoFactorEnabled);
+  t.false((await commands.users.access(userId))?.factors.totp);
   const epoch = (await sessions.access(strangerSession))?.epoch ?? -1;
   const session = { id: refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '', epoch: 1 };
   t.true(epoch < session.epoch, 'the earlier session has an older epoch');

@@ -29,7 +29,7 @@ const reverted = {
   type: 'EmailChangeReverted',
   data: {
     ...{ change_id: changeId, email: userRegistered.data.email, email_digest: digest, email_verified: true },
-    ...{ previous_email_digest: otherDigest, voided: ['password'] },
+    ...{ previous_email_digest: otherDigest, voided: ['password'], kept_passkeys: [] },
   },
 } as const satisfies UserEvent;
 const thirdDigest = 'ef'.repeat(32);

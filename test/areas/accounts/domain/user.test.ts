@@ -181,7 +181,7 @@ const codesIssued: UserEvent = { type: 'RecoveryCodesIssued', data: { digests: [
 const on = [userRegistered, totpEnrolled, totpConfirmed, codesIssued] as const;
 const stepUsed = (step: number): UserEvent => ({ type: 'TotpStepUsed', data: { step } });
 const codeUsed: UserEvent = { type: 'RecoveryCodeUsed', data: { digest } };
-const removed: UserEvent = { type: 'TotpRemoved', data: {} };
+const removed: UserEvent = { type: 'TotpRemoved', data: { recovery_codes: 'end' } };
 
 const enrol: UserCommand = { type: 'EnrolTotp', enrolmentId, secret: totpSecret };
 const confirm: UserCommand = { type: 'ConfirmTotp', enrolmentId, step: totpStep, recoveryCodes: [digest] };

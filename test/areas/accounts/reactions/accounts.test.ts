@@ -118,7 +118,7 @@ test('An account without a proof is erased 30 days after its mail, unless it has
     next(),
   );
   const order = { planId: 'capacity-100g', provider: 'standard' } as const;
-  await commands.placeOrder({ buyer: { userId: idOf('buyer'), twoFactorEnabled: false }, ...order }, next());
+  await commands.placeOrder({ buyer: { userId: idOf('buyer'), guarded: null }, ...order }, next());
   await stores.handler.handle(user(idOf('banned')), { type: 'Ban' }, next());
   for (const name of names.filter((each) => each !== 'unmailed')) await mailed(idOf(name));
   const reaction = makePurgeUnprovedAccounts({ ...stores, ...commands, unprovedAccountDays: 30 });

@@ -6,7 +6,12 @@ import {
   statusOf,
 } from '../../../support/given/fresh-account.js';
 import { totpCode } from '../../../support/fakes/authenticator-app.js';
-import { answered, loginByPasskey, registerPasskey } from '../../../support/clients/passkey-calls.js';
+import {
+  answered,
+  loginByPasskey,
+  registerPasskey,
+  sessionOf,
+} from '../../../support/clients/passkey-calls.js';
 import { asObject, textOf } from '../../../support/clients/service-client.js';
 import { makeSoftwareAuthenticator } from '../../../support/fakes/software-authenticator.js';
 import { password } from '../../../support/servers/http-service.js';
@@ -84,12 +89,19 @@ test('A revert voids the passkeys that a thief may have registered, and keeps th
     const first = await account.signIn();
     t.is((await registerPasskey(account, device, { authorization: first.authorization })).status, 201);
     if (isOld) account.clock.advance(73 * hourMs);
-    await account.changeAddress(await account.signIn(), thief);
-    t.is((await loginByPasskey(account, device)).status, 200);
+    const stolen = sessionOf(await loginByPasskey(account, device));
+    const young = makeSoftwareAuthenticator();
+    t.is((await registerPasskey(account, young, stolen)).status, 201);
+    await account.changeAddress(stolen, thief);
+    t.is((await loginByPasskey(account, young)).status, 200);
     // When the owner puts the address back
     t.is((await account.revert(owner, await account.revertCodeFor(owner))).status, 204);
     // Then only a passkey that is older than any thief signs in
     t.is((await loginByPasskey(account, device)).status, isOld ? 200 : 401);
+    t.is((await loginByPasskey(account, young)).status, 401);
+    // and beside it the password stays
+    const byPassword = await account.post('/api/v1/auth/login', { email: owner, password });
+    t.is(byPassword.status, isOld ? 200 : 401);
     const { authorization } = await signInByCode(account, owner);
     const { items } = answered(await account.get('/api/v1/auth/passkeys', { authorization }));
     t.is((items as readonly unknown[]).length, isOld ? 1 : 0);

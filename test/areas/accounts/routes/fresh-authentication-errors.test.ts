@@ -3,7 +3,7 @@ import type { ProjectAccess } from '../../../../projections/projects/projects/re
 import type { UserAccess } from '../../../../projections/accounts/users/reader.js';
 import type { SessionCaller } from '../../../../src/http/access/access.js';
 import { documentedErrors } from '../../../../src/http/document/documented-errors.js';
-import { makeGate, requireFresh } from '../../../../src/http/access/gate.js';
+import { makeGate, requireGuarded } from '../../../../src/http/access/gate.js';
 import { HttpError } from '../../../../src/http/replies/http-error.js';
 import type { Route } from '../../../../src/http/route.js';
 import { limitsFrom } from '../../../../src/security/rates/limits.js';
@@ -14,10 +14,12 @@ import { userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenStores } from '../../../support/given/given-stores.js';
 import { areaRoutes } from '../../../support/servers/http-service.js';
+import { noFactors } from '../../../../src/areas/accounts/domain/guard.js';
 
 const clock = makeTestClock();
 const longAgo = new Date(clock.now().getTime() - 3_600_000);
 
+const withTotp = { ...noFactors, totp: true };
 const caller: SessionCaller = {
   ...{
     kind: 'session',
@@ -25,33 +27,35 @@ const caller: SessionCaller = {
     userId,
     sessionId: userId,
     sessionEpoch: 0,
-    methods: ['pwd'],
   },
-  ...{ authenticatedAt: longAgo, emailCodeAt: null, platformRoles: ['operator', 'auditor'] },
-  ...{ twoFactorEnabled: false, meetsTwoFactor: false, strengthenedAt: null },
+  ...{ emailCodeAt: null, platformRoles: ['operator', 'auditor'] },
+  factors: noFactors,
+  proofs: { authenticatedAt: longAgo, passedAt: { totp: null, passkey: null } },
   user: partial<UserAccess>({}),
 };
 /** Sessions that signed in an hour ago. */
 const staleCallers: Readonly<Record<string, SessionCaller>> = {
   'a user without a second factor': caller,
-  'a user whose session has not passed the second factor': { ...caller, twoFactorEnabled: true },
+  'a user whose session has not passed the second factor': { ...caller, factors: withTotp },
   'a user whose session passed the second factor long ago': {
     ...caller,
-    ...{ twoFactorEnabled: true, meetsTwoFactor: true, strengthenedAt: longAgo },
+    factors: withTotp,
+    proofs: { authenticatedAt: longAgo, passedAt: { totp: longAgo, passkey: null } },
   },
   'a user who signed in by a passkey long ago': {
     ...caller,
-    ...{ methods: ['passkey'], meetsTwoFactor: true, strengthenedAt: longAgo },
+    factors: { ...noFactors, passkey: true },
+    proofs: { authenticatedAt: longAgo, passedAt: { totp: longAgo, passkey: longAgo } },
   },
 };
 const project = partial<ProjectAccess>({
-  requireTwoFactor: true,
+  requireTwoFactor: false,
   entitlements: { allow_s3: true },
   roleOf: () => 'owner',
 });
 
 /** Returns the code by which the route refuses the caller; null where it does not. */
-async function refusalOf({ access, needsFresh }: Route, stale: SessionCaller): Promise<string | null> {
+async function refusalOf({ access, guards }: Route, stale: SessionCaller): Promise<string | null> {
   const gate = makeGate({
     authenticator: {
       session: () => Promise.resolve({ caller: stale, project }),
@@ -69,7 +73,7 @@ async function refusalOf({ access, needsFresh }: Route, stale: SessionCaller): P
       noteAllowance: () => undefined,
     };
     await gate(access, request, () => ({ projectId: userId }));
-    if (needsFresh !== undefined) requireFresh(stale, clock.now());
+    if (guards !== undefined) requireGuarded('change_owners', stale, clock.now());
     return null;
   } catch (error) {
     if (error instanceof HttpError) return error.code;
@@ -94,14 +98,7 @@ test('Every route documents each error by which it refuses a session that is not
     t.is(documented.includes('reauthentication_required'), asks, route.name);
     if (asks) needing.push(route.name);
   }
-  for (const name of [
-    'resolvePayment',
-    'recordPayment',
-    'dismissUnmatchedPayments',
-    'changePassword',
-    'offerBilling',
-    'addMember',
-  ]) {
+  for (const name of ['changePassword', 'registerPasskey', 'offerBilling', 'addMember']) {
     t.true(needing.includes(name), name);
   }
 });

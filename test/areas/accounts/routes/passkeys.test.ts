@@ -5,6 +5,7 @@ import {
   answered,
   loginByPasskey,
   optionsOf,
+  provePasskey,
   registerPasskey,
   sessionOf,
 } from '../../../support/clients/passkey-calls.js';
@@ -29,7 +30,8 @@ test('A passkey is registered, listed, named and removed', async (t) => {
   // When it registers a passkey
   const registered = await registerPasskey(service, device, ada, { name: '  Laptop ' });
   t.is(registered.status, 201, registered.text);
-  const passkey = answered(registered);
+  const { recovery_codes: codes, ...passkey } = answered(registered);
+  t.is((codes as readonly string[]).length, 10);
   t.like(passkey, { name: 'Laptop', last_used_at: null, synced: true, backed_up: true, aaguid: zeros });
   t.deepEqual(passkey['transports'], ['internal', 'hybrid']);
   // Then the account lists it, and the reply shows no key and no credential id
@@ -44,9 +46,9 @@ test('A passkey is registered, listed, named and removed', async (t) => {
   t.is((await service.ask(own, { method: 'PATCH', json: { name: 'Mine' }, headers: eve })).status, 404);
   t.is((await service.ask(own, { method: 'DELETE', headers: eve })).status, 404);
   // and after the removal it signs in no more
-  t.is((await loginByPasskey(service, device)).status, 200);
-  t.is((await service.ask(own, { method: 'DELETE', headers: ada })).status, 204);
-  t.is((await service.ask(own, { method: 'DELETE', headers: ada })).status, 404);
+  const strong = sessionOf(await loginByPasskey(service, device));
+  t.is((await service.ask(own, { method: 'DELETE', headers: strong })).status, 204);
+  t.is((await service.ask(own, { method: 'DELETE', headers: strong })).status, 404);
   t.is((await loginByPasskey(service, device)).status, 401);
   t.deepEqual(answered(await service.get(path, ada)), { items: [], next_cursor: null });
 });
@@ -57,6 +59,7 @@ test('The options name no passkey and no person to strangers, and exclude the ow
   const device = makeSoftwareAuthenticator();
   const created = await registerPasskey(service, device, ada);
   t.is(created.status, 201);
+  t.is((await provePasskey(service, device, ada)).status, 204);
   const login = answered(await service.post('/api/v1/auth/passkey-login/options', {}));
   t.deepEqual(Object.keys(asObject(login['publicKey'])).sort(), [
     'challenge',
@@ -137,6 +140,7 @@ async function someSecret({ stores }: Awaited<ReturnType<typeof startTestService
 const refusedAtSignIn: readonly (readonly [string, Deviations])[] = [
   ['another origin', { origin: 'https://example.org.evil.test' }],
   ['a page in a frame of another origin', { crossOrigin: true }],
+  ['a top origin without a frame', { topOrigin: 'https://evil.test' }],
   ['another relying party', { rpId: 'evil.test' }],
   ['no user verification', { isVerified: false }],
   ['no user presence', { isPresent: false }],
@@ -213,6 +217,7 @@ test('A challenge is good for one use, for five minutes, and for one purpose', a
   const statuses = await Promise.all([signIn(credential), signIn(credential)]);
   t.deepEqual(statuses.sort(), [200, 401]);
   t.is(await signIn(device.get(login)), 401, 'a new signature over the used challenge');
+  t.is((await provePasskey(service, device, ada)).status, 204);
   // A challenge of a registration signs no one in, and that of another session registers nothing
   const forRegistration = await optionsOf(service, 'register', ada);
   t.is(await signIn(device.get({ ...login, challenge: forRegistration.challenge })), 401);
@@ -244,6 +249,8 @@ test('A challenge is good for one use, for five minutes, and for one purpose', a
 const refusedAtRegistration: readonly (readonly [string, Deviations])[] = [
   ['another origin', { origin: 'https://evil.test' }],
   ['a page in a frame of another origin', { crossOrigin: true }],
+  ['a top origin without a frame', { topOrigin: 'https://evil.test' }],
+  ['a key that is no point of the curve', { y: Buffer.alloc(32, 1) }],
   ['another relying party', { rpId: 'evil.test' }],
   ['no user verification', { isVerified: false }],
   ['the type of a sign-in', { type: 'webauthn.get' }],
@@ -274,6 +281,21 @@ for (const [what, deviations] of refusedAtRegistration) {
   });
 }
 
+test('A credential id of another account is not registered again', async (t) => {
+  const service = await startTestService(t);
+  const [ada, eve] = [await service.signUp('ada'), await service.signUp('eve')];
+  const device = makeSoftwareAuthenticator();
+  const credential = device.create(await optionsOf(service, 'register', ada));
+  t.is((await service.post(path, { credential }, ada)).status, 201);
+  // When another account presents the id with another key
+  const id = Buffer.from(credential.id, 'base64url');
+  const refused = await registerPasskey(service, makeSoftwareAuthenticator(), eve, { id });
+  // Then it has no passkey, and the first account signs in as before
+  t.is(refused.status, 409, refused.text);
+  t.deepEqual(answered(await service.get(path, eve)), { items: [], next_cursor: null });
+  t.is((await loginByPasskey(service, device)).status, 200);
+});
+
 test('A passkey makes a session fresh again, once for each challenge of this session', async (t) => {
   // Given a session by password that is no longer fresh, and its renewed access token
   const service = await startTestService(t);
@@ -288,7 +310,7 @@ test('A passkey makes a session fresh again, once for each challenge of this ses
   const { token } = await service.commands.accessTokens.sign(claims);
   const session = { authorization: `Bearer ${token}` };
   t.like((await service.post('/api/v1/auth/passkey-options', {}, session)).json, {
-    code: 'reauthentication_required',
+    code: 'two_factor_required',
   });
   // When the passkey answers a challenge of a sign-in, then the session stays as it is
   const prove = async (options: Awaited<ReturnType<typeof optionsOf>>) =>
@@ -355,6 +377,7 @@ test('The first proof of an address by a code voids the passkeys that a stranger
     { type: 'EmailVerified', data: { email_digest: emailDigest } },
     { type: 'CredentialsVoided', data: {} },
   ] as const;
+  t.is((await provePasskey(service, device, ada)).status, 204);
   // A registration that is under way while the address is proved does not survive either
   const credential = makeSoftwareAuthenticator().create(await optionsOf(service, 'register', ada));
   const verdict = await service.commands.accessTokens.verify(ada.authorization.slice('Bearer '.length));
@@ -387,7 +410,10 @@ test('A banned account does not sign in by its passkey', async (t) => {
 test('An account has at most 20 passkeys', async (t) => {
   const service = await startTestService(t, { rates: { two_factor: { limit: 100, seconds: 60 } } });
   const ada = await service.signUp('ada');
-  for (let made = 0; made < 20; made += 1) {
+  const device = makeSoftwareAuthenticator();
+  t.is((await registerPasskey(service, device, ada)).status, 201);
+  t.is((await provePasskey(service, device, ada)).status, 204);
+  for (let made = 1; made < 20; made += 1) {
     t.is((await registerPasskey(service, makeSoftwareAuthenticator(), ada)).status, 201);
   }
   const refused = await service.post('/api/v1/auth/passkey-options', {}, ada);

@@ -51,5 +51,5 @@ test('The bytes of a tile and of events may be cached for ever, and those of a c
   const tile = await get('/audit/log/tile/0/000.p/2', auditor);
   t.is(tile.headers.get('content-length'), '64');
   t.is(tile.headers.get('content-type'), 'application/octet-stream');
-  t.is((await get('/audit/log/checkpoint', auditor)).headers.get('cache-control'), 'no-cache');
+  t.is((await get('/audit/log/checkpoint', auditor)).headers.get('cache-control'), 'no-store');
 });

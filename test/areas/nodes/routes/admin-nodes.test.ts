@@ -1,6 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
 import { nodeId as unknownId } from '../../../support/examples/ids.js';
-import { givenContext } from '../../../support/given/given-stores.js';
 import { agentSecret, startTestService } from '../../../support/servers/http-service.js';
 
 const path = '/api/v1/admin/nodes';
@@ -14,12 +13,7 @@ interface Node {
 
 async function start(t: ExecutionContext) {
   const service = await startTestService(t);
-  const [operator, person] = [await service.signUp('operator'), await service.signUp('person')];
-  await service.verify('operator');
-  await service.commands.grantPlatformRole(
-    { email: 'operator@example.com', role: 'operator' },
-    givenContext(7_000, service.stores.clock.now(), 'operator'),
-  );
+  const [operator, person] = [await service.signUpAs('operator'), await service.signUp('person')];
   const ask = (method: string, to: string, json?: unknown, headers: Readonly<Record<string, string>> = {}) =>
     service.ask(to, {
       method,

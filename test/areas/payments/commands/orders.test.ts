@@ -14,7 +14,8 @@ import { outcomeOf } from '../../../support/given/outcome-of.js';
 import { partial } from '../../../support/fakes/partial.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
-const buyer = { userId, twoFactorEnabled: false };
+const guarded = { code: 'two_factor_required', message: 'the session has passed none' } as const;
+const buyer: PlaceOrderInput['buyer'] = { userId, guarded };
 const input: PlaceOrderInput = { buyer, planId: 'capacity-100g', provider: 'standard' };
 
 async function given() {
@@ -64,7 +65,7 @@ test('The owners and admins of a project buy for it', async (t) => {
   const target = { aggregate: projectAggregate, id: resource.id };
   const buy = (n: number, as = buyer) =>
     outcomeOf(placeOrder({ ...forProject, buyer: as }, givenContext(n, at)));
-  const other = { userId: otherUserId, twoFactorEnabled: false };
+  const other = { userId: otherUserId, guarded };
   const added = { user_id: otherUserId, invitation_id: null };
   t.is(await buy(2), 'passed');
   t.is(await buy(3, other), 'project_not_found');
@@ -89,7 +90,7 @@ test('The owners and admins of a project buy for it', async (t) => {
     at,
   );
   t.is(await buy(6, other), 'two_factor_required');
-  t.is(await buy(7, { ...other, twoFactorEnabled: true }), 'passed');
+  t.is(await buy(7, { ...other, guarded: null }), 'passed');
   const page = { limit: 10, descending: true };
   t.is((await orders.page({ projectId: resource.id }, page, {})).items.length, 3);
   t.is((await orders.page({ userId: otherUserId }, page, {})).items.length, 2);

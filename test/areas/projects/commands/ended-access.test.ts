@@ -96,10 +96,8 @@ const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) =
     commands.changeMemberRole({ ...inProject, memberId: admin.userId, role: 'viewer' }, context),
   'revoking an API key': ({ commands, inProject, keyId }, context) =>
     commands.revokeApiKey({ ...inProject, keyId }, context),
-  'demanding two-factor authentication': ({ commands, inProject }, context) => {
-    const actor = { id: inProject.actorId, twoFactorEnabled: true };
-    return commands.changeProject({ ...inProject, actor, name: undefined, requireTwoFactor: true }, context);
-  },
+  'demanding two-factor authentication': ({ commands, inProject }, context) =>
+    commands.changeProject({ ...inProject, name: undefined, requireTwoFactor: true }, context),
   'proving an address for the first time': ({ commands, code }, context) =>
     commands.loginByEmailCode({ email: 'eve@example.com', code, ...client, clientIp: '192.0.2.1' }, context),
   "changing a share's password": ({ commands, share }, context) =>

@@ -308,16 +308,3 @@ test('The digest that the project keeps is that of the issued key', async (t) =>
   t.regex(key, /^stw_/);
   t.is(await codeOf(issueApiKey({ ...input, expiresAt: undefined }, context)), 'api_key_issued_before');
 });
-
-test('Only a user with two-factor authentication can require it', async (t) => {
-  const { changeProject, projectId, projects, codeOf } = await givenProject();
-  const demand = { projectId, name: undefined, requireTwoFactor: true };
-  const actor = { id: userId, twoFactorEnabled: true };
-  const without = changeProject(
-    { ...demand, actor: { ...actor, twoFactorEnabled: false } },
-    givenContext(2, at),
-  );
-  t.is(await codeOf(without), 'two_factor_required');
-  t.like(await changeProject({ ...demand, actor }, givenContext(3, at)), { resource: { require_2fa: true } });
-  t.true((await projects.access(projectId))?.requireTwoFactor);
-});

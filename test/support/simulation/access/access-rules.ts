@@ -14,7 +14,7 @@ export interface Rule {
   /** The scope that a key needs. Without one, keys are refused. */
   readonly keys?: string;
   /** Whether platform auditors may GET in every project. */
-  readonly auditors?: true;
+  readonly auditors?: true | 'forbidden';
   /**
    * The second factor (docs/design.md#second-factor): calls that a session may make before it passes it, and calls that
    * need it passed within the last 15 minutes.
@@ -150,7 +150,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'PATCH /projects/{}/shares/{}': editorShares,
   'DELETE /projects/{}/shares/{}': editorShares,
   'POST /projects/{}/shares/{}/mail': editorShares,
-  'GET /projects/{}/shares/{}/qr': { ...viewerReads, keys: 'share:read' },
+  // Its URL opens the share. Auditors read the share, so they are refused by 403.
+  'GET /projects/{}/shares/{}/qr': { ...editorShares, auditors: 'forbidden' },
   'GET /projects/{}/shares/{}/accesses': { ...viewerReads, keys: 'share:read' },
   'GET /shares/{}': everyone,
   'GET /hls/{}/playlist.m3u8': everyone,
@@ -259,11 +260,8 @@ function keyVerdict(rule: Rule, { credential, place }: Situation): Verdict {
 }
 
 function sessionVerdict(rule: Rule, situation: Situation): Verdict {
-  const { platform, place } = situation;
-  if (!isProjectRule(rule)) {
-    const hasRole = rule.who === 'user' || platform === rule.who || platform === 'both';
-    return hasRole ? (secondFactorVerdict(rule, situation) ?? 'admitted') : '403 insufficient_role';
-  }
+  const { place } = situation;
+  if (!isProjectRule(rule)) return platformVerdict(rule, situation);
   // Membership (an unknown project has no members), then the role, the second factor, and the entitlement.
   if (typeof place !== 'object') return notMember(rule);
   return (
@@ -273,11 +271,24 @@ function sessionVerdict(rule: Rule, situation: Situation): Verdict {
   );
 }
 
-function membershipVerdict(rule: Rule, { role, platform }: Situation, { whose }: Place): Verdict | null {
-  const auditor = platform === 'auditor' || platform === 'both';
-  if (rule.auditors === true && auditor) return null;
-  if (whose === 'foreign' || role === 'none') return notMember(rule);
-  return roles.indexOf(role) < roles.indexOf(rule.who) ? '403 insufficient_role' : null;
+function platformVerdict(rule: Rule, situation: Situation): Verdict {
+  const { platform, totp } = situation;
+  if (rule.who !== 'user') {
+    if (platform !== rule.who && platform !== 'both') return '403 insufficient_role';
+    if (totp === 'off') return '403 two_factor_required';
+  }
+  return secondFactorVerdict(rule, situation) ?? 'admitted';
+}
+
+function membershipVerdict(rule: Rule, situation: Situation, { whose }: Place): Verdict | null {
+  const role = whose === 'own' ? situation.role : 'none';
+  if (roles.indexOf(role) >= roles.indexOf(rule.who)) return null;
+  const isAuditor = ['auditor', 'both'].includes(situation.platform);
+  if (isAuditor && rule.auditors === true) {
+    return ['off', 'on, never passed'].includes(situation.totp) ? '403 two_factor_required' : null;
+  }
+  const isKnown = role !== 'none' || (isAuditor && rule.auditors === 'forbidden');
+  return isKnown ? '403 insufficient_role' : notMember(rule);
 }
 
 function notMember(rule: Rule): Verdict {
@@ -287,7 +298,7 @@ function notMember(rule: Rule): Verdict {
 function secondFactorVerdict(rule: Rule, { totp, signedIn }: Situation, place?: Place): Verdict | null {
   const required = '403 two_factor_required';
   if (totp === 'off') {
-    if (place?.requires2fa === true || rule.settlesPayments === true) return required;
+    if (place?.requires2fa === true) return required;
     const isLate = signedIn === '15:01 ago' && rule.signIn === 'within 15 minutes';
     return isLate ? '403 reauthentication_required' : null;
   }

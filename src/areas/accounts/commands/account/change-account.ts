@@ -21,7 +21,7 @@ export type ChangeAccount = (account: string, context: CommandContext) => Promis
 export interface AccountChanges {
   /** Ends all sessions. */
   readonly signOutUser: ChangeAccount;
-  /** Turns the second factor off, for a person who has lost it. A notice tells the person. */
+  /** Removes all second factors, passkeys too, for a person who has lost them. Notices tell the person. */
   readonly resetSecondFactor: ChangeAccount;
   /** Ends all sessions, the API keys that the account issued and its open invitations, and refuses every sign-in. */
   readonly banUser: ChangeAccount;

@@ -18,8 +18,8 @@ export type RenamePasskey = (
 ) => Promise<PasskeyResource>;
 
 /**
- * Removes a passkey. When it resolves, the passkey signs in no more, and sessions that began with the last passkey no
- * longer meet `require_2fa`. @throws CommandRejected passkey_not_found, user_not_found
+ * Removes a passkey. When it resolves, the passkey signs in no more. With the last factor, the recovery codes end, and no session
+ * meets `require_2fa`. @throws CommandRejected passkey_not_found, user_not_found
  */
 export type RemovePasskey = (input: OfPasskey, context: CommandContext) => Promise<void>;
 

@@ -1,6 +1,7 @@
 import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 import type { AccountDeps } from '../../deps.js';
 import { makeRemovePasskey, makeRenamePasskey } from './change-passkeys.js';
+import type { IssueRecoveryCodes } from '../second-factor/issue-recovery-codes.js';
 import { makeLoginByPasskey } from './login-by-passkey.js';
 import type { PassPasskey } from './pass-passkey.js';
 import { makePasskeyOptions } from './passkey-options.js';
@@ -11,6 +12,7 @@ export function makePasskeyCommands(
   deps: AccountDeps & {
     readonly startSession: StartSession;
     readonly passPasskey: PassPasskey;
+    readonly issueRecoveryCodes: IssueRecoveryCodes;
     readonly networks: Pick<KnownNetworks, 'remember'>;
   },
 ) {

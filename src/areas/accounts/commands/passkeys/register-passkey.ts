@@ -11,6 +11,8 @@ import { rejectUseCase } from '../../../shared/rejections.js';
 import { sealCredential } from './passkey-credential.js';
 import { credentialDigestOf, requirePasskeys, useChallenge } from './passkey-shared.js';
 import { sealForPerson } from '../account/person-data.js';
+import { issuedCodes, type IssueRecoveryCodes } from '../second-factor/issue-recovery-codes.js';
+import { loadRegistered } from '../registering/registered-user.js';
 
 export interface RegisterPasskeyInput {
   readonly userId: string;
@@ -28,7 +30,13 @@ export interface RegisterPasskeyInput {
 export type RegisterPasskey = (
   input: RegisterPasskeyInput,
   context: CommandContext,
-) => Promise<PasskeyResource>;
+) => Promise<RegisteredPasskey>;
+
+export interface RegisteredPasskey {
+  readonly passkey: PasskeyResource;
+  /** For the first factor of the account; no other call returns them. Null: the account has codes, or had a factor. */
+  readonly recoveryCodes: readonly string[] | null;
+}
 
 const transportsMax = 8;
 
@@ -45,10 +53,11 @@ export function makeRegisterPasskey({
   users,
   passkeys,
   passkeyChallenges,
+  issueRecoveryCodes,
 }: Pick<
   AccountDeps,
   'handler' | 'sealer' | 'digests' | 'stateStore' | 'users' | 'passkeys' | 'passkeyChallenges'
->): RegisterPasskey {
+> & { readonly issueRecoveryCodes: IssueRecoveryCodes }): RegisterPasskey {
   return async (input, context) => {
     const { userId, session, response } = input;
     const webauthn = makeWebauthn(requirePasskeys(passkeys));
@@ -61,27 +70,36 @@ export function makeRegisterPasskey({
     if (!data.fromOurs) return refuse('the page is none of PASSKEY_ORIGINS');
     const registered = await webauthn.registered(response, data.challenge);
     if (registered === null) return refuse('the response does not prove a passkey with user verification');
+    // WebAuthn Level 3, section 7.1, step 26: a credential of another account may be a copy of its id.
+    const credentialDigest = credentialDigestOf(digests, registered.id);
+    const holders = await users.idsByCredential(credentialDigest);
+    if (holders.some((holder) => holder !== userId)) {
+      return rejectUser('passkey_registered_before', 'the passkey is registered already');
+    }
     const passkeyId = derivedId(context, 'passkey');
     // A repetition after a crash finds the challenge used, and its own passkey.
     if (!(await useChallenge(stateStore, challenge)) && !(await isRegistered(userId, passkeyId))) {
       return refuse('the challenge was used; ask for another');
     }
-    const { id, counter, synced, backedUp, aaguid } = registered;
+    const { counter, synced, backedUp, aaguid } = registered;
     const passkey = {
       passkeyId,
-      credentialDigest: credentialDigestOf(digests, id),
+      credentialDigest,
       credential: await sealCredential(sealer, userId, registered),
       ...{ counter, synced, backedUp, aaguid },
       transports: knownTransports(response.response.transports ?? []),
       name: await sealForPerson(sealer, { userId, field: 'passkey_name' }, name),
     };
+    const made = issueRecoveryCodes(userId);
     const { documents } = await handler.handle(
       { aggregate: userAggregate, id: userId },
-      { type: 'RegisterPasskey', passkey, session },
+      { type: 'RegisterPasskey', passkey, session, recoveryCodes: made.digests },
       context,
     );
+    const recoveryCodes = issuedCodes(made, await loadRegistered(handler, userId));
     const resource = await users.passkeyAfter(documents, passkeyId);
-    return resource ?? rejectUser('passkey_not_found', 'the passkey was removed at once');
+    if (resource === null) return rejectUser('passkey_not_found', 'the passkey was removed at once');
+    return { passkey: resource, recoveryCodes };
   };
 
   async function isRegistered(userId: string, passkeyId: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { sessionAggregate } from '../../domain/session/session.js';
 import { rejectUser } from '../../domain/user/rejections.js';
 import { userAggregate } from '../../domain/user/user.js';
-import type { IssueRecoveryCodes } from './issue-recovery-codes.js';
+import { issuedCodes, type IssueRecoveryCodes } from './issue-recovery-codes.js';
 import { loadRegistered } from '../registering/registered-user.js';
 import type { SecondFactors } from './second-factors.js';
 
@@ -16,12 +16,15 @@ export interface ConfirmTotpInput {
 }
 
 /**
- * Turns the second factor on if the code belongs to the enrolment.
- * @returns the recovery codes, which no other call returns
+ * Turns TOTP on if the code belongs to the enrolment.
+ * @returns the recovery codes, which no other call returns; null where the account had a factor, and so has codes
  * @throws CommandRejected user_not_found, totp_already_on, totp_enrolment_superseded, second_factor_refused,
  * session_over; TooManyAttempts
  */
-export type ConfirmTotp = (input: ConfirmTotpInput, context: CommandContext) => Promise<readonly string[]>;
+export type ConfirmTotp = (
+  input: ConfirmTotpInput,
+  context: CommandContext,
+) => Promise<readonly string[] | null>;
 
 export function makeConfirmTotp({
   handler,
@@ -34,19 +37,20 @@ export function makeConfirmTotp({
   return async ({ userId, sessionId, clientIp, code }, context) => {
     const { totp } = await loadRegistered(handler, userId);
     if (totp.status === 'on') {
-      return rejectUser('totp_already_on', 'two-factor authentication is on already; remove it first');
+      return rejectUser('totp_already_on', 'an authenticator app is on already; remove it first');
     }
     if (totp.status === 'off') {
       return rejectUser('totp_enrolment_superseded', 'no enrolment has begun; begin one first');
     }
     const { enrolmentId, secret } = totp;
     const step = await secondFactors.firstStep({ userId, clientIp, now: context.time }, secret, code);
-    const { codes, digests } = issueRecoveryCodes(userId);
+    const made = issueRecoveryCodes(userId);
     await handler.handle(
       { aggregate: userAggregate, id: userId },
-      { type: 'ConfirmTotp', enrolmentId, step, recoveryCodes: digests },
+      { type: 'ConfirmTotp', enrolmentId, step, recoveryCodes: made.digests },
       context,
     );
+    const codes = issuedCodes(made, await loadRegistered(handler, userId));
     // After a crash before this, the session passes the second factor like any other session.
     await handler.handle(
       { aggregate: sessionAggregate, id: sessionId },

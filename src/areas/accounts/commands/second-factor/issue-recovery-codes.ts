@@ -1,11 +1,23 @@
 import type { AccountDeps } from '../../deps.js';
 import { makeRecoveryCodes, parseRecoveryCode } from '../../../../security/tokens/recovery-codes.js';
+import type { RegisteredUser } from '../../domain/user/user.js';
 
-/** Makes recovery codes, and the keyed digests of them that the log keeps. */
-export type IssueRecoveryCodes = (userId: string) => {
+/** Recovery codes, and the keyed digests of them that the log keeps. */
+export interface MadeRecoveryCodes {
   readonly codes: readonly string[];
   readonly digests: readonly string[];
-};
+}
+
+/** Makes recovery codes for a user. */
+export type IssueRecoveryCodes = (userId: string) => MadeRecoveryCodes;
+
+/** Returns the codes if the user has them; null where the user's events issued none, because the user had a factor. */
+export function issuedCodes(
+  { codes, digests }: MadeRecoveryCodes,
+  { recoveryCodes }: Pick<RegisteredUser, 'recoveryCodes'>,
+): readonly string[] | null {
+  return digests.every((digest) => recoveryCodes.has(digest)) ? codes : null;
+}
 
 export function makeIssueRecoveryCodes({
   digests,

@@ -27,6 +27,9 @@ export interface PassSecondFactorInput {
  */
 export type PassSecondFactor = (input: PassSecondFactorInput, context: CommandContext) => Promise<TokenPair>;
 
+/** A recovery code counts as TOTP and as a passkey. */
+type Method = 'otp' | 'recovery';
+
 const triesMax = 20;
 
 export function makePassSecondFactor({
@@ -44,13 +47,14 @@ export function makePassSecondFactor({
     await secondFactors.pass({ userId, clientIp, now: context.time }, typed, (factor) =>
       handler.handle({ aggregate: userAggregate, id: userId }, { type: 'PassSecondFactor', factor }, context),
     );
-    const tokens = await strengthen(sessionId, context);
+    const method = 'code' in typed ? 'otp' : 'recovery';
+    const tokens = await strengthen(sessionId, method, context);
     const { email_digest: emailDigest } = await loadRegistered(handler, userId);
     await networks.remember({ emailDigest, clientIp });
     return tokens;
   };
 
-  async function strengthen(sessionId: string, context: CommandContext): Promise<TokenPair> {
+  async function strengthen(sessionId: string, method: Method, context: CommandContext): Promise<TokenPair> {
     const link = createHash('sha256').update(context.commandId).digest('base64url');
     for (let attempt = 0; attempt < triesMax; attempt += 1) {
       const { state: session } = await handler.load(sessionAggregate, sessionId);
@@ -60,14 +64,18 @@ export function makePassSecondFactor({
         const { token } = refreshTokens.issueLinked(sessionId, generation, link, keyId);
         return sessionTokens({ sessionId, session, refreshToken: token }, context.time);
       }
-      await append(sessionId, { generation: generation + 1, link }, context);
+      await append(sessionId, { method, generation: generation + 1, link }, context);
     }
     throw new Overloaded(`a session was refreshed ${triesMax} times while it was being strengthened`);
   }
 
   async function append(
     sessionId: string,
-    { generation, link }: { readonly generation: number; readonly link: string },
+    {
+      method,
+      generation,
+      link,
+    }: { readonly method: Method; readonly generation: number; readonly link: string },
     context: CommandContext,
   ): Promise<void> {
     const { kid, digest } = refreshTokens.issueLinked(sessionId, generation, link);
@@ -76,7 +84,7 @@ export function makePassSecondFactor({
     try {
       await handler.handle(
         { aggregate: sessionAggregate, id: sessionId },
-        { type: 'Strengthen', method: 'otp', refresh, now: context.time },
+        { type: 'Strengthen', method, refresh, now: context.time },
         context,
       );
     } catch (error) {

@@ -1,16 +1,16 @@
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
-import type { SecondFactors, TypedFactor } from './second-factors.js';
+import type { SecondFactors, SessionPasskey, TypedFactor } from './second-factors.js';
 
 export interface RemoveTotpInput {
   readonly userId: string;
   readonly clientIp: string;
-  readonly factor: TypedFactor;
+  readonly factor: TypedFactor | SessionPasskey;
 }
 
 /**
- * Turns the second factor off and voids its recovery codes.
+ * Turns TOTP off. Without a passkey, the recovery codes end too.
  * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
  */
 export type RemoveTotp = (input: RemoveTotpInput, context: CommandContext) => Promise<void>;
@@ -19,10 +19,10 @@ export function makeRemoveTotp({
   handler,
   secondFactors,
 }: Pick<AccountDeps, 'handler'> & {
-  readonly secondFactors: Pick<SecondFactors, 'pass'>;
+  readonly secondFactors: Pick<SecondFactors, 'passOrPasskey'>;
 }): RemoveTotp {
   return async ({ userId, clientIp, factor: typed }, context) => {
-    await secondFactors.pass({ userId, clientIp, now: context.time }, typed, (factor) =>
+    await secondFactors.passOrPasskey({ userId, clientIp, now: context.time }, typed, (factor) =>
       handler.handle({ aggregate: userAggregate, id: userId }, { type: 'RemoveTotp', factor }, context),
     );
   };

@@ -2,12 +2,12 @@ import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { IssueRecoveryCodes } from './issue-recovery-codes.js';
-import type { SecondFactors, TypedFactor } from './second-factors.js';
+import type { SecondFactors, SessionPasskey, TypedFactor } from './second-factors.js';
 
 export interface ReplaceRecoveryCodesInput {
   readonly userId: string;
   readonly clientIp: string;
-  readonly factor: TypedFactor;
+  readonly factor: TypedFactor | SessionPasskey;
 }
 
 /**
@@ -25,12 +25,12 @@ export function makeReplaceRecoveryCodes({
   secondFactors,
   issueRecoveryCodes,
 }: Pick<AccountDeps, 'handler'> & {
-  readonly secondFactors: Pick<SecondFactors, 'pass'>;
+  readonly secondFactors: Pick<SecondFactors, 'passOrPasskey'>;
   readonly issueRecoveryCodes: IssueRecoveryCodes;
 }): ReplaceRecoveryCodes {
   return async ({ userId, clientIp, factor: typed }, context) => {
     const { codes, digests } = issueRecoveryCodes(userId);
-    await secondFactors.pass({ userId, clientIp, now: context.time }, typed, (factor) =>
+    await secondFactors.passOrPasskey({ userId, clientIp, now: context.time }, typed, (factor) =>
       handler.handle(
         { aggregate: userAggregate, id: userId },
         { type: 'ReplaceRecoveryCodes', factor, recoveryCodes: digests },

@@ -1,8 +1,7 @@
 import type { AccountDeps } from '../../deps.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { rejectUser } from '../../domain/user/rejections.js';
-import type { SecondFactor } from '../../domain/factors/totp.js';
-import type { RegisteredUser } from '../../domain/user/user.js';
+import { type FactorOrPasskey, noFactor, requireOn, type SecondFactor } from '../../domain/factors/totp.js';
 import type { GuardedTries, TryOutcome } from '../../../../security/guessing/guarded-tries.js';
 import { parseRecoveryCode } from '../../../../security/tokens/recovery-codes.js';
 import { matchTotpStep } from '../../../../security/tokens/totp.js';
@@ -10,9 +9,13 @@ import { TryPutOff } from '../../../../security/guessing/undecided.js';
 import { openForPerson } from '../account/person-data.js';
 import { loadRegistered } from '../registering/registered-user.js';
 import { TooManyAttempts } from '../../../shared/rejections.js';
+import { hasFactor } from '../../domain/user/state.js';
 
 /** The text that proves a second factor. */
 export type TypedFactor = { readonly code: string } | { readonly recoveryCode: string };
+
+/** The session has proved a passkey within 15 minutes, which stands for the typed text: `guard` has checked it. */
+export type SessionPasskey = 'passkey-of-session';
 
 /** An attempt to prove it. */
 export interface FactorTry {
@@ -30,6 +33,12 @@ export interface SecondFactors {
    * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
    */
   pass<T>(of: FactorTry, typed: TypedFactor, use: (factor: SecondFactor) => Promise<T>): Promise<T>;
+  /** Does the same, or lets the passkey of the session stand for the text. */
+  passOrPasskey<T>(
+    of: FactorTry,
+    typed: TypedFactor | SessionPasskey,
+    use: (factor: FactorOrPasskey) => Promise<T>,
+  ): Promise<T>;
   /**
    * Returns the time step of the first code of a secret that is not confirmed yet.
    * @throws CommandRejected user_not_found, second_factor_refused; TooManyAttempts
@@ -38,7 +47,6 @@ export interface SecondFactors {
 }
 
 type Check<T> = () => Promise<{ readonly value: T } | null>;
-type TotpOn = Extract<RegisteredUser['totp'], { status: 'on' }>;
 
 export function makeSecondFactors({
   handler,
@@ -53,22 +61,31 @@ export function makeSecondFactors({
   readonly accountTries: GuardedTries;
 }): SecondFactors {
   return {
-    pass: async (of, typed, use) => {
-      // A user without a second factor is rejected before the attempt is counted.
-      requireOn(await loadRegistered(handler, of.userId));
-      const check = async () => {
-        const factor = await match(of, typed);
-        return factor === null ? null : { value: await use(factor) };
-      };
-      // A recovery code has 50 random bits, so it needs no second limit. It passes while another client guesses codes.
-      return guarded(of, 'code' in typed ? () => guardedByAccount(of, check) : check);
-    },
+    pass,
+    passOrPasskey: (of, typed, use) => (typed === 'passkey-of-session' ? use(null) : pass(of, typed, use)),
     firstStep: (of, secret, code) =>
       guarded(of, async () => {
         const step = await matchStep(of, secret, code);
         return step === null ? null : { value: step };
       }),
   };
+
+  async function pass<T>(
+    of: FactorTry,
+    typed: TypedFactor,
+    use: (factor: SecondFactor) => Promise<T>,
+  ): Promise<T> {
+    // A user who lacks the factor is rejected before the attempt is counted.
+    const user = await loadRegistered(handler, of.userId);
+    if ('code' in typed) requireOn(user.totp);
+    else if (!hasFactor(user)) noFactor();
+    const check = async () => {
+      const factor = await match(of, typed);
+      return factor === null ? null : { value: await use(factor) };
+    };
+    // A recovery code has 50 random bits, so it needs no second limit. It passes while another client guesses codes.
+    return guarded(of, 'code' in typed ? () => guardedByAccount(of, check) : check);
+  }
 
   async function guarded<T>({ userId, clientIp }: FactorTry, check: Check<T>): Promise<T> {
     const tried = await tries
@@ -96,8 +113,8 @@ export function makeSecondFactors({
 
   async function match(of: FactorTry, typed: TypedFactor): Promise<SecondFactor | null> {
     const user = await loadRegistered(handler, of.userId);
-    const { secret, enrolmentId } = requireOn(user);
     if ('code' in typed) {
+      const { secret, enrolmentId } = requireOn(user.totp);
       const step = await matchStep(of, secret, typed.code);
       return step === null ? null : { kind: 'totp', enrolmentId, step };
     }
@@ -110,8 +127,4 @@ export function makeSecondFactors({
   async function matchStep({ userId, now }: FactorTry, secret: Sealed, code: string): Promise<number | null> {
     return matchTotpStep(await openForPerson(sealer, { userId, field: 'totp_secret' }, secret), code, now);
   }
-}
-
-function requireOn({ totp }: RegisteredUser): TotpOn {
-  return totp.status === 'on' ? totp : rejectUser('totp_not_on', 'two-factor authentication is not on');
 }

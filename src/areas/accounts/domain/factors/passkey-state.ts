@@ -1,7 +1,7 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { UserEvent } from '../user/events.js';
-import { voidsPasskeys } from '../user/status.js';
+import { keptPasskeys } from '../user/status.js';
 
 /** A passkey as a user's state keeps it. */
 export interface Passkey {
@@ -17,7 +17,8 @@ export interface Passkey {
 
 /** Returns the passkeys after an event. */
 export function passkeysAfter(passkeys: readonly Passkey[], event: Evolving<UserEvent>): readonly Passkey[] {
-  if (voidsPasskeys(event)) return [];
+  const kept = keptPasskeys(event);
+  if (kept !== null) return passkeys.filter(({ passkeyId }) => kept.includes(passkeyId));
   if (event.type === 'PasskeyRegistered') {
     const { passkey_id: passkeyId, credential_digest, credential, counter, name } = event.data;
     const registeredAt = event.recordedAt;

@@ -5,6 +5,7 @@ import type { UserEvent } from '../user/events.js';
 import type { Passkey } from './passkey-state.js';
 import { rejectUser } from '../user/rejections.js';
 import type { RegisteredUser } from '../user/state.js';
+import { firstRecoveryCodes } from './totp.js';
 
 /** What a registration proved about a passkey. */
 export interface NewPasskey {
@@ -26,6 +27,8 @@ export type PasskeyCommand =
       readonly passkey: NewPasskey;
       /** The caller's session: a passkey of a session that has ended meanwhile would outlive the end. */
       readonly session: { readonly id: string; readonly epoch: number };
+      /** Keyed digests, for the first factor of the account. */
+      readonly recoveryCodes: readonly string[];
     }
   /** The caller has verified a signature of the passkey. */
   | {
@@ -66,12 +69,16 @@ export function decidePasskey(command: PasskeyCommand, user: RegisteredUser): re
     }
     case 'RemovePasskey':
       owned(user, command.passkeyId);
-      return [{ type: 'PasskeyRemoved', data: { passkey_id: command.passkeyId } }];
+      return [passkeyRemoved(command.passkeyId)];
   }
 }
 
+export function passkeyRemoved(passkeyId: string): UserEvent {
+  return { type: 'PasskeyRemoved', data: { passkey_id: passkeyId } };
+}
+
 function register(
-  { passkey, session }: Extract<PasskeyCommand, { type: 'RegisterPasskey' }>,
+  { passkey, session, recoveryCodes }: Extract<PasskeyCommand, { type: 'RegisterPasskey' }>,
   user: RegisteredUser,
 ): readonly UserEvent[] {
   if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
@@ -98,6 +105,7 @@ function register(
         name: passkey.name,
       },
     },
+    ...firstRecoveryCodes(recoveryCodes, user),
   ];
 }
 

@@ -1,12 +1,15 @@
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { UserEvent } from '../user/events.js';
 import { rejectUser } from '../user/rejections.js';
-import type { RegisteredUser, Totp } from '../user/state.js';
+import { hasFactor, type RegisteredUser, type Totp, type TotpOn } from '../user/state.js';
 
-/** A second factor that the caller has verified. `decide` checks that it is unused. */
+/** A code that the caller has verified. `decide` checks that it is unused. */
 export type SecondFactor =
   | { readonly kind: 'totp'; readonly enrolmentId: string; readonly step: number }
   | { readonly kind: 'recovery-code'; readonly digest: string };
+
+/** Null: the session has just proved a passkey of the user, which stands for a code. */
+export type FactorOrPasskey = SecondFactor | null;
 
 export type TotpCommand =
   | { readonly type: 'EnrolTotp'; readonly enrolmentId: string; readonly secret: Sealed }
@@ -20,10 +23,10 @@ export type TotpCommand =
   | { readonly type: 'PassSecondFactor'; readonly factor: SecondFactor }
   | {
       readonly type: 'ReplaceRecoveryCodes';
-      readonly factor: SecondFactor;
+      readonly factor: FactorOrPasskey;
       readonly recoveryCodes: readonly string[];
     }
-  | { readonly type: 'RemoveTotp'; readonly factor: SecondFactor };
+  | { readonly type: 'RemoveTotp'; readonly factor: FactorOrPasskey };
 
 export function decideTotp(command: TotpCommand, user: RegisteredUser): readonly UserEvent[] {
   switch (command.type) {
@@ -37,30 +40,41 @@ export function decideTotp(command: TotpCommand, user: RegisteredUser): readonly
       requireEnrolling(user.totp, command.enrolmentId);
       return [
         { type: 'TotpConfirmed', data: { enrolment_id: command.enrolmentId, step: command.step } },
-        { type: 'RecoveryCodesIssued', data: { digests: [...command.recoveryCodes] } },
+        ...firstRecoveryCodes(command.recoveryCodes, user),
       ];
     case 'PassSecondFactor':
       return [use(command.factor, user)];
     case 'ReplaceRecoveryCodes':
       return [
-        use(command.factor, user),
+        ...useOrPasskey(command.factor, user),
         { type: 'RecoveryCodesIssued', data: { digests: [...command.recoveryCodes] } },
       ];
     case 'RemoveTotp':
-      return [use(command.factor, user), { type: 'TotpRemoved', data: {} }];
+      requireOn(user.totp);
+      return [...useOrPasskey(command.factor, user), totpRemoved(user)];
   }
 }
 
-/** Returns whether an earlier attempt made this confirmation. Another one issued other recovery codes. */
+/** Returns the event of the codes that come with the first factor of an account; a later factor issues none. */
+export function firstRecoveryCodes(digests: readonly string[], user: RegisteredUser): readonly UserEvent[] {
+  return hasFactor(user) ? [] : [{ type: 'RecoveryCodesIssued', data: { digests: [...digests] } }];
+}
+
+/** Returns the event that removes TOTP. The recovery codes stay while a passkey is left. */
+export function totpRemoved({ passkeys }: Pick<RegisteredUser, 'passkeys'>): UserEvent {
+  return { type: 'TotpRemoved', data: { recovery_codes: passkeys.length > 0 ? 'stay' : 'end' } };
+}
+
+/**
+ * Returns whether an earlier attempt made this confirmation. Another one issued other recovery codes. One beside a passkey
+ * issued none, so there the code tells.
+ */
 function isConfirmed(
-  { enrolmentId, recoveryCodes }: Extract<TotpCommand, { type: 'ConfirmTotp' }>,
-  user: RegisteredUser,
+  { enrolmentId, step, recoveryCodes }: Extract<TotpCommand, { type: 'ConfirmTotp' }>,
+  { totp, passkeys, recoveryCodes: held }: RegisteredUser,
 ): boolean {
-  return (
-    user.totp.status === 'on' &&
-    user.totp.enrolmentId === enrolmentId &&
-    recoveryCodes.every((digest) => user.recoveryCodes.has(digest))
-  );
+  if (totp.status !== 'on' || totp.enrolmentId !== enrolmentId) return false;
+  return recoveryCodes.every((digest) => held.has(digest)) || (passkeys.length > 0 && totp.lastStep === step);
 }
 
 function requireEnrolling(totp: Totp, enrolmentId: string): void {
@@ -70,12 +84,19 @@ function requireEnrolling(totp: Totp, enrolmentId: string): void {
   }
 }
 
-function use(factor: SecondFactor, { totp, recoveryCodes }: RegisteredUser): UserEvent {
-  if (totp.status !== 'on') return rejectUser('totp_not_on', 'two-factor authentication is not on');
+function useOrPasskey(factor: FactorOrPasskey, user: RegisteredUser): readonly UserEvent[] {
+  if (factor !== null) return [use(factor, user)];
+  // The passkey was removed meanwhile.
+  return user.passkeys.length > 0 ? [] : refuse();
+}
+
+function use(factor: SecondFactor, user: RegisteredUser): UserEvent {
   if (factor.kind === 'recovery-code') {
-    if (!recoveryCodes.has(factor.digest)) refuse();
+    if (!hasFactor(user)) noFactor();
+    if (!user.recoveryCodes.has(factor.digest)) refuse();
     return { type: 'RecoveryCodeUsed', data: { digest: factor.digest } };
   }
+  const totp = requireOn(user.totp);
   // RFC 6238, section 5.2: a code is accepted once. The codes of earlier time steps are refused too.
   if (factor.enrolmentId !== totp.enrolmentId || factor.step <= totp.lastStep) refuse();
   return { type: 'TotpStepUsed', data: { step: factor.step } };
@@ -85,6 +106,16 @@ function refuse(): never {
   return rejectUser('second_factor_refused', 'the code is wrong or was used already');
 }
 
+/** @throws CommandRejected totp_not_on */
+export function requireOn(totp: Totp): TotpOn {
+  return totp.status === 'on' ? totp : rejectUser('totp_not_on', 'no authenticator app is on');
+}
+
+/** @throws CommandRejected totp_not_on */
+export function noFactor(): never {
+  return rejectUser('totp_not_on', 'the account has no second factor');
+}
+
 function alreadyOn(): never {
-  return rejectUser('totp_already_on', 'two-factor authentication is on already; remove it first');
+  return rejectUser('totp_already_on', 'an authenticator app is on already; remove it first');
 }

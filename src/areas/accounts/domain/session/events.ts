@@ -8,10 +8,11 @@ import { entityId, hexDigest, instant } from '../../../../validation/fields.js';
 export const sessionCategory = 'session';
 
 /**
- * How the user authenticated: RFC 8176, section 2, and two that this registry lacks, `email` for a mailed code and
- * `passkey` for a passkey with user verification, which counts as both factors. `otp` is a code of the second factor.
+ * How the user authenticated: RFC 8176, section 2, and three that this registry lacks, `email` for a mailed code, `passkey`
+ * for a passkey with user verification, which counts as both factors, and `recovery` for a recovery code, which counts as
+ * either second factor. `otp` is a code of TOTP; former releases wrote it for recovery codes too.
  */
-export const authenticationMethod = z.enum(['pwd', 'email', 'otp', 'passkey']);
+export const authenticationMethod = z.enum(['pwd', 'email', 'otp', 'passkey', 'recovery']);
 export type AuthenticationMethod = z.infer<typeof authenticationMethod>;
 
 /** The session's new refresh token. */

@@ -103,6 +103,8 @@ const schemas = {
     previous_email_digest: hexDigest,
     /** See `credentialsToVoid`. */
     voided: z.array(voidedCredential),
+    /** The passkeys that stay where `voided` names passkeys. */
+    kept_passkeys: z.array(entityId).default([]),
   }),
   /** The address of before the change can no longer be put back. Its release follows. */
   FormerAddressLapsed: z.strictObject({ change_id: entityId }),
@@ -117,7 +119,10 @@ const schemas = {
   /** Turns the second factor on: the first code was right. */
   TotpConfirmed: z.strictObject({ enrolment_id: entityId, step: timeStep }),
   TotpStepUsed: z.strictObject({ step: timeStep }),
-  TotpRemoved: z.strictObject({}),
+  TotpRemoved: z.strictObject({
+    /** They stay while a passkey is left. Former releases ended them always. */
+    recovery_codes: z.enum(['end', 'stay']).default('end'),
+  }),
   /** Keyed digests. They replace all earlier ones. */
   RecoveryCodesIssued: z.strictObject({ digests: z.array(hexDigest).min(1) }),
   RecoveryCodeUsed: z.strictObject({ digest: hexDigest }),

@@ -48,6 +48,7 @@ function revert(
         email_verified: byCode || former.verified,
         previous_email_digest: user.email_digest,
         voided: [...credentialsToVoid(user, former)],
+        kept_passkeys: safePasskeys(user, former),
       },
     },
     // The code is the first proof of this address, as in `ProveEmail`.
@@ -56,26 +57,35 @@ function revert(
 }
 
 /**
- * Returns the credentials that a thief of the account may have set or may know. A second factor that the user set up
- * long before the change stays, because a thief without it could not have changed the address. Beside such a factor,
+ * Returns the credentials that a thief of the account may have set or may know. A factor, TOTP or a passkey, that the user
+ * added long before the change stays, because a thief without it could not have changed the address. Beside such a factor,
  * recovery codes and a password of the same age stay too. Without one, no password stays: the user signs in by a mailed
- * code, and the thief may know the password. Passkeys stay where all of them are as old as such a factor.
+ * code, and the thief may know the password.
  */
-export function credentialsToVoid(
-  { totp, passwordHash, passwordSetAt, recoveryCodes, recoveryCodesIssuedAt, passkeys }: RegisteredUser,
-  { verified, changedAt }: FormerAddress,
-): readonly VoidedCredential[] {
-  const safeBeforeMs = changedAt.getTime() - revertibleMs;
-  // No one has proved an unverified address before, so no credential is known to be its holder's.
-  const isSafe = (at: Date | null): boolean => verified && at !== null && at.getTime() < safeBeforeMs;
-  const keepsFactor = totp.status === 'on' && isSafe(totp.confirmedAt);
+export function credentialsToVoid(user: RegisteredUser, former: FormerAddress): readonly VoidedCredential[] {
+  const { totp, passwordHash, passwordSetAt, recoveryCodes, recoveryCodesIssuedAt, passkeys } = user;
+  const isSafe = (at: Date | null): boolean => isOlder(at, former);
+  const keepsTotp = totp.status === 'on' && isSafe(totp.confirmedAt);
+  const kept = safePasskeys(user, former);
+  const keepsFactor = keepsTotp || kept.length > 0;
   const voided: VoidedCredential[] = [];
   if (passwordHash !== null && !(keepsFactor && isSafe(passwordSetAt))) voided.push('password');
-  if (totp.status !== 'off' && !keepsFactor) voided.push('totp');
+  if (totp.status !== 'off' && !keepsTotp) voided.push('totp');
   if (recoveryCodes.size > 0 && !(keepsFactor && isSafe(recoveryCodesIssuedAt)))
     voided.push('recovery_codes');
-  if (passkeys.some(({ registeredAt }) => !isSafe(registeredAt))) voided.push('passkeys');
+  if (kept.length < passkeys.length) voided.push('passkeys');
   return voided;
+}
+
+function safePasskeys({ passkeys }: RegisteredUser, former: FormerAddress): string[] {
+  return passkeys
+    .filter(({ registeredAt }) => isOlder(registeredAt, former))
+    .map(({ passkeyId }) => passkeyId);
+}
+
+/** No one has proved an unverified address before, so no credential is known to be its holder's. */
+function isOlder(at: Date | null, { verified, changedAt }: FormerAddress): boolean {
+  return verified && at !== null && at.getTime() < changedAt.getTime() - revertibleMs;
 }
 
 function notRevertible(): never {

@@ -35,8 +35,8 @@ export interface SecurityNotice {
 export interface SecurityNotices {
   /** The notices that may still be mailed, oldest first. */
   readonly recent: readonly SecurityNotice[];
-  /** The revision of the last TotpConfirmed. */
-  readonly totpConfirmedAt: bigint | null;
+  /** The revision of the last event that added a factor. */
+  readonly factorAddedAt: bigint | null;
 }
 
 /** The fields of a user that notices depend on. */
@@ -44,9 +44,10 @@ interface Noticed {
   readonly email: Sealed;
   readonly email_verified: boolean;
   readonly notices: SecurityNotices;
+  readonly recoveryCodes: ReadonlySet<string>;
 }
 
-export const noNotices: SecurityNotices = { recent: [], totpConfirmedAt: null };
+export const noNotices: SecurityNotices = { recent: [], factorAddedAt: null };
 
 /** A notice that could not be mailed within this time, in ms, is dropped. */
 const lifetimeMs = 24 * 3_600_000;
@@ -66,7 +67,8 @@ const ofOneKindUnprovedMs = lifetimeMs;
 /** Returns the notices after an event. @param before the user before the event */
 export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): SecurityNotices {
   if (!isNoticed(event)) return before.notices;
-  const totpConfirmedAt = event.type === 'TotpConfirmed' ? event.revision : before.notices.totpConfirmedAt;
+  const isFactor = event.type === 'TotpConfirmed' || event.type === 'PasskeyRegistered';
+  const factorAddedAt = isFactor ? event.revision : before.notices.factorAddedAt;
   const at = event.recordedAt;
   const within = (ms: number) => (notice: SecurityNotice) => at.getTime() - notice.at.getTime() < ms;
   const recent = before.notices.recent.filter((notice) =>
@@ -78,16 +80,18 @@ export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): Secur
     .filter(within(before.email_verified ? ofOneKindMs : ofOneKindUnprovedMs));
   // Each change of address needs another mailbox, so `nextEmailChangeAt` bounds these notices.
   const isOverLimit = kind !== 'email_changed' && ofOneKind.length >= ofOneKindMax;
-  if (!isNews(event, before) || isOverLimit) return { recent, totpConfirmedAt };
-  return { recent: [...recent, { eventId: event.id, kind, email: before.email, at }], totpConfirmedAt };
+  if (!isNews(event, before) || isOverLimit) return { recent, factorAddedAt };
+  return { recent: [...recent, { eventId: event.id, kind, email: before.email, at }], factorAddedAt };
 }
 
 function isNoticed(event: Evolving<UserEvent>): event is Evolving<NoticedEvent> {
   return event.type in securityNoticeKinds;
 }
 
-function isNews(event: Evolving<NoticedEvent>, { notices }: Noticed): boolean {
-  // The codes directly after a confirmation replace none.
-  if (event.type === 'RecoveryCodesIssued') return event.revision - 1n !== notices.totpConfirmedAt;
+function isNews(event: Evolving<NoticedEvent>, { notices, recoveryCodes }: Noticed): boolean {
+  // The codes that come with the first factor replace none.
+  if (event.type === 'RecoveryCodesIssued') {
+    return recoveryCodes.size > 0 || event.revision - 1n !== notices.factorAddedAt;
+  }
   return true;
 }

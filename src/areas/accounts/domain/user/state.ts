@@ -4,7 +4,7 @@ import { type Passkey, passkeysAfter } from '../factors/passkey-state.js';
 import type { UserEvent, VoidedCredential } from './events.js';
 import { type AddressHistory, formerAfter } from './former-addresses.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
-import { applyEvent, newUser, type UserFields } from './status.js';
+import { applyEvent, endsRecoveryCodes, newUser, type UserFields } from './status.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 
 export type UserState =
@@ -67,15 +67,17 @@ export interface EmailChange {
 export type Totp =
   | { readonly status: 'off' }
   | { readonly status: 'enrolling'; readonly enrolmentId: string; readonly secret: Sealed }
-  | {
-      readonly status: 'on';
-      readonly enrolmentId: string;
-      readonly secret: Sealed;
-      /** Codes of this time step and of earlier ones are used up. */
-      readonly lastStep: number;
-      /** The store's recorded time. */
-      readonly confirmedAt: Date;
-    };
+  | TotpOn;
+
+export interface TotpOn {
+  readonly status: 'on';
+  readonly enrolmentId: string;
+  readonly secret: Sealed;
+  /** Codes of this time step and of earlier ones are used up. */
+  readonly lastStep: number;
+  /** The store's recorded time. */
+  readonly confirmedAt: Date;
+}
 
 export function evolve(state: UserState, event: Evolving<UserEvent>): UserState {
   if (event.type === 'UserRegistered') {
@@ -107,7 +109,14 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
   }
   const notices = noticesAfter(state, event);
   const passkeys = passkeysAfter(state.passkeys, event);
-  return { ...state, ...applyEvent(state, event), ...changeOf(state, event), passkeys, notices };
+  const after = { ...state, ...applyEvent(state, event), ...changeOf(state, event), passkeys, notices };
+  const isFactorLeft = hasFactor(after);
+  return endsRecoveryCodes(event, isFactorLeft) ? { ...after, recoveryCodes: new Set() } : after;
+}
+
+/** Returns whether the user has a second factor. */
+export function hasFactor({ totp, passkeys }: Pick<RegisteredUser, 'totp' | 'passkeys'>): boolean {
+  return totp.status === 'on' || passkeys.length > 0;
 }
 
 type Change = Exclude<UserEvent, { type: 'UserRegistered' | 'RegistrationAbandoned' | 'UserErased' }>;
@@ -119,7 +128,7 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
       return {
         voidedAt: event.recordedAt,
         passwordHash: null,
-        ...{ totp: { status: 'off' }, recoveryCodes: new Set(), emailChange: null },
+        ...{ totp: { status: 'off' }, emailChange: null },
       };
     case 'EmailVerificationRequested': {
       const { verification_id, email_digest, code_key_id, expires_at } = event.data;
@@ -191,7 +200,7 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
     case 'TotpStepUsed':
       return state.totp.status === 'on' ? { totp: { ...state.totp, lastStep: event.data.step } } : {};
     case 'TotpRemoved':
-      return { totp: { status: 'off' }, recoveryCodes: new Set() };
+      return { totp: { status: 'off' } };
     case 'RecoveryCodesIssued':
       return { recoveryCodes: new Set(event.data.digests), recoveryCodesIssuedAt: event.recordedAt };
     case 'RecoveryCodeUsed': {
@@ -233,7 +242,6 @@ function withoutVoided(voided: readonly VoidedCredential[]): Partial<RegisteredU
   return {
     ...(voided.includes('password') && { passwordHash: null }),
     ...(voided.includes('totp') && { totp: { status: 'off' } as const }),
-    ...(voided.includes('recovery_codes') && { recoveryCodes: new Set<string>() }),
   };
 }
 

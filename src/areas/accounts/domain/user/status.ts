@@ -96,8 +96,20 @@ function withoutRole(roles: readonly PlatformRole[], role: PlatformRole): readon
   return roles.filter((held) => held !== role);
 }
 
-/** Returns whether all passkeys of the user end with the event. The aggregate and the view both fold with it. */
-export function voidsPasskeys(event: UserEvent): boolean {
-  if (event.type === 'EmailChangeReverted') return event.data.voided.includes('passkeys');
-  return event.type === 'CredentialsVoided';
+/**
+ * Returns the ids of the passkeys that stay when the event voids passkeys; null: it voids none. The aggregate and the view both
+ * fold with it.
+ */
+export function keptPasskeys(event: UserEvent): readonly string[] | null {
+  if (event.type === 'CredentialsVoided') return [];
+  const voids = event.type === 'EmailChangeReverted' && event.data.voided.includes('passkeys');
+  return voids ? event.data.kept_passkeys : null;
+}
+
+/** Returns whether the recovery codes end with the event. @param isFactorLeft whether the account has a factor after the event */
+export function endsRecoveryCodes(event: UserEvent, isFactorLeft: boolean): boolean {
+  if (event.type === 'CredentialsVoided') return true;
+  if (event.type === 'EmailChangeReverted') return event.data.voided.includes('recovery_codes');
+  if (event.type === 'TotpRemoved') return event.data.recovery_codes === 'end' || !isFactorLeft;
+  return event.type === 'PasskeyRemoved' && !isFactorLeft;
 }

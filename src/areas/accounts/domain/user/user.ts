@@ -10,18 +10,18 @@ import {
   verificationRequested,
 } from './email-verification.js';
 import { type GuessedSecret, type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
-import { decidePasskey, type PasskeyCommand } from '../factors/passkeys.js';
+import { decidePasskey, type PasskeyCommand, passkeyRemoved } from '../factors/passkeys.js';
 import { rejectUser } from './rejections.js';
 import { formerAddress } from './former-addresses.js';
 import { decideRevert, type RevertCommand } from './revert.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
-import { decideTotp, type TotpCommand } from '../factors/totp.js';
+import { decideTotp, type TotpCommand, totpRemoved } from '../factors/totp.js';
 
 export type { RegisteredUser, UserState } from './state.js';
 
 /** The decisions of operators on an account. */
 type OperatedCommand =
-  /** Turns the second factor off, because its owner has lost it. */
+  /** Removes all second factors, because their owner has lost them. */
   { readonly type: 'ResetSecondFactor' } | { readonly type: 'Ban' } | { readonly type: 'Unban' };
 
 type ErasureCommand =
@@ -149,10 +149,14 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
   }
 }
 
-function decideOperated({ type }: OperatedCommand, { totp, banned }: RegisteredUser): readonly UserEvent[] {
+function decideOperated({ type }: OperatedCommand, user: RegisteredUser): readonly UserEvent[] {
+  const { totp, passkeys, banned } = user;
   switch (type) {
     case 'ResetSecondFactor':
-      return totp.status === 'on' ? [{ type: 'TotpRemoved', data: {} }] : [];
+      return [
+        ...passkeys.map(({ passkeyId }) => passkeyRemoved(passkeyId)),
+        ...(totp.status === 'on' ? [totpRemoved({ passkeys: [] })] : []),
+      ];
     case 'Ban':
       return banned ? [] : [{ type: 'UserBanned', data: {} }];
     case 'Unban':

@@ -8,6 +8,7 @@ import { noContent } from '../../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../../http/resources.js';
 import { noBody, noFields, noParams, noQuery } from '../../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../../http/route.js';
+import { recoveryCodesOfFirst, shownCodes } from '../recovery-code-fields.js';
 import { creationOptions, lacksPasskeys, registrationResponse } from './passkey-fields.js';
 
 const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
@@ -20,6 +21,10 @@ const name = z
 const newPasskey = z
   .strictObject({ credential: registrationResponse, name: name.default('Passkey') })
   .meta({ id: 'NewPasskey' });
+
+const registeredPasskey = passkeyResource
+  .extend({ recovery_codes: recoveryCodesOfFirst })
+  .meta({ id: 'RegisteredPasskey' });
 
 const path = '/api/v1/auth/passkeys';
 
@@ -57,10 +62,17 @@ export function makePasskeyRoutes({
       tag: 'Accounts',
       summary: 'Register a passkey; an account has at most 20',
       request: { params: noParams, query: noQuery, body: newPasskey },
-      replies: { 201: { description: 'The passkey.', schema: wrapped(passkeyResource) } },
+      replies: {
+        201: {
+          description: 'The passkey, and the recovery codes that come with the first factor of the account.',
+          schema: wrapped(registeredPasskey),
+        },
+      },
       errors: ['passkeys_not_configured', 'invalid_credentials', 'conflict'],
       lacks: lacksPasskeys(passkeys),
       idempotent: true,
+      isGone: ({ id }, { caller }) =>
+        !caller.user.document.body.passkeys.some((passkey) => passkey.id === id),
       check: ({ body }) => {
         checkNewPasskey(body);
       },
@@ -70,7 +82,8 @@ export function makePasskeyRoutes({
         const { userId, sessionId, sessionEpoch } = caller;
         const session = { id: sessionId, epoch: sessionEpoch };
         const input = { userId, session, response: credential, name: given };
-        return { status: 201, body: wrap(await registerPasskey(input, command)) };
+        const { passkey, recoveryCodes } = await registerPasskey(input, command);
+        return { status: 201, body: wrap({ ...passkey, recovery_codes: shownCodes(recoveryCodes) }) };
       },
     }),
     defineRoute({
@@ -113,7 +126,7 @@ export function makePasskeyRoutes({
       path: `${path}/:passkeyId`,
       name: 'removePasskey',
       tag: 'Accounts',
-      summary: 'Remove a passkey; it signs in no more',
+      summary: 'Remove a passkey; it signs in no more. With the last factor, the recovery codes end',
       request: { params: passkeyParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
       handler: async ({ params: { passkeyId }, caller: { userId }, command }) => {

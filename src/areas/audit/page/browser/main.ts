@@ -74,7 +74,11 @@ async function enter(email: string): Promise<void> {
       leave(sentenceOfCall(error));
       return;
     }
-    if (!client.hasSession() || (error instanceof CallFailed && error.code === 'two_factor_required')) return;
+    if (!client.hasSession()) return;
+    if (error instanceof CallFailed && error.code === 'two_factor_required') {
+      await refuseWithoutFactor();
+      return;
+    }
     // The checks report everything else.
   }
   signIn.hide();
@@ -82,6 +86,18 @@ async function enter(email: string): Promise<void> {
   app.hidden = false;
   byId('verdict-title', HTMLElement).focus();
   await checkAgain();
+}
+
+/** The form of the second factor is shown already. An account without a factor cannot fill it in. */
+async function refuseWithoutFactor(): Promise<void> {
+  try {
+    if (await signIn.hasFactor()) return;
+  } catch {
+    // The form stays, and its next attempt says what is wrong.
+    return;
+  }
+  void client.signOut().catch(() => undefined);
+  leave('Auditors need a second factor. Add a passkey or an authenticator app to this account first.');
 }
 
 function leave(why: string): void {

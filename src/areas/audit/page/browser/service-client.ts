@@ -136,6 +136,8 @@ export function sentenceOfCall(error: unknown): string {
       return 'This account is not an auditor. An operator makes it one with: stowage auditor grant <address>';
     case 'nothing_signed':
       return 'Nothing is signed yet. The first checkpoint follows about ten seconds after the first events.';
+    case 'passkeys_not_configured':
+      return 'This service takes no passkeys.';
     case 'account_banned':
       return 'This account is banned.';
   }

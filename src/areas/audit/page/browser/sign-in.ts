@@ -1,13 +1,16 @@
 import { announce, byId } from '../../../../http/pages/browser/elements.js';
-import { fieldsOf } from './replies.js';
+import { fieldsOf, textIn } from './replies.js';
+import { askForPasskey, knowsPasskeys, NoPasskey } from './passkey.js';
 import { sentenceOfCall, type ServiceClient } from './service-client.js';
 
-/** The forms of the sign-in: password or mailed code, then the second factor. */
+/** The forms of the sign-in: password, mailed code or passkey, then the second factor. */
 export interface SignIn {
   /** Shows the first form, with a sentence that says why; empty at the first visit. */
   readonly ask: (why: string) => void;
   /** Shows the form of the second factor. */
   readonly askSecondFactor: () => void;
+  /** Says whether the signed-in account has a second factor. */
+  readonly hasFactor: () => Promise<boolean>;
   readonly hide: () => void;
 }
 
@@ -29,6 +32,13 @@ export function makeSignIn({
   const firstNote = byId('sign-in-note', HTMLElement);
   const secondNote = byId('second-factor-note', HTMLElement);
 
+  const usePasskey = byId('use-passkey', HTMLButtonElement);
+  const provePasskey = byId('prove-passkey', HTMLButtonElement);
+  for (const button of [usePasskey, provePasskey]) button.hidden = !knowsPasskeys();
+  let account = '';
+  let hasTotp = false;
+  let typedCode = false;
+
   first.addEventListener('submit', (event) => {
     event.preventDefault();
     const code = mailedCode.value.trim();
@@ -36,11 +46,23 @@ export function makeSignIn({
       const reply = withCode.hidden
         ? await client.post('/api/v1/auth/login', { email: email.value, password: password.value })
         : await client.post('/api/v1/auth/email-code/login', { email: email.value, code });
-      const data = fieldsOf(fieldsOf(reply)['data']);
-      const user = fieldsOf(data['user']);
-      client.useTokens(data['tokens']);
-      if (user['two_factor_enabled'] === true) signIn.askSecondFactor();
-      else onSignedIn(email.value);
+      begin(reply);
+      if (hasTotp) signIn.askSecondFactor();
+      else onSignedIn(account);
+    });
+  });
+  usePasskey.addEventListener('click', () => {
+    void attempt(first, firstNote, async () => {
+      const credential = await askForPasskey(client, '/api/v1/auth/passkey-login');
+      begin(await client.post('/api/v1/auth/passkey-login', { credential }));
+      onSignedIn(account);
+    });
+  });
+  provePasskey.addEventListener('click', () => {
+    void attempt(second, secondNote, async () => {
+      const passkey = await askForPasskey(client, '/api/v1/auth/reauthenticate');
+      await client.post('/api/v1/auth/reauthenticate', { passkey });
+      onSignedIn(account);
     });
   });
   byId('mail-code', HTMLButtonElement).addEventListener('click', () => {
@@ -62,7 +84,8 @@ export function makeSignIn({
     void attempt(second, secondNote, async () => {
       const reply = await client.post('/api/v1/auth/2fa/verify', body);
       client.useTokens(fieldsOf(fieldsOf(reply)['data'])['tokens']);
-      onSignedIn(email.value);
+      typedCode = 'code' in body;
+      onSignedIn(account);
     });
   });
   byId('start-again', HTMLButtonElement).addEventListener('click', () => {
@@ -80,8 +103,14 @@ export function makeSignIn({
     askSecondFactor: () => {
       [first.hidden, second.hidden] = [true, false];
       forget();
-      announce(secondNote, '');
+      // A code of the app has passed, and the service asks for more: the account has a passkey.
+      announce(secondNote, typedCode ? 'The passkey is stronger: use it, or a recovery code.' : '');
       factor.focus();
+    },
+    hasFactor: async () => {
+      if (hasTotp) return true;
+      const { items } = fieldsOf(fieldsOf(await client.getJson('/api/v1/auth/passkeys'))['data']);
+      return Array.isArray(items) && items.length > 0;
     },
     hide: () => {
       [first.hidden, second.hidden] = [true, true];
@@ -89,6 +118,16 @@ export function makeSignIn({
     },
   };
   return signIn;
+
+  /** Takes the tokens of a sign-in, and remembers what the page has to know of the account. */
+  function begin(reply: unknown): void {
+    const data = fieldsOf(fieldsOf(reply)['data']);
+    const user = fieldsOf(data['user']);
+    client.useTokens(data['tokens']);
+    account = textIn(user, 'email');
+    hasTotp = user['two_factor_enabled'] === true;
+    typedCode = false;
+  }
 
   function forget(): void {
     for (const input of [password, mailedCode, factor]) input.value = '';
@@ -104,7 +143,7 @@ async function attempt(form: HTMLFormElement, note: HTMLElement, work: () => Pro
   try {
     await work();
   } catch (error) {
-    announce(note, sentenceOfCall(error));
+    announce(note, error instanceof NoPasskey ? error.message : sentenceOfCall(error));
     const typed = [...form.querySelectorAll('input')].findLast(({ offsetParent }) => offsetParent !== null);
     typed?.focus();
     typed?.select();

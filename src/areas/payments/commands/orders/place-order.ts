@@ -3,6 +3,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import { invalid } from '../../../../validation/invalid-request.js';
+import type { GuardRefusal } from '../../../accounts/domain/guard.js';
 import { orderAggregate, orderLifeMs } from '../../domain/order/order.js';
 import { defaultCurrency, findOffer, isForProject, whyNotPayable } from '../../domain/order/plans.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
@@ -13,7 +14,11 @@ import type { Places } from '../../../shared/places.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 
 export interface PlaceOrderInput {
-  readonly buyer: { readonly userId: string; readonly twoFactorEnabled: boolean };
+  readonly buyer: {
+    readonly userId: string;
+    /** Why the session may not enter a project that requires a second factor; null: it may. */
+    readonly guarded: GuardRefusal | null;
+  };
   readonly planId: string;
   readonly provider: PaymentProviderName;
   /** Default: the provider's currency. A currency that the provider does not take is refused. */
@@ -105,8 +110,8 @@ export function makePlaceOrder({
     if (!roleAtLeast(role, 'admin')) {
       rejectProject('insufficient_role', 'buying for a project needs the role admin');
     }
-    if (project.requireTwoFactor && !buyer.twoFactorEnabled) {
-      rejectProject('two_factor_required', 'the project requires two-factor authentication');
+    if (project.requireTwoFactor && buyer.guarded !== null) {
+      rejectProject('two_factor_required', buyer.guarded.message);
     }
   }
 }

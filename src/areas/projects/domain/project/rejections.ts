@@ -23,7 +23,7 @@ export type ProjectRejection =
   | 'offer_not_found'
   /** The role of the acting member is too low. */
   | 'insufficient_role'
-  /** The acting member must have the second factor on for this. */
+  /** The project requires a second factor, which the session of the acting member has not passed. */
   | 'two_factor_required'
   /** The project has other members, so the erasure of an account cannot delete it. */
   | 'project_has_members';

@@ -1,0 +1,165 @@
+/** The second factors, the weaker first. A recovery code counts as either (docs/design.md#fresh-authentication). */
+export type Factor = 'totp' | 'passkey';
+
+/** What an account has. */
+export interface AccountFactors {
+  readonly totp: boolean;
+  readonly passkey: boolean;
+  /** How many recovery codes are unused. */
+  readonly recoveryCodes: number;
+}
+
+/** What a session has proved. */
+export interface SessionProofs {
+  /** The last sign-in or reauthentication. */
+  readonly authenticatedAt: Date;
+  /** When the session last passed this factor or a stronger one; null: never. */
+  readonly passedAt: Readonly<Record<Factor, Date | null>>;
+}
+
+/** What an action needs of a session. `fresh`: within the last 15 minutes. */
+export type Need =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'fresh-sign-in' }
+  /** The account has no factor, and needs one. */
+  | { readonly kind: 'a-factor' }
+  /** The named factor or a stronger one. */
+  | { readonly kind: 'passed' | 'fresh'; readonly factor: Factor };
+
+export const noFactors: AccountFactors = { totp: false, passkey: false, recoveryCodes: 0 };
+
+export const freshMs = 15 * 60_000;
+
+const nothing: Need = { kind: 'nothing' };
+const freshSignIn: Need = { kind: 'fresh-sign-in' };
+const aFactor: Need = { kind: 'a-factor' };
+
+type Rule = (account: AccountFactors) => Need;
+
+const strongestOf = ({ totp, passkey }: AccountFactors): Factor | null =>
+  passkey ? 'passkey' : totp ? 'totp' : null;
+const weakestOf = ({ totp, passkey }: AccountFactors): Factor | null =>
+  totp ? 'totp' : passkey ? 'passkey' : null;
+
+const rule =
+  (kind: 'passed' | 'fresh', which: typeof strongestOf, without: Need): Rule =>
+  (account) => {
+    const factor = which(account);
+    return factor === null ? without : { kind, factor };
+  };
+
+/** With TOTP on, a session begins with a factor. A passkey alone leaves the other ways to sign in open. */
+const signedIn: Rule = ({ totp }) => (totp ? { kind: 'passed', factor: 'totp' } : nothing);
+/** The body has a code of TOTP, or the session has proved a passkey. */
+const codeInBody: Rule = (account) =>
+  account.totp && !account.passkey ? signedIn(account) : guardsFactors(account);
+const guardsFactors = rule('fresh', strongestOf, freshSignIn);
+const takesOver = rule('fresh', weakestOf, freshSignIn);
+const changes = rule('fresh', weakestOf, nothing);
+const oversees = rule('passed', strongestOf, aFactor);
+const decides = rule('fresh', strongestOf, aFactor);
+
+/** What each action needs. The table of docs/accounts.md#fresh-authentication is made of it. */
+const rules = {
+  /** Read the own account, pass a factor, sign out. */
+  begin: () => nothing,
+  /** Prove a passkey in a session that has passed no factor yet. */
+  reauthenticate: (account) => (account.passkey ? nothing : signedIn(account)),
+  /** Everything that is not named here. */
+  use: signedIn,
+  enter_guarded_project: rule('passed', weakestOf, aFactor),
+  add_totp: guardsFactors,
+  add_passkey: guardsFactors,
+  remove_totp: codeInBody,
+  remove_passkey: guardsFactors,
+  replace_recovery_codes: codeInBody,
+  issue_api_key: guardsFactors,
+  set_require_2fa: decides,
+  unset_require_2fa: guardsFactors,
+  change_password: takesOver,
+  change_address: takesOver,
+  delete_account: takesOver,
+  accept_invitation: takesOver,
+  change_owners: takesOver,
+  offer_billing: takesOver,
+  allow_open_shares: takesOver,
+  change_members: changes,
+  change_storages: changes,
+  delete_project: changes,
+  operate: oversees,
+  decide_on_payments: decides,
+  audit: oversees,
+} as const satisfies Readonly<Record<string, Rule>>;
+
+export type GuardedAction = keyof typeof rules;
+export const guardedActions = Object.keys(rules) as readonly GuardedAction[];
+
+export function needOf(action: GuardedAction, account: AccountFactors): Need {
+  return rules[action](account);
+}
+
+export interface GuardRefusal {
+  readonly code: 'two_factor_required' | 'reauthentication_required';
+  /** Names the ways that the account has. */
+  readonly message: string;
+}
+
+/** Decides whether a session may carry out an action now; null: it may. */
+export function guard(
+  action: GuardedAction,
+  account: AccountFactors,
+  { authenticatedAt, passedAt }: SessionProofs,
+  now: Date,
+): GuardRefusal | null {
+  const need = needOf(action, account);
+  const isFresh = (at: Date): boolean => now.getTime() - at.getTime() <= freshMs;
+  switch (need.kind) {
+    case 'nothing':
+      return null;
+    case 'fresh-sign-in':
+      return isFresh(authenticatedAt) ? null : staleSignIn;
+    case 'a-factor':
+      return noFactor;
+    case 'passed':
+    case 'fresh': {
+      const at = passedAt[need.factor];
+      if (at !== null && (need.kind === 'passed' || isFresh(at))) return null;
+      return {
+        code: 'two_factor_required',
+        message: `${whyNot(need, account, at)}; ${waysOf(need, account)}`,
+      };
+    }
+  }
+}
+
+const staleSignIn: GuardRefusal = {
+  code: 'reauthentication_required',
+  message: 'sign in again, or prove the password or a mailed code by POST /auth/reauthenticate',
+};
+const noFactor: GuardRefusal = {
+  code: 'two_factor_required',
+  message:
+    'your account has no second factor; add a passkey (POST /auth/passkey-options) or an authenticator app (POST /auth/2fa/totp) first',
+};
+
+type FactorNeed = Extract<Need, { factor: Factor }>;
+
+function whyNot({ factor }: FactorNeed, { totp }: AccountFactors, at: Date | null): string {
+  const what =
+    factor === 'passkey' && totp ? 'the strongest second factor of the account' : 'the second factor';
+  return at === null
+    ? `the session has not passed ${what}`
+    : `the session passed ${what} more than 15 minutes ago`;
+}
+
+function waysOf({ factor }: FactorNeed, { totp, passkey, recoveryCodes }: AccountFactors): string {
+  const codes = [
+    ...(totp && factor === 'totp' ? ['a code of the authenticator app'] : []),
+    ...(recoveryCodes > 0 ? ['a recovery code'] : []),
+  ];
+  const ways = [
+    ...(passkey ? ['your passkey by POST /auth/reauthenticate'] : []),
+    ...(codes.length > 0 ? [`${codes.join(' or ')} by POST /auth/2fa/verify`] : []),
+  ];
+  return `prove ${ways.join(', or ')}`;
+}
