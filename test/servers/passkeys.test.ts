@@ -3,19 +3,39 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { makeServiceClient } from '../support/clients/service-client.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { asObject, makeServiceClient } from '../support/clients/service-client.js';
 import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenContext } from '../support/given/given-stores.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 
 const missing = missingBrowser();
 
 const path = '/api/v1/auth';
 
-/** Serves an empty page, whose origin may use passkeys. */
-async function givenPage(t: ExecutionContext): Promise<string> {
-  const server = createServer((_, response) => {
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Page</title>');
+/** Serves an empty page, whose origin may use passkeys; or, where a service is named, what the service answers. */
+async function givenPage(t: ExecutionContext, place = { service: '' }): Promise<string> {
+  const server = createServer((request, response) => {
+    if (place.service === '') {
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>Page</title>');
+      return;
+    }
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { authorization, 'content-type': type } = request.headers;
+      const reply = await fetch(`${place.service}${request.url ?? ''}`, {
+        method: request.method ?? 'GET',
+        headers: { ...(authorization && { authorization }), ...(type && { 'content-type': type }) },
+        ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks).toString() }),
+      });
+      for (const name of ['content-type', 'content-security-policy']) {
+        const value = reply.headers.get(name);
+        if (value !== null) response.setHeader(name, value);
+      }
+      response.writeHead(reply.status).end(Buffer.from(await reply.arrayBuffer()));
+    })();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
@@ -75,7 +95,12 @@ if (missing !== null) {
     const registered = await post('/passkeys', { credential: created, name: 'Browser' }, headers);
     t.is(registered.status, 201, JSON.stringify(created));
     t.like(registered.data, { name: 'Browser', last_used_at: null });
-    // and the same authenticator makes no second one
+    // and the same authenticator makes no second one, after the session has proved the first
+    const proof = await credentials(browser, 'get', await options('/reauthenticate/options', headers));
+    t.is(
+      (await client.post(`${path}/reauthenticate`, { passkey: proof as JsonObject }, headers)).status,
+      204,
+    );
     t.is(
       await credentials(browser, 'create', await options('/passkey-options', headers)),
       'InvalidStateError',
@@ -92,4 +117,60 @@ if (missing !== null) {
     await browser.devTools('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
     t.is(await credentials(browser, 'get', await options('/passkey-login/options')), 'NotAllowedError');
   });
+
+  test.serial(
+    'An auditor signs in on the page of the audit log by a passkey, and by a recovery code beside it',
+    async (t) => {
+      // Given an auditor with a passkey alone
+      const directory = await makeDataDirectory();
+      t.teardown(() => directory.remove());
+      const place = { service: '' };
+      const page = await givenPage(t, place);
+      const environment = { PASSKEY_RP_ID: 'localhost', PASSKEY_ORIGINS: page };
+      const service = await startInProcess({ directory: directory.path, environment });
+      t.teardown(() => service.close());
+      const [email, password] = ['auditor@example.org', 'Correct-Horse-7'];
+      const client = makeServiceClient(service.url);
+      const { headers } = await client.register(email, password);
+      const context = (n: number) => givenContext(n, new Date(), 'operator');
+      await service.services.commands.verifyEmail({ email }, context(1));
+      await service.services.commands.grantPlatformRole({ email, role: 'auditor' }, context(2));
+      const browser = await givenBrowser(t);
+      place.service = service.url;
+      await browser.open(`${page}/audit`);
+      await browser.devTools('WebAuthn.enable', {});
+      await addAuthenticator(browser, { isUserVerified: true });
+      const asked = await client.post(`${path}/passkey-options`, {}, headers);
+      const options = asObject(asked.json()['data'])['publicKey'];
+      const credential = (await credentials(browser, 'create', options)) as JsonObject;
+      const added = await client.post(`${path}/passkeys`, { credential }, headers);
+      t.is(added.status, 201, added.text);
+      const [recoveryCode = ''] = asObject(added.json()['data'])['recovery_codes'] as readonly string[];
+      const isIn = `return !document.getElementById('app').hidden`;
+      const signOut = async (): Promise<void> => {
+        await browser.click('#sign-out');
+        await browser.until(`return !document.getElementById('sign-in').hidden`);
+      };
+      const byPassword = async (): Promise<void> => {
+        await browser.run(`for (const id of ['email', 'password']) document.getElementById(id).value = ''`);
+        await browser.type('#email', email);
+        await browser.type('#password', `${password}\uE007`);
+        await browser.until(`return !document.getElementById('second-factor').hidden`);
+      };
+      // When the auditor uses the passkey, then the page opens
+      await browser.click('#use-passkey');
+      await browser.until(isIn);
+      await signOut();
+      // After a password it asks for the passkey
+      await byPassword();
+      await browser.click('#prove-passkey');
+      await browser.until(isIn);
+      await signOut();
+      // or takes a recovery code
+      await byPassword();
+      await browser.type('#factor', `${recoveryCode}\uE007`);
+      await browser.until(isIn);
+      t.is(await browser.run(`return document.getElementById('account').textContent`), email);
+    },
+  );
 }
