@@ -7,7 +7,7 @@ import {
   type StoreWatch,
 } from './observing/stores/store-watch.js';
 import { makeHttp } from './composition/http.js';
-import { runAudit } from './composition/tasks/audit.js';
+import { missingCopies, runAudit } from './composition/tasks/audit.js';
 import { listening } from './composition/listening.js';
 import { listenForMetrics, registerServiceMetrics, type RunningParts } from './composition/observing.js';
 import { makeOperations } from './operating/commands/index.js';
@@ -240,6 +240,7 @@ async function start(deps: {
   const dailyTasks = runDailyTasks(services, signal);
   closers.push(() => dailyTasks);
   announce(config, server.port, tell);
+  announceMissing(config, log, tell);
 }
 
 /** Returns the function that makes SIGHUP read the keys and the agent secrets again, for the services that hold them. */
@@ -275,6 +276,14 @@ function pingsOf({ stores }: Services, links: StoreLinks): ReadonlyMap<StoreLink
     [links.readModels, () => stores.readModelStore.ping()],
     [links.state, () => stores.stateStore.ping()],
   ]);
+}
+
+/** Says what the audit log lacks. Who can write the stores can also remove what the service keeps beside them. */
+function announceMissing(config: Config, { logger }: Log, tell: Tell): void {
+  const missing = missingCopies(config);
+  if (missing === null) return;
+  if (config.production) logger.warn({ problem: missing }, 'the audit log has no copy outside the service');
+  tell(`stowage: ${missing}`);
 }
 
 function announce(config: Config, port: number, tell: Tell): void {

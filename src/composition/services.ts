@@ -138,7 +138,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     });
     await checkKeys(keyCanaries, { sleep: sleepUntilRetry, random, waiting: options.waiting });
     const audit = await openAudit({
-      ...{ config, stores, clock, random, log, availability, sleepUntilRetry },
+      ...{ config, stores, clock, random, log, availability, sleepUntilRetry, keyFile },
       keys: keyRings.audit,
     });
     const accessTokens = makeAccessTokens({

@@ -140,15 +140,16 @@ export const serviceVariables: Readonly<
   CODE_KEYS: { default: inKeysJson, meaning: 'keys that make mailed codes; the same format' },
   PEPPERS: { default: inKeysJson, meaning: 'peppers of password hashes; the same format' },
   AUDIT_CHECKPOINT_DIR: {
-    default: 'none',
+    default: '`DATA_DIR/checkpoints`',
     meaning:
       'a folder that keeps every signed checkpoint of the [audit log](audit.md), best on a medium that the service cannot ' +
-      'rewrite',
+      'rewrite; the default keeps the newest ten',
   },
   AUDIT_WITNESSES: {
     default: 'none',
     meaning:
-      'a file with one line `<vkey> <url>` for each witness that cosigns checkpoints (C2SP tlog-witness)',
+      'a file with one line `<vkey> <url>` for each witness that cosigns checkpoints (C2SP tlog-witness); after a start, ' +
+      'nothing is signed until each has answered',
   },
   AUDIT_SIGNING_KEYS: { default: inKeysJson, meaning: 'keys that sign checkpoints; the same format' },
   INDEX_KEY: {

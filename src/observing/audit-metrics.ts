@@ -7,7 +7,11 @@ export interface AuditMetrics {
   readonly signed: { readonly size: number; readonly signed_at: string } | null;
   readonly problem: unknown;
   readonly contradiction: unknown;
-  readonly witnesses: readonly { readonly name: string; readonly size: number }[];
+  readonly witnesses: readonly {
+    readonly name: string;
+    readonly size: number;
+    readonly isAwaited: boolean;
+  }[];
 }
 
 /** Registers the metrics of the audit log. */
@@ -61,14 +65,26 @@ export function registerAuditMetrics(
       return at === null ? -1 : secondsSince(at);
     },
   );
-  new Gauge({
-    name: 'stowage_audit_witness_size',
-    help: 'Events under the last cosignature that this process got from a witness.',
-    labelNames: ['witness'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { name, size } of audit.status().witnesses) this.set({ witness: name }, size);
-    },
-  });
+  const gaugeOfWitnesses = (
+    name: string,
+    help: string,
+    value: (witness: AuditMetrics['witnesses'][number]) => number,
+  ): Gauge =>
+    new Gauge({
+      ...{ name, help, labelNames: ['witness'], registers: [registry] },
+      collect() {
+        this.reset();
+        for (const witness of audit.status().witnesses) this.set({ witness: witness.name }, value(witness));
+      },
+    });
+  gaugeOfWitnesses(
+    'stowage_audit_witness_size',
+    'Events under the last cosignature that this process got from a witness.',
+    ({ size }) => size,
+  );
+  gaugeOfWitnesses(
+    'stowage_audit_witness_awaited',
+    '1 while a witness has not answered since this process started: the first signature waits for it.',
+    ({ isAwaited }) => Number(isAwaited),
+  );
 }

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 
@@ -193,5 +193,30 @@ test('A folder that cannot be written and a wrong file of witnesses stop the sta
   t.regex(
     folder.stderr,
     /AUDIT_CHECKPOINT_DIR cannot be used: (ENOTDIR|EEXIST); check the path and its rights/,
+  );
+});
+
+test('A service keeps checkpoints in its data directory, and says at the start that none is elsewhere', async (t) => {
+  // Given a service with the settings of a first start, but in production
+  const { service, signed, directory, start } = await givenAuditedService(t, { NODE_ENV: 'production' });
+  const sentence = 'the checkpoints of the audit log have no copy outside this service';
+  await eventually('the sentence', () => service.output().includes(`stowage: ${sentence}`));
+  const warnings = service.output().match(/^\{"level":40,.*has no copy outside the service/gm);
+  t.is(warnings?.length, 1, service.output());
+  // When it has signed
+  const size = await signed();
+  const kept = (name: string): number => {
+    const [origin = ''] = readdirSync(join(directory, name));
+    return Number(readdirSync(join(directory, name, origin)).at(-1));
+  };
+  // Then a folder and a copy beside the keys have the checkpoint
+  await eventually('both files', () => kept('checkpoints') === size && kept('keys.json.checkpoint') === size);
+  await service.stop();
+  // When the folder is lost, the next start writes the last checkpoint into it
+  rmSync(join(directory, 'checkpoints'), { recursive: true });
+  await start();
+  await eventually(
+    'the file is back',
+    () => existsSync(join(directory, 'checkpoints')) && kept('checkpoints') > 0,
   );
 });

@@ -1,5 +1,12 @@
+import { isAbsolute, relative, sep } from 'node:path';
 import { makeAuditLog, type AuditLog } from '../../areas/audit/signing/audit-log.js';
-import { checkCheckpointFolder, makeCheckpointFolder } from '../../areas/audit/signing/checkpoint-folder.js';
+import {
+  checkCheckpointFolder,
+  checkpointPlaces,
+  makeCheckpointFolder,
+  outsidePlace,
+} from '../../areas/audit/signing/checkpoint-folder.js';
+import { makePages } from '../../areas/audit/signing/pages.js';
 import { makeAuditHistory } from '../../areas/audit/history/history.js';
 import { type LogResources, makeLogResources } from '../../areas/audit/history/log-resources.js';
 import { makeNoteSigner } from '../../areas/audit/tree/note.js';
@@ -45,9 +52,11 @@ const replyBytesMax = 64 * 1024;
 
 /** @throws FolderProblem when `AUDIT_CHECKPOINT_DIR` cannot be written */
 export async function openAudit(deps: {
-  readonly config: Pick<Config, 'auditCheckpointDirectory' | 'auditWitnesses'>;
+  readonly config: Pick<Config, 'auditCheckpointDirectory' | 'auditWitnesses' | 'dataDirectory'>;
   readonly stores: Stores;
   readonly keys: Keyring;
+  /** Path of the `keys.json` that the service writes; null where it writes none. */
+  readonly keyFile: string | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -57,13 +66,16 @@ export async function openAudit(deps: {
   const { config, stores, keys, random } = deps;
   const { logger } = deps.log;
   const { eventStore, readModelStore, stateStore } = stores;
-  const { auditCheckpointDirectory: directory, auditWitnesses } = config;
-  if (directory !== undefined) await checkCheckpointFolder(directory);
+  const { auditCheckpointDirectory: directory, auditWitnesses, dataDirectory } = config;
+  if (directory !== undefined) await checkCheckpointFolder(outsidePlace(directory));
   // The loops of the audit log retry, and measure no time limit by a sleep.
   const clock: Clock = { ...deps.clock, sleep: deps.sleepUntilRetry };
   const onRetry = (error: Error, attempt: number): void => {
     const level = levelOf(deps.availability, error);
     logger[level]({ error: sentenceOf(error), attempt }, 'the audit log waits');
+  };
+  const onDefect = (error: unknown): void => {
+    logger.error({ error: sentenceOf(error) }, 'the audit log failed');
   };
   const tiles = makeTileStore(readModelStore);
   const projectOf = makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent });
@@ -78,20 +90,22 @@ export async function openAudit(deps: {
   };
   const tree = makeTreeReader(tiles, tileMissing);
   const resources = makeLogResources({ eventStore, tree });
+  const pages = makePages({ tiles, resources, onMissing: tileMissing });
   const history = makeAuditHistory({ eventStore, resources, tree, tiles, projectOf });
   const signer = makeSigner({
     ...{ stateStore, clock },
     // The check that ends a contradiction needs the tree, so its reads may start a rebuild.
     tree: makeTreeReader(tiles, sequencer.startOver),
+    pages,
     stored: sequencer.stored,
     seeds: () => keys.all().map(({ key }) => key),
-    folder: directory === undefined ? null : makeCheckpointFolder(directory),
+    folders: checkpointPlaces({ directory, dataDirectory, keyFile: deps.keyFile }).map(makeCheckpointFolder),
     shortLog: makeShortLog({ clock, waitMs: eventStore.shortLogMs }),
   });
   const sweep = makeSweep({
-    ...{ tiles, resources, clock, onRetry },
+    ...{ pages, clock, onRetry, onDefect },
     stored: sequencer.stored,
-    onMissing: tileMissing,
+    shortLog: makeShortLog({ clock, waitMs: eventStore.shortLogMs }),
   });
   const log = makeAuditLog(
     {
@@ -111,9 +125,13 @@ export async function openAudit(deps: {
       onResolved: ({ source }) => {
         logger.info({ source }, 'the contradiction of the audit log has ended');
       },
-      onDefect: (error) => {
-        logger.error({ error: sentenceOf(error) }, 'the audit log failed');
+      onAwaited: (waiting) => {
+        logger.warn(
+          { witnesses: waiting },
+          'no checkpoint is signed until these witnesses have answered; AUDIT_WITNESSES names them',
+        );
       },
+      onDefect,
     },
   );
   return {
@@ -121,6 +139,27 @@ export async function openAudit(deps: {
     reader: makeAuditReader({ history, eventStore, projectOf, views: projections }),
     vkeys: (origin) => keys.all().map(({ key }) => makeNoteSigner(origin, key).vkey),
   };
+}
+
+/**
+ * Returns a sentence when no checkpoint leaves the service: neither a folder outside the data directory nor a witness is
+ * set. A process that reads its keys keeps no copy beside them either.
+ */
+export function missingCopies(
+  config: Pick<Config, 'auditCheckpointDirectory' | 'auditWitnesses' | 'dataDirectory'>,
+): string | null {
+  const { auditCheckpointDirectory: directory, auditWitnesses, dataDirectory } = config;
+  const isInside = directory === undefined || isWithin(dataDirectory, directory);
+  if (auditWitnesses.length > 0 || !isInside) return null;
+  return (
+    'the checkpoints of the audit log have no copy outside this service: set AUDIT_CHECKPOINT_DIR to a folder elsewhere, or ' +
+    `AUDIT_WITNESSES. Without one, a person who changes the log and removes the checkpoints in ${dataDirectory} leaves no trace`
+  );
+}
+
+function isWithin(parent: string, path: string): boolean {
+  const way = relative(parent, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 /** Runs the audit log until the signal aborts. A failure of it ends no request: it is a line in the log. */
@@ -140,9 +179,14 @@ export async function runAudit(
     if (members.feederOf(auditPart) !== members.id) return { state: null, lagMs: 0, problem: null };
     return { state: problem === null ? 'running' : 'failing', lagMs: 0, problem };
   });
-  await Promise.all([log.run(signal, isHere), sweep.run(signal)]).catch((error: unknown) => {
-    logger.error({ error: sentenceOf(error) }, 'the audit log stopped');
-  });
+  // The end of one must not hide that the other one runs.
+  await Promise.all(
+    [log.run(signal, isHere), sweep.run(signal)].map((part) =>
+      part.catch((error: unknown) => {
+        logger.error({ error: sentenceOf(error) }, 'a part of the audit log stopped');
+      }),
+    ),
+  );
 }
 
 /** The operator has chosen the addresses, which may be private. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { originOf, servedNote, summaryOf } from '../../areas/audit/signing/audit-records.js';
 import type { AuditLog } from '../../areas/audit/signing/audit-log.js';
+import { witnessProblem } from '../../areas/audit/signing/witnesses.js';
 import type { LogResources } from '../../areas/audit/history/log-resources.js';
 import type { SweepProgress } from '../../areas/audit/signing/sweep.js';
 import { parseTilePath } from '../../areas/audit/tree/tile-paths.js';
@@ -42,7 +43,10 @@ export function makeAuditOperations(
         origin: await origin(),
         size: log?.size ?? null,
         ...summaryOf(await audit.log.readSigned()),
-        witnesses: witnesses.map(({ name, size, problem: why }) => ({ name, size, problem: why })),
+        witnesses: witnesses.map((witness) => {
+          const { name, size } = witness;
+          return { name, size, problem: witnessProblem(witness) };
+        }),
         contradiction: contradiction?.what ?? null,
         problem,
         ...sweepOf(audit.sweep.progress()),

@@ -8,11 +8,13 @@ import { type AuditEvents, type AuditLog, makeAuditLog } from '../../../src/area
 import type { CheckpointFolder } from '../../../src/areas/audit/signing/checkpoint-folder.js';
 import { entryOf } from '../../../src/areas/audit/tree/leaf.js';
 import { type Hash, leafHash, rootOf } from '../../../src/areas/audit/tree/merkle.js';
+import { makeLogResources } from '../../../src/areas/audit/history/log-resources.js';
+import { makePages, type Pages } from '../../../src/areas/audit/signing/pages.js';
 import { makeProjectOf } from '../../../src/areas/audit/history/project-of.js';
 import { makeSequencer, type Sequencer } from '../../../src/areas/audit/signing/sequencer.js';
 import { makeSequencingRecord } from '../../../src/areas/audit/signing/sequencing-elsewhere.js';
 import { makeSigner } from '../../../src/areas/audit/signing/signer.js';
-import type { Sweep } from '../../../src/areas/audit/signing/sweep.js';
+import { makeSweep, type Sweep } from '../../../src/areas/audit/signing/sweep.js';
 import { makeTileStore } from '../../../src/areas/audit/tree/tile-store.js';
 import { makeTreeReader, type TreeReader } from '../../../src/areas/audit/tree/tree-reader.js';
 import { makeWitnesses, type PostText, type Witness } from '../../../src/areas/audit/signing/witnesses.js';
@@ -64,6 +66,7 @@ export interface AuditProcess {
   readonly audit: AuditLog;
   readonly sequencer: Sequencer;
   readonly tree: TreeReader;
+  readonly pages: Pages;
   /** Ends the process without a last write, as a kill does, if the stores refuse writes from then on. */
   stop(): Promise<void>;
 }
@@ -75,10 +78,11 @@ export interface AuditProcessOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly seeds?: () => readonly Buffer[];
-  readonly folder?: CheckpointFolder | null;
+  readonly folders?: readonly CheckpointFolder[];
   readonly witnesses?: readonly Witness[];
   readonly post?: PostText;
-  readonly sweep?: Pick<Sweep, 'found' | 'forget'>;
+  /** Takes the place of the sweep of the process. */
+  readonly sweep?: Pick<Sweep, 'verdicts' | 'forget'>;
   readonly events?: Partial<AuditEvents>;
   /** Whether the process sequences for all; it does when left out. */
   readonly isHere?: () => boolean;
@@ -88,7 +92,7 @@ export const auditSeed = Buffer.alloc(32, 16);
 
 /** Starts the audit log of a process. */
 export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
-  const { eventStore, readModelStore, stateStore, clock, random, folder = null, witnesses = [] } = options;
+  const { eventStore, readModelStore, stateStore, clock, random, folders = [], witnesses = [] } = options;
   const { seeds = () => [auditSeed], post = () => Promise.reject(new Error('no witness')), events } = options;
   const onDefect = (error: unknown): void => {
     throw error;
@@ -103,31 +107,48 @@ export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
   const tree = makeTreeReader(tiles, () => {
     audit.tileMissing();
   });
+  const pages = makePages({
+    tiles,
+    resources: makeLogResources({ eventStore, tree }),
+    onMissing: () => {
+      audit.tileMissing();
+    },
+  });
   const signer = makeSigner({
-    ...{ stateStore, seeds, folder, clock },
+    ...{ stateStore, seeds, folders, clock, pages },
     tree: makeTreeReader(tiles, sequencer.startOver),
     stored: sequencer.stored,
     shortLog: makeShortLog({ clock, waitMs: eventStore.shortLogMs }),
+  });
+  const sweep = makeSweep({
+    ...{ pages, clock, onDefect },
+    stored: sequencer.stored,
+    shortLog: makeShortLog({ clock, waitMs: eventStore.shortLogMs }),
+    onRetry: () => undefined,
   });
   const audit = makeAuditLog(
     {
       ...{ sequencer, signer, stateStore, clock, random },
       record: makeSequencingRecord({ stateStore, tiles, clock }),
       witnesses: makeWitnesses({ witnesses, tree, post, clock }),
-      sweep: options.sweep ?? { found: () => new Map(), forget: () => undefined },
+      sweep: options.sweep ?? sweep,
     },
     {
       onRetry: () => undefined,
       onContradiction: () => undefined,
       onResolved: () => undefined,
+      onAwaited: () => undefined,
       onDefect,
       ...events,
     },
   );
   const stopping = new AbortController();
-  const running = audit.run(stopping.signal, options.isHere);
+  const running = Promise.all([
+    audit.run(stopping.signal, options.isHere),
+    ...(options.sweep === undefined ? [sweep.run(stopping.signal)] : []),
+  ]);
   return {
-    ...{ audit, sequencer, tree },
+    ...{ audit, sequencer, tree, pages },
     stop: async () => {
       stopping.abort();
       await running;

@@ -4,6 +4,8 @@ import { makeAuditLog } from '../../../src/areas/audit/signing/audit-log.js';
 import { makeAuditHistory } from '../../../src/areas/audit/history/history.js';
 import { makeLogResources } from '../../../src/areas/audit/history/log-resources.js';
 import { makeNoteSigner } from '../../../src/areas/audit/tree/note.js';
+import { makePages } from '../../../src/areas/audit/signing/pages.js';
+import { makeShortLog } from '../../../src/event-sourcing/feeding/short-log.js';
 import { makeProjectOf } from '../../../src/areas/audit/history/project-of.js';
 import { makeSequencer } from '../../../src/areas/audit/signing/sequencer.js';
 import { makeSequencingRecord } from '../../../src/areas/audit/signing/sequencing-elsewhere.js';
@@ -46,7 +48,9 @@ export function makeIdleAudit({
   const tree = makeTreeReader(tiles, sequencer.startOver);
   const resources = makeLogResources({ eventStore, tree });
   const { stored, startOver: onMissing } = sequencer;
-  const sweep = makeSweep({ tiles, resources, clock, stored, onMissing, onRetry: ignore });
+  const pages = makePages({ tiles, resources, onMissing });
+  const shortLog = makeShortLog({ clock, waitMs: eventStore.shortLogMs });
+  const sweep = makeSweep({ pages, clock, stored, shortLog, onRetry: ignore, onDefect: ignore });
   const post = () => Promise.reject(new Error('no witness'));
   const log = makeAuditLog(
     {
@@ -55,14 +59,14 @@ export function makeIdleAudit({
       signer: {
         pass: () => Promise.resolve(null),
         keep: () => Promise.resolve(),
-        empty: () => {
+        draft: () => {
           throw new Error('this log has no witness to ask');
         },
       },
       witnesses: makeWitnesses({ witnesses: [], tree, post, clock }),
       sweep,
     },
-    { onRetry: ignore, onContradiction: ignore, onResolved: ignore, onDefect: ignore },
+    { onRetry: ignore, onContradiction: ignore, onResolved: ignore, onAwaited: ignore, onDefect: ignore },
   );
   const history = makeAuditHistory({ eventStore, resources, tree, tiles, projectOf });
   const reader = makeAuditReader({ history, eventStore, projectOf, views: projections });

@@ -12,8 +12,16 @@ export interface LogResources {
    * @throws StoreUnavailable
    */
   read(path: TilePath, signedSize: number): Promise<Buffer | null>;
-  /** Returns events by their index: at most 256 of one tile. The range must be within the stored size. */
+  /**
+   * Returns events by their index: at most 256 of one tile. The range must be within the stored size.
+   * @throws LogEndsEarly, StoreUnavailable
+   */
   events(index: number, width: number): Promise<readonly LogEvent[]>;
+}
+
+/** The log ends before the events of a tile. A deposed leader of the log may answer so for a moment. */
+export class LogEndsEarly extends StoreUnavailable {
+  override readonly name = 'LogEndsEarly';
 }
 
 /** Events that one read of the log asks for. */
@@ -65,8 +73,7 @@ export function makeLogResources({
       if (page.cursor === cursor || page.atHead) break;
       cursor = page.cursor;
     }
-    // A deposed leader of the log may answer from a shorter log for a moment.
-    if (found.length < width) throw new StoreUnavailable('the log ends before the events of a tile');
+    if (found.length < width) throw new LogEndsEarly('the log ends before the events of a tile');
     return found.slice(0, width);
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AuditLog } from '../signing/audit-log.js';
-import type { WitnessStatus } from '../signing/witnesses.js';
+import { witnessProblem, type WitnessStatus } from '../signing/witnesses.js';
 import {
   type Contradiction,
   originOf,
@@ -246,8 +246,9 @@ function beyond({ size }: SignedRecord): HttpError {
   return new HttpError('not_found', `the signed log has ${size} events`);
 }
 
-function witnessOf({ name, size, problem, contradiction }: WitnessStatus, signed: SignedRecord | null) {
-  return { name, size: signed?.cosignatures[name]?.size ?? size, problem: contradiction ?? problem };
+function witnessOf(witness: WitnessStatus, signed: SignedRecord | null) {
+  const { name, size } = witness;
+  return { name, size: signed?.cosignatures[name]?.size ?? size, problem: witnessProblem(witness) };
 }
 
 /** The schema of the reply is closed. */

@@ -1,8 +1,8 @@
-import { backoff, type Clock, type Random } from '../../../kit/clock.js';
+import { backoff, type Clock, type Random, steadyMsOf } from '../../../kit/clock.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
-import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
-import { type Contradiction, type SignedRecord, signedRecord } from './audit-records.js';
+import { type Contradiction, type SignedRecord, signedRecord, type Verdicts } from './audit-records.js';
+import { makeAskWitnesses } from './ask-witnesses.js';
 import { FolderProblem } from './checkpoint-folder.js';
 import type { Sequencer, StoredLog } from './sequencer.js';
 import type { SequencedElsewhere, SequencingRecord } from './sequencing-elsewhere.js';
@@ -42,14 +42,14 @@ export interface AuditEvents {
   readonly onRetry: (error: Error, attempt: number) => void;
   readonly onContradiction: (contradiction: Contradiction) => void;
   readonly onResolved: (contradiction: Contradiction) => void;
+  /** The first signature waits for these witnesses. It is reported at once and then once an hour. */
+  readonly onAwaited: (witnesses: readonly string[]) => void;
   readonly onDefect: (error: unknown) => void;
 }
 
 const passMs = 1_000;
 /** A process that does not sequence reads the state of the audit log this often. */
 const lookMs = 10_000;
-/** A witness that has not cosigned the last checkpoint is asked again after this time. */
-const askAgainMs = 20_000;
 
 export function makeAuditLog(
   deps: {
@@ -57,7 +57,7 @@ export function makeAuditLog(
     readonly signer: Signer;
     readonly record: SequencingRecord;
     readonly witnesses: Witnesses;
-    readonly sweep: Pick<Sweep, 'found' | 'forget'>;
+    readonly sweep: Pick<Sweep, 'verdicts' | 'forget'>;
     readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
     readonly clock: Clock;
     readonly random: Random;
@@ -75,17 +75,20 @@ export function makeAuditLog(
   let sequencing: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
   /** Before the first pass of the signer this process does not know whether a contradiction stands. */
   let isJudged = false;
-  /** The offer that runs now. Signing never waits for a witness. */
-  let offering: Promise<void> | null = null;
-  let askedAtMs = -Infinity;
-  /** Whether the witnesses were asked before the first signature of this process. */
-  let hasAsked = false;
+  const ask = makeAskWitnesses({
+    ...{ witnesses, signer, stateStore, clock, readSigned },
+    onAwaited: events.onAwaited,
+    onFailure: (error) => {
+      if (error instanceof StoreUnavailable) events.onRetry(error, 0);
+      else events.onDefect(error);
+    },
+  });
 
   return {
     run: async (signal, isHere = () => true) => {
       await Promise.all([shareEachSecond(signal, isHere), passEachSecond(signal)]);
       await sequencing?.done;
-      await offering;
+      await ask.settled();
     },
     status: () => ({
       ...{ signed, contradiction },
@@ -133,8 +136,7 @@ export function makeAuditLog(
   function forget(): void {
     sequencer.forget();
     sweep.forget();
-    witnesses.forget();
-    hasAsked = false;
+    ask.forget();
   }
 
   async function passEachSecond(signal: AbortSignal): Promise<void> {
@@ -157,19 +159,17 @@ export function makeAuditLog(
 
   async function pass(): Promise<void> {
     const log = sequencer.stored();
-    // Away from the head the signer signs nothing.
-    if (log?.atHead === true && !(await witnessesAllow(log))) return;
-    const signing = await signer.pass(found());
+    const maySign = !ask.mustAsk();
+    const signing = await signer.pass(verdicts(), maySign);
     await publish();
-    if (signing === null) return;
-    signed = signing.signed;
-    report(signing.contradiction);
-    if (signed !== null && signed.note !== '' && contradictionAllows() && isToOffer(signing.isNew)) {
-      askedAtMs = clock.now().getTime();
-      offering ??= offer(signed).finally(() => {
-        offering = null;
-      });
+    if (signing !== null) {
+      signed = signing.signed;
+      report(signing.contradiction);
     }
+    if (log?.atHead !== true || !contradictionAllows()) return;
+    // A witness that alone contradicts is asked again, so that it can take that back.
+    if (!maySign || (signed === null && contradiction !== null)) ask.askFirst(log);
+    else if (signing !== null && signed !== null && signed.note !== '') ask.offer(signed, signing.isNew);
   }
 
   async function publish(): Promise<void> {
@@ -178,11 +178,12 @@ export function makeAuditLog(
 
   /** Reads what the process that sequences has found and signed. */
   async function look(): Promise<void> {
-    const nowMs = clock.now().getTime();
-    if (Math.abs(nowMs - lookedAtMs) < lookMs) return;
+    const nowMs = steadyMsOf(clock);
+    if (nowMs - lookedAtMs < lookMs) return;
     const found = await record.read();
     [elsewhere, signed, lookedAtMs] = [found, found.signed, nowMs];
     report(found.contradiction);
+    if (found.log !== null) ask.askElsewhere(found.signed, found.log);
     try {
       if (signed !== null) await signer.keep(signed);
     } catch (error) {
@@ -191,27 +192,10 @@ export function makeAuditLog(
     }
   }
 
-  /**
-   * A log and a state that were restored together agree with each other. So the witnesses are asked about the last
-   * checkpoint before the first signature, and again while one of them holds a larger size. A state may lack the last
-   * checkpoint. Then their replies to the empty tree say whether they hold more events than the log.
-   */
-  async function witnessesAllow(log: StoredLog): Promise<boolean> {
-    const isAhead = (): boolean => witnesses.statuses().some((status) => status.isAhead);
-    if (witnesses.statuses().length === 0 || (hasAsked && !isAhead())) return true;
-    await offering;
-    const last = await readSigned();
-    if (last === null) await offer(signer.empty(log), log.size);
-    // A shorter log contradicts without a witness.
-    else if (last.note !== '' && last.size <= log.size) await offer(last);
-    hasAsked = true;
-    return !isAhead();
-  }
-
-  function found(): ReadonlyMap<string, string | null> {
+  function verdicts(): Verdicts {
     const problem = sequencer.problem();
     // Before this process has read the log, it takes back nothing that another one has found.
-    const all = new Map(isReading() ? sweep.found() : []);
+    const all = new Map(isReading() ? sweep.verdicts() : []);
     for (const { name, contradiction: what, size } of witnesses.statuses()) {
       // A witness that cosigns again takes its contradiction back.
       if (what !== null || size > 0) all.set(`witness ${name}`, what);
@@ -227,15 +211,8 @@ export function makeAuditLog(
     return sequencer.stored() !== null || sequencer.problem() !== null;
   }
 
-  /** A witness is asked again while it alone contradicts, so that it can take that back. */
   function contradictionAllows(): boolean {
     return contradiction === null || contradiction.source.startsWith('witness ');
-  }
-
-  function isToOffer(isNew: boolean): boolean {
-    if (isNew) return true;
-    if (Math.abs(clock.now().getTime() - askedAtMs) < askAgainMs) return false;
-    return witnesses.statuses().some(({ name }) => signed?.cosignatures[name]?.size !== signed?.size);
   }
 
   function report(next: Contradiction | null): void {
@@ -243,33 +220,5 @@ export function makeAuditLog(
     if (next === null && contradiction !== null) events.onResolved(contradiction);
     contradiction = next;
     isJudged = true;
-  }
-
-  async function offer(checkpoint: SignedRecord, sizeMax?: number): Promise<void> {
-    try {
-      const lines = await witnesses.offer(checkpoint, sizeMax);
-      if (lines.size === 0) return;
-      await changeRecord<SignedRecord, SignedRecord, null>(
-        stateStore,
-        {
-          key: signedRecord.key,
-          schema: { parse: (value) => signedRecord.schema.parse(value) },
-        },
-        (before) => {
-          if (before === null || before.value.origin !== checkpoint.origin) return { keep: null };
-          const cosignatures = { ...before.value.cosignatures };
-          for (const [name, line] of lines) {
-            if ((cosignatures[name]?.size ?? 0) <= checkpoint.size)
-              cosignatures[name] = { line, size: checkpoint.size };
-          }
-          const next = { ...before.value, cosignatures };
-          return { write: next, result: next };
-        },
-        { tries: 5, unknownOutcome: 'retry' },
-      );
-    } catch (error) {
-      if (error instanceof StoreUnavailable) events.onRetry(error, 0);
-      else events.onDefect(error);
-    }
   }
 }

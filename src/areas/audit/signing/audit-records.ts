@@ -21,7 +21,10 @@ const signedSchema = z.strictObject({
 const contradictionSchema = z.strictObject({
   origin: z.string(),
   found_at: z.iso.datetime(),
-  /** The check that found it: `record`, `folder`, `tiles`, `log`, `sweep` or `witness <name>`. The same check takes it back. */
+  /**
+   * The check that found it: `record`, `folder`, `keys`, `page`, `tiles`, `log`, `sweep` or `witness <name>`. The same check
+   * takes it back.
+   */
   source: z.string(),
   what: z.string(),
   /** The size of the tree in which it was found. */
@@ -30,6 +33,9 @@ const contradictionSchema = z.strictObject({
 
 export type SignedRecord = z.infer<typeof signedSchema> & JsonObject;
 export type Contradiction = z.infer<typeof contradictionSchema> & JsonObject;
+
+/** What the checks of the audit log have found, by source: a sentence, or null. A check without a verdict is absent. */
+export type Verdicts = ReadonlyMap<string, string | null>;
 
 export const signedRecord: RecordKind<z.infer<typeof signedSchema>> = {
   key: 'audit/checkpoint',

@@ -1,11 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { access, link, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CheckpointText, parseCheckpointText, parseNote } from '../tree/note.js';
 
-/** A folder that keeps every signed checkpoint, best on a medium that the service cannot rewrite. */
+/** A folder of signed checkpoints. One that an operator names is best on a medium that the service cannot rewrite. */
 export interface CheckpointFolder {
+  /** The name of the folder in contradictions. */
+  readonly source: 'folder' | 'keys';
+  /** Its name in sentences. */
+  readonly name: string;
   /** Returns the newest checkpoint of an origin; null when there is none. @throws FolderProblem */
   newest(origin: string): Promise<CheckpointText | null>;
   /** Writes a checkpoint, synced. One that exists stays as it is. @throws FolderProblem */
@@ -19,21 +23,59 @@ export class FolderProblem extends Error {
 
 const filePattern = /^\d{20}$/;
 
-/** @param path of `AUDIT_CHECKPOINT_DIR` */
-export function makeCheckpointFolder(path: string): CheckpointFolder {
+/** A place where the service keeps checkpoints. */
+export interface CheckpointPlace {
+  readonly source: CheckpointFolder['source'];
+  readonly path: string;
+  /** The name of the place in sentences. */
+  readonly name: string;
+  /** So many of the newest checkpoints of an origin stay. */
+  readonly newest: number;
+}
+
+/** Returns the folder that `AUDIT_CHECKPOINT_DIR` names. It keeps all checkpoints. */
+export function outsidePlace(path: string): CheckpointPlace {
+  return { source: 'folder', path, name: 'AUDIT_CHECKPOINT_DIR', newest: Infinity };
+}
+
+/**
+ * Returns the places of a process: docs/design.md#checkpoints-of-the-audit-log.
+ * @param directory of `AUDIT_CHECKPOINT_DIR`
+ * @param keyFile path of the `keys.json` that the service writes; null where it writes none
+ */
+export function checkpointPlaces(paths: {
+  readonly directory: string | undefined;
+  readonly dataDirectory: string;
+  readonly keyFile: string | null;
+}): readonly CheckpointPlace[] {
+  const { directory, dataDirectory, keyFile } = paths;
+  const place = (source: CheckpointPlace['source'], path: string, newest: number): CheckpointPlace => ({
+    ...{ source, path, newest },
+    name: path,
+  });
+  return [
+    directory === undefined
+      ? place('folder', join(dataDirectory, 'checkpoints'), 10)
+      : outsidePlace(directory),
+    ...(keyFile === null ? [] : [place('keys', `${keyFile}.checkpoint`, 1)]),
+  ];
+}
+
+export function makeCheckpointFolder(place: CheckpointPlace): CheckpointFolder {
+  const { source, path, name } = place;
+  const attempt = attemptAt(name);
   return {
+    source,
+    name,
     newest: async (origin) => {
       const folder = folderOf(path, origin);
-      const name = (await listed(folder))
-        .filter((file) => filePattern.test(file))
-        .sort()
-        .at(-1);
-      if (name === undefined) return null;
-      const file = join(folder, name);
+      const last = (await attempt(() => listed(folder))).at(-1);
+      if (last === undefined) return null;
+      const file = join(folder, last);
       const note = parseNote(await attempt(() => readFile(file, 'utf8')));
       const checkpoint = note === null ? null : parseCheckpointText(note.text);
-      if (checkpoint?.origin !== origin || checkpoint.size !== Number(name)) {
-        throw new FolderProblem(`AUDIT_CHECKPOINT_DIR: ${file} is no checkpoint of ${origin}; move it away`);
+      if (checkpoint?.origin !== origin || checkpoint.size !== Number(last)) {
+        throw new FolderProblem(`${name}: ${file} is no checkpoint of ${origin}; move it away`);
       }
       return checkpoint;
     },
@@ -45,15 +87,20 @@ export function makeCheckpointFolder(path: string): CheckpointFolder {
         if (await exists(target)) return;
         // A crash must leave no part of a checkpoint under its name.
         const temporary = join(folder, `.${randomUUID()}`);
-        const file = await open(temporary, 'wx', 0o644);
         try {
-          await file.writeFile(note);
-          await file.sync();
+          const file = await open(temporary, 'wx', 0o644);
+          try {
+            await file.writeFile(note);
+            await file.sync();
+          } finally {
+            await file.close();
+          }
+          await link(temporary, target).catch(ignoreExisting);
         } finally {
-          await file.close();
+          // A full disk fails every attempt, and each would leave a file.
+          await rm(temporary, { force: true });
         }
-        await link(temporary, target).catch(ignoreExisting);
-        await unlink(temporary);
+        for (const older of (await listed(folder)).slice(0, -place.newest)) await unlink(join(folder, older));
         const directory = await open(folder, 'r');
         await directory.sync().finally(() => directory.close());
       }),
@@ -61,8 +108,8 @@ export function makeCheckpointFolder(path: string): CheckpointFolder {
 }
 
 /** Checks at the start that checkpoints can be written. @throws FolderProblem */
-export async function checkCheckpointFolder(path: string): Promise<void> {
-  await attempt(async () => {
+export async function checkCheckpointFolder({ path, name }: CheckpointPlace): Promise<void> {
+  await attemptAt(name)(async () => {
     await mkdir(path, { recursive: true });
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
   });
@@ -73,13 +120,13 @@ function folderOf(path: string, origin: string): string {
   return join(path, createHash('sha256').update(origin).digest('hex').slice(0, 32));
 }
 
+/** Returns the names of the checkpoints in a folder, that of the smallest size first. */
 async function listed(folder: string): Promise<readonly string[]> {
-  return attempt(() =>
-    readdir(folder).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return [];
-      throw error;
-    }),
-  );
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  });
+  return names.filter((name) => filePattern.test(name)).sort();
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -93,15 +140,15 @@ function ignoreExisting(error: unknown): void {
   if (codeOf(error) !== 'EEXIST') throw error;
 }
 
-async function attempt<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof FolderProblem) throw error;
-    throw new FolderProblem(
-      `AUDIT_CHECKPOINT_DIR cannot be used: ${codeOf(error)}; check the path and its rights`,
-    );
-  }
+function attemptAt(name: string): <T>(work: () => Promise<T>) => Promise<T> {
+  return async (work) => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof FolderProblem) throw error;
+      throw new FolderProblem(`${name} cannot be used: ${codeOf(error)}; check the path and its rights`);
+    }
+  };
 }
 
 function codeOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../../kit/clock.js';
 import type { StateRecord, StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
 import type { ShortLog } from '../../../event-sourcing/feeding/short-log.js';
@@ -9,10 +9,12 @@ import {
   readAuditRecords,
   type SignedRecord,
   signedRecord,
+  type Verdicts,
 } from './audit-records.js';
 import { type CheckpointFolder, FolderProblem } from './checkpoint-folder.js';
-import { rootOf } from '../tree/merkle.js';
+import { makeCompareWithSigned } from './compare-with-signed.js';
 import { type CheckpointText, checkpointText, makeNoteSigner, noteOf, parseNote } from '../tree/note.js';
+import type { Pages } from './pages.js';
 import type { StoredLog } from './sequencer.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 
@@ -24,21 +26,24 @@ export interface Signing {
   readonly isNew: boolean;
 }
 
+export type SignableLog = Pick<StoredLog, 'logId' | 'restart' | 'size' | 'root'>;
+
 /** Signs checkpoints of the stored log: docs/design.md#checkpoints-of-the-audit-log. */
 export interface Signer {
   /**
    * Checks the log against what was signed, and signs when a checkpoint is due. Call it about once a second.
-   * @param found a contradiction that another check has found or takes back, by its source
+   * @param verdicts of the other checks
+   * @param maySign false: a witness has not answered yet
    * @returns null when nothing was due @throws StoreUnavailable
    */
-  pass(found: ReadonlyMap<string, string | null>): Promise<Signing | null>;
+  pass(verdicts: Verdicts, maySign: boolean): Promise<Signing | null>;
   /**
-   * Writes a checkpoint of another process to the folder of this one, unless the folder contradicts it.
+   * Writes a checkpoint of another process to the folders of this one, unless one of them contradicts it.
    * @throws FolderProblem
    */
   keep(signed: SignedRecord): Promise<void>;
-  /** Signs the empty tree, which every history continues. A witness answers with the size that it holds. */
-  empty(log: StoredLog): SignedRecord;
+  /** Signs a checkpoint for a question to a witness, and records nothing. */
+  draft(log: SignableLog): SignedRecord;
 }
 
 /** A checkpoint is due after so many events, or after this time. */
@@ -48,63 +53,72 @@ const waitMs = 10_000;
 export function makeSigner(deps: {
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet' | 'list'>;
   readonly tree: Pick<TreeReader, 'rootAt'>;
+  readonly pages: Pick<Pages, 'check'>;
   readonly stored: () => StoredLog | null;
   /** The 32-byte seeds of `AUDIT_SIGNING_KEYS`, the active one first. */
   readonly seeds: () => readonly Buffer[];
-  readonly folder: CheckpointFolder | null;
+  readonly folders: readonly CheckpointFolder[];
   readonly shortLog: ShortLog;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: SteadyClock;
 }): Signer {
-  const { stateStore, tree, folder, shortLog, clock } = deps;
+  const { stateStore, folders, clock } = deps;
+  const compare = makeCompareWithSigned(deps);
   let passedAtMs = -Infinity;
   let last: Pick<Signing, 'signed' | 'contradiction'> = { signed: null, contradiction: null };
+  /** The verdicts of the last pass, and whether it might sign. */
+  let known = '';
   /** Whether the log was compared with what was signed. It is as soon as this process has read it. */
   let hasCompared = false;
 
   return {
-    pass: async (found) => {
+    pass: async (verdicts, maySign) => {
       const log = deps.stored();
-      const nowMs = clock.now().getTime();
+      const nowMs = steadyMsOf(clock);
       const isAtHead = log?.atHead === true;
+      const now = JSON.stringify([maySign, ...verdicts]);
       const isDue =
-        Math.abs(nowMs - passedAtMs) >= waitMs ||
+        nowMs - passedAtMs >= waitMs ||
         (isAtHead && !hasCompared) ||
-        unsignedOf(log, last.signed) >= eventsMax ||
-        isNews(found, last.contradiction);
+        (maySign && unsignedOf(log, last.signed) >= eventsMax) ||
+        now !== known;
       if (!isDue) return null;
-      passedAtMs = nowMs;
+      [passedAtMs, known] = [nowMs, now];
       hasCompared ||= isAtHead;
-      const signing = await passOver(log, await readAuditRecords(stateStore), found);
+      const signing = await passOver(log, await readAuditRecords(stateStore), { verdicts, maySign });
       last = signing;
       return signing;
     },
     keep,
-    empty: (log) => sign({ ...log, size: 0, root: rootOf([]) }, null),
+    draft: (log) => sign(log, null),
   };
 
   async function passOver(
     log: StoredLog | null,
     records: ReadonlyMap<string, StateRecord>,
-    found: ReadonlyMap<string, string | null>,
+    { verdicts, maySign }: { readonly verdicts: Verdicts; readonly maySign: boolean },
   ): Promise<Signing> {
     const stored = records.get(signedRecord.key) ?? null;
     const recorded = records.get(contradictionRecord.key) ?? null;
     const signed = stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
-    if (log?.atHead !== true) {
-      return { signed, contradiction: await judge(found, log, { signed, recorded }), isNew: false };
-    }
-    const problems = await compare(log, signed);
-    if (problems === 'wait') {
+    const judge = (all: Verdicts): Promise<Contradiction | null> => judgeAll(all, log, { signed, recorded });
+    if (log?.atHead !== true) return { signed, contradiction: await judge(verdicts), isNew: false };
+    const compared = await compare(log, signed);
+    if (compared === 'wait') {
       passedAtMs = -Infinity;
       return { signed, contradiction: last.contradiction, isNew: false };
     }
-    const contradiction = await judge(new Map([...problems, ...found]), log, { signed, recorded });
+    const contradiction = await judge(new Map([...compared, ...verdicts]));
     if (contradiction !== null) return { signed, contradiction, isNew: false };
+    const next = maySign ? nextOf(log, signed) : null;
+    // The first pass writes the last checkpoint to each folder that lacks it, before anything more is signed.
+    if (signed !== null) await writeFiles(signed);
+    return next === null ? { signed, contradiction, isNew: false } : replace(stored, signed, next);
+  }
+
+  function nextOf(log: StoredLog, signed: SignedRecord | null) {
     const isNew = isUnsigned(log, signed);
     const next = isNew ? sign(log, signed) : signedByAdded(signed, originOf(log));
-    // After a crash between the record and the file, the file follows.
-    if (next === null && signed !== null) await writeFile(signed);
-    return next === null ? { signed, contradiction, isNew } : replace(stored, signed, { next, isNew });
+    return next === null ? null : { next, isNew };
   }
 
   async function replace(
@@ -115,7 +129,7 @@ export function makeSigner(deps: {
     const version = await stateStore.compareAndSet(signedRecord.key, stored?.version ?? null, next);
     // Another process signed first. The next pass reads its checkpoint.
     if (version === null) return { signed, contradiction: null, isNew: false };
-    await writeFile(next);
+    await writeFiles(next);
     return { signed: next, contradiction: null, isNew };
   }
 
@@ -130,7 +144,7 @@ export function makeSigner(deps: {
     return { ...signed, note: noteOf(note.text, [...new Set([...lines, ...held])]) };
   }
 
-  function sign(log: StoredLog, before: SignedRecord | null): SignedRecord {
+  function sign(log: SignableLog, before: SignedRecord | null): SignedRecord {
     const origin = originOf(log);
     const text = checkpointText({ origin, size: log.size, root: log.root });
     const lines = deps.seeds().map((seed) => makeNoteSigner(origin, seed).sign(text));
@@ -148,77 +162,38 @@ export function makeSigner(deps: {
     };
   }
 
-  /** Compares the log with the last signed checkpoint of its origin, in the record and in the folder. */
-  async function compare(
-    log: StoredLog,
-    signed: SignedRecord | null,
-  ): Promise<ReadonlyMap<string, string | null> | 'wait'> {
-    const origin = originOf(log);
-    // This process has not read the restart yet.
-    if (signed?.former_origins.includes(origin) === true) return 'wait';
-    const kept = await readFolder(origin);
-    const claims = [
-      ...(signed?.origin === origin && signed.size > 0
-        ? [{ source: 'record', size: signed.size, root: Buffer.from(signed.root, 'base64') }]
-        : []),
-      ...(kept.checkpoint === null ? [] : [{ source: 'folder', ...kept.checkpoint }]),
-    ];
-    const results = new Map<string, string | null>([
-      ['record', null],
-      ['folder', kept.problem],
-    ]);
-    const isShort = claims.some(({ size }) => size > log.size);
-    if (!isShort) shortLog.whole();
-    else if (!shortLog.isLasting()) return 'wait';
-    for (const { source, size, root } of claims) {
-      if (size > log.size) {
-        results.set(source, `the log has ${log.size} events, but a checkpoint of ${size} events was signed`);
-      } else if (!(await tree.rootAt(size)).equals(root)) {
-        results.set(source, `the first ${size} events are other ones than those that were signed`);
-      }
-    }
-    return results;
-  }
-
-  async function readFolder(origin: string) {
-    try {
-      return { checkpoint: (await folder?.newest(origin)) ?? null, problem: null };
-    } catch (error) {
-      if (!(error instanceof FolderProblem)) throw error;
-      return { checkpoint: null, problem: error.message };
-    }
-  }
-
   async function keep(signed: SignedRecord): Promise<void> {
-    const kept = (await folder?.newest(signed.origin)) ?? null;
-    if (kept !== null && contradicts(kept, signed)) {
+    for (const folder of folders) {
+      const kept = await folder.newest(signed.origin);
+      if (kept === null || !contradicts(kept, signed)) continue;
       const stored = await stateStore.get(signedRecord.key);
-      const last = stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
+      const latest = stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
       // A file follows its record, so only a later record explains the file: another process has signed since.
-      if (last === null || (last.origin === signed.origin && contradicts(kept, last))) {
+      if (latest === null || (latest.origin === signed.origin && contradicts(kept, latest))) {
         throw new FolderProblem(
-          `AUDIT_CHECKPOINT_DIR: a checkpoint of ${kept.size} events there contradicts the last signed one, of ${signed.size}`,
+          `${folder.name}: a checkpoint of ${kept.size} events there contradicts the last signed one, of ${signed.size}`,
         );
       }
     }
-    await writeFile(signed);
+    await writeFiles(signed);
   }
 
-  async function writeFile(signed: SignedRecord): Promise<void> {
-    if (signed.note !== '') await folder?.write(signed, signed.note);
+  async function writeFiles(signed: SignedRecord): Promise<void> {
+    if (signed.note === '') return;
+    for (const folder of folders) await folder.write(signed, signed.note);
   }
 
   /**
-   * Records a contradiction, or removes the one that its own check no longer finds. The first one stays.
+   * Records the first contradiction, or removes the one whose own check passes now.
    * @returns the contradiction that holds
    */
-  async function judge(
-    found: ReadonlyMap<string, string | null>,
+  async function judgeAll(
+    verdicts: Verdicts,
     log: StoredLog | null,
     { signed, recorded }: { readonly signed: SignedRecord | null; readonly recorded: StateRecord | null },
   ): Promise<Contradiction | null> {
     const origin = log === null ? (signed?.origin ?? '') : originOf(log);
-    const [first] = [...found].filter(([, what]) => what !== null);
+    const [first] = [...verdicts].filter(([, what]) => what !== null);
     const changed = await changeRecord<Contradiction, Contradiction | null, Contradiction | null>(
       stateStore,
       {
@@ -226,10 +201,7 @@ export function makeSigner(deps: {
         schema: { parse: (value) => contradictionRecord.schema.parse(value) },
       },
       (before) => {
-        // A restart begins another origin, which nothing contradicts yet.
-        const holds =
-          before !== null && before.value.origin === origin && found.get(before.value.source) !== null;
-        if (holds) return { keep: before.value };
+        if (before !== null && holds(before.value, log, verdicts)) return { keep: before.value };
         if (first === undefined) return before === null ? { keep: null } : { write: null, result: null };
         const [source, what] = first;
         const next: Contradiction = {
@@ -245,6 +217,11 @@ export function makeSigner(deps: {
   }
 }
 
+/** A restart begins another origin, which nothing contradicts yet. Before it has read the log, a process cannot tell. */
+function holds({ origin, source }: Contradiction, log: StoredLog | null, verdicts: Verdicts): boolean {
+  return (log === null || origin === originOf(log)) && verdicts.get(source) !== null;
+}
+
 /** Returns whether a kept checkpoint is of another or a longer history than the signed one. */
 function contradicts(kept: CheckpointText, { size, root }: SignedRecord): boolean {
   return kept.size > size || (kept.size === size && kept.root.toString('base64') !== root);
@@ -257,10 +234,4 @@ function unsignedOf(log: StoredLog | null, signed: SignedRecord | null): number 
 
 function isUnsigned(log: StoredLog, signed: SignedRecord | null): boolean {
   return log.size > 0 && (signed?.origin !== originOf(log) || log.size > signed.size);
-}
-
-/** Returns whether a check has found a first contradiction, or takes back the one that holds. */
-function isNews(found: ReadonlyMap<string, string | null>, held: Contradiction | null): boolean {
-  if (held === null) return [...found.values()].some((what) => what !== null);
-  return found.get(held.source) === null;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../../kit/clock.js';
 import type { SignedRecord } from './audit-records.js';
 import { isSignedBy, type NoteVerifier, parseNote, parseSignatureLine, parseVkey } from '../tree/note.js';
 import type { TreeReader } from '../tree/tree-reader.js';
@@ -23,6 +23,8 @@ export interface WitnessStatus {
   readonly size: number;
   /** Why the last attempt failed; null after a cosignature. */
   readonly problem: string | null;
+  /** Whether it has not answered since this process started. The first signature waits for it. */
+  readonly isAwaited: boolean;
   /** The contradiction that it has found; null for none. */
   readonly contradiction: string | null;
   /** Whether it holds more events than the service has shown it, and has not done so for long enough to contradict. */
@@ -32,13 +34,25 @@ export interface WitnessStatus {
 export interface Witnesses {
   /**
    * Offers a checkpoint to each witness, once.
-   * @param sizeMax a witness that holds more events than these contradicts; the size of the checkpoint unless given
+   * @param options.sizeMax a witness that holds more events than these contradicts; the size of the checkpoint unless given
+   * @param options.awaitedOnly whether to leave out witnesses that have answered since the process started
    * @returns the cosignatures that it got, by name
    */
-  offer(signed: SignedRecord, sizeMax?: number): Promise<ReadonlyMap<string, string>>;
+  offer(signed: SignedRecord, options?: OfferOptions): Promise<ReadonlyMap<string, string>>;
   statuses(): readonly WitnessStatus[];
-  /** Forgets the replies: another process asks now, and gets later ones. */
+  /** Forgets the replies, but not which witnesses have answered: another process asks now, and gets later ones. */
   forget(): void;
+}
+
+export interface OfferOptions {
+  readonly sizeMax?: number;
+  readonly awaitedOnly?: boolean;
+}
+
+/** Returns what a status shows of a witness that does not cosign; null for nothing. */
+export function witnessProblem({ problem, isAwaited, contradiction }: WitnessStatus): string | null {
+  if (contradiction !== null || problem === null || !isAwaited) return contradiction ?? problem;
+  return `${problem}; it has not answered since the start, and the first signature waits for it`;
 }
 
 /**
@@ -48,6 +62,9 @@ export interface Witnesses {
 const aheadMs = 5_000;
 /** Lines of a reply that are looked at: each could cost the check of a signature. A witness sends one for each of its keys. */
 const cosignaturesMax = 16;
+
+/** Statuses of the class 4xx by which a server puts a request off: RFC 9110, section 15.5.9, RFC 8470, RFC 6585. */
+const postponed: readonly number[] = [408, 425, 429];
 
 /** @throws Error with a sentence that names the line, for a file of another form */
 export function parseWitnesses(text: string): readonly Witness[] {
@@ -73,7 +90,7 @@ export function makeWitnesses(deps: {
   readonly witnesses: readonly Witness[];
   readonly tree: Pick<TreeReader, 'consistency'>;
   readonly post: PostText;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: SteadyClock;
 }): Witnesses {
   const unasked = {
     size: 0,
@@ -81,23 +98,24 @@ export function makeWitnesses(deps: {
     contradiction: null as string | null,
     aheadSinceMs: null as number | null,
   };
-  const states = deps.witnesses.map((witness) => ({ witness, ...unasked }));
+  const states = deps.witnesses.map((witness) => ({ witness, isAwaited: true, ...unasked }));
   type State = (typeof states)[number];
 
   return {
     statuses: () =>
-      states.map(({ witness, size, problem, contradiction, aheadSinceMs }) => ({
+      states.map(({ witness, isAwaited, size, problem, contradiction, aheadSinceMs }) => ({
         name: witness.verifier.name,
-        ...{ size, problem, contradiction },
+        ...{ size, problem, isAwaited, contradiction },
         isAhead: aheadSinceMs !== null && contradiction === null,
       })),
     forget: () => {
       for (const state of states) Object.assign(state, unasked);
     },
-    offer: async (signed, sizeMax = signed.size) => {
+    offer: async (signed, { sizeMax = signed.size, awaitedOnly = false } = {}) => {
       const lines = new Map<string, string>();
+      const asked = states.filter(({ isAwaited }) => isAwaited || !awaitedOnly);
       await Promise.all(
-        states.map(async (state) => {
+        asked.map(async (state) => {
           const line = await offerTo(state, signed, sizeMax);
           if (line !== null) lines.set(state.witness.verifier.name, line);
         }),
@@ -132,6 +150,9 @@ export function makeWitnesses(deps: {
 
   function take(state: State, { signed, sizeMax }: Offered, reply: Reply): string | null {
     if (reply.status !== 200) {
+      // A refusal is an answer. An error of a server or of a proxy says nothing about what the witness holds.
+      if (reply.status >= 400 && reply.status < 500 && !postponed.includes(reply.status))
+        state.isAwaited = false;
       state.problem = `it answers ${reply.status}`;
       state.contradiction = contradictionIn(state, { signed, sizeMax }, reply) ?? state.contradiction;
       return null;
@@ -145,7 +166,7 @@ export function makeWitnesses(deps: {
       state.problem = 'its reply holds no cosignature of its key';
       return null;
     }
-    Object.assign(state, { size: signed.size, problem: null, contradiction: null, aheadSinceMs: null });
+    Object.assign(state, { ...unasked, size: signed.size, isAwaited: false });
     return line;
   }
 
@@ -173,7 +194,7 @@ export function makeWitnesses(deps: {
   }
 
   function isAheadForLong(state: State): boolean {
-    const nowMs = deps.clock.now().getTime();
+    const nowMs = steadyMsOf(deps.clock);
     state.aheadSinceMs ??= nowMs;
     return nowMs - state.aheadSinceMs >= aheadMs;
   }

@@ -3,24 +3,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 
-import { makeCheckpointFolder } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
+import {
+  checkpointPlaces,
+  makeCheckpointFolder,
+  outsidePlace,
+} from '../../../../src/areas/audit/signing/checkpoint-folder.js';
 import { leafHash } from '../../../../src/areas/audit/tree/merkle.js';
 import { checkpointText, makeNoteSigner, noteOf } from '../../../../src/areas/audit/tree/note.js';
 import { auditSeed } from '../../../support/audit/audit-scene.js';
 
 const origin = 'stowage/00000000-0000-4000-8000-000000000001';
 
-function given(t: ExecutionContext) {
+function given(t: ExecutionContext, choose = outsidePlace) {
   const path = mkdtempSync(join(tmpdir(), 'stowage-checkpoints-'));
   t.teardown(() => {
     rmSync(path, { recursive: true });
   });
-  const folder = makeCheckpointFolder(path);
+  const folder = makeCheckpointFolder(choose(path));
   const write = (size: number, leaf = 'a'): Promise<void> => {
     const text = checkpointText({ origin, size, root: leafHash(leaf) });
     return folder.write({ origin, size }, noteOf(text, [makeNoteSigner(origin, auditSeed).sign(text)]));
   };
-  const filesOf = (): string => join(path, readdirSync(path)[0] ?? '');
+  const filesOf = (): string => join(choose(path).path, readdirSync(choose(path).path)[0] ?? '');
   return { folder, write, filesOf };
 }
 
@@ -41,4 +45,32 @@ test('A checkpoint under the name of another size is refused with its file', asy
   const [name = ''] = readdirSync(filesOf());
   cpSync(join(filesOf(), name), join(filesOf(), '11'.padStart(20, '0')));
   await t.throwsAsync(folder.newest(origin), { name: 'FolderProblem', message: /0{18}11 is no checkpoint/ });
+});
+
+for (const [where, source, count] of [
+  ['The folder in the data directory', 'folder', 10],
+  ['The folder beside the keys', 'keys', 1],
+] as const) {
+  test(`${where} keeps the newest ${count} of an origin`, async (t) => {
+    const { folder, write, filesOf } = given(t, (path) => {
+      const keyFile = join(path, 'keys.json');
+      const places = checkpointPlaces({ directory: undefined, dataDirectory: path, keyFile });
+      return places.find((place) => place.source === source) ?? outsidePlace(path);
+    });
+    for (let size = 1; size <= 12; size += 1) await write(size);
+    const kept = readdirSync(filesOf()).map(Number);
+    t.deepEqual(
+      kept.sort((a, b) => a - b),
+      Array.from({ length: count }, (_, place) => 13 - count + place),
+    );
+    t.is((await folder.newest(origin))?.size, 12);
+  });
+}
+
+test('A configured folder takes the place of the one in the data directory, and read keys get no copy', (t) => {
+  const places = checkpointPlaces({ directory: '/mnt/worm', dataDirectory: '/data', keyFile: null });
+  t.deepEqual(
+    places.map(({ source, path, newest }) => [source, path, newest]),
+    [['folder', '/mnt/worm', Infinity]],
+  );
 });

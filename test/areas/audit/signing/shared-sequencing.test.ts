@@ -150,12 +150,12 @@ test('What a process found before another one sequenced takes no contradiction b
   await append(300);
   let swept: ReadonlyMap<string, string | null> = new Map([['sweep', null]]);
   const clean = {
-    found: () => swept,
+    verdicts: () => swept,
     forget: () => {
       swept = new Map();
     },
   };
-  const differing = { found: () => new Map([['sweep', 'the event differs']]), forget: () => undefined };
+  const differing = { verdicts: () => new Map([['sweep', 'the event differs']]), forget: () => undefined };
   const [first, second] = start({ sweep: clean }, { sweep: differing });
   await showsSigned(first, 300);
   move();
@@ -189,7 +189,10 @@ test('An earlier answer of a witness takes no contradiction of another process b
   const witnesses = parseWitnesses(`${witness.vkey} ${witness.url}/\n`);
   await append(300);
   const [first, second] = start({ witnesses, post: postOfFirst }, { witnesses, post: answering });
-  await eventually('it is cosigned', () => first.audit.status().witnesses[0]?.size === 300);
+  await eventually('it is cosigned', async () => {
+    const record = await first.audit.readSigned();
+    return Object.values(record?.cosignatures ?? {})[0]?.size === 300;
+  });
   // and that shows the second one another history
   isRefusing = true;
   move();
@@ -269,13 +272,14 @@ test('A folder with a larger checkpoint than the signed one keeps it, and the pr
   await append(300);
   const written: number[] = [];
   const folder: CheckpointFolder = {
+    ...{ source: 'folder', name: 'AUDIT_CHECKPOINT_DIR' },
     newest: (origin) => Promise.resolve({ origin, size: 400, root: Buffer.alloc(32) }),
     write: ({ size }) => {
       written.push(size);
       return Promise.resolve();
     },
   };
-  const [first, second] = start({}, { folder });
+  const [first, second] = start({}, { folders: [folder] });
   await showsSigned(first, 300);
   // Then
   await eventually('a problem', () => second.audit.status().problem !== null);

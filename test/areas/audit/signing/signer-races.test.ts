@@ -27,11 +27,12 @@ test('A process that compared with an older record does not replace the checkpoi
     },
     stored: () => stored,
     seeds: () => [auditSeed],
-    folder: null,
+    pages: { check: () => Promise.resolve({ hashes: [], problem: null }) },
+    folders: [],
     shortLog: { whole: () => undefined, isLasting: () => true },
     clock,
   });
-  t.true((await signer.pass(new Map()))?.isNew);
+  t.true((await signer.pass(new Map(), true))?.isNew);
   // When another process signs 25 events while this one compares the root of 10
   compared = async () => {
     const record = await stateStore.get(signedRecord.key);
@@ -41,7 +42,7 @@ test('A process that compared with an older record does not replace the checkpoi
   };
   stored = { ...log, size: 20 };
   clockMs += 10_000;
-  const signing = await signer.pass(new Map());
+  const signing = await signer.pass(new Map(), true);
   // Then this process has signed nothing
   t.false(signing?.isNew);
   t.like((await stateStore.get(signedRecord.key))?.value, { size: 25 });

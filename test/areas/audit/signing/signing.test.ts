@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 
-import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
+import type { EventStore, LogPage } from '../../../../src/event-sourcing/ports/event-store.js';
 import { servedNote } from '../../../../src/areas/audit/signing/audit-records.js';
-import { makeCheckpointFolder } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
+import { makeCheckpointFolder, outsidePlace } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
 import {
   isSignedBy,
   makeNoteSigner,
@@ -75,8 +75,12 @@ test('A checkpoint is signed with each key over the root of the log, and verifie
 test('Each of several processes signs on one chain, and each size has one root', async (t) => {
   const { append, start, eventStore } = givenAuditStores(2);
   const path = givenFolder(t);
-  const folder = makeCheckpointFolder(path);
-  const processes = [start({ folder }), start({ folder }), start({ folder })];
+  const folder = makeCheckpointFolder(outsidePlace(path));
+  const processes = [
+    start({ folders: [folder] }),
+    start({ folders: [folder] }),
+    start({ folders: [folder] }),
+  ];
   for (let size = 0; size < 1_200; size += 150) {
     await append(150);
     await eventually(
@@ -126,14 +130,14 @@ test('After a restore of an older log, no checkpoint is signed, and the contradi
 
 test('After a restore of log and state, the folder shows that the log is older', async (t) => {
   const { append, start, eventStore } = givenAuditStores(4);
-  const folder = makeCheckpointFolder(givenFolder(t));
+  const folder = makeCheckpointFolder(outsidePlace(givenFolder(t)));
   await append(120);
-  const before = start({ folder });
+  const before = start({ folders: [folder] });
   await signedAt(before, 120);
   await before.stop();
   eventStore.restore(100);
   const stateStore = makeMemoryStateStore({ clock: makeFastClock(200) });
-  const after = start({ folder, stateStore, readModelStore: makeMemoryReadModelStore() });
+  const after = start({ folders: [folder], stateStore, readModelStore: makeMemoryReadModelStore() });
   await eventually('a contradiction', () => after.audit.status().contradiction !== null);
   t.like(after.audit.status().contradiction, { source: 'folder' });
   t.is(await after.audit.readSigned(), null);
@@ -171,17 +175,19 @@ test('The contradiction ends when the newer log is back', async (t) => {
   await process.stop();
 });
 
-/** Serves the events of one log, with its times, through the subscription of another. */
+/** Serves the events of one log, with its times, through the reads of another. */
 function eventsFrom(
   whole: Awaited<ReturnType<typeof readWholeLog>>,
   like: ReturnType<typeof makeMemoryEventStore>,
 ) {
+  const restored = (page: LogPage): LogPage => ({
+    ...page,
+    events: page.events.map((event) => whole.find(({ id }) => id === event.id) ?? event),
+  });
   return {
+    readAll: async (options: Parameters<typeof like.readAll>[0]) => restored(await like.readAll(options)),
     subscribe: async function* (options: Parameters<typeof like.subscribe>[0]) {
-      for await (const page of like.subscribe(options)) {
-        const events = page.events.map((event) => whole.find(({ id }) => id === event.id) ?? event);
-        yield { ...page, events };
-      }
+      for await (const page of like.subscribe(options)) yield restored(page);
     },
   };
 }
@@ -223,17 +229,17 @@ function endingAt(eventStore: ReturnType<typeof makeMemoryEventStore>, count: nu
 
 test('A file in the folder that is no checkpoint stops the signing and is named', async (t) => {
   const path = givenFolder(t);
-  const folder = makeCheckpointFolder(path);
+  const folder = makeCheckpointFolder(outsidePlace(path));
   const { append, start } = givenAuditStores(7);
   await append(10);
-  const first = start({ folder });
+  const first = start({ folders: [folder] });
   await signedAt(first, 10);
   await first.stop();
   const [directory = ''] = readdirSync(path);
   const file = join(path, directory, '00000000000000000011');
   writeFileSync(file, 'junk');
   await append(5);
-  const process = start({ folder });
+  const process = start({ folders: [folder] });
   await eventually('a contradiction', () => process.audit.status().contradiction !== null);
   t.regex(process.audit.status().contradiction?.what ?? '', /AUDIT_CHECKPOINT_DIR.*00000000000000000011/);
   // When the file is gone, signing goes on
