@@ -8,12 +8,15 @@ import { makeGenerations } from '../../src/event-sourcing/views/generations/gene
 import { isTally } from '../../src/event-sourcing/views/projection.js';
 import { setApartItems } from '../../src/event-sourcing/feeding/set-apart.js';
 import { indexValues } from '../../src/stores/embedded/documents/index-values.js';
+import { usersProjection } from '../../projections/accounts/users/projection.js';
 import { openLogReader } from '../../src/stores/embedded/log/log-reader.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { givenStores } from '../support/given/given-embedded.js';
 import { fillMixedLog } from '../support/given/mixed-log.js';
 import { storedDocuments } from '../support/simulation/kernel/expected-documents.js';
+
+const users = `${usersProjection.name}@${usersProjection.version}.1`;
 
 const events = 1_500;
 const streamPrefix = 'stowage.';
@@ -115,16 +118,16 @@ test('Threads write the documents, index entries and checkpoints that projectors
 test('Threads do not run for views that are close to the head of the log', async (t) => {
   const scene = await givenLog(t);
   await feed(scene, { behindMin: 20_000 });
-  t.is(await scene.readModelStore.loadCheckpoint('users@4.1'), null);
+  t.is(await scene.readModelStore.loadCheckpoint(users), null);
 });
 
 test('An abort ends the threads, and a later pass goes on', async (t) => {
   const scene = await givenLog(t);
   t.deepEqual((await feed(scene, { signal: AbortSignal.abort() })).failed, []);
-  t.is(await scene.readModelStore.loadCheckpoint('users@4.1'), null);
+  t.is(await scene.readModelStore.loadCheckpoint(users), null);
   // A later pass begins where the first one ended
   t.deepEqual((await feed(scene)).failed, []);
-  t.not(await scene.readModelStore.loadCheckpoint('users@4.1'), null);
+  t.not(await scene.readModelStore.loadCheckpoint(users), null);
 });
 
 test('An abort while the threads start ends them before they feed', async (t) => {
@@ -140,7 +143,7 @@ test('An abort while the threads start ends them before they feed', async (t) =>
     return checkpoints;
   };
   await feed({ ...scene, readModelStore: { ...readModelStore, loadCheckpoints } }, controller);
-  t.is(await readModelStore.loadCheckpoint('users@4.1'), null);
+  t.is(await readModelStore.loadCheckpoint(users), null);
 });
 
 test('A thread that finds a damaged log reports each of its groups, and feeds the others', async (t) => {

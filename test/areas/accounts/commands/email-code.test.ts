@@ -53,7 +53,11 @@ test('A mailed code starts a session and verifies the address', async (t) => {
   const verdict = await accessTokens.verify(tokens.access_token);
   t.like(verdict, { valid: true, claims: { userId, methods: ['email'], authenticatedAt: at } });
   const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
-  t.like(await sessions.access(sessionId), { userId, epoch: 1, methods: ['email'] });
+  t.like(await sessions.access(sessionId), {
+    userId,
+    epoch: 1,
+    proofs: { authenticatedAt: at, passedAt: { totp: null, passkey: null } },
+  });
   const stream = await stores.eventStore.read(`logincode-${digest}`);
   t.deepEqual(
     stream.map(({ type }) => type),

@@ -46,7 +46,11 @@ test('A sign-in returns tokens of a new session', async (t) => {
   t.like(verdict, { valid: true, claims: { userId, methods: ['pwd'], authenticatedAt: stores.clock.now() } });
   const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
   t.not(sessionId, refreshTokens.verify(registered.tokens.refresh_token)?.sessionId);
-  t.like(await sessions.access(sessionId), { userId, epoch: 0, methods: ['pwd'] });
+  t.like(await sessions.access(sessionId), {
+    userId,
+    epoch: 0,
+    proofs: { authenticatedAt: stores.clock.now(), passedAt: { totp: null, passkey: null } },
+  });
 });
 
 test('A wrong password and an unknown address lead to the same refusal and the same work', async (t) => {

@@ -49,7 +49,11 @@ test('A registration returns the user and valid tokens', async (t) => {
   const verdict = await accessTokens.verify(tokens.access_token);
   t.like(verdict, { valid: true, claims: { userId, methods: ['pwd'], authenticatedAt: firstAt } });
   const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
-  t.like(await sessions.access(sessionId), { userId, epoch: 0, strengthenedAt: null });
+  t.like(await sessions.access(sessionId), {
+    userId,
+    epoch: 0,
+    proofs: { authenticatedAt: firstAt, passedAt: { totp: null, passkey: null } },
+  });
 });
 
 test('A registration makes three appends: the address, the user with capacity, and the session', async (t) => {
