@@ -14,7 +14,7 @@ import { makeShareReader } from './shares/shares/reader.js';
 import { makeStorageReader } from './storages/storage-configs/reader.js';
 import { makeUsageReader } from './assets/usage/reader.js';
 import { makeUserReader } from './accounts/users/reader.js';
-import type { Clock } from '../src/kit/clock.js';
+import type { Clock } from '../src/kit/time/clock.js';
 import type { StateStore } from '../src/event-sourcing/ports/state-store.js';
 import type { Views } from '../src/event-sourcing/views/views.js';
 import type { Sealer } from '../src/keys/sealing/sealer.js';

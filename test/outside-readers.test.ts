@@ -8,7 +8,7 @@ import test from 'ava';
 import { readPlaylist } from '../src/areas/assets/domain/playlist.js';
 import { makeAlipay } from '../src/areas/payments/platforms/alipay/alipay.js';
 import { makeEpay } from '../src/areas/payments/platforms/epay/epay.js';
-import { signPlaylist, writePlaylist } from '../src/areas/shares/commands/visiting/sign-playlist.js';
+import { signPlaylist, writePlaylist } from '../src/areas/shares/commands/playlists/sign-playlist.js';
 import { makeListObjects } from '../src/areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../src/areas/storages/bucket/objects/multipart.js';
 import { makeStorageUrls } from '../src/areas/storages/bucket/signing/media-urls.js';

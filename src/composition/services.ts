@@ -6,7 +6,7 @@ import { makeCountPasswords } from '../areas/shares/commands/count-passwords.js'
 import { makeStorageUrls } from '../areas/storages/bucket/signing/media-urls.js';
 import type { OutgoingOptions } from '../outgoing/outgoing-http.js';
 import { openPayments, type PaymentOptions } from './opening/open-payments.js';
-import type { Clock, Random } from '../kit/clock.js';
+import type { Clock, Random } from '../kit/time/clock.js';
 import { hasEvents } from '../event-sourcing/feeding/has-events.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';

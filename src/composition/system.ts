@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock, Random } from '../kit/clock.js';
+import type { Clock, Random } from '../kit/time/clock.js';
 
 export const systemClock: Clock = {
   now: () => new Date(),

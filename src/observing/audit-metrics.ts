@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../kit/clock.js';
+import type { Clock } from '../kit/time/clock.js';
 
 /** The values of the audit log's metrics: docs/design.md#merkle-log. */
 export interface AuditMetrics {

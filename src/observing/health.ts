@@ -1,4 +1,4 @@
-import { type Clock, steadyMsOf } from '../kit/clock.js';
+import { type Clock, steadyMsOf } from '../kit/time/clock.js';
 import type {
   ProjectionRunner,
   ProjectionStatus,

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../kit/clock.js';
+import type { Clock } from '../kit/time/clock.js';
 import type {
   ProjectionRunner,
   ProjectionStatus,

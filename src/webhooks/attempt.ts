@@ -1,5 +1,5 @@
 import Bottleneck from 'bottleneck';
-import type { Clock } from '../kit/clock.js';
+import type { Clock } from '../kit/time/clock.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import { OutgoingError, type OutgoingHttp } from '../outgoing/outgoing-http.js';

@@ -1,5 +1,5 @@
 import { makeLoadOwnCheckpoint } from '../event-sourcing/feeding/checkpoints.js';
-import type { Clock } from '../kit/clock.js';
+import type { Clock } from '../kit/time/clock.js';
 import type { Position } from '../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { DeliveryRecords, EndpointRecord } from './delivery-records.js';

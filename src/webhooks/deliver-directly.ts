@@ -1,5 +1,5 @@
 import type { KeyedMutex } from '../kit/keyed-mutex.js';
-import { backoff, type Clock, type Random } from '../kit/clock.js';
+import { backoff, type Clock, type Random } from '../kit/time/clock.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { AttemptDelivery, AttemptOutcome } from './attempt.js';

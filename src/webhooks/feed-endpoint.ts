@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { fingerprintOf } from '../event-sourcing/feeding/checkpoints.js';
-import { backoff, type Clock, type Random } from '../kit/clock.js';
+import { backoff, type Clock, type Random } from '../kit/time/clock.js';
 import type { LogEvent, StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import {
   endsProcess,

@@ -1,4 +1,4 @@
-import { steadyMsOf } from '../../src/kit/clock.js';
+import { steadyMsOf } from '../../src/kit/time/clock.js';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { steadyMsOf } from '../../src/kit/clock.js';
+import { steadyMsOf } from '../../src/kit/time/clock.js';
 import { watchStore } from '../../src/composition/opening/watched-stores.js';
 import { makeAvailability } from '../../src/observing/stores/availability.js';
 import {

@@ -1,6 +1,6 @@
 import type { ExecutionContext, TestFn } from 'ava';
 
-import type { Clock } from '../../src/kit/clock.js';
+import type { Clock } from '../../src/kit/time/clock.js';
 import type { JsonValue } from '../../src/event-sourcing/ports/domain-event.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { canonical } from '../support/examples/canonical.js';

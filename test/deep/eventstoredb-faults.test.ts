@@ -10,7 +10,7 @@
 import test from 'ava';
 import { appendDurably } from '../../src/event-sourcing/deciding/append-durably.js';
 import { StoreUnavailable, WrongExpectedRevision } from '../../src/event-sourcing/ports/errors.js';
-import type { Clock, Random } from '../../src/kit/clock.js';
+import type { Clock, Random } from '../../src/kit/time/clock.js';
 import type { NewEvent, Position } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEvents, readLog } from '../contracts/event-store-fixtures.js';

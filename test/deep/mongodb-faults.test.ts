@@ -5,7 +5,7 @@
  */
 import test, { type ExecutionContext } from 'ava';
 
-import type { Random } from '../../src/kit/clock.js';
+import type { Random } from '../../src/kit/time/clock.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import type { Random } from '../../src/kit/clock.js';
+import type { Random } from '../../src/kit/time/clock.js';
 import type { LogEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { Random } from '../../src/kit/clock.js';
+import type { Random } from '../../src/kit/time/clock.js';
 import { makeHttpLane } from '../support/clients/http-lane.js';
 import type { RawReply } from '../support/clients/http-replies.js';
 import type { SentCallback } from '../support/clients/sign-callbacks.js';

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/kit/clock.js';
+import type { Random } from '../../src/kit/time/clock.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { asObject, type ServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
 import { untilAnswered } from '../support/servers/service-ledger.js';

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/kit/clock.js';
+import type { Random } from '../../src/kit/time/clock.js';
 import type { Payment, Step } from './payment-messages.js';
 import type { Platform, PlatformMessage } from './payment-senders.js';
 

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../src/kit/clock.js';
+import type { Clock, Random } from '../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
 import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';

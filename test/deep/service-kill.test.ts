@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Random } from '../../src/kit/clock.js';
+import type { Random } from '../../src/kit/time/clock.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { asObject, makeServiceClient, type ServiceClient } from '../support/clients/service-client.js';

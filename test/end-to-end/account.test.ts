@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import type { Clock } from '../../src/kit/clock.js';
+import type { Clock } from '../../src/kit/time/clock.js';
 import { erased } from '../../src/keys/sealing/sealer.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
 import { eventually } from '../support/eventually.js';

@@ -2,7 +2,7 @@ import test from 'ava';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../src/kit/overloaded.js';
 import { makeKeyedMutex } from '../../src/kit/keyed-mutex.js';
-import { withTimeLimit } from '../../src/kit/time-limit.js';
+import { withTimeLimit } from '../../src/kit/time/time-limit.js';
 
 /** Returns a gate that blocks work until the test opens it. */
 function makeGate(): { readonly open: () => void; readonly opened: Promise<void> } {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { withTimeLimit } from '../../src/kit/time-limit.js';
+import { withTimeLimit } from '../../src/kit/time/time-limit.js';
 
 /** A clock whose time is over when the test says so, and which counts the waits that were ended before. */
 function givenClock(kind: 'sleep' | 'timer') {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { steadyMsOf } from '../../src/kit/clock.js';
+import { steadyMsOf } from '../../src/kit/time/clock.js';
 import { makeAvailability } from '../../src/observing/stores/availability.js';
 import { makeLogReads } from '../../src/observing/stores/log-reads.js';
 import { makeStoreWatch, type StoreReport } from '../../src/observing/stores/store-watch.js';

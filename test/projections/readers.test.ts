@@ -1,7 +1,7 @@
 import test from 'ava';
 import { noFactors } from '../../src/areas/accounts/domain/guard.js';
 import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
-import type { Clock } from '../../src/kit/clock.js';
+import type { Clock } from '../../src/kit/time/clock.js';
 import type { DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { nodeAggregate } from '../../src/areas/nodes/domain/node/node.js';

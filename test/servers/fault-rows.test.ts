@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { makeSemaphore } from '../../src/kit/semaphore.js';
-import type { Random } from '../../src/kit/clock.js';
+import type { Random } from '../../src/kit/time/clock.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import {
   asObject,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import type { Random } from '../../src/kit/clock.js';
+import type { Random } from '../../src/kit/time/clock.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { findRepetitions, placesOfGrant, replayGrants } from '../deep/payment-log.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import { bytesOf, type PendingEntry, type Total } from '../../../src/event-sourcing/views/total.js';
 import type { Totals } from '../../../src/event-sourcing/views/totals.js';
 import type { Views } from '../../../src/event-sourcing/views/views.js';

@@ -4,9 +4,9 @@ import {
   nodeCheckKey,
   nodeCheckPrefix,
 } from '../../../src/areas/nodes/domain/node/status.js';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
-import { makeElapsed } from '../../../src/kit/elapsed.js';
+import { makeElapsed } from '../../../src/kit/time/elapsed.js';
 
 /** The counters of all nodes. */
 export interface NodeChecks {

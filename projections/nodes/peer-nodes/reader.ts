@@ -1,5 +1,5 @@
 import { type NodeCheck, statusShown } from '../../../src/areas/nodes/domain/node/status.js';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';
 import { type FilteredPage, matchesOf, matchingPage, type OrderedList } from '../../filtered-page.js';

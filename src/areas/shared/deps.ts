@@ -4,7 +4,7 @@ import type { Digests } from '../../keys/sealing/digests.js';
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
 import type { Sealer } from '../../keys/sealing/sealer.js';
 import type { Background } from '../../kit/background.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 
 /**
  * The collaborators that use cases of every area share. Each area adds its own in its `deps.ts`. A name has one type in every

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { makeKeyedMutex } from '../../kit/keyed-mutex.js';
 import { Overloaded } from '../../kit/overloaded.js';
 import { entityId, instant } from '../../validation/fields.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { StateRecord, StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../../event-sourcing/ports/change-record.js';
 import { makeLru } from '../../kit/lru.js';

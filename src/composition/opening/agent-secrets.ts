@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import { agentSecretNames, agentSecretProblems } from '../../config/parts/agent-secrets.js';
 import { ConfigProblem } from '../../config/sources.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import {
   type AgentSecrets,
   makeAgentSecrets,

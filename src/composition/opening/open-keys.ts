@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Background } from '../../kit/background.js';
 import { Overloaded } from '../../kit/overloaded.js';
 import type { Config } from '../../config/config.js';
-import { backoff, type Clock, type Random } from '../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { canaryRecord, type KeyCanaries } from '../../keys/rings/key-canaries.js';
 import { removeLeftovers } from '../../keys/rings/key-file.js';

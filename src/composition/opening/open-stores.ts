@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { makeWakefulSleep } from '../../observing/stores/availability.js';
 import type { Config } from '../../config/config.js';
-import { backoff, type Clock, type Random } from '../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';

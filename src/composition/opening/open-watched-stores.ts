@@ -1,6 +1,6 @@
 import { type Availability, makeWakefulSleep } from '../../observing/stores/availability.js';
 import type { Config } from '../../config/config.js';
-import type { Clock, Random } from '../../kit/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import { loadKeys, readKeySettings } from '../../keys/rings/key-rings.js';
 import type { Log } from '../../log.js';
 import { checkConnections } from './connections.js';

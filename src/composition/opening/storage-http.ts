@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StorageDeps } from '../../areas/storages/deps.js';
 import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/allowed-addresses.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { makeSetBucketCors } from '../../areas/storages/bucket/testing/bucket-cors.js';
 import { makeDeleteObject } from '../../areas/storages/bucket/objects/delete-object.js';
 import { makeHeadObject } from '../../areas/storages/bucket/objects/head-object.js';

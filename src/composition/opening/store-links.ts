@@ -1,7 +1,7 @@
-import { steadyMsOf } from '../../kit/clock.js';
+import { steadyMsOf } from '../../kit/time/clock.js';
 import type { Config } from '../../config/config.js';
 import { makeAvailability } from '../../observing/stores/availability.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { type LogReads, makeLogReads } from '../../observing/stores/log-reads.js';
 import type { StoreLink } from '../../observing/stores/store-watch.js';
 

@@ -18,7 +18,7 @@ import { makeTreeReader, type TreeReader } from '../../areas/audit/tree/tree-rea
 import { makeSequencingRecord } from '../../areas/audit/signing/sequencing-elsewhere.js';
 import { makeSweep, type Sweep } from '../../areas/audit/signing/sweep.js';
 import { makeWitnesses, type PostText } from '../../areas/audit/signing/witnesses.js';
-import type { Clock, Random } from '../../kit/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import { auditPart } from '../../event-sourcing/feeding/sharing/assignment.js';
 import type { Members } from '../../event-sourcing/feeding/sharing/members.js';
 import { makeShortLog } from '../../event-sourcing/feeding/short-log.js';

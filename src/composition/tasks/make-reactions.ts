@@ -30,10 +30,10 @@ import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/de
 import {
   makeDeleteLateStorages,
   makeDeleteProjectStorages,
-} from '../../areas/storages/commands/delete-orphaned-storages-reaction.js';
+} from '../../areas/storages/commands/deleting/delete-orphaned-storages-reaction.js';
 import { makeProbeStorages } from '../../areas/storages/commands/testing/probe-storage-reaction.js';
 import { makeEndGivenAccesses } from '../../areas/accounts/commands/account/end-given-access-reaction.js';
-import { makeEraseStorageCredentials } from '../../areas/storages/commands/erase-storage-credentials-reaction.js';
+import { makeEraseStorageCredentials } from '../../areas/storages/commands/deleting/erase-storage-credentials-reaction.js';
 import {
   makeFinishEmailChanges,
   makeReleaseFormerAddresses,

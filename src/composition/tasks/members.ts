@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../../config/config.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { makeMembers, makeSoleMember, type Members } from '../../event-sourcing/feeding/sharing/members.js';
 import type { Log } from '../../log.js';

@@ -1,4 +1,4 @@
-import { backoff } from '../../kit/clock.js';
+import { backoff } from '../../kit/time/clock.js';
 import { endsProcess, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import {
   type ProjectionRunner,

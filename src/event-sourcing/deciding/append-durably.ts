@@ -1,5 +1,5 @@
 import type { RequestProgress } from '../ports/command-context.js';
-import type { Clock, Random } from '../../kit/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import type { NewEvent } from '../ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../ports/errors.js';
 import type { EventStore, ExpectedRevision } from '../ports/event-store.js';

@@ -1,5 +1,5 @@
 import { appendDurably, defaultAppendLimits } from './append-durably.js';
-import { backoff, type Clock, type Random } from '../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { CommandHandler, Handled, HandleOptions } from './command-handler.js';
 import type { CommandContext } from '../ports/command-context.js';
 import { streamName } from '../ports/stream-name.js';

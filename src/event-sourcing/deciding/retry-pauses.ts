@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../kit/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../ports/errors.js';
 
 /** Attempts at a call while the store is unavailable. Their pauses add up to 1.1 to 1.9 s. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { StateStore } from '../ports/state-store.js';
 import { changeRecord } from '../ports/change-record.js';
 

@@ -1,7 +1,7 @@
 import { rejectedBy } from '../../kit/rejected-by.js';
 import { referenceTo } from '../feeding/event-reference.js';
 import type { SetApart } from '../feeding/set-apart.js';
-import { backoff, type Clock, type Random } from '../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreDamaged, UndecodableEvent } from '../ports/errors.js';
 import { type AnyReaction, contextFor, type ReactionEvent } from './reaction.js';

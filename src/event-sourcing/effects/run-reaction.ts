@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../feeding/checkpoints.js';
 import { referenceTo } from '../feeding/event-reference.js';
 import { makeSetApart, type SetApartItem, type SetApartRecord } from '../feeding/set-apart.js';
-import { backoff, type Clock, type Random } from '../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';

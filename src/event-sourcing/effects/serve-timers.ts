@@ -1,5 +1,5 @@
 import type { SetApart } from '../feeding/set-apart.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { ReactionEvent } from './reaction.js';

@@ -1,7 +1,7 @@
 import type { Semaphore } from '../../kit/semaphore.js';
 import { readReferenced } from '../feeding/event-reference.js';
 import type { SetApart, SetApartRecord } from '../feeding/set-apart.js';
-import { backoff, type Clock, type Random } from '../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore } from '../ports/event-store.js';

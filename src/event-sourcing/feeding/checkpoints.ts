@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { StoredEvent } from '../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable, StreamDamaged } from '../ports/errors.js';
 import type { EventStore } from '../ports/event-store.js';

@@ -1,4 +1,4 @@
-import { backoff, type Clock, type Random } from '../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';

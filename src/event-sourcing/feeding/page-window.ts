@@ -1,5 +1,5 @@
-import { startTimer } from '../../kit/time-limit.js';
-import type { Clock } from '../../kit/clock.js';
+import { startTimer } from '../../kit/time/time-limit.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { Position } from '../ports/domain-event.js';
 import type { LogPage } from '../ports/event-store.js';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 
 /** Distinguishes a log that is short for a moment from a log that an older one has replaced. */
 export interface ShortLog {

@@ -1,5 +1,5 @@
-import { withTimeLimit } from '../../kit/time-limit.js';
-import type { Clock } from '../../kit/clock.js';
+import { withTimeLimit } from '../../kit/time/time-limit.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { Generations } from './generations/generations.js';
 import { type AnyProjection, isTally } from './projection.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { AccessReader } from '../../../projections/projects/access-reader.js';
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
 import { sessionHolds } from '../../areas/accounts/domain/session-epoch.js';

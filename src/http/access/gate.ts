@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { roleAtLeast } from '../../areas/projects/domain/role.js';
 import { guard, type GuardedAction } from '../../areas/accounts/domain/guard.js';
 import {

@@ -1,6 +1,6 @@
 import type { Availability } from '../../observing/stores/availability.js';
 import type { RequestProgress } from '../../event-sourcing/ports/command-context.js';
-import { type SteadyClock, steadyMsOf } from '../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 
 export type StoreName = 'eventStore' | 'readModels' | 'state';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { AccessTokens } from '../../security/tokens/access-tokens.js';
 import { ipBuckets, makeClientIp } from '../../security/rates/client-ip.js';

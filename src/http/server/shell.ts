@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { Allowance } from '../../security/rates/rate-limit.js';
 import type { Gate } from '../access/gate.js';
 import type { RunOnce } from '../access/idempotency.js';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../../kit/clock.js';
-import { makeElapsed } from '../../kit/elapsed.js';
+import type { Clock } from '../../kit/time/clock.js';
+import { makeElapsed } from '../../kit/time/elapsed.js';
 import { reread } from '../rings/reread.js';
 
 /** The secrets that agents may present. They change with their source (docs/design.md#key-files). */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { KeyProblem } from '../sealing/errors.js';
 import { keyBytes, ringNames, type KeyFile, type RingName } from './key-file-format.js';
 import { readKeyFile, readOrMakeKeyFile } from './key-file.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import { KeyProblem } from '../sealing/errors.js';
 import { addKey, kidsIn, newRingKey, promoteKey, retireKey, timesOf } from './key-changes.js';

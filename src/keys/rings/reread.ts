@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { rereadSeconds } from './key-waiting-times.js';
 
 /** Reads a source of keys or secrets every 30 s, until the signal aborts (docs/design.md#key-files). */

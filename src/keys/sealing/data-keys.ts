@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { makeLru } from '../../kit/lru.js';
 import type { StateRecord, StateStore } from '../../event-sourcing/ports/state-store.js';

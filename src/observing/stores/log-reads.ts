@@ -1,5 +1,5 @@
 import type { Availability } from './availability.js';
-import { type SteadyClock, steadyMsOf } from '../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../kit/time/clock.js';
 
 /** Whether the process can read the log onwards. The end of a log may answer while its records cannot be read. */
 export interface LogReads {

@@ -1,5 +1,5 @@
 import type { Availability } from './availability.js';
-import { type Clock, type Random, steadyMsOf } from '../../kit/clock.js';
+import { type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 
 /** A store under the name that operators know it by, for example "EventStoreDB at 10.0.0.7:2113". */

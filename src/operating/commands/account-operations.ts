@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Readers } from '../../../projections/readers.js';
 import type { ChangeAccount } from '../../areas/accounts/commands/account/change-account.js';
 import { rejectUser } from '../../areas/accounts/domain/user/rejections.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { defineOperation, type Operation } from '../socket/operation.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { pageQuery, readPage } from '../../../projections/paging.js';

@@ -15,7 +15,7 @@ import { makePaymentOperations } from './payment-operations.js';
 import { makeWebhookOperations } from './webhook-operations.js';
 import type { Readers } from '../../../projections/readers.js';
 import type { Commands } from '../../areas/commands.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation, type Operation } from '../socket/operation.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { setApartItems } from '../../event-sourcing/feeding/set-apart.js';

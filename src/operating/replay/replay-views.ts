@@ -1,5 +1,5 @@
 import { allViews } from '../../../projections/index.js';
-import type { Clock, Random } from '../../kit/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../event-sourcing/views/generations/generations.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { makeKeyedMutex } from '../../kit/keyed-mutex.js';
 import { Overloaded } from '../../kit/overloaded.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StateRecord, StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../../event-sourcing/ports/change-record.js';

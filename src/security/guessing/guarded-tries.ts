@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { Overloaded } from '../../kit/overloaded.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';

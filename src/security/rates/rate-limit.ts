@@ -1,4 +1,4 @@
-import { type SteadyClock, steadyMsOf } from '../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../kit/time/clock.js';
 import { makeLru } from '../../kit/lru.js';
 import {
   type Allowance,

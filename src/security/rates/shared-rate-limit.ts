@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Overloaded } from '../../kit/overloaded.js';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord, type ChangeOptions } from '../../event-sourcing/ports/change-record.js';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type JWK, SignJWT, errors, exportJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { makeLru } from '../../kit/lru.js';
 import { decodeBase64url, type Keyring } from '../../keys/rings/keyring.js';
 import { ed25519KeyPair, type Ed25519KeyPair } from './ed25519.js';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock, Random } from '../../kit/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';

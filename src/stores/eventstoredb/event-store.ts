@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AllStreamRecordedEvent } from '@eventstore/db-client';
-import type { Clock, Random } from '../../kit/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import type { LogEvent, Position, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../../event-sourcing/ports/event-store.js';

@@ -5,7 +5,7 @@ import {
   type AllStreamSubscription,
   type Credentials,
 } from '@eventstore/db-client';
-import { backoff, type Clock, type Random } from '../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { Client } from './client.js';
 import { parsePosition } from './same-log/positions.js';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient, MongoError, MongoServerError, type Document } from 'mongodb';
 import { z } from 'zod';
 
-import type { Clock, Random } from '../../kit/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';

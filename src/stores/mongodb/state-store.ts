@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../kit/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { upkeep, type Calls } from './calls/calls.js';
 import type { DatabaseCommands } from './calls/commands.js';

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import { z } from 'zod';
 
-import type { Random } from '../../kit/clock.js';
+import type { Random } from '../../kit/time/clock.js';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import type { Attempt } from './calls/attempts.js';
 import { upkeep, type Calls, type GuardedWrite, type ReadOptions, type Settled } from './calls/calls.js';

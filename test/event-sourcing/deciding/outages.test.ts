@@ -1,5 +1,5 @@
 import test from 'ava';
-import { steadyMsOf } from '../../../src/kit/clock.js';
+import { steadyMsOf } from '../../../src/kit/time/clock.js';
 import { makeAvailability, makeWakefulSleep } from '../../../src/observing/stores/availability.js';
 import { makeLogFollower } from '../../../src/event-sourcing/feeding/log-follower.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';

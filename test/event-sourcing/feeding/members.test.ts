@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import {

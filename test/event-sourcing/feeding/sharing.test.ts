@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import { StoreDamaged, UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';

@@ -1,4 +1,4 @@
-import { steadyMsOf } from '../../../src/kit/clock.js';
+import { steadyMsOf } from '../../../src/kit/time/clock.js';
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { makeEvent, makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';

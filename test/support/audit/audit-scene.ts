@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../../src/kit/clock.js';
+import type { Clock, Random } from '../../../src/kit/time/clock.js';
 import { makeShortLog } from '../../../src/event-sourcing/feeding/short-log.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { JsonObject, LogEvent, NewEvent } from '../../../src/event-sourcing/ports/domain-event.js';

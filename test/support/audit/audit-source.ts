@@ -13,7 +13,7 @@ import { makeSweep } from '../../../src/areas/audit/signing/sweep.js';
 import { makeTileStore } from '../../../src/areas/audit/tree/tile-store.js';
 import { makeTreeReader } from '../../../src/areas/audit/tree/tree-reader.js';
 import { makeWitnesses } from '../../../src/areas/audit/signing/witnesses.js';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { projectOfFirstEvent } from '../../../projections/audit/project-of-first-event.js';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock, Random } from '../../../src/kit/clock.js';
+import type { Clock, Random } from '../../../src/kit/time/clock.js';
 
 /** The real clock, for tests that wait for real events. */
 export const realClock: Clock = {

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/kit/clock.js';
+import type { Random } from '../../../src/kit/time/clock.js';
 import { OutcomeUnknown } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 

@@ -1,5 +1,5 @@
 import type { LogEvent, NewEvent, StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { Clock, Random } from '../../../src/kit/clock.js';
+import type { Clock, Random } from '../../../src/kit/time/clock.js';
 import {
   EventTooLarge,
   StoreDamaged,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { StateRecord, StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { compareUtf8 } from './compare-utf8.js';
 

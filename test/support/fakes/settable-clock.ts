@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 
 export interface SettableClock extends Clock {
   advance(ms: number): void;

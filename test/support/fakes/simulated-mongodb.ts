@@ -1,6 +1,6 @@
 import { BSON, MongoNetworkError, MongoServerError, type Document } from 'mongodb';
 
-import type { Random } from '../../../src/kit/clock.js';
+import type { Random } from '../../../src/kit/time/clock.js';
 import type {
   DatabaseCommands,
   UpdateStatement,

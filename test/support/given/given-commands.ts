@@ -10,7 +10,7 @@ import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js'
 import { makeStorageUrls } from '../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { Limits } from '../../../src/config/config.js';
 import { limitsFrom } from '../../../src/security/rates/limits.js';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
 import {
   makeAddressChangeCodes,

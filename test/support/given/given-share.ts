@@ -6,7 +6,7 @@ import type {
 } from '../../../src/areas/storages/commands/create-storage.js';
 import type { CreateShare, CreateShareInput } from '../../../src/areas/shares/commands/create-share.js';
 import { projectAggregate } from '../../../src/areas/projects/domain/project/project.js';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
 import type { ShareResource } from '../../../projections/shares/shares/reader.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
 import { makeDocumentWriter } from '../../../src/event-sourcing/views/document-writer.js';

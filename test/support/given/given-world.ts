@@ -1,5 +1,5 @@
 import { makeCommandHandler } from '../../../src/event-sourcing/deciding/make-command-handler.js';
-import type { Clock, Random } from '../../../src/kit/clock.js';
+import type { Clock, Random } from '../../../src/kit/time/clock.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { makeSeededRandom } from '../fakes/clock.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { OutgoingOptions } from '../../../src/outgoing/outgoing-http.js';
 import { eventually } from '../eventually.js';

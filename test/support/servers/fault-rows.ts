@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Random } from '../../../src/kit/clock.js';
+import type { Random } from '../../../src/kit/time/clock.js';
 import type { TcpProxy } from './tcp-proxy.js';
 
 /** A fault of one server: it begins, and resolves when it is over. */

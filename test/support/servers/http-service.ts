@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js';
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { PlatformRole } from '../../../src/areas/accounts/domain/user/events.js';
 import { sealedSchema } from '../../../src/event-sourcing/ports/sealed.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';

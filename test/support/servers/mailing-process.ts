@@ -4,7 +4,7 @@ import { openServices } from '../../../src/composition/services.js';
 import { readConfig } from '../../../src/config/config.js';
 import { loginCodeAggregate } from '../../../src/areas/accounts/domain/login-code/login-code.js';
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import { derivedId, stepContext } from '../../../src/event-sourcing/deciding/ids.js';
 import { realClock } from '../fakes/clock.js';
 

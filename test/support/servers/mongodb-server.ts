@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { MongoClient, MongoServerError } from 'mongodb';
 
-import type { Clock, Random } from '../../../src/kit/clock.js';
+import type { Clock, Random } from '../../../src/kit/time/clock.js';
 import type { MongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
 import { openMongoDbStores, type MongoDbStores } from '../../../src/stores/mongodb/open-mongodb-stores.js';
 import { makeTcpProxy, type TcpProxy } from './tcp-proxy.js';

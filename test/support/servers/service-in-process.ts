@@ -6,7 +6,7 @@ import type { PaymentOptions } from '../../../src/composition/opening/open-payme
 import type { Stores } from '../../../src/composition/opening/open-stores.js';
 import { openServices, type Services } from '../../../src/composition/services.js';
 import { type Limits, readConfig } from '../../../src/config/config.js';
-import type { Clock } from '../../../src/kit/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import {
   type ProjectionRunner,
   startProjections,

@@ -1,4 +1,4 @@
-import { type SteadyClock, steadyMsOf } from '../../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { rootOf } from '../tree/merkle.js';

@@ -1,4 +1,4 @@
-import { backoff, type Clock, type Random, steadyMsOf } from '../../../kit/clock.js';
+import { backoff, type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { type Contradiction, type SignedRecord, signedRecord, type Verdicts } from './audit-records.js';

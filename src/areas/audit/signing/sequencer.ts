@@ -1,5 +1,5 @@
 import { makeLoadOwnCheckpoint } from '../../../event-sourcing/feeding/checkpoints.js';
-import { backoff, type Clock, type Random } from '../../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
 import type { LogEvent, Position } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../event-sourcing/ports/event-store.js';

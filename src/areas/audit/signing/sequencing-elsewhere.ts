@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type SteadyClock, steadyMsOf } from '../../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { changeRecord, type RecordKind } from '../../../event-sourcing/ports/change-record.js';
 import {

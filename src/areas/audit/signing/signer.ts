@@ -1,4 +1,4 @@
-import { type SteadyClock, steadyMsOf } from '../../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
 import type { StateRecord, StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
 import type { ShortLog } from '../../../event-sourcing/feeding/short-log.js';

@@ -1,4 +1,4 @@
-import { type Clock, steadyMsOf } from '../../../kit/clock.js';
+import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { ShortLog } from '../../../event-sourcing/feeding/short-log.js';
 import { LogEndsEarly } from '../history/log-resources.js';

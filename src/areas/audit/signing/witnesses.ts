@@ -1,4 +1,4 @@
-import { type SteadyClock, steadyMsOf } from '../../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
 import type { SignedRecord } from './audit-records.js';
 import { isSignedBy, type NoteVerifier, parseNote, parseSignatureLine, parseVkey } from '../tree/note.js';
 import type { TreeReader } from '../tree/tree-reader.js';

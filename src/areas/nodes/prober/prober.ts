@@ -4,7 +4,7 @@ import Bottleneck from 'bottleneck';
 import type { ReportNodeCheck } from '../commands/report-node-check.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import { taskPart } from '../../../event-sourcing/feeding/sharing/assignment.js';
 import type { Members } from '../../../event-sourcing/feeding/sharing/members.js';
 import { startSharedTask } from '../../../event-sourcing/feeding/sharing/shared-task.js';

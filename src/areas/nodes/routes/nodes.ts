@@ -1,7 +1,7 @@
 import type { NodeDeps } from '../deps.js';
 import type { NodeCommands } from '../commands/index.js';
 import { z } from 'zod';
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import { makePeerLists } from './peer-lists.js';
 import { nodeResource } from '../../../../projections/nodes/peer-nodes/resource.js';
 import { noContent } from '../../../http/replies/reply.js';

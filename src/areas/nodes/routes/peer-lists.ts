@@ -1,6 +1,6 @@
 import type { ListedNodes, NodeReader, PeerOf } from '../../../../projections/nodes/peer-nodes/reader.js';
 import { presentPeer } from '../../../../projections/nodes/peer-nodes/reader.js';
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import { contentTag, weakTag } from '../../../http/replies/etag.js';
 import type { PreparedBody } from '../../../http/replies/reply.js';
 

@@ -1,6 +1,6 @@
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
-import { checkKeyIssue } from '../commands/issue-api-key.js';
+import { checkKeyIssue } from '../commands/api-keys/issue-api-key.js';
 import { z } from 'zod';
 import { scope, scopes } from '../domain/scope.js';
 import { actingOf } from '../../../http/access/credentials.js';

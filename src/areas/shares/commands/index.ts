@@ -14,7 +14,7 @@ import { makeRequireOpenShares } from './require-open-shares.js';
 import { makeRevokeOrphanedShares } from './revoke-orphaned-shares.js';
 import { makeCountShareMails } from './mails/share-mail-limits.js';
 import { makeFindSharedAssets } from './visiting/shared-asset.js';
-import { makeServePlaylist } from './visiting/serve-playlist.js';
+import { makeServePlaylist } from './playlists/serve-playlist.js';
 import { makeOpenAssetStorage } from '../../assets/commands/asset-storage.js';
 import { makeSignSharedMedia } from './visiting/sign-shared-media.js';
 import { makeTrySharePassword } from './visiting/try-share-password.js';

@@ -1,6 +1,6 @@
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import type { SetApartItem } from '../set-apart.js';
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, ReadCategory } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';

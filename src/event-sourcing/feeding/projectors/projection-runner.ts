@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { SetApartItem } from '../set-apart.js';
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { nameOf, viewPart } from '../sharing/assignment.js';
-import { makeElapsed } from '../../../kit/elapsed.js';
+import { makeElapsed } from '../../../kit/time/elapsed.js';
 import type { Members } from '../sharing/members.js';
 import type { PartProgress } from '../sharing/picture.js';
 import type { StandingPart } from '../sharing/standstill.js';

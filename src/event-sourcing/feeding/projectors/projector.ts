@@ -1,6 +1,6 @@
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import type { SetApartItem } from '../set-apart.js';
-import { backoff, type Clock, type Random } from '../../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
 import type { DocumentWriter } from '../../views/document-writer.js';
 import type { HeldCollections } from '../../views/generations/held-collections.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';

@@ -1,5 +1,5 @@
 import { type LoadOwnCheckpoint, makeLoadOwnCheckpoint } from '../checkpoints.js';
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { Checkpoint, ReadModelStore } from '../../ports/read-model-store.js';

@@ -1,9 +1,9 @@
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
 import { isReactionPart, viewPart } from '../sharing/assignment.js';
-import { makeElapsed } from '../../../kit/elapsed.js';
+import { makeElapsed } from '../../../kit/time/elapsed.js';
 import { makeHeadHistory } from '../sharing/head-history.js';
 import type { Members } from '../sharing/members.js';
 import { makeStandstill, type StandingPart } from '../sharing/standstill.js';

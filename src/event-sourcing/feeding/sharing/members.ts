@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { StateRecord, StateStore } from '../../ports/state-store.js';
-import { makeElapsed } from '../../../kit/elapsed.js';
+import { makeElapsed } from '../../../kit/time/elapsed.js';
 import { makePicture, type Member, type Picture } from './picture.js';
 import { afterList, isLive, type Sightings } from './sightings.js';
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import { taskPart } from './assignment.js';
-import { makeElapsed } from '../../../kit/elapsed.js';
+import { makeElapsed } from '../../../kit/time/elapsed.js';
 import type { Members } from './members.js';
 import type { PartProgress } from './picture.js';
 import type { Task } from './tasks.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Clock, steadyMsOf } from '../../../kit/clock.js';
+import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { type AnyView, collectionName, parseCollectionName, viewVersion } from '../projection.js';
 import type { ReadModelStore, VersionedRecord } from '../../ports/read-model-store.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import { compareCollections, type Differences } from './compare-collections.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../../kit/clock.js';
+import type { Clock, Random } from '../../../kit/time/clock.js';
 import type { Fault } from '../writing/faults.js';
 
 /** The settings that the three stores of a data directory share. */

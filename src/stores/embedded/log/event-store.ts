@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../../kit/clock.js';
+import type { Clock, Random } from '../../../kit/time/clock.js';
 import type { NewEvent, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 import { EventTooLarge, WrongExpectedRevision } from '../../../event-sourcing/ports/errors.js';
 import {

@@ -1,4 +1,4 @@
-import { backoff, type Clock, type Random } from '../../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
 import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import { makeShortLog } from '../../../event-sourcing/feeding/short-log.js';

@@ -1,4 +1,4 @@
-import { backoff, type Clock, type Random } from '../../../kit/clock.js';
+import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { Attempt, RunAttempt } from './attempts.js';
 import { classify, NotSent, type CallFailure } from './failures.js';

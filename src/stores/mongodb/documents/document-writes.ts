@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { Random } from '../../../kit/clock.js';
+import type { Random } from '../../../kit/time/clock.js';
 import type { DocumentWrite, WriteOutcome } from '../../../event-sourcing/ports/read-model-store.js';
 import { assertDocumentFits } from '../../../event-sourcing/ports/document-size.js';
 import type { Attempt } from '../calls/attempts.js';

@@ -1,4 +1,4 @@
-import type { Random } from '../../../kit/clock.js';
+import type { Random } from '../../../kit/time/clock.js';
 import type { NamedRecord, ReadModelStore } from '../../../event-sourcing/ports/read-model-store.js';
 import { storedPath } from './body-fields.js';
 import { upkeep, type Calls } from '../calls/calls.js';

@@ -1,4 +1,4 @@
-import type { Random } from '../../../kit/clock.js';
+import type { Random } from '../../../kit/time/clock.js';
 
 /** Makes 96 random bits that name the write that made a document. The randomness of two processes must differ. */
 export function makeToken(random: Random): string {

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { makeKeptPlaylists } from '../../../../src/areas/shares/commands/visiting/kept-playlists.js';
-import type { SignedPlaylist } from '../../../../src/areas/shares/commands/visiting/sign-playlist.js';
+import { makeKeptPlaylists } from '../../../../src/areas/shares/commands/playlists/kept-playlists.js';
+import type { SignedPlaylist } from '../../../../src/areas/shares/commands/playlists/sign-playlist.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 
 /** Given kept playlists, with a clock that the test moves. */

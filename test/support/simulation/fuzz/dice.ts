@@ -1,4 +1,4 @@
-import type { Random } from '../../../../src/kit/clock.js';
+import type { Random } from '../../../../src/kit/time/clock.js';
 
 /** Seeded choices. */
 export interface Dice {

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../../../src/kit/clock.js';
+import type { Clock, Random } from '../../../../src/kit/time/clock.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Random } from '../../../../src/kit/clock.js';
+import type { Random } from '../../../../src/kit/time/clock.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { makeLogFollower } from '../../../../src/event-sourcing/feeding/log-follower.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../../../src/kit/clock.js';
+import type { Clock, Random } from '../../../../src/kit/time/clock.js';
 import type { CommandHandler, Handled } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { makeDocumentWriter } from '../../../../src/event-sourcing/views/document-writer.js';

@@ -1,4 +1,4 @@
-import type { Random } from '../../../../src/kit/clock.js';
+import type { Random } from '../../../../src/kit/time/clock.js';
 import type { CommandHandler, Load } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import {

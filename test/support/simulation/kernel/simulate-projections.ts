@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Random } from '../../../../src/kit/clock.js';
+import type { Random } from '../../../../src/kit/time/clock.js';
 import type { GenerationRecord } from '../../../../src/event-sourcing/views/generations/generations.js';
 import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../../../src/kit/overloaded.js';

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../../../src/kit/clock.js';
+import type { Clock, Random } from '../../../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { type ReactionStatus } from '../../../../src/event-sourcing/effects/reaction-runner.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Random } from '../../../../src/kit/clock.js';
+import type { Random } from '../../../../src/kit/time/clock.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { type AnyProjection, collectionName } from '../../../../src/event-sourcing/views/projection.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/kit/clock.js';
+import type { Clock } from '../../../../src/kit/time/clock.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/kit/clock.js';
+import type { Clock } from '../../../../src/kit/time/clock.js';
 
 /** A clock that only the test moves. Each sleeper wakes exactly at its time, in the order of the times. */
 export interface VirtualClock extends Clock {

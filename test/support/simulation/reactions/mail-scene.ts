@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import type { Clock } from '../../../../src/kit/clock.js';
+import type { Clock } from '../../../../src/kit/time/clock.js';
 import type { StoredEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';

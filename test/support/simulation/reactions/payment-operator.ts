@@ -3,7 +3,7 @@ import { notificationName, reportName } from '../../../../src/areas/payments/dom
 import { isRejection } from '../../../../src/areas/shared/rejections.js';
 import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/reviews/resolve-payment.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
-import type { Random } from '../../../../src/kit/clock.js';
+import type { Random } from '../../../../src/kit/time/clock.js';
 import { callbackOf } from './payment-expectation.js';
 import { textAt } from './payment-invariants.js';
 import type { PaymentProcess, PaymentProcesses } from './payment-processes.js';

@@ -4,7 +4,7 @@ import { makeAcceptCallback } from '../../../../src/areas/payments/commands/call
 import { makeReceivePaymentCallback } from '../../../../src/areas/payments/commands/callbacks/receive-payment-callback.js';
 import { makeResolvePayment } from '../../../../src/areas/payments/commands/reviews/resolve-payment.js';
 import { makeSettlePayment } from '../../../../src/areas/payments/commands/callbacks/settle-payment.js';
-import type { Clock, Random } from '../../../../src/kit/clock.js';
+import type { Clock, Random } from '../../../../src/kit/time/clock.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../../../src/kit/overloaded.js';

@@ -5,14 +5,14 @@ import { rejectProject } from '../../../../src/areas/projects/domain/project/rej
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
-import { makeDeleteOrphanedStorages } from '../../../../src/areas/storages/commands/delete-orphaned-storages.js';
+import { makeDeleteOrphanedStorages } from '../../../../src/areas/storages/commands/deleting/delete-orphaned-storages.js';
 import { makeRevokeOrphanedShares } from '../../../../src/areas/shares/commands/revoke-orphaned-shares.js';
 import {
   makeDeleteLateStorages,
   makeDeleteProjectStorages,
-} from '../../../../src/areas/storages/commands/delete-orphaned-storages-reaction.js';
+} from '../../../../src/areas/storages/commands/deleting/delete-orphaned-storages-reaction.js';
 import { makeEraseShareKeys } from '../../../../src/areas/shares/commands/destroy-share-key-reaction.js';
-import { makeEraseStorageCredentials } from '../../../../src/areas/storages/commands/erase-storage-credentials-reaction.js';
+import { makeEraseStorageCredentials } from '../../../../src/areas/storages/commands/deleting/erase-storage-credentials-reaction.js';
 import {
   makeRevokeAssetShares,
   makeRevokeLateShares,

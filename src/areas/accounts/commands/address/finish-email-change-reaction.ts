@@ -2,7 +2,7 @@ import type { AddressReservations } from '../registering/address-reservations.js
 import type { FinishEmailChange, ReservedChange } from './finish-email-change.js';
 import { emailCodec, type EmailEvent, emailCategory } from '../../domain/email/events.js';
 import { userCodec, type UserEvent, userCategory } from '../../domain/user/events.js';
-import type { Clock } from '../../../../kit/clock.js';
+import type { Clock } from '../../../../kit/time/clock.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 

@@ -1,7 +1,7 @@
 import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
-import { withTimeLimit } from '../../../../kit/time-limit.js';
+import { withTimeLimit } from '../../../../kit/time/time-limit.js';
 import { isOrderNumber, parseOrderNumber } from '../../domain/order/number.js';
 import { outcomeIn, reportedFact } from '../../domain/order/order.js';
 import type { ReceivedCallback } from '../../domain/payment-callback/events.js';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type SteadyClock, steadyMsOf } from '../../../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../../../kit/time/clock.js';
 import { makeLru } from '../../../../kit/lru.js';
 import { type Pace, processPace } from '../../../../kit/pace.js';
 

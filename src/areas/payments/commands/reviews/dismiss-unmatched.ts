@@ -4,7 +4,7 @@ import { unmatchedPlace } from '../../../../../projections/payments/payment-call
 import type { HoldReason } from '../../domain/payment.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import { checkText } from '../../../../validation/text.js';
-import { steadyMsOf } from '../../../../kit/clock.js';
+import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { isRejection } from '../../../shared/rejections.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { limitedSignal } from '../../../../kit/limited-signal.js';
-import type { Clock } from '../../../../kit/clock.js';
+import { limitedSignal } from '../../../../kit/time/limited-signal.js';
+import type { Clock } from '../../../../kit/time/clock.js';
 import type { StateStore } from '../../../../event-sourcing/ports/state-store.js';
 import { reactionCommandId } from '../../../../event-sourcing/deciding/ids.js';
 import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';

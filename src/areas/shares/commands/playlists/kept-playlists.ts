@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { makeKeyedSemaphore } from '../../../../kit/keyed-semaphore.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import { type SteadyClock, steadyMsOf } from '../../../../kit/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../../../kit/time/clock.js';
 import type { SignedPlaylist } from './sign-playlist.js';
 
 /** Keeps signed playlists while their URLs are equal, so that many players of one playlist cost one read of the bucket. */

@@ -13,7 +13,7 @@ import type { ReadAnswer } from '../../../storages/bucket/objects/read-object.js
 import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
 import type { ShareDeps } from '../../deps.js';
 import { makeKeptPlaylists } from './kept-playlists.js';
-import type { FindSharedAssets } from './shared-asset.js';
+import type { FindSharedAssets } from '../visiting/shared-asset.js';
 import { signPlaylist, writePlaylist } from './sign-playlist.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { OpenAssetStorage } from '../../../assets/commands/asset-storage.js';

@@ -1,7 +1,7 @@
 import type { DestroyCredentials } from './delete-storage.js';
-import { storageCodec, type StorageEvent, storageCategory } from '../domain/storage/events.js';
-import type { Reaction } from '../../../event-sourcing/effects/reaction.js';
-import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { storageCodec, type StorageEvent, storageCategory } from '../../domain/storage/events.js';
+import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
+import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 
 type StorageDeleted = Extract<StorageEvent, { type: 'StorageDeleted' }>;
 

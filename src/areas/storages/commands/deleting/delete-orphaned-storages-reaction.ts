@@ -1,9 +1,9 @@
 import type { DeleteOrphanedStorages } from './delete-orphaned-storages.js';
-import { projectCodec, type ProjectEvent, projectCategory } from '../../projects/domain/project/events.js';
-import { storageCodec, type StorageEvent, storageCategory } from '../domain/storage/events.js';
-import type { Position } from '../../../event-sourcing/ports/domain-event.js';
-import type { Reaction } from '../../../event-sourcing/effects/reaction.js';
-import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { projectCodec, type ProjectEvent, projectCategory } from '../../../projects/domain/project/events.js';
+import { storageCodec, type StorageEvent, storageCategory } from '../../domain/storage/events.js';
+import type { Position } from '../../../../event-sourcing/ports/domain-event.js';
+import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
+import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 
 type ProjectDeleted = Extract<ProjectEvent, { type: 'ProjectDeleted' }>;
 type StorageCreated = Extract<StorageEvent, { type: 'StorageCreated' }>;

@@ -1,9 +1,9 @@
-import type { StorageDeps } from '../deps.js';
-import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
-import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { rejectStorage } from '../domain/storage/rejections.js';
-import { existingStorage, firstCredentialsVersion, storageAggregate } from '../domain/storage/storage.js';
-import type { StorageAddress } from './switch-storage.js';
+import type { StorageDeps } from '../../deps.js';
+import type { HandleOptions } from '../../../../event-sourcing/deciding/command-handler.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { rejectStorage } from '../../domain/storage/rejections.js';
+import { existingStorage, firstCredentialsVersion, storageAggregate } from '../../domain/storage/storage.js';
+import type { StorageAddress } from '../switch-storage.js';
 
 /**
  * Deletes a storage and destroys the keys of its credentials. It refuses a storage with assets, and the default storage

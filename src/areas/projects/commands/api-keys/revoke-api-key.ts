@@ -1,6 +1,6 @@
-import type { ProjectDeps } from '../deps.js';
-import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { projectAggregate } from '../domain/project/project.js';
+import type { ProjectDeps } from '../../deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { projectAggregate } from '../../domain/project/project.js';
 
 export interface RevokeApiKeyInput {
   readonly projectId: string;

@@ -1,15 +1,15 @@
-import type { ProjectDeps } from '../deps.js';
-import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { derivedId } from '../../../event-sourcing/deciding/ids.js';
-import { invalid } from '../../../validation/invalid-request.js';
-import { apiKeyExpiry } from '../domain/project/api-keys.js';
-import { projectAggregate } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/rejections.js';
-import type { Scope } from '../domain/scope.js';
-import { checkName } from '../../../validation/text.js';
-import { makeApiKey } from '../../../security/tokens/api-keys.js';
-import type { ApiKeyResource } from '../../../../projections/projects/api-keys/reader.js';
-import type { ActingSession, TakeBackIfEnded } from './take-back-if-ended.js';
+import type { ProjectDeps } from '../../deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { invalid } from '../../../../validation/invalid-request.js';
+import { apiKeyExpiry } from '../../domain/project/api-keys.js';
+import { projectAggregate } from '../../domain/project/project.js';
+import { rejectProject } from '../../domain/project/rejections.js';
+import type { Scope } from '../../domain/scope.js';
+import { checkName } from '../../../../validation/text.js';
+import { makeApiKey } from '../../../../security/tokens/api-keys.js';
+import type { ApiKeyResource } from '../../../../../projections/projects/api-keys/reader.js';
+import type { ActingSession, TakeBackIfEnded } from '../take-back-if-ended.js';
 
 export interface IssueApiKeyInput {
   readonly projectId: string;

@@ -1,7 +1,7 @@
-import type { StorageDeps } from '../deps.js';
-import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { projectAggregate } from '../../projects/domain/project/project.js';
-import { storageAggregate, storagesMax } from '../domain/storage/storage.js';
+import type { StorageDeps } from '../../deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { projectAggregate } from '../../../projects/domain/project/project.js';
+import { storageAggregate, storagesMax } from '../../domain/storage/storage.js';
 
 /**
  * Deletes the storages of deleted projects: no client can reach them, and their credentials would stay for ever
