@@ -119,11 +119,13 @@ if asset.upload is not AssetUpload.COMPLETE:
 
 terms = ShareCreation(password="open sesame", asset_id=asset.id)
 share = must(create_share.sync(project.id, client=client, body=terms), Share)
-refused = verify_share.sync(share.token, client=public, body=ShareVerification(password="wrong"))
+# Null only for those who may not share.
+token = must(share.token, str)
+refused = verify_share.sync(token, client=public, body=ShareVerification(password="wrong"))
 if not isinstance(refused, Error):
     raise RuntimeError("a wrong password opened the share")
 right = ShareVerification(password="open sesame")
-opened = must(verify_share.sync(share.token, client=public, body=right), OpenedShareReply)
+opened = must(verify_share.sync(token, client=public, body=right), OpenedShareReply)
 media = httpx.get(opened.data.media[0].url).raise_for_status().content
 
 wish = OrderRequest(plan_id="capacity-100g", provider=PaymentProvider.STANDARD)
