@@ -11,7 +11,7 @@ const retentionMs = 600_000;
 const lostRaceMs = 1_000;
 
 /** Storage format of a claim, `reaction/<name>/<event id>`. */
-const claimSchema = z.strictObject({
+const claimSchema = z.object({
   holder: z.string(),
   /** Failed attempts of all processes. */
   failures: z.int().nonnegative(),

@@ -3,7 +3,7 @@ import type { LogEvent } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 
 /** Storage format of a reference to an event. The id of the event is in the name of the record that holds it. */
-export const eventReferenceSchema = z.strictObject({
+export const eventReferenceSchema = z.object({
   stream: z.string(),
   revision: z.string().regex(/^\d+$/),
   position: z.string(),

@@ -3,8 +3,8 @@ import { StreamDamaged, UndecodableEvent } from '../ports/errors.js';
 import type { NamedRecord, ReadModelStore } from '../ports/read-model-store.js';
 import { type EventReference, eventReferenceSchema } from './event-reference.js';
 
-/** Storage format of `set-apart/<owner>/<id>`. */
-const recordSchema = z.strictObject({ reason: z.string(), event: eventReferenceSchema.optional() });
+/** Storage format of `set-apart/<owner>/<id>`. A newer release may add fields, as to every record of processes. */
+const recordSchema = z.object({ reason: z.string(), event: eventReferenceSchema.optional() });
 
 /** A stream that a view, or an event that a reaction cannot take in, because an event cannot be read. */
 export interface SetApartItem {

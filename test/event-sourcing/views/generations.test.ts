@@ -8,6 +8,7 @@ import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-mode
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
 import { counterLabelsProjection, countersProjection } from '../../support/examples/counter-views.js';
 import { makeMemoryReadModelStore } from '../../support/fakes/memory-read-model-store.js';
+import { asObject } from '../../support/clients/service-client.js';
 import { makeVirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
 
 const projections = [countersProjection, counterLabelsProjection];
@@ -39,6 +40,22 @@ test('The first process makes the first generation of each view, and the second 
   t.deepEqual(await store.getRecord(record), before);
   t.is(second.liveCollection(countersProjection), 'counters@1.1');
   t.deepEqual(second.fedCollections(countersProjection), ['counters@1.1']);
+});
+
+test('A process reads past the fields that a newer release adds to the registry, and keeps them', async (t) => {
+  const { store, makeProcess } = given();
+  await makeProcess().start();
+  // Given a record with fields that this release does not know
+  const found = await store.getRecord(record);
+  const value = { ...asObject(found?.value), note: 'of a newer release' };
+  await store.putRecord(record, value, found?.version ?? null);
+  // When a process starts and changes the record
+  const process = makeProcess();
+  await process.start();
+  t.is(process.liveCollection(countersProjection), 'counters@1.1');
+  t.true(await process.change(countersProjection, (known) => ({ ...known, live: 2 })));
+  // Then the fields are still there
+  t.like(asObject((await store.getRecord(record))?.value), { live: 2, note: 'of a newer release' });
 });
 
 test('Another version of a view has its own collection', async (t) => {

@@ -4,25 +4,28 @@ import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { type AnyView, collectionName, parseCollectionName, viewVersion } from '../projection.js';
 import type { ReadModelStore, VersionedRecord } from '../../ports/read-model-store.js';
 
-const recordSchema = z.strictObject({
-  /** The generation that readers use. */
-  live: z.int().positive(),
-  /** The generation that a rebuild fills; processes feed and write it like the live one. */
-  building: z.strictObject({ generation: z.int().positive(), announced_at: z.iso.datetime() }).nullable(),
-  /** The former live generation; still fed, for processes that do not know of the switch yet. */
-  retiring: z.strictObject({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
-  /** The generation that is no longer fed, and is dropped when every process knows that. */
-  dropping: z.strictObject({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
-  /** The comparison at the last switch: documents at equal revisions, and some ids of different ones. */
-  last_rebuild: z
-    .strictObject({
-      switched_at: z.iso.datetime(),
-      compared: z.int(),
-      different: z.int(),
-      different_ids: z.array(z.string()),
-    })
-    .nullable(),
-});
+/** A newer release may add fields. An older process reads past them, and keeps them when it changes the record. */
+const recordSchema = z
+  .object({
+    /** The generation that readers use. */
+    live: z.int().positive(),
+    /** The generation that a rebuild fills; processes feed and write it like the live one. */
+    building: z.object({ generation: z.int().positive(), announced_at: z.iso.datetime() }).nullable(),
+    /** The former live generation; still fed, for processes that do not know of the switch yet. */
+    retiring: z.object({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
+    /** The generation that is no longer fed, and is dropped when every process knows that. */
+    dropping: z.object({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
+    /** The comparison at the last switch: documents at equal revisions, and some ids of different ones. */
+    last_rebuild: z
+      .object({
+        switched_at: z.iso.datetime(),
+        compared: z.int(),
+        different: z.int(),
+        different_ids: z.array(z.string()),
+      })
+      .nullable(),
+  })
+  .catchall(z.json());
 
 /** A registry record is named `generations/<view>@<version>`. */
 export const registryPrefix = 'generations/';
