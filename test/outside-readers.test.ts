@@ -12,8 +12,8 @@ import { signPlaylist, writePlaylist } from '../src/areas/shares/commands/playli
 import { makeListObjects } from '../src/areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../src/areas/storages/bucket/objects/multipart.js';
 import { makeStorageUrls } from '../src/areas/storages/bucket/signing/media-urls.js';
-import { withCorsRule } from '../src/areas/storages/bucket/testing/cors-configuration.js';
-import { failureOfReply } from '../src/areas/storages/bucket/testing/probe-failure.js';
+import { withCorsRule } from '../src/areas/storages/bucket/probing/cors-configuration.js';
+import { failureOfReply } from '../src/areas/storages/bucket/probing/probe-failure.js';
 import { corsRuleFields } from '../src/areas/storages/domain/delivery/cors-rule.js';
 import { parseNote } from '../src/areas/audit/tree/note.js';
 import { CommandRejected } from '../src/event-sourcing/ports/errors.js';

@@ -1,7 +1,7 @@
 import type { StorageReader } from '../../../projections/storages/storage-configs/reader.js';
 import type { MakeStorageUrls } from './bucket/signing/media-urls.js';
-import type { SetBucketCors } from './bucket/testing/bucket-cors.js';
-import type { ProbeBucket } from './bucket/testing/probe.js';
+import type { SetBucketCors } from './bucket/probing/bucket-cors.js';
+import type { ProbeBucket } from './bucket/probing/probe.js';
 import type { DeleteObject } from './bucket/objects/delete-object.js';
 import type { HeadObject } from './bucket/objects/head-object.js';
 import type { ListObjects } from './bucket/objects/list-objects.js';

@@ -31,7 +31,7 @@ import {
   makeDeleteLateStorages,
   makeDeleteProjectStorages,
 } from '../../areas/storages/commands/deleting/delete-orphaned-storages-reaction.js';
-import { makeProbeStorages } from '../../areas/storages/commands/testing/probe-storage-reaction.js';
+import { makeProbeStorages } from '../../areas/storages/commands/probing/probe-storage-reaction.js';
 import { makeEndGivenAccesses } from '../../areas/accounts/commands/account/end-given-access-reaction.js';
 import { makeEraseStorageCredentials } from '../../areas/storages/commands/deleting/erase-storage-credentials-reaction.js';
 import {

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { describeCorsRefusal } from '../../../../src/areas/storages/domain/delivery/cors-failure.js';
 import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
-import { makeSetBucketCors } from '../../../../src/areas/storages/bucket/testing/bucket-cors.js';
+import { makeSetBucketCors } from '../../../../src/areas/storages/bucket/probing/bucket-cors.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/allowed-address.js';
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';

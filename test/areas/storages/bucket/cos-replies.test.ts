@@ -3,7 +3,7 @@
  * repeats the provider's list (cloud.tencent.com/document/product/436/7730).
  */
 import test from 'ava';
-import { failureOfReply } from '../../../../src/areas/storages/bucket/testing/probe-failure.js';
+import { failureOfReply } from '../../../../src/areas/storages/bucket/probing/probe-failure.js';
 import { errorDocument, type ReplyRow, testReplies } from './reply-rows.js';
 
 const list = 'Tencent/flare, flare/net/cos/cos_status.cc';

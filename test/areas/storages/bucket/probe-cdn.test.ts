@@ -4,8 +4,8 @@ import {
   testFailureCode,
 } from '../../../../src/areas/storages/domain/storage/test-failure.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
-import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/testing/probe-failure-code.js';
-import { makeProbeBucket } from '../../../../src/areas/storages/bucket/testing/probe.js';
+import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
+import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/allowed-address.js';
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../../../src/outgoing/shared-lookup.js';

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
-import { withCorsRule } from '../../../../src/areas/storages/bucket/testing/cors-configuration.js';
+import { withCorsRule } from '../../../../src/areas/storages/bucket/probing/cors-configuration.js';
 import { makeListObjects } from '../../../../src/areas/storages/bucket/objects/list-objects.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import { makeMultipart } from '../../../../src/areas/storages/bucket/objects/multipart.js';
-import { readStorageError } from '../../../../src/areas/storages/bucket/testing/provider-codes.js';
+import { readStorageError } from '../../../../src/areas/storages/bucket/probing/provider-codes.js';
 import type { OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import { type ProviderForms, providerForms } from './provider-forms.js';
 

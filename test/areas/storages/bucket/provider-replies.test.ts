@@ -1,5 +1,5 @@
 import test from 'ava';
-import { failureOfReply } from '../../../../src/areas/storages/bucket/testing/probe-failure.js';
+import { failureOfReply } from '../../../../src/areas/storages/bucket/probing/probe-failure.js';
 import { ec, errorDocument, type ReplyRow, testReplies } from './reply-rows.js';
 
 /*

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { describeFailure } from '../../../../src/areas/storages/domain/storage/test-failure.js';
-import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/testing/probe-failure-code.js';
+import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
 import {
   failureOfReply,
   type ProbeStep,
-} from '../../../../src/areas/storages/bucket/testing/probe-failure.js';
+} from '../../../../src/areas/storages/bucket/probing/probe-failure.js';
 
 /** A reply that a provider documents or that people quote, and what the test of a storage makes of it. */
 export interface ReplyRow {

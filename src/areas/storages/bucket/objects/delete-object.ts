@@ -1,8 +1,8 @@
 import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
 import type { StorageUrls } from '../signing/media-urls.js';
-import type { ProbeFailureCode } from '../testing/probe-failure-code.js';
-import { failureOfConnection, failureOfReply } from '../testing/probe-failure.js';
-import { readStorageError } from '../testing/provider-codes.js';
+import type { ProbeFailureCode } from '../probing/probe-failure-code.js';
+import { failureOfConnection, failureOfReply } from '../probing/probe-failure.js';
+import { readStorageError } from '../probing/provider-codes.js';
 
 /** `deleted`: the bucket no longer holds the object, or never did. */
 export type DeleteAnswer =

@@ -1,7 +1,7 @@
 import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
 import type { DeliveryAddress, StorageUrls } from '../signing/media-urls.js';
-import type { ProbeFailureCode } from '../testing/probe-failure-code.js';
-import { failureOfReply, type ProbeFailure } from '../testing/probe-failure.js';
+import type { ProbeFailureCode } from '../probing/probe-failure-code.js';
+import { failureOfReply, type ProbeFailure } from '../probing/probe-failure.js';
 import { flagOf, numberOf, readXml, textOf, type XmlElement } from './xml.js';
 
 /** An object as its bucket lists it. */
