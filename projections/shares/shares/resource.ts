@@ -36,7 +36,7 @@ export const shareResource = z.strictObject({
       'Why visitors do not get a chosen asset of the share: the first `upload` that is not complete. Null: no such reason.',
   }),
   throttled_at: instant.nullable().meta({
-    description: 'When many wrong passwords were last noticed. It is told once an hour at most.',
+    description: 'When the service last reported many wrong passwords, at most once an hour.',
   }),
   created_by: z
     .uuid()

@@ -30,7 +30,8 @@ test('A search that finds little ends its page after a bound of documents, and g
   // When pages are read
   let page = await listAssets(view, 'p', query);
   t.deepEqual(page.items, []);
-  t.is(readCount(), examinedMax);
+  // The documents name this figure.
+  t.is(readCount(), 200);
   let pages = 1;
   for (; page.next !== null; pages += 1) page = await listAssets(view, 'p', { ...query, after: page.next });
   // Then the last one has it

@@ -48,7 +48,7 @@ export async function withCorsRule(
 
 const none: Pick<XmlElement, 'namespace' | 'children'> = { namespace: '', children: [] };
 
-/** Returns null for a configuration with an attribute, or with an element of a second name space: no provider has any. */
+/** Returns null for a configuration with an attribute, or with a second name space. `elementXml` writes neither, so the bucket would lose it. */
 async function readConfiguration(bytes: Buffer): Promise<XmlElement | null> {
   const root = await readDocument(bytes, 'CORSConfiguration');
   const isPlain = (element: XmlElement): boolean =>
