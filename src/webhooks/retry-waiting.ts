@@ -1,4 +1,5 @@
 import { makeSemaphore } from '../kit/semaphore.js';
+import { steadyMsOf } from '../kit/time/clock.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import { StoreUnavailable, StreamDamaged } from '../event-sourcing/ports/errors.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
@@ -55,11 +56,12 @@ export function makeWaitingRetries(
       signal.addEventListener('abort', end, { once: true });
       try {
         while (!signal.aborted && failure === null) {
-          const startedMs = clock.now().getTime();
+          const startedMs = steadyMsOf(clock);
           const nextMs = await look().catch(retryLater);
-          const nowMs = clock.now().getTime();
-          await rest((nowMs - startedMs) * lookShare, signal);
-          await rest(Math.max(lookAgainMs, nextMs - nowMs), waking.signal);
+          // The times of the messages are those of the wall clock.
+          const waitMs = nextMs - clock.now().getTime();
+          await rest((steadyMsOf(clock) - startedMs) * lookShare, signal);
+          await rest(Math.max(lookAgainMs, waitMs), waking.signal);
           waking = new AbortController();
         }
       } finally {
@@ -130,7 +132,7 @@ export function makeWaitingRetries(
       await settle(stream, { from: waiting.next, to: missingUntil(waiting), settled: 0, failed: true });
       return;
     }
-    const startedMs = clock.now().getTime();
+    const startedMs = steadyMsOf(clock);
     let from = waiting.next;
     for (const event of due) {
       const to = Number(event.revision) + 1;
@@ -143,7 +145,7 @@ export function makeWaitingRetries(
       }
       await settle(stream, { from, to, settled: 1, failed: false });
       from = to;
-      if (clock.now().getTime() - startedMs >= answerMs) {
+      if (steadyMsOf(clock) - startedMs >= answerMs) {
         waking.abort();
         return;
       }

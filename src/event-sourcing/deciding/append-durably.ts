@@ -1,5 +1,5 @@
 import type { RequestProgress } from '../ports/command-context.js';
-import type { Clock, Random } from '../../kit/time/clock.js';
+import { type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
 import type { NewEvent } from '../ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../ports/errors.js';
 import type { EventStore, ExpectedRevision } from '../ports/event-store.js';
@@ -43,14 +43,14 @@ export async function appendDurably(
   const { stream, expected } = target;
   const from = expected === 'no-stream' ? 0n : expected + 1n;
   const last = from + BigInt(events.length - 1);
-  const startedMs = clock.now().getTime();
+  const startedMs = steadyMsOf(clock);
   let unknown: OutcomeUnknown | undefined;
   request.appending();
   try {
     for (let attempt = 1; ; attempt += 1) {
       const failure = await tryOnce();
       if (failure === null) return last;
-      const spentMs = clock.now().getTime() - startedMs;
+      const spentMs = steadyMsOf(clock) - startedMs;
       if (attempt >= limits.tries || spentMs >= limits.totalMs || request.isOver()) throw failure;
       await clock.sleep(pauseBefore(attempt, random));
     }

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../kit/time/clock.js';
+import { type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../ports/errors.js';
 
 /** Attempts at a call while the store is unavailable. Their pauses add up to 1.1 to 1.9 s. */
@@ -20,12 +20,12 @@ export async function retryRead<Result>(
   read: () => Promise<Result>,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
 ): Promise<Result> {
-  const startedMs = clock.now().getTime();
+  const startedMs = steadyMsOf(clock);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await read();
     } catch (error) {
-      const isOver = attempt >= attemptsMax || clock.now().getTime() - startedMs >= readsMs;
+      const isOver = attempt >= attemptsMax || steadyMsOf(clock) - startedMs >= readsMs;
       if (isOver || !(error instanceof StoreUnavailable)) throw error;
     }
     await clock.sleep(pauseBefore(attempt, random));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../kit/time/clock.js';
+import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
 import type { StateStore } from '../ports/state-store.js';
 import { changeRecord } from '../ports/change-record.js';
 
@@ -23,7 +23,7 @@ export interface Claim {
   readonly key: string;
   readonly version: string;
   readonly failures: number;
-  /** The time before the write of the claim, which lasts 60 s from here. */
+  /** The time of the steady clock before the write of the claim, which lasts 60 s from here. */
   readonly takenAtMs: number;
 }
 
@@ -44,21 +44,21 @@ export function makeClaims(
   return {
     take: async (eventId) => {
       const key = `reaction/${reaction}/${eventId}`;
-      const takenAtMs = clock.now().getTime();
+      const [nowMs, takenAtMs] = [clock.now().getTime(), steadyMsOf(clock)];
       const taken = await changeRecord(
         stateStore,
         { key, schema: claimSchema },
         (found) => {
           const untilMs = found === null ? 0 : Date.parse(found.value.until);
           // An attempt with an unknown outcome may have left a claim of this process, which may take it again.
-          const isHeld = found !== null && found.value.holder !== holder && untilMs > takenAtMs;
+          const isHeld = found !== null && found.value.holder !== holder && untilMs > nowMs;
           if (isHeld) return { keep: { heldUntilMs: untilMs } };
           const failures = found?.value.failures ?? 0;
-          return { ...claimOf(failures, takenAtMs + claimMs), result: failures };
+          return { ...claimOf(failures, nowMs + claimMs), result: failures };
         },
         { tries: 1 },
       );
-      if (taken === null) return { heldUntilMs: takenAtMs + lostRaceMs };
+      if (taken === null) return { heldUntilMs: nowMs + lostRaceMs };
       if ('kept' in taken) return taken.kept;
       return { key, version: taken.version, failures: taken.result, takenAtMs };
     },

@@ -1,7 +1,7 @@
 import { rejectedBy } from '../../kit/rejected-by.js';
 import { referenceTo } from '../feeding/event-reference.js';
 import type { SetApart } from '../feeding/set-apart.js';
-import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
+import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreDamaged, UndecodableEvent } from '../ports/errors.js';
 import { type AnyReaction, contextFor, type ReactionEvent } from './reaction.js';
@@ -108,7 +108,8 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
 
   /** Runs the effect. The end of its time, the deadline or the end of the process cuts it off. */
   async function perform(claimedAtMs: number): Promise<unknown> {
-    const leftMs = Math.min(claimedAtMs + effectMs, deadlineMs) - clock.now().getTime();
+    const ofClaimMs = claimedAtMs + effectMs - steadyMsOf(clock);
+    const leftMs = Math.min(ofClaimMs, deadlineMs - clock.now().getTime());
     if (leftMs <= 0) throw new Error('the claim or the deadline ended before the effect began');
     const controller = new AbortController();
     const finished = new AbortController();

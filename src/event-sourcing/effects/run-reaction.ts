@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../feeding/checkpoints.js';
 import { referenceTo } from '../feeding/event-reference.js';
 import { makeSetApart, type SetApartItem, type SetApartRecord } from '../feeding/set-apart.js';
-import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
+import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
@@ -105,7 +105,7 @@ export function runReaction(
   let saved: Position | null = null;
   let loadedFingerprint: string | undefined;
   let atHead = false;
-  let savedAtMs = clock.now().getTime();
+  let savedAtMs = steadyMsOf(clock);
   let settledSinceSave = false;
   let failure: { readonly error: unknown } | null = null;
   let makeRoom = (): void => undefined;
@@ -273,7 +273,7 @@ export function runReaction(
     while (!isEnding()) {
       await clock.sleep(changedMs, ending.signal).catch(() => undefined);
       const isUnchanged = atHead && !settledSinceSave;
-      if (!isUnchanged || clock.now().getTime() - savedAtMs >= unchangedMs) await save();
+      if (!isUnchanged || steadyMsOf(clock) - savedAtMs >= unchangedMs) await save();
     }
   }
 
@@ -290,7 +290,7 @@ export function runReaction(
         ...(fingerprint === undefined ? {} : { fingerprint }),
       });
       saved = position;
-      savedAtMs = clock.now().getTime();
+      savedAtMs = steadyMsOf(clock);
       settledSinceSave = false;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;

@@ -1,5 +1,5 @@
 import { startTimer } from '../../kit/time/time-limit.js';
-import type { Clock } from '../../kit/time/clock.js';
+import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
 import type { Position } from '../ports/domain-event.js';
 import type { LogPage } from '../ports/event-store.js';
 
@@ -50,7 +50,7 @@ export function makePageWindow({ clock }: { readonly clock: Clock }): PageWindow
   const places = new Set<Place>();
   const waiting = new Set<() => void>();
   let [events, bytes] = [0, 0];
-  const nowMs = (): number => clock.now().getTime();
+  const nowMs = (): number => steadyMsOf(clock);
 
   return {
     join: (after) => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/time/clock.js';
+import { type SteadyClock, steadyMsOf } from '../../kit/time/clock.js';
 
 /** Distinguishes a log that is short for a moment from a log that an older one has replaced. */
 export interface ShortLog {
@@ -13,13 +13,13 @@ export function makeShortLog({
   clock,
   waitMs,
 }: {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly waitMs: number;
 }): ShortLog {
   let sinceMs: number | null = null;
   return {
     isLasting: () => {
-      const nowMs = clock.now().getTime();
+      const nowMs = steadyMsOf(clock);
       sinceMs ??= nowMs;
       return nowMs - sinceMs >= waitMs;
     },

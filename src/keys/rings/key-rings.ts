@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../kit/time/clock.js';
+import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
 import { KeyProblem } from '../sealing/errors.js';
 import { keyBytes, ringNames, type KeyFile, type RingName } from './key-file-format.js';
 import { readKeyFile, readOrMakeKeyFile } from './key-file.js';
@@ -202,8 +202,8 @@ export function makeKeyRings({
       find: (kid) => {
         const known = current[name].find(kid);
         if (known !== undefined) return known;
-        const nowMs = clock.now().getTime();
-        if (Math.abs(nowMs - lastUnknownKidMs) < unknownKidIntervalMs) return undefined;
+        const nowMs = steadyMsOf(clock);
+        if (nowMs - lastUnknownKidMs < unknownKidIntervalMs) return undefined;
         lastUnknownKidMs = nowMs;
         reload();
         return current[name].find(kid);

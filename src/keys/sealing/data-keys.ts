@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../kit/time/clock.js';
+import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { makeLru } from '../../kit/lru.js';
 import type { StateRecord, StateStore } from '../../event-sourcing/ports/state-store.js';
@@ -117,7 +117,7 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
   }
 
   async function read(record: string): Promise<FoundDataKey> {
-    const readAt = clock.now().getTime();
+    const readAt = steadyMsOf(clock);
     const stored = await stateStore.get(record);
     if (stored === null) return 'absent';
     const found = open(record, parseRecord(record, stored.value));
@@ -128,8 +128,8 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
   function remembered(record: string): Buffer | 'destroyed' | null {
     const cached = cache.get(record);
     if (cached === undefined) return null;
-    const age = clock.now().getTime() - cached.readAt;
-    return cached.found === 'destroyed' || (age >= 0 && age < cacheTimeMs) ? cached.found : null;
+    const age = steadyMsOf(clock) - cached.readAt;
+    return cached.found === 'destroyed' || age < cacheTimeMs ? cached.found : null;
   }
 
   function findRecord(record: string): Promise<FoundDataKey> {

@@ -5,7 +5,7 @@ import {
   type AllStreamSubscription,
   type Credentials,
 } from '@eventstore/db-client';
-import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
+import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { Client } from './client.js';
 import { parsePosition } from './same-log/positions.js';
@@ -64,7 +64,7 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
       giveUp('no follower takes its events');
     },
     grew: () => {
-      const nowMs = clock.now().getTime();
+      const nowMs = steadyMsOf(clock);
       unheardSinceMs = heardSinceGrowth ? null : (unheardSinceMs ?? nowMs);
       heardSinceGrowth = false;
       if (unheardSinceMs !== null && nowMs - unheardSinceMs >= limits.silenceMs) giveUp('it fell silent');

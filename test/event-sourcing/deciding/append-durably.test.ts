@@ -1,5 +1,6 @@
 import test from 'ava';
 import { appendDurably } from '../../../src/event-sourcing/deciding/append-durably.js';
+import { retryRead } from '../../../src/event-sourcing/deciding/retry-pauses.js';
 import type { RequestProgress } from '../../../src/event-sourcing/ports/command-context.js';
 import type { NewEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import {
@@ -319,3 +320,30 @@ for (const error of [
     t.is(triedAtMs.length, 1);
   });
 }
+
+test('A step of the wall clock ends neither the retries of an append nor those of a read', async (t) => {
+  for (const hours of [1, -1]) {
+    const { clock, random, eventStore } = givenWorld();
+    let [appends, reads] = [0, 0];
+    const failing: EventStore = {
+      ...eventStore,
+      append: (...args) => {
+        appends += 1;
+        clock.set(hours * 3_600_000);
+        return appends < 3 ? Promise.reject(new StoreUnavailable('refused')) : eventStore.append(...args);
+      },
+    };
+    const append = appendDurably(
+      { eventStore: failing, clock, random },
+      { stream, expected: 'no-stream' },
+      newEvents(1, [1]),
+    );
+    t.is(await clock.run(append), 0n);
+    const read = (): Promise<string> => {
+      reads += 1;
+      clock.set(hours * 3_600_000);
+      return reads < 3 ? Promise.reject(new StoreUnavailable('refused')) : Promise.resolve('read');
+    };
+    t.is(await clock.run(retryRead(read, { clock, random })), 'read');
+  }
+});

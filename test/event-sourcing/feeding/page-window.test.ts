@@ -1,5 +1,6 @@
 import test from 'ava';
 import { makePageWindow, type Place } from '../../../src/event-sourcing/feeding/page-window.js';
+import { steadyMsOf } from '../../../src/kit/time/clock.js';
 import type { LogPage } from '../../../src/event-sourcing/ports/event-store.js';
 import { makeVirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
 
@@ -34,5 +35,26 @@ test('A follower that the others have left behind joins them again at the head o
     window.moved(slow, next);
     // Then the others wait for it where it has met them
     t.is(slow.leftBehind, isLeftBehind);
+  }
+});
+
+test('The others wait for a slow follower for 5 s, however the wall clock is set', async (t) => {
+  for (const hours of [1, -1]) {
+    // Given a follower that takes no page, and one that waits for it
+    const clock = makeVirtualClock();
+    const window = makePageWindow({ clock });
+    const [slow, fast] = [window.join(null), window.join(null)] as readonly [Place, Place];
+    const first = page('1', { large: true });
+    window.add(null, { page: first, wakes: 0 });
+    window.moved(fast, first);
+    const startedMs = steadyMsOf(clock);
+    const room = window.room(fast, new AbortController().signal);
+    // When the wall clock is set meanwhile
+    await clock.advance(2_000);
+    clock.set(hours * 3_600_000);
+    await clock.run(room);
+    // Then
+    t.is(steadyMsOf(clock) - startedMs, 5_000);
+    t.true(slow.leftBehind);
   }
 });

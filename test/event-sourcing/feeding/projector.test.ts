@@ -271,6 +271,19 @@ test('At the head, a view that does not change saves its checkpoint every ten se
   await stop();
 });
 
+test('A view saves its checkpoint while the wall clock is set back', async (t) => {
+  const scene = await givenProjector();
+  const { stop } = scene.run({});
+  await scene.clock.advance(2_000);
+  // When an operator sets the clock back by an hour, and the log moves
+  scene.clock.set(-3_600_000);
+  scene.log.appendForeign();
+  await scene.clock.advance(11_000);
+  // Then
+  t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+  await stop();
+});
+
 test('At the head, a view that changes saves its checkpoint at most once a second, and soon after the change', async (t) => {
   const scene = await givenProjector();
   let saved = 0;

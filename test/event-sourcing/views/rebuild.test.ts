@@ -124,6 +124,33 @@ test('A process whose clock is ahead by an hour waits as long as the others', as
   await stopAll();
 });
 
+for (const hours of [1, -1]) {
+  test(`A step of the wall clock by ${hours} h neither cuts nor lengthens a phase of a rebuild`, async (t) => {
+    const scene = await given();
+    const { clock, start, announce, record, stopAll } = scene;
+    const first = await start();
+    await start();
+    await announce(first);
+    // When the wall clock is set within each phase
+    await clock.advance(5_000);
+    clock.set(hours * 3_600_000);
+    await clock.advance(9_000);
+    t.is((await record()).live, 1);
+    await clock.until(() => first.generations.liveCollection(countersProjection) === 'counters@1.2', 5_000);
+    clock.set(hours * 3_600_000);
+    await clock.advance(10_000);
+    t.like(await record(), { retiring: { generation: 1 } });
+    await clock.advance(8_000);
+    clock.set(hours * 3_600_000);
+    await clock.advance(5_000);
+    // Then the old generation is still there for the processes that read it
+    t.true((await scene.documents.collections()).includes('counters@1.1'));
+    await clock.advance(15_000);
+    await thenRebuilt(t, scene);
+    await stopAll();
+  });
+}
+
 test('The old generation is fed for 15 s after the switch and exists for 15 s more', async (t) => {
   const { clock, documents, start, announce, record, stopAll } = await given();
   const first = await start();

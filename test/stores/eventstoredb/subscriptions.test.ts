@@ -224,6 +224,37 @@ test.serial(
   },
 );
 
+test.serial('A subscription that was silent for a moment outlives a step of the wall clock', async (t) => {
+  // Given a subscription that has not heard the last event
+  let setByMs = 0;
+  const clock = {
+    ...realClock,
+    now: () => new Date(realClock.now().getTime() + setByMs),
+    steadyMs: () => performance.now(),
+  };
+  const lost: string[] = [];
+  const { server, store } = await givenServer(
+    t,
+    {},
+    { limits: { ...noPoll, callMs: 600_000 }, clock, onSubscriptionLost: (reason) => lost.push(reason) },
+  );
+  followIds(t, store);
+  await eventually('the follower subscribes', () => server.subscriptions.size === 1);
+  for (const subscription of server.subscriptions) subscription.stall();
+  const grow = async (): Promise<void> => {
+    const { cursor } = await store.readAll({ after: null, limit: 100 });
+    await appendElsewhere(server);
+    t.is((await store.readAll({ after: cursor, limit: 100 })).events.length, 1);
+  };
+  await grow();
+  await grow();
+  // When an operator sets the clock ahead by an hour
+  setByMs = 3_600_000;
+  await grow();
+  // Then
+  t.deepEqual(lost, []);
+});
+
 test.serial('A working subscription is kept, also after long pauses', async (t) => {
   const lost: string[] = [];
   const { server, store } = await givenServer(

@@ -1,6 +1,6 @@
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import type { SetApartItem } from '../set-apart.js';
-import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
+import { backoff, type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
 import type { DocumentWriter } from '../../views/document-writer.js';
 import type { HeldCollections } from '../../views/generations/held-collections.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
@@ -61,7 +61,7 @@ export async function runProjector(
   const aborted = (): boolean => signal.aborted;
   const loadOwnCheckpoint = makeLoadOwnCheckpoint(deps, collection, `the view ${collection}`);
   const apart = makeStreamsApart(readModelStore, collection, (stream) => options.onSetApart?.(stream));
-  const nowMs = (): number => clock.now().getTime();
+  const nowMs = (): number => steadyMsOf(clock);
   let attempt = 0;
   // Kept across subscriptions, so that a series of short ones saves checkpoints too.
   let savedAtMs = nowMs();

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kit/time/clock.js';
+import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
 import { compareCollections, type Differences } from './compare-collections.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
@@ -84,7 +84,7 @@ export function makeRebuildSupervisor(
         return;
       }
       const sighting = sightingOf(projection, phase);
-      const ageMs = clock.now().getTime() - sighting.sinceMs;
+      const ageMs = steadyMsOf(clock) - sighting.sinceMs;
       if (ageMs < phaseMs) return;
       if (phase.name === 'building') await switchOver(projection, phase, sighting);
       if (phase.name === 'retiring') await stopFeeding(projection, phase);
@@ -95,7 +95,7 @@ export function makeRebuildSupervisor(
   function sightingOf(projection: AnyView, phase: Phase): Sighting {
     const earlier = sightings.get(projection.name);
     if (earlier?.phase.name === phase.name && earlier.phase.generation === phase.generation) return earlier;
-    const sighting: Sighting = { phase, sinceMs: clock.now().getTime(), goal: null };
+    const sighting: Sighting = { phase, sinceMs: steadyMsOf(clock), goal: null };
     sightings.set(projection.name, sighting);
     return sighting;
   }

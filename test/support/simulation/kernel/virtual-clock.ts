@@ -2,6 +2,8 @@ import type { Clock } from '../../../../src/kit/time/clock.js';
 
 /** A clock that only the test moves. Each sleeper wakes exactly at its time, in the order of the times. */
 export interface VirtualClock extends Clock {
+  /** Sets the wall clock ahead or back, as an operator does. No time passes. */
+  set(byMs: number): void;
   /** Moves the time and runs everything that falls due on the way to its end. */
   advance(ms: number): Promise<void>;
   /** Moves the time from sleeper to sleeper until the condition holds. */
@@ -19,11 +21,16 @@ interface Sleeper {
 
 export function makeVirtualClock(start = '2026-01-02T03:04:05.000Z'): VirtualClock {
   let nowMs = Date.parse(start);
+  let setByMs = 0;
   /** In the order in which they wake. */
   const sleepers: Sleeper[] = [];
 
   return {
-    now: () => new Date(nowMs),
+    now: () => new Date(nowMs + setByMs),
+    steadyMs: () => nowMs,
+    set: (byMs) => {
+      setByMs += byMs;
+    },
     sleep,
     advance,
     until,

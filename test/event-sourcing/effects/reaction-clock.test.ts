@@ -1,0 +1,50 @@
+import test from 'ava';
+import { markName } from '../../../src/event-sourcing/effects/run-reaction.js';
+import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+import { steadyMsOf } from '../../../src/kit/time/clock.js';
+import { givenReactions } from '../../support/simulation/kernel/given-reactions.js';
+
+for (const hours of [1, -1]) {
+  test(`An effect is cut off 45 s after its claim, when the wall clock is set by ${hours} h in between`, async (t) => {
+    const scene = givenReactions();
+    let isSet = false;
+    const stateStore: StateStore = {
+      ...scene.stateStore,
+      compareAndSet: async (...args) => {
+        const version = await scene.stateStore.compareAndSet(...args);
+        if (!isSet) scene.clock.set(hours * 3_600_000);
+        isSet = true;
+        return version;
+      },
+    };
+    await scene.ask(1);
+    const startedMs = steadyMsOf(scene.clock);
+    const cutAfterMs: number[] = [];
+    const runner = scene.start({
+      deps: { stateStore },
+      send: (_event, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            cutAfterMs.push(steadyMsOf(scene.clock) - startedMs);
+            reject(signal.reason as Error);
+          });
+        }),
+    });
+    await scene.clock.advance(46_000);
+    t.deepEqual(cutAfterMs, [45_000]);
+    await scene.clock.run(runner.stop());
+  });
+}
+
+test('A reaction saves its mark while the wall clock is set back', async (t) => {
+  const scene = givenReactions();
+  await scene.ask(1);
+  const runner = scene.start();
+  await scene.clock.advance(2_000);
+  scene.clock.set(-3_600_000);
+  scene.eventStore.appendForeign();
+  await scene.clock.advance(11_000);
+  const mark = await scene.readModelStore.loadCheckpoint(markName({ name: 'send-parcels' }));
+  t.is(mark?.position, (await scene.eventStore.head()) ?? '');
+  await scene.clock.run(runner.stop());
+});
