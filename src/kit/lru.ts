@@ -1,5 +1,27 @@
 import { LRUCache } from 'lru-cache';
 
+/** The largest part of a cache that counts for one entry, so that a large entry does not empty the cache. */
+const shareMax = 1 / 16;
+
+/**
+ * Makes a cache that is bounded by entries and by bytes, and evicts the least recently used entry. An entry above a sixteenth
+ * of the bytes counts as that much.
+ * @param options.bytesOf the size of an entry in memory, about
+ */
+export function makeSizedLru<Value extends object>(options: {
+  readonly entriesMax: number;
+  readonly bytesMax: number;
+  readonly bytesOf: (value: Value) => number;
+}): LRUCache<string, Value> {
+  const { entriesMax, bytesMax, bytesOf } = options;
+  const least = Math.ceil(bytesMax / entriesMax);
+  const most = Math.max(least, Math.floor(bytesMax * shareMax));
+  return new LRUCache({
+    maxSize: Math.max(bytesMax, least),
+    sizeCalculation: (value) => Math.min(most, Math.max(least, Math.ceil(bytesOf(value)))),
+  });
+}
+
 /**
  * Makes a cache that evicts the least recently used entry. It sets `maxSize`, because with `max` lru-cache allocates
  * memory for all entries at once.

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { LogPage } from '../event-sourcing/ports/event-store.js';
+import { countAfter } from '../event-sourcing/feeding/count-after.js';
+import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { Position } from '../event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 
@@ -84,10 +85,7 @@ export function registerBehindMetrics(
       readonly position: Position | null;
       readonly lags: boolean;
     }[];
-    readonly readAll: (options: {
-      readonly after: Position | null;
-      readonly limit: number;
-    }) => Promise<LogPage>;
+    readonly readAll: EventStore['readAll'];
   },
 ): void {
   new Gauge({
@@ -100,7 +98,7 @@ export function registerBehindMetrics(
       // Views that lag mostly stand at one position.
       const counts = new Map<Position | null, Promise<number>>();
       const count = async (after: Position | null): Promise<number> =>
-        (await deps.readAll({ after, limit: behindMax })).events.length;
+        (await countAfter(deps, after, behindMax)).count;
       for (const { view, position, lags } of deps.views()) {
         if (lags && !counts.has(position)) counts.set(position, count(position));
         try {

@@ -37,6 +37,22 @@ test('The events that views lack are counted once for views that stand at one po
   t.false(away.includes('{view="orders"}'), 'an unknown count is no value');
 });
 
+test('The events that a view lacks are counted over all pages of the log', async (t) => {
+  // Given a log whose pages have 11 events, because they are large
+  const registry = new Registry();
+  registerBehindMetrics(registry, {
+    views: () => [{ view: 'users', position: '0', lags: true }],
+    readAll: ({ after, limit }) => {
+      const at = Number(after);
+      const length = Math.min(11, 100 - at, limit);
+      const events = Array.from({ length }, () => ({})) as never[];
+      return Promise.resolve({ events, cursor: String(at + length), atHead: at + length === 100 });
+    },
+  });
+  // Then
+  t.true((await registry.metrics()).includes('{view="users"} 100\n'));
+});
+
 test('Mails, hashes and nodes that wait have values without events of others', async (t) => {
   const registry = new Registry();
   const now = new Date('2026-01-01T00:01:00Z');

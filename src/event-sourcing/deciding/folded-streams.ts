@@ -4,7 +4,8 @@ import type { DocumentWriter } from '../views/document-writer.js';
 import type { DomainEvent, NewEvent, StoredEvent } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import { evolveDecoded, evolveDocument } from '../views/fold-documents.js';
-import { makeLru } from '../../kit/lru.js';
+import { makeSizedLru } from '../../kit/lru.js';
+import { eventBytes } from '../feeding/event-bytes.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
 import { readStream } from '../feeding/read-stream.js';
 
@@ -14,6 +15,8 @@ export interface Folded<State> {
   /** Null: the stream does not exist. */
   readonly revision: bigint | null;
   readonly documents: ReadonlyMap<string, StoredDocument>;
+  /** The bytes of the data of its events. The state and each document hold at most about as much. */
+  readonly bytes: number;
 }
 
 export interface Target<State, Command, Event extends DomainEvent> {
@@ -60,18 +63,26 @@ export interface FoldedStreams {
   ): void;
 }
 
-/** @param deps.streamsMax streams in the cache */
+/**
+ * @param deps.streamsMax streams in the cache
+ * @param deps.bytesMax the bytes of their states and documents, about
+ */
 export function makeFoldedStreams({
   eventStore,
   documentWriter,
   streamsMax,
+  bytesMax,
 }: {
   readonly eventStore: EventStore;
   readonly documentWriter: Pick<DocumentWriter, 'viewsOf'>;
   readonly streamsMax: number;
+  readonly bytesMax: number;
 }): FoldedStreams {
   // By stream. A stream belongs to one aggregate, so the cast in `find` is safe.
-  const cache = makeLru<Folded<unknown>>(streamsMax);
+  const cache = makeSizedLru<Folded<unknown>>({
+    ...{ entriesMax: streamsMax, bytesMax },
+    bytesOf: ({ bytes, documents }) => bytes * (1 + documents.size),
+  });
 
   return { latest, cached, extended, keep };
 
@@ -146,7 +157,9 @@ export function makeFoldedStreams({
     { events, revision, documents, dependsOnTime }: Extended<Event>,
   ): void {
     const state = events.reduce(aggregate.decider.evolve, before.state);
-    if (!dependsOnTime()) store(stream, { state, revision, documents });
+    if (dependsOnTime()) return;
+    const bytes = events.reduce((sum, { data }) => sum + eventBytes({ data }), before.bytes);
+    store(stream, { state, revision, documents, bytes });
   }
 
   function foldStored<State, Command, Event extends DomainEvent>(
@@ -163,12 +176,13 @@ export function makeFoldedStreams({
       const next = isDecoded ? evolveDecoded(view, document, event) : evolveDocument(view, document, stored);
       documents.set(view.name, next);
     }
-    return { state: decider.evolve(before.state, event), revision: event.revision, documents };
+    const bytes = before.bytes + eventBytes({ data: stored.data });
+    return { state: decider.evolve(before.state, event), revision: event.revision, documents, bytes };
   }
 }
 
 function absent<State, Command, Event extends DomainEvent>({
   decider,
 }: Aggregate<State, Command, Event>): Folded<State> {
-  return { state: decider.initialState, revision: null, documents: new Map() };
+  return { state: decider.initialState, revision: null, documents: new Map(), bytes: 0 };
 }

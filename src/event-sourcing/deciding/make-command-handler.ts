@@ -28,9 +28,15 @@ export function makeCommandHandler(deps: {
   readonly random: Random;
   /** Folded streams in the cache. */
   readonly cachedStreamsMax?: number;
+  /** The bytes of their states and documents, about. */
+  readonly cachedBytesMax?: number;
 }): CommandHandler {
-  const { eventStore, documentWriter, clock, random, cachedStreamsMax = 10_000 } = deps;
-  const streams = makeFoldedStreams({ eventStore, documentWriter, streamsMax: cachedStreamsMax });
+  const { eventStore, documentWriter, clock, random } = deps;
+  const streams = makeFoldedStreams({
+    ...{ eventStore, documentWriter },
+    streamsMax: deps.cachedStreamsMax ?? 10_000,
+    bytesMax: deps.cachedBytesMax ?? 64 * 1024 * 1024,
+  });
   const refuseTooLarge = makeDocumentGuard();
   const queued = makeKeyedMutex({ waitingMax: 1_000 });
 

@@ -1,4 +1,5 @@
 import type { SetApartItem } from '../set-apart.js';
+import { countAfter } from '../count-after.js';
 import { isForLackOfRoom, reasonOf } from '../../ports/errors.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { Task } from '../sharing/tasks.js';
@@ -87,7 +88,7 @@ export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOp
   async function holdIfClose(): Promise<void> {
     const { position } = status;
     if (position === null) return;
-    const { atHead } = await deps.eventStore.readAll({ after: position, limit: heldEventsMax });
-    if (atHead && status.position === position) deps.held?.hold(collection);
+    const { isAll } = await countAfter(deps.eventStore, position, heldEventsMax);
+    if (isAll && status.position === position) deps.held?.hold(collection);
   }
 }
