@@ -1,8 +1,9 @@
-import { lookup as systemLookup } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { type Lookup, sharingLookup } from './shared-lookup.js';
+import { makeNameSettings, systemNameFiles } from './name-settings.js';
+import { makeResolveName } from './resolve-name.js';
+import { type AccountOf, type Lookup, sharingLookup } from './shared-lookup.js';
 
 export interface OutgoingRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS';
@@ -13,6 +14,8 @@ export interface OutgoingRequest {
   readonly bodyBytesMax?: number;
   /** The time limit; 5 s when left out. */
   readonly timeMs?: number;
+  /** The account whose user has named the host. */
+  readonly account?: AccountOf | undefined;
 }
 
 export interface OutgoingReply {
@@ -84,7 +87,7 @@ export function makeOutgoingHttp({
   readonly isAllowedPlain?: (address: string) => boolean;
   readonly timeMs?: number;
 }): OutgoingHttp {
-  return ({ method, url, headers = {}, body, ...limits }, signal) =>
+  return ({ method, url, headers = {}, body, account, ...limits }, signal) =>
     new Promise((resolve, reject) => {
       const target = new URL(url);
       const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -101,7 +104,7 @@ export function makeOutgoingHttp({
         method,
         headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(body.length) }) },
         agent: false,
-        lookup: guarded(judge),
+        lookup: guarded(judge, account),
         signal: signal === undefined ? timeUp : AbortSignal.any([timeUp, signal]),
         ...(ca === undefined ? {} : { ca }),
       });
@@ -125,31 +128,43 @@ export function makeOutgoingHttp({
   }
 
   // The signature is Node's. The option `all` asks for a list.
-  function guarded(judge: (address: string) => boolean): LookupFunction {
+  function guarded(judge: (address: string) => boolean, account: AccountOf | undefined): LookupFunction {
     return (hostname, options, callback) => {
-      lookup(hostname, (error, addresses) => {
-        if (error !== null) {
-          callback(error, '', 0);
-          return;
-        }
-        // One forbidden address refuses the name: a mixed answer is an attack, or a mistake that the user must see.
-        const [first] = addresses;
-        if (first === undefined || !addresses.every(({ address }) => judge(address))) {
-          callback(new OutgoingError('address_refused'), '', 0);
-        } else if (options.all === true) {
-          callback(null, [...addresses]);
-        } else {
-          callback(null, first.address, first.family);
-        }
-      });
+      lookup(
+        hostname,
+        (error, addresses) => {
+          if (error !== null) {
+            callback(error, '', 0);
+            return;
+          }
+          // One forbidden address refuses the name: a mixed answer is an attack, or a mistake that the user must see.
+          const [first] = addresses;
+          if (first === undefined || !addresses.every(({ address }) => judge(address))) {
+            callback(new OutgoingError('address_refused'), '', 0);
+          } else if (options.all === true) {
+            callback(null, [...addresses]);
+          } else {
+            callback(null, first.address, first.family);
+          }
+        },
+        account,
+      );
     };
   }
 }
 
-/** All clients of the process share it, as they share Node's threads. */
-const lookUpAll = sharingLookup((hostname, callback) => {
-  systemLookup(hostname, { all: true, verbatim: true }, callback);
-});
+/** Returns the client with the account that its requests are for. */
+export function forAccount(http: OutgoingHttp, account: AccountOf | undefined): OutgoingHttp {
+  return (request, signal) => http({ ...request, account }, signal);
+}
+
+const processClock = { now: () => new Date(), steadyMs: () => performance.now() };
+
+/** All clients of the process share it, because they share the name servers. */
+const lookUpAll = sharingLookup(
+  makeResolveName(makeNameSettings(systemNameFiles, processClock)),
+  processClock,
+);
 
 /** Reads the first bytes of a reply and drops the rest. Error codes stand at the beginning of a body. */
 function collect(

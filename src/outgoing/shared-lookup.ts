@@ -1,31 +1,125 @@
 import type { LookupAddress } from 'node:dns';
+import { makeLru } from '../kit/lru.js';
+import { makeKeyedSemaphore } from '../kit/keyed-semaphore.js';
+import { Overloaded } from '../kit/overloaded.js';
+import { type Clock, steadyMsOf } from '../kit/time/clock.js';
+import { failure, lookupMs, type ResolveName } from './resolve-name.js';
 
-/** Resolves a host name to its addresses. Tests pass their own. */
+/** Returns the account that a look-up is for, where a user has given the name. */
+export type AccountOf = () => Promise<string>;
+
+/**
+ * Resolves a host name to its addresses. Tests pass their own.
+ * @param account left out for names that the operator has set
+ */
 export type Lookup = (
   hostname: string,
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
+  account?: AccountOf,
 ) => void;
 
-type Callback = Parameters<Lookup>[1];
+/** Look-ups of an account at once. Those that wait longer than a look-up fail. */
+const perAccount = { permits: 4, waitingMax: 200 };
+/** A name that was not found is not asked for again before. */
+const notAgainMs = 5_000;
+const failedMax = 10_000;
+
+interface Failed {
+  readonly error: NodeJS.ErrnoException;
+  readonly atMs: number;
+}
 
 /**
- * Makes a look-up that runs once at a time for each host name. The machine's look-up takes one of Node's four threads
- * until it ends, longer than the time limit of a request. Without this, the repeated requests to one host whose DNS
- * hangs take all threads, and stop the look-ups of all other hosts.
+ * Makes a look-up that bounds what names of users cost: docs/design.md#names-that-users-give. Each name is asked for once
+ * at a time. A place of the account is held until the servers have answered or all tries are over, so that 60 names whose
+ * servers never answer cost as much as four.
  */
-export function sharingLookup(lookup: Lookup): Lookup {
-  const running = new Map<string, Callback[]>();
-  return (hostname, callback) => {
-    const waiting = running.get(hostname);
-    if (waiting !== undefined) {
-      waiting.push(callback);
-      return;
-    }
-    const callbacks = [callback];
-    running.set(hostname, callbacks);
-    lookup(hostname, (error, addresses) => {
-      running.delete(hostname);
-      for (const each of callbacks) each(error, addresses);
-    });
+export function sharingLookup(resolve: ResolveName, clock: Pick<Clock, 'now' | 'steadyMs'>): Lookup {
+  const running = new Map<string, Promise<readonly LookupAddress[]>>();
+  const failed = makeLru<Failed>(failedMax);
+  const places = makeKeyedSemaphore(perAccount);
+
+  return (hostname, callback, account) => {
+    lookUp(hostname, account).then(
+      (addresses) => {
+        callback(null, addresses);
+      },
+      (error: unknown) => {
+        callback(error as NodeJS.ErrnoException, []);
+      },
+    );
   };
+
+  async function lookUp(hostname: string, account: AccountOf | undefined): Promise<readonly LookupAddress[]> {
+    const timeUp = new AbortController();
+    const timer = setTimeout(() => {
+      timeUp.abort();
+    }, lookupMs);
+    try {
+      return await Promise.race([
+        rejectedWhen(timeUp.signal, hostname),
+        shared(hostname, account, timeUp.signal),
+      ]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function shared(
+    hostname: string,
+    account: AccountOf | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly LookupAddress[]> {
+    const before = failed.get(hostname);
+    if (before !== undefined && steadyMsOf(clock) - before.atMs < notAgainMs) throw before.error;
+    return running.get(hostname) ?? begin(hostname, await placeFor(hostname, account, signal));
+  }
+
+  async function placeFor(
+    hostname: string,
+    account: AccountOf | undefined,
+    signal: AbortSignal,
+  ): Promise<() => void> {
+    if (account === undefined) return () => undefined;
+    const key = await account();
+    try {
+      return await places.acquire(key, () => signal);
+    } catch (error) {
+      if (error instanceof Overloaded) throw failure('EAI_AGAIN', hostname);
+      throw error;
+    }
+  }
+
+  /** Another caller may have begun while this one waited for its place. */
+  async function begin(hostname: string, release: () => void): Promise<readonly LookupAddress[]> {
+    const other = running.get(hostname);
+    if (other !== undefined) {
+      release();
+      return other;
+    }
+    const work = resolve(hostname)
+      .catch((error: unknown) => {
+        const known = error as NodeJS.ErrnoException;
+        failed.set(hostname, { error: known, atMs: steadyMsOf(clock) });
+        throw known;
+      })
+      .finally(() => {
+        running.delete(hostname);
+        release();
+      });
+    running.set(hostname, work);
+    return work;
+  }
+}
+
+function rejectedWhen(signal: AbortSignal, hostname: string): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener(
+      'abort',
+      () => {
+        reject(failure('EAI_AGAIN', hostname));
+      },
+      { once: true },
+    );
+  });
 }

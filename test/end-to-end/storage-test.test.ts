@@ -144,3 +144,23 @@ test('A server on premises is bound by its name over http', async (t) => {
   await until(at, 'active');
   t.true(storage.requests.some((request) => request.startsWith('PUT /media/videos/.stowage-probe-')));
 });
+
+test('The look-ups of a storage count for the payer of its project', async (t) => {
+  // Given a storage whose host does not exist
+  const accounts: Promise<string>[] = [];
+  const lookup: Lookup = (hostname, callback, account) => {
+    accounts.push(account?.() ?? Promise.resolve('none'));
+    callback(Object.assign(new Error(hostname), { code: 'ENOTFOUND' }), []);
+  };
+  const { bind, send, until, get } = await givenStorageProject(t, { outgoing: { lookup } });
+  const at = await bind({ endpoint: 'https://nowhere.example' });
+  // When it is tested and its rules are set
+  await send('POST', `${at}/test`);
+  await until(at, 'failed');
+  await send('POST', `${at}/cors`);
+  // Then each look-up is one of the owner
+  const me = (await get('/api/v1/auth/me')).json();
+  const { id } = me['data'] as { readonly id: string };
+  t.true(accounts.length >= 2, `${accounts.length} look-ups`);
+  t.deepEqual(new Set(await Promise.all(accounts)), new Set([id]));
+});

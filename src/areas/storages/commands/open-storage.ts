@@ -7,6 +7,7 @@ import {
   type StorageCredentials,
   type StoredCdnToken,
 } from '../domain/storage/storage.js';
+import { projectAggregate } from '../../projects/domain/project/project.js';
 import type { StorageUrls } from '../bucket/signing/media-urls.js';
 import { cdnTokenKeyNames } from '../domain/delivery/delivery.js';
 import type { CdnToken } from '../bucket/signing/cdn-token.js';
@@ -62,7 +63,14 @@ export function makeOpenStorage({
     const [id = '', secret = ''] = opened.values();
     const { cdn_domain: cdnDomain } = configuration;
     const address = { ...bucketAddress(configuration), cdnDomain, mode: delivery, cdnToken };
-    return { storage, urls: makeUrls(address, { id, secret }) };
+    const urls = { ...makeUrls(address, { id, secret }), account: () => payerOf(projectId) };
+    return { storage, urls };
+  }
+
+  /** Look-ups count for the payer: one person may have many projects. A project that is gone counts by itself. */
+  async function payerOf(projectId: string): Promise<string> {
+    const { state } = await handler.load(projectAggregate, projectId, 'remembered');
+    return state.status === 'existing' ? state.billed_to : projectId;
   }
 
   async function openToken(

@@ -1,4 +1,9 @@
-import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import {
+  forAccount,
+  OutgoingError,
+  type OutgoingHttp,
+  type OutgoingReply,
+} from '../../../../outgoing/outgoing-http.js';
 import type { StorageUrls } from '../signing/media-urls.js';
 import type { ProbeFailureCode } from '../probing/probe-failure-code.js';
 import { failureOfConnection, failureOfReply } from '../probing/probe-failure.js';
@@ -18,7 +23,7 @@ export type DeleteAnswer =
 /** Deletes one object (DeleteObject of S3, OSS and COS). The outgoing client limits the time. @throws the signal's reason */
 export type DeleteObject = (
   target: {
-    readonly urls: Pick<StorageUrls, 'bucket'>;
+    readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
     /** The whole key in the bucket. */
     readonly key: string;
   },
@@ -35,7 +40,7 @@ export function makeDeleteObject({
   return async ({ urls, key }, signal) => {
     const { url, headers } = urls.bucket.sign({ method: 'DELETE', key, signedAt: now() });
     try {
-      return await answerOf(await http({ method: 'DELETE', url, headers }, signal));
+      return await answerOf(await forAccount(http, urls.account)({ method: 'DELETE', url, headers }, signal));
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof OutgoingError)) throw error;

@@ -1,4 +1,9 @@
-import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import {
+  forAccount,
+  OutgoingError,
+  type OutgoingHttp,
+  type OutgoingReply,
+} from '../../../../outgoing/outgoing-http.js';
 import type { DeliveryAddress, StorageUrls } from '../signing/media-urls.js';
 
 /** An object as its bucket describes it. */
@@ -22,7 +27,7 @@ export type HeadAnswer =
 /** Asks a bucket for one object. The outgoing client limits the time. @throws the signal's reason */
 export type HeadObject = (
   target: {
-    readonly urls: Pick<StorageUrls, 'bucket'>;
+    readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
     readonly provider: DeliveryAddress['provider'];
     /** The whole key in the bucket. */
     readonly key: string;
@@ -43,7 +48,7 @@ export function makeHeadObject({
       provider === 's3' ? { 'x-amz-checksum-mode': 'ENABLED' } : {};
     const { url, headers } = urls.bucket.sign({ method: 'HEAD', key, headers: asking, signedAt: now() });
     try {
-      return answerOf(await http({ method: 'HEAD', url, headers }, signal));
+      return answerOf(await forAccount(http, urls.account)({ method: 'HEAD', url, headers }, signal));
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof OutgoingError) return { kind: 'away' };

@@ -1,4 +1,9 @@
-import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import {
+  forAccount,
+  OutgoingError,
+  type OutgoingHttp,
+  type OutgoingReply,
+} from '../../../../outgoing/outgoing-http.js';
 import type { DeliveryAddress, StorageUrls } from '../signing/media-urls.js';
 import type { ProbeFailureCode } from '../probing/probe-failure-code.js';
 import { failureOfReply, type ProbeFailure } from '../probing/probe-failure.js';
@@ -37,7 +42,7 @@ interface ListDenied {
  */
 export type ListObjects = (
   target: {
-    readonly urls: Pick<StorageUrls, 'bucket'>;
+    readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
     readonly provider: DeliveryAddress['provider'];
     /** The beginning of the whole keys; `''` for all. */
     readonly prefix: string;
@@ -71,7 +76,10 @@ export function makeListObjects({
     const { url, headers } = urls.bucket.sign({ method: 'GET', key: '', query, signedAt: now() });
     const bodyBytesMax = 65_536 + limit * objectBytesMax;
     try {
-      const reply = await http({ method: 'GET', url, headers, bodyBytesMax }, signal);
+      const reply = await forAccount(http, urls.account)(
+        { method: 'GET', url, headers, bodyBytesMax },
+        signal,
+      );
       return reply.status === 200
         ? await listedIn(reply, { after, limit, bytesMax: bodyBytesMax })
         : await failureOfList(reply);

@@ -1,4 +1,9 @@
-import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import {
+  forAccount,
+  OutgoingError,
+  type OutgoingHttp,
+  type OutgoingReply,
+} from '../../../../outgoing/outgoing-http.js';
 import type { StorageUrls } from '../signing/media-urls.js';
 import type { HeaderRequest } from '../signing/signer.js';
 import { escapeXml, flagOf, numberOf, readDocument, textOf, type XmlElement } from './xml.js';
@@ -15,7 +20,7 @@ export interface ListedPart {
 export type MultipartFailure = 'missing' | 'refused' | 'away';
 
 export interface MultipartTarget {
-  readonly urls: Pick<StorageUrls, 'bucket'>;
+  readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
   /** The whole key in the bucket. */
   readonly key: string;
 }
@@ -100,14 +105,17 @@ export function makeMultipart({
   };
 
   async function send(
-    urls: Pick<StorageUrls, 'bucket'>,
+    urls: Pick<StorageUrls, 'bucket' | 'account'>,
     request: Omit<HeaderRequest, 'signedAt'>,
     more: { readonly body?: Buffer; readonly bodyBytesMax?: number; readonly timeMs?: number } = {},
     signal?: AbortSignal,
   ): Promise<OutgoingReply | MultipartFailureReply> {
     const { url, headers } = urls.bucket.sign({ ...request, signedAt: now() });
     try {
-      const reply = await http({ method: request.method, url, headers, ...more }, signal);
+      const reply = await forAccount(http, urls.account)(
+        { method: request.method, url, headers, ...more },
+        signal,
+      );
       const failure = failureOf(reply);
       return failure === null ? reply : { failure };
     } catch (error) {

@@ -1,4 +1,4 @@
-import { OutgoingError, type OutgoingHttp } from '../../../../outgoing/outgoing-http.js';
+import { forAccount, OutgoingError, type OutgoingHttp } from '../../../../outgoing/outgoing-http.js';
 import type { StorageUrls } from '../signing/media-urls.js';
 
 /** `refused`: the bucket denies the request. `away`: no usable answer. `too_large`: the object is larger than asked for. */
@@ -7,7 +7,7 @@ export type ReadAnswer = { readonly body: Buffer } | 'missing' | 'refused' | 'aw
 /** Reads a small object from the bucket itself. The outgoing client limits the time. @throws the signal's reason */
 export type ReadObject = (
   target: {
-    readonly urls: Pick<StorageUrls, 'bucket'>;
+    readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
     /** The whole key in the bucket. */
     readonly key: string;
     readonly bytesMax: number;
@@ -25,7 +25,10 @@ export function makeReadObject({
   return async ({ urls, key, bytesMax }, signal) => {
     const { url, headers } = urls.bucket.sign({ method: 'GET', key, signedAt: now() });
     try {
-      const reply = await http({ method: 'GET', url, headers, bodyBytesMax: bytesMax + 1 }, signal);
+      const reply = await forAccount(http, urls.account)(
+        { method: 'GET', url, headers, bodyBytesMax: bytesMax + 1 },
+        signal,
+      );
       const { status, body } = reply;
       if (status === 404) return 'missing';
       if (status >= 500 || status === 429) return 'away';

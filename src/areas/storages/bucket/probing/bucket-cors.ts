@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto';
-import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import {
+  forAccount,
+  OutgoingError,
+  type OutgoingHttp,
+  type OutgoingReply,
+} from '../../../../outgoing/outgoing-http.js';
 import { withCorsRule, type CorsRuleFor } from './cors-configuration.js';
 import type { StorageUrls } from '../signing/media-urls.js';
 import type { ProbeFailureCode } from './probe-failure-code.js';
@@ -35,13 +40,14 @@ export type SetBucketCors = (
 
 /** The reply is cut off at 64 KiB, and a cut configuration is not readable. */
 export function makeSetBucketCors({
-  http,
+  http: client,
   now,
 }: {
   readonly http: OutgoingHttp;
   readonly now: () => Date;
 }): SetBucketCors {
   return async ({ urls, origins, ruleFor }, signal) => {
+    const http = forAccount(client, urls.account);
     try {
       const got = await send('GET', undefined);
       const hasNone = await saysNone(got);

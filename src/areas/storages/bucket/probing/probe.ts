@@ -1,6 +1,7 @@
 import {
   OutgoingError,
   type OutgoingFailure,
+  forAccount,
   type OutgoingHttp,
   type OutgoingReply,
   type OutgoingRequest,
@@ -57,7 +58,7 @@ const urlLifeSeconds = 1_200;
 const skewMsMax = 300_000;
 
 export function makeProbeBucket({
-  http,
+  http: client,
   now,
   makeId,
 }: {
@@ -67,6 +68,7 @@ export function makeProbeBucket({
   readonly makeId: () => string;
 }): ProbeBucket {
   return async ({ urls, basePath, cdn, hasPublicEndpoint, origins }, signal) => {
+    const http = forAccount(client, urls.account);
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
     const unlisted = await attempt(list);
     if (unlisted !== null) return { failure: unlisted, warnings: [] };

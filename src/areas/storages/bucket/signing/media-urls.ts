@@ -5,6 +5,7 @@ import type { PresignRequest, SignerAddress, StorageKeys, StorageSigner } from '
 import { makeCosSigner } from './cos-signer.js';
 import { makeOssSigner } from './oss-signer.js';
 import { makeS3Signer } from './s3-signer.js';
+import type { AccountOf } from '../../../../outgoing/shared-lookup.js';
 
 /** The address of a storage's bucket, and the use of the domain in front of it (docs/design.md#delivery). */
 export interface DeliveryAddress extends SignerAddress {
@@ -21,6 +22,8 @@ export interface DeliveryAddress extends SignerAddress {
 export interface StorageUrls {
   /** The signer for requests that this service sends to the bucket itself. */
   readonly bucket: StorageSigner;
+  /** The account that requests of this service to the bucket are for. */
+  readonly account?: AccountOf;
   /** The signer for URLs that clients use, without the domain in front of the bucket. */
   readonly client: StorageSigner;
   /** Signs a URL to write an object to. It never names the domain in front of the bucket. */
