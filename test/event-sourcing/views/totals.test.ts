@@ -21,7 +21,7 @@ async function given(seed = 1) {
   const { clock, random, eventStore: log, readModelStore: documents } = world;
   const generations = makeGenerations({
     ...{ projections: [usageTally], readModelStore: documents },
-    clock: { ...clock, now: () => new Date(0) },
+    clock: { ...clock, now: () => new Date(0), steadyMs: () => 0 },
   });
   await generations.start();
   const totals = makeTotals({ generations, readModelStore: documents }, usageTally);

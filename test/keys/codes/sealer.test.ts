@@ -220,7 +220,8 @@ test('Another process uses a destroyed key no longer if its clock is set back', 
   const sealed = await one.seal(person, 'email', 'x');
   t.is(await two.open(person, 'email', sealed), 'x');
   await one.destroy(person);
-  clock.advance(-3_600_000);
+  clock.set(-3_600_000);
+  clock.advance(60_000);
   t.is(await two.open(person, 'email', sealed), erased);
 });
 

@@ -8,7 +8,8 @@ import type { Role } from '../../../src/areas/projects/domain/role.js';
 import { makeOpenApi, type OpenApiDocument } from '../../../src/http/document/openapi.js';
 import type { Route } from '../../../src/http/route.js';
 import { startHttpServer, type HttpServer, type ServerLimits } from '../../../src/http/server/server.js';
-import { makeTestClock, type TestClock } from '../fakes/clock.js';
+import { makeTestClock } from '../fakes/clock.js';
+import type { SettableClock } from '../fakes/settable-clock.js';
 import { partial } from '../fakes/partial.js';
 import { contractBreaches } from './http-contract.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
@@ -31,7 +32,7 @@ export interface AskOptions {
 }
 
 export interface TestHttp {
-  readonly clock: TestClock;
+  readonly clock: SettableClock;
   readonly origin: string;
   readonly server: HttpServer;
   readonly registry: Registry;
@@ -71,7 +72,7 @@ export async function startTestHttp(
     readonly limits?: Partial<ServerLimits>;
   } & Partial<Omit<HttpDeps, 'routes' | 'limits' | 'clock' | 'agentSecrets'>> & {
       readonly agentSecrets?: HttpDeps['agentSecrets'] | readonly (string | undefined)[];
-      readonly clock?: TestClock;
+      readonly clock?: SettableClock;
       readonly rates?: HttpDeps['limits'];
     },
 ): Promise<TestHttp> {

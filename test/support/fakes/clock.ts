@@ -12,12 +12,16 @@ export const realClock: Clock = {
 /** A clock that stands still until a test moves it. `sleep` moves it and returns at once. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
+  /** Sets the wall clock ahead or back, as an operator does. No time passes. */
+  set(byMs: number): void;
 }
 
 export function makeTestClock(start = '2026-01-02T03:04:05.000Z'): TestClock {
   let nowMs = Date.parse(start);
+  let setByMs = 0;
   return {
-    now: () => new Date(nowMs),
+    now: () => new Date(nowMs + setByMs),
+    steadyMs: () => nowMs,
     sleep: (ms, signal) => {
       if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
       nowMs += ms;
@@ -25,6 +29,9 @@ export function makeTestClock(start = '2026-01-02T03:04:05.000Z'): TestClock {
     },
     advance: (ms) => {
       nowMs += ms;
+    },
+    set: (byMs) => {
+      setByMs += byMs;
     },
   };
 }

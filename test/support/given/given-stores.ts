@@ -14,14 +14,15 @@ import { makeKeyring } from '../../../src/keys/rings/keyring.js';
 import type { RandomBytes } from '../../../src/keys/sealing/random-bytes.js';
 import { makeSealer, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { allViews } from '../../../projections/index.js';
-import { makeSeededRandom, makeTestClock, type TestClock } from '../fakes/clock.js';
+import { makeSeededRandom, makeTestClock } from '../fakes/clock.js';
+import type { SettableClock } from '../fakes/settable-clock.js';
 import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 
 /** The kernel over stores in memory. All other parts are real. */
 export interface GivenStores {
-  readonly clock: TestClock;
+  readonly clock: SettableClock;
   readonly eventStore: EventStore;
   readonly stateStore: StateStore;
   readonly handler: CommandHandler;
@@ -48,7 +49,7 @@ export async function givenStores({
   wrapState = (store) => store,
   mayLag = false,
 }: {
-  clock?: TestClock;
+  clock?: SettableClock;
   wrap?: (store: EventStore) => EventStore;
   wrapDocuments?: (store: ReadModelStore) => ReadModelStore;
   wrapState?: (store: StateStore) => StateStore;
@@ -59,7 +60,7 @@ export async function givenStores({
   const readModelStore = wrapDocuments(makeMemoryReadModelStore());
   const stateStore = wrapState(makeMemoryStateStore({ clock }));
   // The registry counts as stale after 3 s. Here no other process changes it, and the test's clock jumps.
-  const still: Clock = { ...clock, now: () => new Date(0) };
+  const still: Clock = { ...clock, now: () => new Date(0), steadyMs: () => 0 };
   const generations = makeGenerations({ projections: allViews, readModelStore, clock: still });
   await generations.start();
   const onFailure = (error: unknown): void => {

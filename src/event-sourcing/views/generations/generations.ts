@@ -143,9 +143,7 @@ export function makeGenerations(deps: {
   function known({ name }: AnyView): RegistryEntry | null {
     const entry = entries.get(name);
     if (entry === undefined) return null;
-    const ageMs = steadyMsOf(clock) - entry.readAtMs;
-    // A negative age means that the clock was set back, so the age is unknown.
-    return ageMs < 0 || ageMs > staleAfterMs ? null : entry;
+    return steadyMsOf(clock) - entry.readAtMs > staleAfterMs ? null : entry;
   }
 
   async function refresh(some: readonly AnyView[]): Promise<void> {

@@ -64,7 +64,7 @@ async function givenWorld(seed: number, { crashes }: { readonly crashes: boolean
   };
   const generations = makeGenerations({
     ...{ projections: [usageTally], readModelStore: documents },
-    clock: { ...clock, now: () => new Date(0) },
+    clock: { ...clock, now: () => new Date(0), steadyMs: () => 0 },
   });
   await generations.start();
   const stateOf = (assetId: string): AssetState =>
