@@ -119,10 +119,9 @@ test('Headers that never end are cut off with 408', async (t) => {
   const drip = setInterval(() => {
     connection.write('X-A: b\r\n');
   }, 20);
-  const { statuses, tookMs } = await connection.closed();
+  const { statuses } = await connection.closed();
   clearInterval(drip);
   t.deepEqual(statuses, [408]);
-  t.true(tookMs < 2000, `${tookMs} ms`);
 });
 
 test('A body that never ends is cut off with 408', async (t) => {
@@ -134,10 +133,9 @@ test('A body that never ends is cut off with 408', async (t) => {
   const drip = setInterval(() => {
     connection.write('{');
   }, 20);
-  const { statuses, tookMs } = await connection.closed();
+  const { statuses } = await connection.closed();
   clearInterval(drip);
   t.deepEqual(statuses, [408]);
-  t.true(tookMs < 2000, `${tookMs} ms`);
 });
 
 test('Pipelined requests are answered in order', async (t) => {
