@@ -11,6 +11,7 @@ import {
 import { describeFailure } from '../../src/areas/storages/domain/storage/test-failure.js';
 import { type UserDocument, usersProjection } from '../../projections/accounts/users/projection.js';
 import {
+  assetId,
   digest,
   orderId,
   otherTestId,
@@ -337,9 +338,9 @@ test('A candidate changes nothing that is shown until it has passed', (t) => {
 });
 
 test('A share is shown with its terms, password and uses until it is revoked', (t) => {
-  const { project_id, asset_id, token, token_digest, created_by } = shareCreated.data;
+  const { project_id, token, token_digest, created_by } = shareCreated.data;
   const share = {
-    ...{ project_id, asset_ids: [asset_id], tag: null, token, token_digest, created_by, throttled_at: null },
+    ...{ project_id, asset_ids: [assetId], tag: null, token, token_digest, created_by, throttled_at: null },
     ...{ password_required: true, ...termsOf(shareCreated.data) },
     ...{ password_generation: 1, uses: 0, ...created },
   };

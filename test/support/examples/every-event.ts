@@ -1,21 +1,21 @@
-import type { AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
-import type { AuditLogEvent } from '../../../src/areas/audit/domain/audit-log/events.js';
-import type { CheckoutEvent } from '../../../src/areas/payments/domain/checkout/events.js';
-import type { EmailEvent } from '../../../src/areas/accounts/domain/email/events.js';
-import type { LoginCodeEvent } from '../../../src/areas/accounts/domain/login-code/events.js';
-import type { NodeEvent } from '../../../src/areas/nodes/domain/node/events.js';
-import type { OrderEvent } from '../../../src/areas/payments/domain/order/events.js';
-import type { PaymentCallbackEvent } from '../../../src/areas/payments/domain/payment-callback/events.js';
-import type { ProjectEvent } from '../../../src/areas/projects/domain/project/events.js';
-import type { SecurityNoticeEvent } from '../../../src/areas/accounts/domain/security-notice/events.js';
-import type { SessionEvent } from '../../../src/areas/accounts/domain/session/events.js';
-import type { ShareAccessEvent } from '../../../src/areas/shares/domain/share-access/events.js';
-import type { ShareMailEvent } from '../../../src/areas/shares/domain/share-mail/events.js';
-import type { ShareEvent } from '../../../src/areas/shares/domain/share/events.js';
-import type { StorageEvent } from '../../../src/areas/storages/domain/storage/events.js';
-import type { TransactionEvent } from '../../../src/areas/payments/domain/transaction/events.js';
-import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
-import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
+import { assetCodec } from '../../../src/areas/assets/domain/asset/events.js';
+import { auditLogCodec } from '../../../src/areas/audit/domain/audit-log/events.js';
+import { checkoutCodec } from '../../../src/areas/payments/domain/checkout/events.js';
+import { emailCodec } from '../../../src/areas/accounts/domain/email/events.js';
+import { loginCodeCodec } from '../../../src/areas/accounts/domain/login-code/events.js';
+import { nodeCodec } from '../../../src/areas/nodes/domain/node/events.js';
+import { orderCodec } from '../../../src/areas/payments/domain/order/events.js';
+import { paymentCallbackCodec } from '../../../src/areas/payments/domain/payment-callback/events.js';
+import { projectCodec } from '../../../src/areas/projects/domain/project/events.js';
+import { securityNoticeCodec } from '../../../src/areas/accounts/domain/security-notice/events.js';
+import { sessionCodec } from '../../../src/areas/accounts/domain/session/events.js';
+import { shareAccessCodec } from '../../../src/areas/shares/domain/share-access/events.js';
+import { shareMailCodec } from '../../../src/areas/shares/domain/share-mail/events.js';
+import { shareCodec } from '../../../src/areas/shares/domain/share/events.js';
+import { storageCodec } from '../../../src/areas/storages/domain/storage/events.js';
+import { transactionCodec } from '../../../src/areas/payments/domain/transaction/events.js';
+import { userCodec } from '../../../src/areas/accounts/domain/user/events.js';
+import { examplesOf } from './event.js';
 import {
   accessId,
   assetId,
@@ -35,10 +35,6 @@ import {
 import { description, nodeModeChanged, nodeStatusChanged } from './node.js';
 import { sealedExample } from './sealed.js';
 
-type Examples<Event extends DomainEvent> = {
-  readonly [Type in Event['type']]: Extract<Event, { type: Type }>['data'];
-};
-
 const email = sealedExample('canary@example.com');
 const secret = sealedExample('canary secret');
 const until = '2026-03-01T00:00:00.000Z';
@@ -46,7 +42,7 @@ const at = '2026-01-05T00:00:00.000Z';
 const outcome = 'accepted';
 const expiring = { code_key_id: 'c1', expires_at: until };
 
-const user: Examples<UserEvent> = {
+const user = examplesOf(userCodec, {
   UserRegistered: { email, email_digest: digest, nickname: secret, password_hash: secret },
   RegistrationAbandoned: {},
   CapacityGranted: { source: 'registration', bytes: 5 },
@@ -92,7 +88,7 @@ const user: Examples<UserEvent> = {
   PasskeyRenamed: { passkey_id: testId, name: secret },
   PasskeyRemoved: { passkey_id: testId },
   UserErased: {},
-};
+});
 
 const refresh = {
   refresh_generation: 2,
@@ -100,7 +96,7 @@ const refresh = {
   refresh_token_digest: digest,
   idle_expires_at: until,
 };
-const session: Examples<SessionEvent> = {
+const session = examplesOf(sessionCodec, {
   SessionStarted: {
     ...{ user_id: userId, epoch: 0, amr: ['pwd', 'otp'], auth_time: at, expires_at: until },
     ...{ client_ip_digest: digest, user_agent: secret },
@@ -111,19 +107,19 @@ const session: Examples<SessionEvent> = {
   SessionReauthenticated: { method: 'passkey', auth_time: at },
   RefreshTokenReuseDetected: { refresh_generation: 1 },
   SessionRevoked: { reason: 'session_limit' },
-};
+});
 
-const loginCode: Examples<LoginCodeEvent> = {
+const loginCode = examplesOf(loginCodeCodec, {
   LoginCodeIssued: { issue_id: testId, user_id: userId, email, requester: 'known', ...expiring },
   LoginCodeWithheld: { requester: 'unknown' },
   LoginCodeMailed: { issue_id: testId, outcome },
   LoginCodeAttemptFailed: { issue_id: testId, requester: 'unknown' },
   LoginCodeUsed: { issue_id: testId },
-};
+});
 
 const offer = { offer_id: testId, user_id: userId, offered_by: otherUserId, expires_at: until };
 const invitation = { invitation_id: testId };
-const project: Examples<ProjectEvent> = {
+const project = examplesOf(projectCodec, {
   ProjectCreated: { name: 'Launch', owner_id: userId },
   ProjectRenamed: { name: 'Line\nbreak' },
   TwoFactorRequirementChanged: { require_2fa: true },
@@ -149,12 +145,12 @@ const project: Examples<ProjectEvent> = {
   },
   ApiKeyRevoked: { key_id: testId },
   DefaultStorageChanged: { storage_id: storageId },
-};
+});
 
 const connection = { endpoint: '', public_endpoint: '', bucket: 'media', region: 'eu-west-1' };
 const configuration = { name: 'Originals', ...connection, base_path: '', cdn_domain: '' };
 const credentials = { version: 2, sealed: { secret_key: secret } };
-const storage: Examples<StorageEvent> = {
+const storage = examplesOf(storageCodec, {
   StorageCreated: {
     ...{ project_id: projectId, provider: 's3', ...configuration },
     ...{ credentials_version: 1, credentials: { secret_key: secret } },
@@ -175,9 +171,9 @@ const storage: Examples<StorageEvent> = {
   StorageDisabled: {},
   StorageEnabled: {},
   StorageDeleted: {},
-};
+});
 
-const asset: Examples<AssetEvent> = {
+const asset = examplesOf(assetCodec, {
   AssetAdded: {
     ...{ project_id: projectId, storage_id: storageId, name: 'Clip', object_key: 'clip.mp4' },
     ...{ media_type: 'video/mp4', size: 4, renditions: [], tags: ['rivers'] },
@@ -219,13 +215,13 @@ const asset: Examples<AssetEvent> = {
     capacity: { project_id: projectId, bytes: -3 },
   },
   AssetRemoved: { project_id: projectId, bytes: 4 },
-};
+});
 
 const terms = {
   ...{ expires_at: until, max_uses: 2, allow_download: true, title: secret, note: secret },
   ...{ frame_ancestors: ['https://www.example.com'], notify_sharer: true },
 };
-const share: Examples<ShareEvent> = {
+const share = examplesOf(shareCodec, {
   ShareCreated: {
     ...{ project_id: projectId, asset_id: assetId, more_asset_ids: [otherTestId], tag: null },
     ...{ token: secret, token_digest: digest, password_hash: secret },
@@ -237,20 +233,20 @@ const share: Examples<ShareEvent> = {
   ShareVerificationThrottled: { failures: 20 },
   ShareGuessingLimitReached: {},
   ShareRevoked: {},
-};
+});
 
-const shareMail: Examples<ShareMailEvent> = {
+const shareMail = examplesOf(shareMailCodec, {
   ShareMailRequested: {
     ...{ project_id: projectId, share_id: shareId, number: 0, to: email, message: secret },
     sent_by: userId,
   },
   ShareMailed: { number: 0, outcome },
-};
+});
 
 const money = { amount: 1_999, currency: 'USD' };
 const report = { callback: `stripe-${digest}.0`, transaction_id: 'tx-1', at };
 const note = { note: secret, note_of: userId, note_digest: digest };
-const order: Examples<OrderEvent> = {
+const order = examplesOf(orderCodec, {
   OrderPlaced: {
     ...{ user_id: userId, project_id: projectId, plan_id: 'plus', grant: { entitlement: 'allow_s3' } },
     ...{ provider: 'stripe', ...money, expires_at: until },
@@ -268,7 +264,7 @@ const order: Examples<OrderEvent> = {
   GrantRecipientGone: { reason: 'project_deleted' },
   OrderFulfilled: {},
   FulfilmentRevoked: {},
-};
+});
 
 const facts = [
   { kind: 'pending' },
@@ -280,16 +276,16 @@ const facts = [
   { kind: 'dispute', dispute_id: 'dp-1', status: 'open' },
   { kind: 'unreadable', field: 'amount' },
 ] as const;
-const payment: Examples<PaymentCallbackEvent> = {
+const payment = examplesOf(paymentCallbackCodec, {
   PaymentCallbackReceived: {
     ...{ provider: 'stripe', fields_digest: otherDigest, is_ours: true, received_at: at },
     notifications: facts.map((fact) => ({ order_number: null, transaction_id: 'tx-1', fact, at })),
   },
   PaymentCallbackRecorded: note,
   PaymentCallbackConflicted: { fields_digest: otherDigest },
-};
+});
 
-const checkout: Examples<CheckoutEvent> = {
+const checkout = examplesOf(checkoutCodec, {
   PaymentMade: {
     ...{ project_id: projectId, provider: 'stripe', kind: 'redirect', reference: 'cs-1', expires_at: until },
     ...{ way: secret, way_of: userId },
@@ -303,21 +299,21 @@ const checkout: Examples<CheckoutEvent> = {
   },
   RefundAccepted: { refund: changeId, refund_id: 're-1' },
   RefundRefused: { refund: changeId, code: 'charge_disputed' },
-};
+});
 
-const email_: Examples<EmailEvent> = {
+const email_ = examplesOf(emailCodec, {
   EmailReserved: { user_id: userId, change_id: changeId },
   EmailReleased: { user_id: userId },
-};
-const securityNotice: Examples<SecurityNoticeEvent> = {
+});
+const securityNotice = examplesOf(securityNoticeCodec, {
   SecurityNoticeRequested: { kind: 'share_opened', share_id: shareId, opened_at: at },
   SecurityNoticeMailed: { user_id: userId, kind: 'passkey_added', outcome },
-};
-const shareAccess: Examples<ShareAccessEvent> = {
+});
+const shareAccess = examplesOf(shareAccessCodec, {
   ShareVerified: { share_id: shareId, project_id: projectId, client_ip_digest: digest },
   ShareDownloaded: { share_id: shareId, asset_id: assetId },
-};
-const transaction: Examples<TransactionEvent> = {
+});
+const transaction = examplesOf(transactionCodec, {
   PaymentReported: {
     ...{ key: report.callback, digest, is_ours: true, order_id: orderId, received_at: at },
     told: facts.map((fact) => ({ order_number: null, transaction_id: 'tx-1', fact, at })),
@@ -325,18 +321,18 @@ const transaction: Examples<TransactionEvent> = {
   PaymentConflicted: { key: report.callback, digest: otherDigest },
   PaymentReportHeld: { report: 0 },
   PaymentReportResolved: { report: 0, action: 'dismiss', order_id: null, ...note },
-};
-const node: Examples<NodeEvent> = {
+});
+const node = examplesOf(nodeCodec, {
   NodeRegistered: description,
   NodeChanged: description,
   NodeStatusChanged: nodeStatusChanged.data,
   NodeModeChanged: nodeModeChanged.data,
   NodeRemoved: {},
-};
+});
 
-const audit: Examples<AuditLogEvent> = {
+const audit = examplesOf(auditLogCodec, {
   AuditRestarted: { previous_note: 'a note', reason: 'the disk was lost' },
-};
+});
 
 /** One example of each event type, by stream category. The compiler refuses an event type without one. */
 export const everyEvent = {

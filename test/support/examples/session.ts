@@ -1,27 +1,22 @@
-import type { SessionEvent } from '../../../src/areas/accounts/domain/session/events.js';
+import { sessionCodec } from '../../../src/areas/accounts/domain/session/events.js';
+import { anEvent } from './event.js';
 import { digest, otherDigest, userId } from './ids.js';
 
-export const sessionStarted = {
-  type: 'SessionStarted',
-  data: {
-    user_id: userId,
-    epoch: 0,
-    amr: ['pwd'],
-    auth_time: '2026-01-02T03:04:05.000Z',
-    refresh_generation: 1,
-    refresh_key_id: 'r1',
-    refresh_token_digest: digest,
-    idle_expires_at: '2026-01-16T03:04:05.000Z',
-    expires_at: '2026-04-02T03:04:05.000Z',
-    client_ip_digest: otherDigest,
-    user_agent: null,
-  },
-} satisfies SessionEvent;
+export const sessionStarted = anEvent(sessionCodec, 'SessionStarted', {
+  user_id: userId,
+  epoch: 0,
+  amr: ['pwd'],
+  auth_time: '2026-01-02T03:04:05.000Z',
+  refresh_generation: 1,
+  refresh_key_id: 'r1',
+  refresh_token_digest: digest,
+  idle_expires_at: '2026-01-16T03:04:05.000Z',
+  expires_at: '2026-04-02T03:04:05.000Z',
+  client_ip_digest: otherDigest,
+  user_agent: null,
+});
 
-export const sessionRevoked = {
-  type: 'SessionRevoked',
-  data: { reason: 'signed_out' },
-} as const satisfies SessionEvent;
+export const sessionRevoked = anEvent(sessionCodec, 'SessionRevoked', { reason: 'signed_out' });
 
 /** Returns the digest of the session's refresh token of a generation. */
 export function tokenDigest(generation: number): string {
@@ -29,13 +24,10 @@ export function tokenDigest(generation: number): string {
 }
 
 export function rotatedTo(generation: number) {
-  return {
-    type: 'RefreshTokenRotated',
-    data: {
-      refresh_generation: generation,
-      refresh_key_id: 'r1',
-      refresh_token_digest: tokenDigest(generation),
-      idle_expires_at: '2026-01-16T03:04:05.000Z',
-    },
-  } as const satisfies SessionEvent;
+  return anEvent(sessionCodec, 'RefreshTokenRotated', {
+    refresh_generation: generation,
+    refresh_key_id: 'r1',
+    refresh_token_digest: tokenDigest(generation),
+    idle_expires_at: '2026-01-16T03:04:05.000Z',
+  });
 }

@@ -1,6 +1,7 @@
-import type { ShareEvent } from '../../../src/areas/shares/domain/share/events.js';
+import { shareCodec } from '../../../src/areas/shares/domain/share/events.js';
 import type { ShareCommand } from '../../../src/areas/shares/domain/share/share.js';
 import type { StoredTerms } from '../../../src/areas/shares/domain/share/status.js';
+import { anEvent } from './event.js';
 import { accessId, assetId, digest, projectId, userId } from './ids.js';
 import { sealedExample } from './sealed.js';
 
@@ -24,32 +25,29 @@ export const createShare = {
   createdBy: userId,
 } as const satisfies ShareCommand;
 
-export const shareCreated = {
-  type: 'ShareCreated',
-  data: {
-    project_id: projectId,
-    asset_id: assetId,
-    more_asset_ids: [] as string[],
-    tag: null,
-    token: createShare.token,
-    token_digest: digest,
-    password_hash: createShare.passwordHash,
-    password_class: createShare.passwordClass,
-    expires_at: '2026-03-01T00:00:00.000Z',
-    max_uses: 2,
-    allow_download: true,
-    title: createShare.title,
-    note: null,
-    frame_ancestors: ['https://www.example.com'],
-    notify_sharer: true,
-    created_by: userId,
-  },
-} satisfies ShareEvent;
-export const shareUsed = { type: 'ShareUsed', data: { access_id: accessId } } satisfies ShareEvent;
-export const shareRevoked = { type: 'ShareRevoked', data: {} } satisfies ShareEvent;
+export const shareCreated = anEvent(shareCodec, 'ShareCreated', {
+  project_id: projectId,
+  asset_id: assetId,
+  more_asset_ids: [],
+  tag: null,
+  token: createShare.token,
+  token_digest: digest,
+  password_hash: createShare.passwordHash,
+  password_class: createShare.passwordClass,
+  expires_at: '2026-03-01T00:00:00.000Z',
+  max_uses: 2,
+  allow_download: true,
+  title: createShare.title,
+  note: null,
+  frame_ancestors: ['https://www.example.com'],
+  notify_sharer: true,
+  created_by: userId,
+});
+export const shareUsed = anEvent(shareCodec, 'ShareUsed', { access_id: accessId });
+export const shareRevoked = anEvent(shareCodec, 'ShareRevoked', {});
 
 /** Terms without any limit, text or notice. */
-export const freeTerms: StoredTerms = {
+export const freeTerms: StoredTerms = anEvent(shareCodec, 'ShareChanged', {
   ...{ expires_at: null, max_uses: null, allow_download: true, title: null, note: null },
   ...{ frame_ancestors: [], notify_sharer: false },
-};
+}).data;

@@ -1,5 +1,6 @@
 import type { StorageConfiguration } from '../../../src/areas/storages/domain/storage/configuration.js';
-import type { StorageEvent } from '../../../src/areas/storages/domain/storage/events.js';
+import { storageCodec, type StorageEvent } from '../../../src/areas/storages/domain/storage/events.js';
+import { anEvent } from './event.js';
 import { otherTestId, projectId, testId } from './ids.js';
 import { sealedExample } from './sealed.js';
 
@@ -19,25 +20,22 @@ export const credentials = {
   secret_key: sealedExample('the secret key'),
 };
 
-export const storageCreated = {
-  type: 'StorageCreated',
-  data: { project_id: projectId, ...configuration, credentials_version: 1, credentials },
-} satisfies StorageEvent;
+export const storageCreated = anEvent(storageCodec, 'StorageCreated', {
+  project_id: projectId,
+  ...configuration,
+  credentials_version: 1,
+  credentials,
+});
 
-export const testStarted = {
-  type: 'StorageTestStarted',
-  data: { test_id: testId, candidate: null },
-} satisfies StorageEvent;
-export const testSucceeded = {
-  type: 'StorageTestSucceeded',
-  data: { test_id: testId, warnings: [] },
-} satisfies StorageEvent;
-export const testFailed = {
-  type: 'StorageTestFailed',
-  data: { test_id: testId, code: 'signature_mismatch', hint: null },
-} satisfies StorageEvent;
-export const storageDisabled = { type: 'StorageDisabled', data: {} } satisfies StorageEvent;
-export const storageDeleted = { type: 'StorageDeleted', data: {} } satisfies StorageEvent;
+export const testStarted = anEvent(storageCodec, 'StorageTestStarted', { test_id: testId, candidate: null });
+export const testSucceeded = anEvent(storageCodec, 'StorageTestSucceeded', { test_id: testId, warnings: [] });
+export const testFailed = anEvent(storageCodec, 'StorageTestFailed', {
+  test_id: testId,
+  code: 'signature_mismatch',
+  hint: null,
+});
+export const storageDisabled = anEvent(storageCodec, 'StorageDisabled', {});
+export const storageDeleted = anEvent(storageCodec, 'StorageDeleted', {});
 
 /** The events that make a storage active. */
 export const activated: readonly StorageEvent[] = [storageCreated, testStarted, testSucceeded];
@@ -49,28 +47,27 @@ export const newCredentials = {
 
 export const otherBucket = { ...configuration, bucket: 'lakes-media' };
 
-/** The start of a test of another bucket in place of the current one. */
-export const candidateStarted = {
-  type: 'StorageTestStarted',
-  data: {
-    test_id: otherTestId,
-    candidate: {
-      endpoint: configuration.endpoint,
-      public_endpoint: '',
-      bucket: otherBucket.bucket,
-      region: configuration.region,
-      credentials: null,
-    },
-  },
-} satisfies StorageEvent;
-export const candidateSucceeded = {
-  type: 'StorageTestSucceeded',
-  data: { test_id: otherTestId, warnings: [] },
-} satisfies StorageEvent;
-export const candidateFailed = {
-  type: 'StorageTestFailed',
-  data: { test_id: otherTestId, code: 'bucket_not_found', hint: null },
-} satisfies StorageEvent;
+/** Another bucket in place of the current one, and the start of its test. */
+export const candidate = {
+  endpoint: configuration.endpoint,
+  public_endpoint: '',
+  bucket: otherBucket.bucket,
+  region: configuration.region,
+  credentials: null,
+};
+export const candidateStarted = anEvent(storageCodec, 'StorageTestStarted', {
+  test_id: otherTestId,
+  candidate,
+});
+export const candidateSucceeded = anEvent(storageCodec, 'StorageTestSucceeded', {
+  test_id: otherTestId,
+  warnings: [],
+});
+export const candidateFailed = anEvent(storageCodec, 'StorageTestFailed', {
+  test_id: otherTestId,
+  code: 'bucket_not_found',
+  hint: null,
+});
 
 /** Makes the event `StorageChanged` from a configuration. */
 export function changedTo(to: StorageConfiguration): Extract<StorageEvent, { type: 'StorageChanged' }> {

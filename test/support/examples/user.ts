@@ -1,4 +1,5 @@
-import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
+import { userCodec } from '../../../src/areas/accounts/domain/user/events.js';
+import { anEvent } from './event.js';
 import type { UserCommand } from '../../../src/areas/accounts/domain/user/user.js';
 import { changeId, digest, otherDigest } from './ids.js';
 import { sealedExample } from './sealed.js';
@@ -14,64 +15,46 @@ export const register = {
   capacityBytes,
 } as const satisfies UserCommand;
 
-export const userRegistered = {
-  type: 'UserRegistered',
-  data: {
-    email: register.email,
-    email_digest: digest,
-    nickname: register.nickname,
-    password_hash: register.passwordHash,
-  },
-} as const satisfies UserEvent;
+export const userRegistered = anEvent(userCodec, 'UserRegistered', {
+  email: register.email,
+  email_digest: digest,
+  nickname: register.nickname,
+  password_hash: register.passwordHash,
+});
 
-export const capacityGranted = {
-  type: 'CapacityGranted',
-  data: { source: 'registration', bytes: capacityBytes },
-} as const satisfies UserEvent;
+export const capacityGranted = anEvent(userCodec, 'CapacityGranted', {
+  source: 'registration',
+  bytes: capacityBytes,
+});
 
-export const registrationAbandoned = { type: 'RegistrationAbandoned', data: {} } as const satisfies UserEvent;
-export const emailVerified = {
-  type: 'EmailVerified',
-  data: { email_digest: digest },
-} as const satisfies UserEvent;
-export const operatorGranted = {
-  type: 'PlatformRoleGranted',
-  data: { role: 'operator' },
-} as const satisfies UserEvent;
-export const operatorRevoked = {
-  type: 'PlatformRoleRevoked',
-  data: { role: 'operator' },
-} as const satisfies UserEvent;
+export const registrationAbandoned = anEvent(userCodec, 'RegistrationAbandoned', {});
+export const emailVerified = anEvent(userCodec, 'EmailVerified', { email_digest: digest });
+export const operatorGranted = anEvent(userCodec, 'PlatformRoleGranted', { role: 'operator' });
+export const operatorRevoked = anEvent(userCodec, 'PlatformRoleRevoked', { role: 'operator' });
 
 export const enrolmentId = '019b7d00-0000-7000-8000-000000000061';
 export const otherEnrolmentId = '019b7d00-0000-7000-8000-000000000062';
 export const totpSecret = sealedExample('a TOTP secret');
-export const totpEnrolled = {
-  type: 'TotpEnrolled',
-  data: { enrolment_id: enrolmentId, secret: totpSecret },
-} as const satisfies UserEvent;
+export const totpEnrolled = anEvent(userCodec, 'TotpEnrolled', {
+  enrolment_id: enrolmentId,
+  secret: totpSecret,
+});
 /** The TOTP step at the time of the first given event: RFC 6238 counts 30 s from 1970. */
 export const totpStep = 58_911_082;
-export const totpConfirmed = {
-  type: 'TotpConfirmed',
-  data: { enrolment_id: enrolmentId, step: totpStep },
-} as const satisfies UserEvent;
+export const totpConfirmed = anEvent(userCodec, 'TotpConfirmed', {
+  enrolment_id: enrolmentId,
+  step: totpStep,
+});
 
 export const newEmail = sealedExample('ada@example.net');
-export const emailChangeRequested = {
-  type: 'EmailChangeRequested',
-  data: {
-    change_id: changeId,
-    email: newEmail,
-    email_digest: otherDigest,
-    code_key_id: 'c1',
-    expires_at: '2026-01-02T03:14:05.000Z',
-  },
-} as const satisfies UserEvent;
-export const emailChanged = {
-  type: 'EmailChanged',
-  data: {
-    ...{ change_id: changeId, email: newEmail, email_digest: otherDigest, previous_email_digest: digest },
-    revert: { code_key_id: 'c1', until: '2026-01-05T03:05:05.000Z' },
-  },
-} as const satisfies UserEvent;
+export const emailChangeRequested = anEvent(userCodec, 'EmailChangeRequested', {
+  change_id: changeId,
+  email: newEmail,
+  email_digest: otherDigest,
+  code_key_id: 'c1',
+  expires_at: '2026-01-02T03:14:05.000Z',
+});
+export const emailChanged = anEvent(userCodec, 'EmailChanged', {
+  ...{ change_id: changeId, email: newEmail, email_digest: otherDigest, previous_email_digest: digest },
+  revert: { code_key_id: 'c1', until: '2026-01-05T03:05:05.000Z' },
+});

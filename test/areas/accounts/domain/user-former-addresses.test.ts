@@ -19,7 +19,7 @@ import {
 } from '../../../support/examples/user.js';
 import { given } from '../../../support/given/given.js';
 
-const until = new Date(emailChanged.data.revert.until);
+const until = new Date(emailChanged.data.revert?.until ?? 'none');
 const changed = [userRegistered, emailVerified, emailChangeRequested, emailChanged] as const;
 const revert: UserCommand = {
   type: 'RevertEmailChange',

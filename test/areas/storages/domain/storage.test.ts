@@ -8,6 +8,7 @@ import { storageAggregate } from '../../../../src/areas/storages/domain/storage/
 import { changeId, otherProjectId, otherTestId, projectId, testId } from '../../../support/examples/ids.js';
 import {
   activated,
+  candidate,
   candidateFailed,
   candidateStarted,
   candidateSucceeded,
@@ -165,7 +166,7 @@ test('Changes that come with a connection take effect together with it, or not a
     type: 'StorageTestStarted',
     data: {
       test_id: otherTestId,
-      candidate: { ...candidateStarted.data.candidate, name: 'Archive', base_path: 'old' },
+      candidate: { ...candidate, name: 'Archive', base_path: 'old' },
     },
   } as const;
   given(storageAggregate, ...activated)
