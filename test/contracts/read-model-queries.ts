@@ -134,6 +134,16 @@ export function readModelQueriesContract(test: TestFn, makeStore: MakeReadModelS
     t.deepEqual(await by('labels', 'y'), ['p3']);
   });
 
+  test.serial('A find by any of several values returns each document once, in pages', async (t) => {
+    const store = await withProjects(t);
+    const where = { field: 'members.user_id', anyOf: ['bob', 'ada', 'nobody'] };
+    t.deepEqual(await found(store, { where, limit: 10 }), ['p1', 'p2']);
+    t.deepEqual(await found(store, { where, limit: 1 }), ['p1']);
+    t.deepEqual(await found(store, { where, after: 'p1', limit: 10 }), ['p2']);
+    t.deepEqual(await found(store, { where, descending: true, limit: 10 }), ['p2', 'p1']);
+    t.deepEqual(await found(store, { where: { field: 'labels', anyOf: [] }, limit: 10 }), []);
+  });
+
   test.serial('A find returns a document once when a list contains the value twice', async (t) => {
     const store = await withProjects(t);
     await store.write(view, [wholeFold('p8', 0n, { members: [{ user_id: 'eve' }, { user_id: 'eve' }] })]);

@@ -31,6 +31,14 @@ export interface AssetReader {
    * which the service still deletes it; at most 10.
    */
   withObject(storageId: string, objectKey: string): Promise<readonly string[]>;
+  /**
+   * Returns which of the objects of a storage assets have, and which the service deletes. One call reads all of it.
+   * @param objectKeys at most 200
+   */
+  holding(
+    storageId: string,
+    objectKeys: readonly string[],
+  ): Promise<ReadonlyMap<string, 'already_an_asset' | 'being_deleted'>>;
   /** Lists the removed assets whose objects were to be deleted from the storage and are still there, newest first. */
   undeletedIn(storageId: string, page: Page): Promise<readonly UndeletedItem[]>;
 }
@@ -66,6 +74,21 @@ export function makeAssetReader({ views }: { readonly views: Views }): AssetRead
     },
     withObject: (storageId, objectKey) =>
       stored.ids({ where: { field: 'object_places', equals: objectPlace(storageId, objectKey) }, limit: 10 }),
+    holding: async (storageId, objectKeys) => {
+      const places = new Map(objectKeys.map((key) => [objectPlace(storageId, key), key]));
+      const where = { field: 'object_places', anyOf: [...places.keys()] };
+      const documents = await stored.find({ where, limit: objectKeys.length });
+      return new Map(
+        documents.flatMap((document) =>
+          document.body.object_places.flatMap((at) => {
+            const key = places.get(at);
+            return key === undefined
+              ? []
+              : [[key, isAsset(document) ? 'already_an_asset' : 'being_deleted'] as const];
+          }),
+        ),
+      );
+    },
     undeletedIn: async (storageId, page) => {
       const where = { field: 'deletes_in', equals: storageId };
       const documents = await stored.find({ where, descending: true, ...page });

@@ -21,9 +21,17 @@ export interface DocumentWrite {
 
 export type WriteOutcome = 'applied' | 'refused';
 
-/** Selects documents in order of id, without tombstones. `where` names an index of the collection. */
+export interface IndexedValue {
+  readonly field: string;
+  readonly equals: string;
+}
+
+/**
+ * Selects documents in order of id, without tombstones. `where` names an index of the collection. With `anyOf`, a document
+ * must have one of the values.
+ */
 export interface DocumentQuery {
-  readonly where?: { readonly field: string; readonly equals: string };
+  readonly where?: IndexedValue | { readonly field: string; readonly anyOf: readonly string[] };
   readonly after?: string;
   readonly descending?: boolean;
   readonly limit: number;
@@ -41,8 +49,10 @@ export interface OrderedQuery {
   readonly limit: number;
 }
 
-/** Selects by an index, in order of id. */
-export type IdQuery = DocumentQuery & Required<Pick<DocumentQuery, 'where'>>;
+/** Selects by one value of an index, in order of id. */
+export interface IdQuery extends Omit<DocumentQuery, 'where'> {
+  readonly where: IndexedValue;
+}
 
 /** Selects ids in another collection. */
 export type SelectingQuery = IdQuery & { readonly from: string };

@@ -163,7 +163,10 @@ function matches(query: DocumentQuery): (document: StoredDocument) => boolean {
       const order = compareUtf8(id, query.after);
       if (query.descending === true ? order >= 0 : order <= 0) return false;
     }
-    return query.where === undefined || holds(body, query.where.field.split('.'), query.where.equals);
+    const { where } = query;
+    if (where === undefined) return true;
+    const values = 'equals' in where ? [where.equals] : where.anyOf;
+    return values.some((value) => holds(body, where.field.split('.'), value));
   };
 }
 

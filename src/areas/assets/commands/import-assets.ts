@@ -56,8 +56,6 @@ export type ImportAssets = (input: ImportInput, context: CommandContext) => Prom
 
 /** The list may take 5 s before. A request has 15 s. */
 const workMs = 8_000;
-/** Objects that are looked up at once. */
-const atOnce = 20;
 
 interface ImportDeps extends Pick<AssetDeps, 'handler' | 'assets' | 'clock' | 'listObjects'> {
   readonly capacity: Pick<Capacity, 'adding'>;
@@ -80,16 +78,17 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
     const added: AssetResource[] = [];
     const skipped: SkippedObject[] = [];
     let last: string | null = null;
-    for (let from = 0; from < objects.length; from += atOnce) {
-      const some = objects.slice(from, from + atOnce);
-      const judged = await Promise.all(some.map((object) => judge(opened, input, object)));
-      for (const one of judged) {
-        if (clock.now().getTime() > endMs && last !== null) return { added, skipped, next: last };
-        const found = 'reason' in one ? one : await addOne(one, { payerId, context, added });
-        if ('reason' in found) skipped.push({ object_key: found.object_key, reason: found.reason });
-        else added.push(found);
-        last = one.key;
-      }
+    const judged = objects.map((object) => judge(opened, input, object));
+    const possible = judged.flatMap((one) => ('reason' in one ? [] : [one.description.object_key]));
+    // One call for the page: an import that is repeated costs a list, and not a read for each object.
+    const known =
+      possible.length === 0 ? new Map<string, never>() : await assets.holding(storageId, possible);
+    for (const one of judged) {
+      if (clock.now().getTime() > endMs && last !== null) return { added, skipped, next: last };
+      const found = 'reason' in one ? one : await addUnless(known, one, { payerId, context, added });
+      if ('reason' in found) skipped.push({ object_key: found.object_key, reason: found.reason });
+      else added.push(found);
+      last = one.key;
     }
     return { added, skipped, next: isCut ? last : null };
   };
@@ -107,12 +106,12 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
     return answer;
   }
 
-  /** Returns the description of the new asset, or why there is none. */
-  async function judge(
+  /** Returns the description of the new asset, or why there can be none. */
+  function judge(
     { storage }: OpenedStorage,
     { projectId, storageId }: ImportInput,
     object: ListedObject,
-  ): Promise<NewAsset | (SkippedObject & { readonly key: string })> {
+  ): NewAsset | (SkippedObject & { readonly key: string }) {
     const { provider, base_path: basePath } = storage.configuration;
     const { key, size } = object;
     const object_key = key.slice(wholeKey(basePath, '').length);
@@ -124,8 +123,6 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
     const facts = { name, object_key, media_type, size, renditions: [] };
     try {
       const checked = checkAssetFacts(facts, keyRuleOf(provider, basePath));
-      const held = await heldBy(projectId, storageId, object_key);
-      if (held !== null) return skip(held);
       return { key, object, description: { project_id: projectId, storage_id: storageId, ...checked } };
     } catch (error) {
       if (isRejection<InvalidRequest>(error, 'invalid_request')) return skip('key_not_possible');
@@ -133,10 +130,14 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
     }
   }
 
-  async function heldBy(projectId: string, storageId: string, objectKey: string): Promise<SkipReason | null> {
-    const holders = await assets.withObject(storageId, objectKey);
-    if (holders.length === 0) return null;
-    return (await assets.findMany(projectId, holders)).size > 0 ? 'already_an_asset' : 'being_deleted';
+  async function addUnless(
+    known: ReadonlyMap<string, SkipReason>,
+    one: NewAsset,
+    page: Page,
+  ): Promise<AssetResource | SkippedObject> {
+    const { object_key } = one.description;
+    const reason = known.get(object_key);
+    return reason === undefined ? addOne(one, page) : { object_key, reason };
   }
 
   async function addOne(

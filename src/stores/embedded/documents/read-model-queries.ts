@@ -113,11 +113,19 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
         );
       }
       assertIndexed(collection, where.field);
-      const found = select(
-        `${indexedDocuments} WHERE index_entries.collection = ${collectionNumber} AND field = ? AND value = ?`,
-        [collection, where.field, where.equals],
-        { ...page, order: 'index_entries.id' },
-      );
+      const found =
+        'equals' in where
+          ? select(
+              `${indexedDocuments} WHERE index_entries.collection = ${collectionNumber} AND field = ? AND value = ?`,
+              [collection, where.field, where.equals],
+              { ...page, order: 'index_entries.id' },
+            )
+          : select(
+              `documents WHERE collection = ${collectionNumber} AND id IN (SELECT id FROM index_entries
+               WHERE collection = ${collectionNumber} AND field = ? AND value IN (SELECT value FROM json_each(?)))`,
+              [collection, collection, where.field, JSON.stringify(where.anyOf)],
+              page,
+            );
       for (const { body } of found) assertHas(body, where);
       return found;
     },
@@ -215,8 +223,9 @@ function toDocuments(row: DocumentsRow | undefined): StoredDocument[] {
 }
 
 /** Checks that a document belongs to the index entry that led to it. @throws StoreDamaged */
-function assertHas(body: JsonObject | null, { field, equals }: NonNullable<DocumentQuery['where']>): void {
-  if (!indexValues(body, field).has(equals)) {
+function assertHas(body: JsonObject | null, where: NonNullable<DocumentQuery['where']>): void {
+  const values = indexValues(body, where.field);
+  if (!('equals' in where ? [where.equals] : where.anyOf).some((value) => values.has(value))) {
     throw damage(readModelsFormat, 'an index names a document that does not belong to it');
   }
 }

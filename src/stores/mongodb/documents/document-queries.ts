@@ -237,8 +237,8 @@ function foundAt(place: number): string {
   return `found${place}`;
 }
 
-function holding(where: { readonly field: string; readonly equals: string }): StringId {
-  return { [storedPath(where.field)]: { $eq: where.equals } };
+function holding(where: NonNullable<DocumentQuery['where']>): StringId {
+  return { [storedPath(where.field)]: 'equals' in where ? { $eq: where.equals } : { $in: [...where.anyOf] } };
 }
 
 function idOrder(descending: boolean): Record<string, 1 | -1> {

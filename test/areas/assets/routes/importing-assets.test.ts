@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { ListObjects } from '../../../../src/areas/storages/bucket/objects/list-objects.js';
+import { countingReads } from '../../../support/clients/counting-reads.js';
 import { startTestService } from '../../../support/servers/http-service.js';
 
 interface Imported {
@@ -164,4 +165,40 @@ test('Two imports of a bucket at once make one asset of each object', async (t) 
     30,
   );
   t.true(pages.every(({ skipped }) => skipped.every(({ reason }) => reason === 'already_an_asset')));
+});
+
+test('An import of known objects costs one call that returns their assets', async (t) => {
+  const objects = Array.from({ length: 200 }, (_, index) => ({
+    ...{ key: `${String(index).padStart(3, '0')}.mp4`, size: 1, entity_tag: 'a-tag' },
+  }));
+  const { wrapDocuments, costOf } = countingReads();
+  const service = await startTestService(t, {
+    storeOptions: { wrapDocuments },
+    buckets: {
+      listObjects: ({ limit }) =>
+        Promise.resolve({ kind: 'listed', objects: objects.slice(0, limit), isCut: false }),
+    },
+  });
+  const owner = await service.signUp('owner');
+  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
+  const bucket = { name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' };
+  const credentials = { access_key: 'a-key', secret_key: 'a-secret' };
+  const bound = await service.post(`${at}/storages`, { ...bucket, credentials }, owner);
+  const { id: storage_id } = bound.json as { id: string };
+  const page = (limit: number) => service.post(`${at}/assets/import`, { storage_id, limit }, owner);
+  t.is(((await page(200)).json as Imported).added.length, 200);
+
+  const [one, all] = [await costOf(() => page(1)), await costOf(() => page(200))];
+  t.deepEqual({ calls: all.calls - one.calls, read: all.read - one.read }, { calls: 0, read: 199 });
+  const removed = await service.get(`${at}/assets?limit=1`, owner);
+  const [asset] = (removed.json as { items: readonly { id: string; object_key: string }[] }).items;
+  const { status } = await service.ask(`${at}/assets/${asset?.id}?object=delete`, {
+    method: 'DELETE',
+    headers: owner,
+  });
+  t.is(status, 204);
+  const { skipped } = (await page(200)).json as Imported;
+  const reasons = new Map(skipped.map(({ object_key, reason }) => [object_key, reason]));
+  t.is(reasons.get(String(asset?.object_key)), 'being_deleted');
+  t.is(skipped.filter(({ reason }) => reason === 'already_an_asset').length, 199);
 });
