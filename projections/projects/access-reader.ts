@@ -16,6 +16,7 @@ export interface SessionIds {
 
 export interface ApiKeyAccess {
   readonly keyId: string;
+  readonly issuedBy: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date;
   /** The project of the key. */
@@ -58,8 +59,8 @@ export function makeAccessReader({ views }: { readonly views: Views }): AccessRe
       const [document] = await projects.find({ where, limit: 1 });
       const key = document?.body.api_keys.find((entry) => entry.digest === digest);
       if (document === undefined || key === undefined) return null;
-      const { id: keyId, scopes, expires_at } = key;
-      return { keyId, scopes, expiresAt: new Date(expires_at), project: projectAccessOf(document) };
+      const { id: keyId, issued_by: issuedBy, scopes, expires_at } = key;
+      return { keyId, issuedBy, scopes, expiresAt: new Date(expires_at), project: projectAccessOf(document) };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type Availability, makeWakefulSleep } from '../../observing/stores/availability.js';
 import type { Config } from '../../config/config.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
+import { countingStore } from '../../event-sourcing/ports/returned.js';
 import { loadKeys, readKeySettings } from '../../keys/rings/key-rings.js';
 import type { Log } from '../../log.js';
 import { checkConnections } from './connections.js';
@@ -74,8 +75,10 @@ export async function openWatchedStores(
   };
   const stores: Stores = {
     ...opened,
-    eventStore: watchStore(storeMetrics.events(opened.eventStore), availability.eventStore),
-    readModelStore: watchStore(storeMetrics.readModels(opened.readModelStore), availability.readModels),
+    eventStore: countingStore(watchStore(storeMetrics.events(opened.eventStore), availability.eventStore)),
+    readModelStore: countingStore(
+      watchStore(storeMetrics.readModels(opened.readModelStore), availability.readModels),
+    ),
     stateStore: watchStore(storeMetrics.state(opened.stateStore), availability.state),
   };
   return {

@@ -6,6 +6,7 @@ import {
   projectAccess,
   publicAccess,
   sessionAccess,
+  visitorAccess,
   type Policy,
 } from './access.js';
 
@@ -152,12 +153,12 @@ const matrix = {
   listShareAccesses: projectAccess({ ...reads, apiKey: 'share:read' }),
   // It opens the share, so readers do not get it.
   getShareQrCode: projectAccess({ ...managesShares, auditors: 'forbidden' }),
-  describeShare: publicAccess,
-  verifyShare: publicAccess,
-  renewShareMedia: publicAccess,
-  getSharePage: publicAccess,
+  describeShare: visitorAccess,
+  verifyShare: visitorAccess,
+  renewShareMedia: visitorAccess,
+  getSharePage: visitorAccess,
   // The URL carries a token of this service.
-  getPlaylist: publicAccess,
+  getPlaylist: visitorAccess,
 
   // Plans and orders (docs/design.md#plans-and-orders). Prices are public. Only the buyer sees an order.
   listPlans: publicAccess,

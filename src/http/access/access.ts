@@ -25,12 +25,16 @@ export interface SessionCaller extends Caller<'session'> {
 }
 export interface ApiKeyCaller extends Caller<'api_key'> {
   readonly keyId: string;
+  /** The user who answers for the key. */
+  readonly issuedBy: string;
   readonly projectId: string;
   readonly scopes: readonly string[];
 }
 
 export interface PublicPolicy {
   readonly kind: 'public';
+  /** Whether the work of a request is charged to its client. Sign-ins have limits for themselves, so no neighbour uses them up. */
+  readonly isCharged?: true;
 }
 
 /** Admits a signed-in user whose session may carry out the action (docs/design.md#fresh-authentication). */
@@ -96,6 +100,7 @@ export interface Grants {
 }
 
 export const publicAccess: PublicPolicy = { kind: 'public' };
+export const visitorAccess: PublicPolicy = { kind: 'public', isCharged: true };
 export const agentAccess: AgentPolicy = { kind: 'agent' };
 export const operatorAccess: OperatorPolicy = { kind: 'operator', action: 'operate' };
 export const auditorAccess: AuditorPolicy = { kind: 'auditor', action: 'audit' };
@@ -113,6 +118,11 @@ export const projectAccess = (
   action: 'use',
   ...policy,
 });
+
+/** Returns whether the work of requests is charged: to users, to the issuers of API keys, and to the clients of visitors. */
+export function chargesWork(policy: Policy): boolean {
+  return policy.kind === 'public' ? policy.isCharged === true : policy.kind !== 'agent';
+}
 
 export function isAuditor({ platformRoles }: SessionCaller): boolean {
   return platformRoles.includes('auditor');

@@ -90,11 +90,12 @@ export function makeAuthenticator({
       if (found === null || found.expiresAt <= clock.now()) {
         throw unauthorized('the API key is not valid');
       }
-      const { keyId, scopes, project } = found;
+      const { keyId, issuedBy, scopes, project } = found;
       const caller: ApiKeyCaller = {
         kind: 'api_key',
         actor: `key:${keyId}`,
         keyId,
+        issuedBy,
         projectId: project.id,
         scopes,
       };

@@ -23,8 +23,11 @@ import {
 } from './credentials.js';
 import { HttpError } from '../replies/http-error.js';
 import { makeLru } from '../../kit/lru.js';
+import { ipBuckets } from '../../security/rates/client-ip.js';
+import type { RateKey } from '../../security/rates/rate-limit.js';
 import { takeOne, type Limiter, type NoteAllowance, withWrongOnesLimited } from './limits.js';
 import type { TakeTurn } from './turns.js';
+import type { ChargeWork } from './work.js';
 
 export type PathParams = Readonly<Record<string, string>>;
 
@@ -39,6 +42,7 @@ export interface GateRequest extends Pick<IncomingMessage, 'headers'> {
   readonly takeTurn: TakeTurn;
   /** Receives what each limit of the caller still allows. */
   readonly noteAllowance: NoteAllowance;
+  readonly chargeWork: ChargeWork;
 }
 
 /** Applies a route's policy to a request. `readPath` parses the ids of the path, whose check comes after 401. */
@@ -96,6 +100,7 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     if (key !== null) {
       const authenticated = await checkApiKey(key, request.client, at);
       request.noteAllowance(takeOne(limiter, 'api_key', authenticated.caller.keyId));
+      request.chargeWork('work_user', authenticated.caller.issuedBy);
       return authenticated;
     }
     const token = bearerToken(request);
@@ -103,14 +108,15 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     const authenticated = await authenticator.session(token, at);
     request.noteAllowance(takeOne(limiter, 'session', authenticated.caller.sessionId));
     request.noteAllowance(takeOne(limiter, 'user', authenticated.caller.userId));
+    request.chargeWork('work_user', authenticated.caller.userId);
     return authenticated;
   };
 
   const gates: GateByKind = {
-    public: (_policy, _request, readPath) => ({
-      grant: { caller: { kind: 'anonymous', actor: 'anonymous' } },
-      params: readPath(),
-    }),
+    public: ({ isCharged }, { client, chargeWork }, readPath) => {
+      if (isCharged === true) chargeWork('work_user', ipBuckets(client));
+      return { grant: { caller: { kind: 'anonymous', actor: 'anonymous' } }, params: readPath() };
+    },
 
     // Agents poll, and their secret is mostly checked at once. So their gate makes a promise only when it has to wait.
     agent: (_policy, request, readPath) => {
@@ -164,6 +170,7 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       const params = path.read();
       if (policy.apiKey === 'refused') refuseKey(caller);
       const project = enter(policy, caller, found, clock.now());
+      request.chargeWork('work_project', sharesOf(project.id, caller));
       if (caller.kind === 'session') {
         if (project.requireTwoFactor) requireGuarded('enter_guarded_project', caller, clock.now());
         requireGuarded(policy.action, caller, clock.now());
@@ -178,6 +185,15 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     },
   };
   return (policy, request, readPath) => gates[policy.kind](policy, request, readPath);
+}
+
+/** A person has at most half of a project's work, so that no member keeps out the others. */
+function sharesOf(projectId: string, caller: SessionCaller | ApiKeyCaller): RateKey {
+  const userId = caller.kind === 'session' ? caller.userId : caller.issuedBy;
+  return [
+    { key: projectId, factor: 1 },
+    { key: `${projectId}/${userId}`, factor: 0.5 },
+  ];
 }
 
 /** Reads the path before the caller is known, so that one call reads the project too. Its error comes after 401. */

@@ -1,15 +1,10 @@
 import { z } from 'zod';
 import { errorStatus, type ErrorCode } from '../replies/error-codes.js';
+import { chargesWork } from '../access/access.js';
 import type { Route } from '../route.js';
 import { needOf, noFactors } from '../../areas/accounts/domain/guard.js';
 
-const ofToken = [
-  'unauthorized',
-  'invalid_token',
-  'token_expired',
-  'two_factor_required',
-  'rate_limited',
-] as const;
+const ofToken = ['unauthorized', 'invalid_token', 'token_expired', 'two_factor_required'] as const;
 
 const ofAccess: Readonly<Record<Route['access']['kind'], readonly ErrorCode[]>> = {
   public: [],
@@ -60,7 +55,7 @@ function ofShell(route: Route): readonly ErrorCode[] {
   if (route.always !== true) codes.push(...ofStores(route));
   codes.push(...ofBody(route));
   if (needsFreshSignIn(route)) codes.push('reauthentication_required');
-  if (route.limit !== undefined) codes.push('rate_limited');
+  if (route.limit !== undefined || chargesWork(route.access)) codes.push('rate_limited');
   codes.push(...ofRepetition(route));
   if (route.ifMatch === true) codes.push('precondition_failed');
   if (route.access.kind === 'project') {

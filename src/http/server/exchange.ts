@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
 import { checkEach, invalid } from '../../validation/invalid-request.js';
-import type { AccessKind, Grants } from '../access/access.js';
+import { type AccessKind, type Grants, chargesWork } from '../access/access.js';
 import { internalError, toHttpError } from '../replies/error-reply.js';
 import { matchesNone, revisionWanted } from '../replies/etag.js';
 import { userAgentOf } from '../access/user-agent.js';
@@ -25,6 +25,7 @@ import type { MadeBefore, RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
 import type { TakeTurn } from '../access/turns.js';
+import { beginWork, type ChargeWork } from '../access/work.js';
 import { makeQueryParser, validate, validatePath } from '../body/validate.js';
 
 /** Visible ASCII. */
@@ -52,18 +53,23 @@ export function makeExchange<
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
 
-  // Only users and API keys take turns.
-  if (access.kind === 'public' || access.kind === 'agent') return (ctx) => exchange(ctx, noTurn);
+  if (!chargesWork(access)) return (ctx) => exchange(ctx, noTurn, noCharge);
   return async (ctx) => {
     const turn = shell.turns.of(ctx.res);
+    const work = beginWork(shell.limiter);
     try {
-      await exchange(ctx, turn.take);
+      await work.run(() => exchange(ctx, turn.take, work.charge));
     } finally {
       turn.end();
+      work.end();
     }
   };
 
-  async function exchange(ctx: RouterContext<HttpState>, takeTurn: TakeTurn): Promise<void> {
+  async function exchange(
+    ctx: RouterContext<HttpState>,
+    takeTurn: TakeTurn,
+    chargeWork: ChargeWork,
+  ): Promise<void> {
     ctx.state.route = spec.path;
     const noteAllowance: NoteAllowance = (allowance) => {
       if (allowance !== null) ctx.state.allowance = nearerToRefusal(ctx.state.allowance, allowance);
@@ -77,7 +83,7 @@ export function makeExchange<
     // 2. Authentication 401 with the turn of the caller 429, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
-      { headers: ctx.req.headers, client: ctx.state.client, takeTurn, noteAllowance },
+      { headers: ctx.req.headers, client: ctx.state.client, takeTurn, noteAllowance, chargeWork },
       () => noParams ?? validatePath(request.params, ctx.params, badId),
     );
     ctx.state.actor = grant.caller.actor;
@@ -161,8 +167,9 @@ export function makeExchange<
   }
 }
 
-/** The callers without an account have no places to wait for. */
+/** Agents and sign-ins have no places to wait for, and are charged for no work. */
 const noTurn: TakeTurn = () => undefined;
+const noCharge: ChargeWork = () => undefined;
 
 /** @throws HttpError 400 */
 function makeBodyParser<Body>(schema: z.ZodType<Body>): (content: unknown) => Body {

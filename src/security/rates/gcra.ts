@@ -29,8 +29,9 @@ export function gcraCount(
   { limit, seconds }: RateLimit,
   arrivalMs: number | undefined,
   nowMs: number,
+  times = 1,
 ): number {
-  return Math.max(arrivalMs ?? nowMs, nowMs) + (seconds * 1_000) / limit;
+  return Math.max(arrivalMs ?? nowMs, nowMs) + (times * seconds * 1_000) / limit;
 }
 
 /** What a limit still allows. */

@@ -30,6 +30,8 @@ export const defaultLimits = {
   session: { limit: 600, seconds: 60 },
   user: { limit: 1200, seconds: 60 },
   api_key: { limit: 600, seconds: 60 },
+  work_user: { limit: 120_000, seconds: 60 },
+  work_project: { limit: 240_000, seconds: 60 },
 } as const satisfies Record<string, NamedLimit>;
 
 export type LimitName = keyof typeof defaultLimits;
@@ -68,6 +70,10 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   session: 'requests of one session',
   user: 'requests of all sessions of one user together',
   api_key: 'requests with one API key',
+  work_user:
+    'documents and events that stores return to the requests of one user, with the API keys that the user issued; for visitors of shares and players of playlists, of a client',
+  work_project:
+    'the same of all requests for one project by its members and API keys; half of it for one user, with the API keys that the user issued',
 };
 
 /** Returns the defaults with changes by name. @throws Error that names the unknown limits */

@@ -50,6 +50,8 @@ export interface RateLimiter<Name extends string> {
   check(name: Name, key: RateKey): RateVerdict;
   /** Judges an attempt and counts none. */
   probe(name: Name, key: RateKey): RateVerdict;
+  /** Counts an amount that is known only afterwards. It may exceed the limit, which then refuses for longer. */
+  charge(name: Name, key: RateKey, amount: number): void;
   /**
    * Reserves a place for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
    * reserved place counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
@@ -112,7 +114,8 @@ export function makeRateLimiter<Name extends string>({
     if (typeof key === 'string') return [{ id: idOf(name, key), limit: limits[name] }];
     return key.map(({ key: text, factor }) => ({
       id: idOf(name, text),
-      limit: { limit: limit * factor, seconds },
+      // A part of a small limit still allows one attempt.
+      limit: { limit: Math.max(1, limit * factor), seconds },
     }));
   }
 
@@ -156,6 +159,12 @@ export function makeRateLimiter<Name extends string>({
       return { allowed: true, retryAfterSeconds: 0, allowance: count(name, cells, nowMs) };
     },
     keys: () => ({ closed: closedTable.size(), open: openTable.size() }),
+    charge: (name, key, amount) => {
+      const nowMs = steadyMsOf(clock);
+      const [table, cells] = [tableOf(name), cellsOf(name, key)];
+      table.makeRoom(cells.length, nowMs);
+      for (const { id, limit } of cells) table.set(id, gcraCount(limit, table.get(id), nowMs, amount));
+    },
     probe: (name, key) => judge(name, cellsOf(name, key), steadyMsOf(clock)),
     reserve: (claims) => {
       const nowMs = steadyMsOf(clock);

@@ -121,7 +121,7 @@ async function startWith(
       Promise.resolve(
         digest === keyDigest
           ? {
-              keyId: 'k1',
+              ...{ keyId: 'k1', issuedBy: 'issuer' },
               project: { ...project, ...world.project },
               scopes: world.keyScopes ?? ['storage:read'],
               expiresAt: world.keyExpiresAt ?? later,
@@ -407,7 +407,7 @@ test('A client that sends wrong API keys is refused after 60 in a minute, and a 
           return Promise.resolve(
             isRight
               ? {
-                  keyId: 'k',
+                  ...{ keyId: 'k', issuedBy: 'issuer' },
                   scopes: [],
                   expiresAt: new Date('2030-01-01'),
                   project: exampleProject({}),

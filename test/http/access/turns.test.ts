@@ -70,7 +70,8 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequestsPe
       }),
     apiKey: (digest) => {
       arrived += 1;
-      return Promise.resolve({ keyId: digest, project, scopes: ['storage:read'], expiresAt: later });
+      const key = { keyId: digest, issuedBy: 'issuer', project, scopes: ['storage:read'] };
+      return Promise.resolve({ ...key, expiresAt: later });
     },
   };
   const http = await startTestHttp(t, {

@@ -71,6 +71,7 @@ async function refusalOf({ access, guards }: Route, stale: SessionCaller): Promi
       client: '192.0.2.1',
       takeTurn: () => Promise.resolve(),
       noteAllowance: () => undefined,
+      chargeWork: () => undefined,
     };
     await gate(access, request, () => ({ projectId: userId }));
     if (guards !== undefined) requireGuarded('change_owners', stale, clock.now());
