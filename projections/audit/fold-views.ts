@@ -13,36 +13,63 @@ export interface FoldedViews {
   readonly set_apart: Record<string, { revision: number | null; reason: string }>;
 }
 
+/** A fold of the first events of a stream. */
+export interface ViewsFold {
+  readonly add: (event: StoredEvent) => void;
+  readonly folded: () => FoldedViews;
+}
+
+interface ViewFold {
+  readonly view: AnyProjection;
+  document: StoredDocument | null;
+  reason: string | null;
+}
+
 /**
- * Folds the first events of a stream through each view of its category. Totals over many streams are no such view. At an
- * event that this version cannot decode, a document stays as it was before: docs/design.md#undecodable-events.
+ * Begins to fold a stream through each view of its category. Totals over many streams are no such view. At an event that this
+ * version cannot decode, a document stays as it was before: docs/design.md#undecodable-events.
  */
+export function beginViewsFold(projections: readonly AnyProjection[], stream: string): ViewsFold {
+  const category = parseStreamName(stream)?.category;
+  const folds = projections
+    .filter((candidate) => candidate.category === category)
+    .map((view): ViewFold => ({ view, document: null, reason: null }));
+  return {
+    add: (event) => {
+      for (const fold of folds) addTo(fold, event);
+    },
+    folded: () => {
+      const folded: FoldedViews = { views: {}, set_apart: {} };
+      for (const { view, document, reason } of folds) {
+        folded.views[view.name] = document?.body ?? null;
+        if (reason === null) continue;
+        folded.set_apart[view.name] = {
+          revision: document === null ? null : Number(document.revision),
+          reason,
+        };
+      }
+      return folded;
+    },
+  };
+}
+
+/** Folds all of a stream at once. */
 export function foldViews(
   projections: readonly AnyProjection[],
   stream: string,
   events: readonly StoredEvent[],
 ): FoldedViews {
-  const category = parseStreamName(stream)?.category;
-  const folded: FoldedViews = { views: {}, set_apart: {} };
-  for (const view of projections.filter((candidate) => candidate.category === category)) {
-    const { document, reason } = fold(view, events);
-    folded.views[view.name] = document?.body ?? null;
-    if (reason === null) continue;
-    folded.set_apart[view.name] = { revision: document === null ? null : Number(document.revision), reason };
-  }
-  return folded;
+  const fold = beginViewsFold(projections, stream);
+  for (const event of events) fold.add(event);
+  return fold.folded();
 }
 
-function fold(
-  view: AnyProjection,
-  events: readonly StoredEvent[],
-): { readonly document: StoredDocument | null; readonly reason: string | null } {
-  let document: StoredDocument | null = null;
+function addTo(fold: ViewFold, event: StoredEvent): void {
+  if (fold.reason !== null) return;
   try {
-    for (const event of events) document = evolveDocument(view, document, event);
-    return { document, reason: null };
+    fold.document = evolveDocument(fold.view, fold.document, event);
   } catch (error) {
     if (!(error instanceof UndecodableEvent)) throw error;
-    return { document, reason: error.message };
+    fold.reason = error.message;
   }
 }

@@ -5,10 +5,10 @@ import type {
   Moment,
 } from '../../src/areas/audit/history/history.js';
 import type { ProjectOf } from '../../src/areas/audit/history/project-of.js';
-import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
+import { elementsOfEvent, type Pace, processPace } from '../../src/kit/pace.js';
 import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
-import { foldViews } from './fold-views.js';
+import { beginViewsFold, type FoldedViews } from './fold-views.js';
 import type { AuditEventResource, AuditStreamResource } from './resource.js';
 import { wordsOf } from './words/words.js';
 
@@ -29,7 +29,7 @@ export interface AuditReader {
     size: number,
   ): Promise<{ readonly items: readonly AuditEventResource[]; readonly next: number | null }>;
   /**
-   * Folds a stream's events up to a moment: see `foldViews`. Returns null if the stream did not exist then.
+   * Folds a stream's events up to a moment: see `beginViewsFold`. Returns null if the stream did not exist then.
    * @param at an index must be below `size`
    */
   streamAsOf(stream: string, at: Moment, size: number): Promise<AuditStreamResource | null>;
@@ -45,11 +45,13 @@ export function makeAuditReader({
   eventStore,
   projectOf,
   views,
+  pace = processPace,
 }: {
   readonly history: AuditHistory;
   readonly eventStore: Pick<EventStore, 'read'>;
   readonly projectOf: ProjectOf;
   readonly views: readonly AnyProjection[];
+  readonly pace?: Pace;
 }): AuditReader {
   return {
     events: async ({ terms, from, to, before = Infinity, limit }, size) => {
@@ -64,8 +66,7 @@ export function makeAuditReader({
       const index = 'index' in at ? at.index : await history.indexAt(at.time, size);
       const revision = index === null ? null : await history.revisionAt(stream, index, size);
       if (index === null || revision === null) return null;
-      const events = await readUpTo(stream, revision);
-      return { stream, index, revision: Number(revision), ...foldViews(views, stream, events) };
+      return { stream, index, revision: Number(revision), ...(await foldUpTo(stream, revision)) };
     },
     projectAt: async (index, size) => projectOf(await history.locate(index, size)),
   };
@@ -96,15 +97,20 @@ export function makeAuditReader({
     };
   }
 
-  async function readUpTo(stream: string, revision: bigint): Promise<readonly StoredEvent[]> {
-    const events: StoredEvent[] = [];
-    for (let left = Number(revision) + 1; left > 0;) {
-      const limit = Math.min(streamPage, left);
-      const page = await eventStore.read(stream, { from: BigInt(events.length), limit });
+  /** Reads page by page and yields between events: no stream has a bound. */
+  async function foldUpTo(stream: string, revision: bigint): Promise<FoldedViews> {
+    const fold = beginViewsFold(views, stream);
+    for (let next = 0n; next <= revision;) {
+      const limit = Math.min(streamPage, Number(revision - next) + 1);
+      const page = await eventStore.read(stream, { from: next, limit });
       if (page.length === 0) break;
-      events.push(...page);
-      left -= page.length;
+      for (const event of page) {
+        const turn = pace.spend({ bytes: 0, elements: elementsOfEvent });
+        if (turn !== undefined) await turn;
+        fold.add(event);
+      }
+      next += BigInt(page.length);
     }
-    return events;
+    return fold.folded();
   }
 }

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { makeLru } from '../../kit/lru.js';
-import { type Pace, processPace } from '../../kit/pace.js';
+import { elementsOfEvent, type Pace, processPace } from '../../kit/pace.js';
 import { foldEvent, makeMessage, type MessageFold, needsAll, type WebhookMessage } from './make-message.js';
 
 /**
@@ -14,8 +14,6 @@ export type MessageOf = (event: StoredEvent) => Promise<WebhookMessage>;
 /** Streams whose folds an endpoint keeps. */
 const keptMax = 200;
 const pageSize = 500;
-/** To decode an event takes as long as to read some lines of outside data. */
-const linesOfEvent = 20;
 
 export function makeMessageOf(eventStore: Pick<EventStore, 'read'>, pace: Pace = processPace): MessageOf {
   const kept = makeLru<MessageFold>(keptMax);
@@ -47,7 +45,7 @@ export function makeMessageOf(eventStore: Pick<EventStore, 'read'>, pace: Pace =
       if (page.length < limit)
         throw new StoreUnavailable('the log does not return all events before an event');
       for (const event of page) {
-        const turn = pace.spend({ bytes: 0, elements: linesOfEvent });
+        const turn = pace.spend({ bytes: 0, elements: elementsOfEvent });
         if (turn !== undefined) await turn;
         fold = foldEvent(fold, event);
       }

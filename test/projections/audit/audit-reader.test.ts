@@ -3,7 +3,9 @@ import { projectOfFirstEvent } from '../../../projections/audit/project-of-first
 import { makeAuditReader } from '../../../projections/audit/reader.js';
 import { wordsOf } from '../../../projections/audit/words/words.js';
 import { projections } from '../../../projections/index.js';
+import { makePace } from '../../../src/kit/pace.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
+import { makeAuditEvent } from '../../support/audit/audit-scene.js';
 import { makeEveryEvent } from '../../support/audit/every-event-log.js';
 import { givenHistory } from '../../support/audit/history-scene.js';
 import { everyEvent } from '../../support/examples/every-event.js';
@@ -49,6 +51,25 @@ test('A stream as of a random place is the plain fold of its events up to there,
     );
   }
   t.deepEqual([...seen].sort(), projections.map(({ name }) => name).sort(), 'every view was compared');
+});
+
+test('A long stream is folded with yields to other work', async (t) => {
+  const scene = await givenHistory(16, 601, async (eventStore, random) => {
+    const events = Array.from({ length: 601 }, (_, n) => makeAuditEvent(random, n));
+    await eventStore.append('asset-long', 'no-stream', events);
+  });
+  let yields = 0;
+  const pace = makePace((next) => {
+    yields += 1;
+    setImmediate(next);
+  });
+  const found = await makeAuditReader({ ...scene, views: [], pace }).streamAsOf(
+    'asset-long',
+    { index: 600 },
+    601,
+  );
+  t.is(found?.revision, 600);
+  t.true(yields >= 12, `${yields} yields`);
 });
 
 test('A stream without views is found with its revision, and an unknown one is not', async (t) => {

@@ -18,22 +18,21 @@ export function filterTerm(kind: TermKind, value: string): string {
 export function makeFilter(terms: Iterable<string>): Buffer {
   const filter = Buffer.alloc(filterBytes);
   for (const term of terms) {
-    const digest = hash('sha256', term, 'buffer');
-    for (let at = 0; at < bitsPerTerm; at += 1) {
-      const bit = bitOf(digest, at);
-      filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
-    }
+    for (const bit of bitsOf(term)) filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
   }
   return filter;
 }
 
-/** Returns whether the filter may contain a term: false is certain. */
-export function mayContain(filter: Buffer, term: string): boolean {
-  const digest = hash('sha256', term, 'buffer');
-  const bits = Array.from({ length: bitsPerTerm }, (_, at) => bitOf(digest, at));
-  return bits.every((bit) => ((filter[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0);
+/** Makes the check whether a filter may contain all of the terms: false is certain. */
+export function makeMayContain(terms: readonly string[]): (filter: Buffer) => boolean {
+  const bits = terms.flatMap(bitsOf);
+  return (filter) => bits.every((bit) => ((filter[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0);
 }
 
-function bitOf(digest: Buffer, at: number): number {
-  return digest.readUInt16BE(at * 2) % (filterBytes * 8);
+function bitsOf(term: string): readonly number[] {
+  const digest = hash('sha256', term, 'buffer');
+  return Array.from(
+    { length: bitsPerTerm },
+    (_, place) => digest.readUInt16BE(place * 2) % (filterBytes * 8),
+  );
 }
