@@ -1,16 +1,18 @@
+import { readJsonInTurns } from '../../../kit/read-json.js';
+
 /** A JSON object from outside, with unchecked fields. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 const earliestMs = Date.parse('0000-01-01T00:00:00.000Z');
 const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Making one takes longer than its work on a callback. */
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Parses a JSON object (UTF-8). Returns null for anything else. Call it only for bytes with a valid signature. */
-export function parseJsonObject(bytes: Buffer): Fields | null {
+/**
+ * Reads a JSON object (UTF-8), with yields to other work. Returns null for anything else. Call it only for bytes with a valid
+ * signature.
+ */
+export async function readJsonObject(bytes: Buffer): Promise<Fields | null> {
   try {
-    const value: unknown = JSON.parse(utf8.decode(bytes));
+    const value = await readJsonInTurns(bytes);
     return isFields(value) ? value : null;
   } catch {
     // Not UTF-8 or not JSON.

@@ -1,5 +1,5 @@
 import type { OutgoingReply } from '../../../outgoing/outgoing-http.js';
-import { type Fields, parseJsonObject, textAt } from './parsing.js';
+import { type Fields, readJsonObject, textAt } from './parsing.js';
 import { PlatformError } from './payment-maker.js';
 
 /**
@@ -7,8 +7,11 @@ import { PlatformError } from './payment-maker.js';
  * @param codePaths where an error reply has its code, the best first
  * @throws PlatformError refused, unavailable, outcome_unknown
  */
-export function fieldsOfReply({ status, body }: OutgoingReply, codePaths: readonly string[]): Fields {
-  const fields = parseJsonObject(body);
+export async function fieldsOfReply(
+  { status, body }: OutgoingReply,
+  codePaths: readonly string[],
+): Promise<Fields> {
+  const fields = await readJsonObject(body);
   if (status >= 200 && status < 300) return fields ?? unreadableReply();
   throw refusalOf(
     status,

@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import type { PaymentFact } from '../domain/payment.js';
 import { minorUnits } from './money.js';
-import { at, decodeBase64, parseJsonObject, textAt, timeAt } from './parsing.js';
+import { at, decodeBase64, readJsonObject, textAt, timeAt } from './parsing.js';
 import { acknowledgedOk, type PaymentProvider } from './payment-provider.js';
 import {
   fieldsAt,
@@ -59,8 +59,8 @@ export function makeStandard({ checks }: { readonly checks: readonly StandardChe
   };
 }
 
-function read(key: string, body: Buffer) {
-  const message = parseJsonObject(body);
+async function read(key: string, body: Buffer) {
+  const message = await readJsonObject(body);
   const type = textAt(message, 'type');
   if (message === null || type === null) return verifiedUnreadable('type', body);
   return verified({

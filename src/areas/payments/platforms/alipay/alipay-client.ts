@@ -1,7 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { chinaTime } from '../settings/china.js';
 import { PlatformError } from '../payment-maker.js';
-import { at, decodeBase64, type Fields, parseJsonObject, textAt } from '../parsing.js';
+import { at, decodeBase64, type Fields, readJsonObject, textAt } from '../parsing.js';
 import type { CallPlatform } from '../platform-calls.js';
 import { platformCode, unreadableReply } from '../platform-replies.js';
 import { holdsRsaSha256 } from '../verification.js';
@@ -75,8 +75,8 @@ export function makeAlipayClient({
     return open(reply.body, `${asked.method.replaceAll('.', '_')}_response`);
   };
 
-  function open(body: Buffer, name: string): Fields {
-    const message = parseJsonObject(body);
+  async function open(body: Buffer, name: string): Promise<Fields> {
+    const message = await readJsonObject(body);
     const answer = at(message, name) ?? at(message, 'error_response');
     const code = textAt(answer, 'code');
     if (code === null) return unreadableReply();
@@ -87,7 +87,7 @@ export function makeAlipayClient({
     if (signature === null || signed === null || !isSigned(signed, signature)) {
       throw new PlatformError('outcome_unknown', 'reply_not_genuine');
     }
-    return parseJsonObject(signed) ?? unreadableReply();
+    return (await readJsonObject(signed)) ?? unreadableReply();
   }
 
   function isSigned(content: Buffer, signature: Buffer): boolean {

@@ -1,6 +1,6 @@
 import type { OutgoingReply, OutgoingRequest } from '../../../../outgoing/outgoing-http.js';
 import { PlatformError } from '../payment-maker.js';
-import { at, type Fields, listAt, parseJsonObject, textAt } from '../parsing.js';
+import { at, type Fields, listAt, readJsonObject, textAt } from '../parsing.js';
 import type { PayPalEnvironment } from './paypal-certificates.js';
 import type { CallPlatform } from '../platform-calls.js';
 import { refusalOf, unreadableReply } from '../platform-replies.js';
@@ -115,7 +115,7 @@ export function makePayPalClient({
         },
         body: Buffer.from('grant_type=client_credentials'),
       });
-      return readToken(fieldsOf(reply), askedAtMs);
+      return readToken(await fieldsOf(reply), askedAtMs);
     } catch (error) {
       throw error instanceof PlatformError ? new PlatformError('unavailable', error.code) : error;
     }
@@ -131,8 +131,8 @@ function readToken(fields: Fields, askedAtMs: number): Token {
 }
 
 /** An error of the API names its issue; an error of the token is a word ("API responses"). */
-function fieldsOf({ status, body }: OutgoingReply): Fields {
-  const fields = parseJsonObject(body);
+async function fieldsOf({ status, body }: OutgoingReply): Promise<Fields> {
+  const fields = await readJsonObject(body);
   if (status >= 200 && status < 300) return fields ?? unreadableReply();
   const [detail] = listAt(fields, 'details');
   throw refusalOf(status, [textAt(detail, 'issue'), textAt(fields, 'name'), textAt(fields, 'error')]);

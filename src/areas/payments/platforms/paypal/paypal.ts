@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { decodeBase64, parseJsonObject, parseTime } from '../parsing.js';
+import { decodeBase64, readJsonObject, parseTime } from '../parsing.js';
 import {
   acknowledgedOk,
   type PaymentCallback,
@@ -58,8 +58,8 @@ function parseSigned(headers: PaymentCallback['headers']) {
   return headers['paypal-auth-algo'] === 'SHA256withRSA' ? { id, time, sentAt, signature } : null;
 }
 
-function read(key: string, body: Buffer): Verification {
+async function read(key: string, body: Buffer): Promise<Verification> {
   // With a key from the body, a forged body could choose its key.
-  const callback = readPayPalReport(parseJsonObject(body), key);
+  const callback = readPayPalReport(await readJsonObject(body), key);
   return callback === null ? verifiedUnreadable('event_type', body, key) : { kind: 'verified', callback };
 }

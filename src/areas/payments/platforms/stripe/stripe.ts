@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { at, parseJsonObject } from '../parsing.js';
+import { at, readJsonObject } from '../parsing.js';
 import {
   acknowledgedOk,
   type PaymentProvider,
@@ -26,9 +26,9 @@ export function makeStripe({
 }): PaymentProvider {
   return {
     acknowledgement: acknowledgedOk,
-    verify: ({ headers, body, receivedAt }) => {
+    verify: async ({ headers, body, receivedAt }) => {
       const refusal = judge(headers['stripe-signature'] ?? '', body, receivedAt);
-      return Promise.resolve(refusal === null ? read(body) : refused(refusal));
+      return refusal === null ? read(body) : refused(refusal);
     },
   };
 
@@ -49,8 +49,8 @@ export function makeStripe({
     return isWithinTolerance(time, receivedAt) ? null : 'out_of_time';
   }
 
-  function read(body: Buffer): Verification {
-    const event = parseJsonObject(body);
+  async function read(body: Buffer): Promise<Verification> {
+    const event = await readJsonObject(body);
     const callback = readStripeReport(event, livemode);
     if (callback === null) return verifiedUnreadable('id and type', body);
     // Thin events (v2.core.event) carry no data: the endpoint is configured for the wrong kind.

@@ -1,5 +1,5 @@
 import { createDecipheriv } from 'node:crypto';
-import { at, decodeBase64, parseJsonObject, textAt, timeAt } from '../parsing.js';
+import { at, decodeBase64, readJsonObject, textAt, timeAt } from '../parsing.js';
 import type { PaymentCallback, PaymentProvider, Refusal, Verification } from '../payment-provider.js';
 import {
   isOurResource,
@@ -59,8 +59,8 @@ export function makeWechatPay({
     return isWithinTolerance(time, receivedAt) ? null : 'out_of_time';
   }
 
-  function read(body: Buffer): Verification {
-    const message = parseJsonObject(body);
+  async function read(body: Buffer): Promise<Verification> {
+    const message = await readJsonObject(body);
     const key = textAt(message, 'id');
     const type = textAt(message, 'event_type');
     const sealed = parseSealed(at(message, 'resource'));
@@ -71,7 +71,7 @@ export function makeWechatPay({
     if (clear === undefined) {
       return { kind: 'unavailable', problem: 'no key of PAYMENT_WECHATPAY_API_V3_KEY opens the resource' };
     }
-    const resource = parseJsonObject(clear);
+    const resource = await readJsonObject(clear);
     if (resource === null) return verifiedUnreadable('resource', body);
     return verified({
       key,
