@@ -1,46 +1,150 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { makeServiceClient, type ServiceReply } from '../support/clients/service-client.js';
+import {
+  makeServiceClient,
+  type HeaderFields,
+  type ServiceReply,
+} from '../support/clients/service-client.js';
+import { accounts, type HostileScene, password } from './hostile-scene.js';
 
 // Sends as much as the limits of an account allow, in a separate process, so that its work delays no measurement:
-// node hostile-child.js <url> <seconds> <access token>...
+// node hostile-child.js '<JSON of a HostileTask>'
 
-const [url = '', seconds = '0', ...tokens] = process.argv.slice(2);
+/** The attacks of a round. */
+export interface HostileTask {
+  readonly url: string;
+  readonly seconds: number;
+  readonly attacks: readonly string[];
+  readonly scene: HostileScene;
+}
+
+type Send = (headers: HeaderFields) => Promise<ServiceReply>;
+
+const { url, seconds, attacks, scene } = JSON.parse(process.argv[2] ?? '') as HostileTask;
 const client = makeServiceClient(url);
+const sessions = 5;
 const loopsOfSession = 8;
-const end = performance.now() + Number(seconds) * 1_000;
+const path = `/api/v1/projects/${scene.project}`;
+/** The addresses of the account, and of strangers who help it. */
+const own = '198.51.100.1';
+const strangers = Array.from({ length: 14 }, (_, n) => `198.51.100.${100 + n}`);
+const from = (address: string): HeaderFields => ({ 'x-forwarded-for': address });
+const json = (method: string, to: string, body: object, headers: HeaderFields) =>
+  client.send(to, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+const anyOf = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 
-type Send = (headers: Readonly<Record<string, string>>) => Promise<ServiceReply>;
+/** What each attack sends: requests of the account, or of strangers. */
+const sends: Readonly<Record<string, { readonly sends: readonly Send[]; readonly isStrange?: true }>> = {
+  lists: {
+    sends: [
+      (headers) => client.get(`${path}/assets?sort=size&q=nothing&limit=200`, headers),
+      (headers) => client.get(`${path}/assets?sort=-name&q=nothing&limit=200`, headers),
+      (headers) => client.get(`${path}/assets?limit=200`, headers),
+      (headers) => client.get('/api/v1/projects?limit=200', headers),
+    ],
+  },
+  writes: {
+    sends: [
+      (headers) => json('PATCH', '/api/v1/auth/me', { nickname: 'x' }, headers),
+      (headers) => client.post('/api/v1/auth/reauthenticate', { password }, headers),
+    ],
+  },
+  audit: {
+    sends: [
+      (headers) => client.get(`${path}/audit/events?limit=200`, headers),
+      (headers) => client.get(`${path}/audit/events?actor=operator&limit=200`, headers),
+      (headers) => client.get(`${path}/audit/events?type=AssetChanged&actor=operator`, headers),
+    ],
+  },
+  imports: {
+    sends: [
+      (headers) => client.post(`${path}/assets/import`, { storage_id: scene.imported, limit: 200 }, headers),
+    ],
+  },
+  bucket: { sends: [(headers) => client.post(`${anyOf(scene.storages)}/test`, {}, headers)] },
+  names: { sends: [(headers) => client.post(`${anyOf(scene.unnamed)}/test`, {}, headers)] },
+  playlists: {
+    isStrange: true,
+    sends: [(headers) => client.get(anyOf(playlists), headers)],
+  },
+  'sign-ins': {
+    isStrange: true,
+    sends: [
+      (headers) =>
+        client.post('/api/v1/auth/login', { email: accounts.honest, password: 'wrong-1' }, headers),
+      (headers) =>
+        client.post('/api/v1/auth/login', { email: 'any@example.org', password: 'wrong-1' }, headers),
+    ],
+  },
+  callbacks: {
+    isStrange: true,
+    sends: [
+      (headers) =>
+        client.send('/api/v1/payment/webhooks/standard', {
+          method: 'POST',
+          headers: {
+            ...{ 'webhook-id': 'a', 'webhook-timestamp': String(Math.floor(Date.now() / 1_000)) },
+            ...{ 'webhook-signature': 'v1,AAAA', ...headers },
+          },
+          body: Buffer.alloc(250 * 1_024, 0x61),
+        }),
+    ],
+  },
+};
 
-/** The most expensive requests of an account with many projects: lists with totals, and a durable write of its stream. */
-const worst: readonly Send[] = [
-  (headers) => client.get('/api/v1/projects?limit=200', headers),
-  (headers) => client.get('/api/v1/auth/me', headers),
-  (headers) =>
-    client.send('/api/v1/auth/me', {
-      method: 'PATCH',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: '{"nickname":"x"}',
-    }),
-  (headers) => client.post('/api/v1/auth/reauthenticate', { password: 'Correct-Horse-9' }, headers),
-];
+const tokens: HeaderFields[] = [];
+for (let n = 0; n < sessions; n += 1) tokens.push(await signIn());
+const playlists = attacks.includes('playlists') ? await playlistPaths(tokens[0] ?? {}) : [];
 
+const end = performance.now() + seconds * 1_000;
 const counts = await Promise.all(
-  tokens.flatMap((token) =>
-    Array.from({ length: loopsOfSession }, (_, n) => sendUntilEnd(n, { authorization: `Bearer ${token}` })),
-  ),
+  Array.from({ length: sessions * loopsOfSession }, (_, loop) => {
+    const attack = sends[attacks[loop % attacks.length] ?? ''];
+    if (attack === undefined) throw new Error(`there is no attack ${attacks.join()}`);
+    const token = tokens[loop % sessions] ?? {};
+    const headers = attack.isStrange === true ? from(anyOf(strangers)) : { ...token, ...from(own) };
+    return sendUntilEnd(attack.sends, headers);
+  }),
 );
 const admitted = counts.reduce((sum, count) => sum + count, 0);
 if (admitted === 0) throw new Error('no request was admitted');
 process.stdout.write(String(admitted));
 
-/** Returns the number of admitted requests. A refused one is repeated when the reply says. */
-async function sendUntilEnd(first: number, headers: Readonly<Record<string, string>>): Promise<number> {
-  let admitted = 0;
-  for (let n = first; performance.now() < end; n += 1) {
-    const { status, headers: reply, text } = await (worst[n % worst.length] as Send)(headers);
-    if (status < 400) admitted += 1;
-    else if (status === 429 || status === 503) await wait(Number(reply.get('retry-after')) * 1_000);
-    else throw new Error(`a request was answered ${status}: ${text}`);
+async function signIn(): Promise<HeaderFields> {
+  for (;;) {
+    const credentials = { email: accounts.hostile, password };
+    const reply = await client.post('/api/v1/auth/login', credentials, from(own));
+    if (reply.status === 200) {
+      const { tokens: made } = reply.json()['data'] as { tokens: { access_token: string } };
+      return { authorization: `Bearer ${made.access_token}` };
+    }
+    await wait(Number(reply.headers.get('retry-after')) * 1_000);
   }
-  return admitted;
+}
+
+/** Returns the paths of playlists, as members get them. */
+async function playlistPaths(headers: HeaderFields): Promise<readonly string[]> {
+  const paths: string[] = [];
+  for (const asset of scene.playlists) {
+    const reply = await client.post(`${asset}/media`, {}, headers);
+    const media = reply.json()['media'] as readonly { kind: string; url: string }[];
+    const address = media.find(({ kind }) => kind === 'hls')?.url;
+    if (address === undefined) throw new Error(`the asset has no playlist: ${reply.text}`);
+    paths.push(new URL(address).pathname);
+  }
+  return paths;
+}
+
+/** Returns the number of requests that no limit refused. A refused one is repeated when the reply says. */
+async function sendUntilEnd(chosen: readonly Send[], headers: HeaderFields): Promise<number> {
+  let count = 0;
+  while (performance.now() < end) {
+    const { status, headers: reply } = await anyOf(chosen)(headers);
+    if (status !== 429 && status !== 503) count += 1;
+    else await wait(Math.min(Number(reply.get('retry-after')) * 1_000, end - performance.now() + 1));
+  }
+  return count;
 }
