@@ -15,7 +15,7 @@ export type ReceivedBody =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'flawed'; readonly error: HttpError };
 
-export const emptyBody: ReceivedBody = { kind: 'empty' };
+const emptyBody: ReceivedBody = { kind: 'empty' };
 
 const parseJson = bodyParser({
   enableTypes: ['json'],

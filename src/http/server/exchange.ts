@@ -11,13 +11,7 @@ import { HttpError } from '../replies/http-error.js';
 import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from '../access/idempotency.js';
 import { nearerToRefusal } from '../../security/rates/gcra.js';
 import { acceptedEncoding } from '../body/content-encoding.js';
-import {
-  checkContentType,
-  checkDeclaredSize,
-  emptyBody,
-  readBody,
-  type ReceivedBody,
-} from '../body/json-body.js';
+import { checkContentType, checkDeclaredSize, readBody, type ReceivedBody } from '../body/json-body.js';
 import { type NoteAllowance, reservePlaces } from '../access/limits.js';
 import { contentOf, finishReply, setHeaders, type FinishedReply, type ReplySpecs } from '../replies/reply.js';
 import { makeOmitNullTexts } from '../body/omitted-texts.js';
@@ -26,6 +20,7 @@ import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
 import type { TakeTurn } from '../access/turns.js';
 import { beginWork, type ChargeWork } from '../access/work.js';
+import { requireConnection } from './pipeline.js';
 import { makeQueryParser, validate, validatePath } from '../body/validate.js';
 
 /** Visible ASCII. */
@@ -76,9 +71,10 @@ export function makeExchange<
     };
     if (spec.always !== true) refuseUntilReady(shell);
 
-    // 1. Size: 413.
+    // 1. Size: 413. The body arrives before anything begins, also where the route takes none.
     checkDeclaredSize(ctx.req);
-    const received = takesBody ? await readBody(ctx) : emptyBody;
+    const received = await readBody(ctx);
+    requireConnection(ctx.req);
 
     // 2. Authentication 401 with the turn of the caller 429, path ids, then every 403.
     const { grant, params } = await shell.gate(

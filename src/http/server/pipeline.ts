@@ -1,72 +1,153 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { HttpError } from '../replies/http-error.js';
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-interface Waiting {
+interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/**
- * Serves the requests of a connection one after the other, and other connections between them. Without it, all requests
- * of a pipeline (RFC 9112, 9.3.2) begin at once, before those of other clients.
- * @param options.waitingMax requests of a connection that wait; at a further one the connection ends after these
- * @param options.onEnd called when the reply of a served request has ended
- * @returns whether the request is served
- */
-export function inTurn(
-  serve: Serve,
-  { waitingMax, onEnd }: { readonly waitingMax: number; readonly onEnd: (socket: Duplex) => void },
-): (request: IncomingMessage, response: ServerResponse) => boolean {
-  /** The waiting requests of the connections that have one under way. */
-  const queues = new WeakMap<Duplex, Waiting[]>();
-  /** Connections whose pipeline was too long. */
-  const ended = new WeakSet<Duplex>();
+/** The requests of a connection. */
+interface Line {
+  running: Exchange | null;
+  waiting: Exchange[];
+  /** Whether no further request of the connection is served. */
+  isEnded: boolean;
+  /** The reply that ends the connection after those to the requests before it. */
+  lastReply: string | null;
+}
 
-  return (request, response) => {
-    const { socket } = request;
-    if (ended.has(socket)) {
-      // Again, because a reply that ends starts the reading again.
+/** Serves the requests of each connection one after the other: docs/design.md#ends-of-connections. */
+export interface Pipelines {
+  /** Serves a request after those before it, and drops one that arrives after the end of its connection. */
+  take(request: IncomingMessage, response: ServerResponse): void;
+  /**
+   * Ends a connection with a reply to the bytes that are not served. The reply follows those to the requests before it,
+   * and nothing that arrives later is served.
+   */
+  end(socket: Duplex, reply: string): void;
+  /** Returns the request whose body has not arrived yet. */
+  incomplete(socket: Duplex): IncomingMessage | null;
+}
+
+/** A connection stays open for this long after its last reply, because a reset could reach the client before the reply. */
+const lingerMs = 1_000;
+
+/**
+ * Without an order, all requests of a pipeline (RFC 9112, 9.3.2) begin at once, before those of other clients.
+ * @param options.waitingMax requests of a connection that wait; at a further one the connection ends after these
+ * @param options.onBegin called before a request is served
+ * @param options.onEnd called when the reply of a served request has ended
+ */
+export function makePipelines(
+  serve: Serve,
+  {
+    waitingMax,
+    onBegin,
+    onEnd,
+  }: {
+    readonly waitingMax: number;
+    readonly onBegin: (socket: Duplex) => void;
+    readonly onEnd: (socket: Duplex) => void;
+  },
+): Pipelines {
+  const lines = new WeakMap<Duplex, Line>();
+  return {
+    take: (request, response) => {
+      const { socket } = request;
+      const line = lineOf(socket);
+      if (line.isEnded) {
+        // Again, because a reply that ends starts the reading again.
+        stopReading(socket);
+      } else if (line.running === null) {
+        line.running = { request, response };
+        begin(line, line.running);
+      } else if (line.waiting.length < waitingMax) {
+        line.waiting.push({ request, response });
+      } else {
+        // The client repeats the requests without a reply on another connection (RFC 9112, 9.3.2).
+        for (const last of line.waiting.slice(-1)) last.response.shouldKeepAlive = false;
+        line.isEnded = true;
+        stopReading(socket);
+      }
+    },
+    end: (socket, reply) => {
+      const line = lineOf(socket);
+      if (line.isEnded) return;
+      line.isEnded = true;
       stopReading(socket);
-      return false;
-    }
-    const queue = queues.get(socket);
-    if (queue === undefined) {
-      queues.set(socket, []);
-      begin({ request, response });
-      return true;
-    }
-    const last = queue.at(-1);
-    if (queue.length >= waitingMax && last !== undefined) {
-      // The client repeats the requests without a reply on another connection (RFC 9112, 9.3.2).
-      last.response.shouldKeepAlive = false;
-      ended.add(socket);
-      stopReading(socket);
-      return false;
-    }
-    queue.push({ request, response });
-    return true;
+      line.waiting = line.waiting.filter(({ request }) => request.complete);
+      const { running } = line;
+      if (running === null || !running.request.complete) endWith(socket, running, reply);
+      else line.lastReply = reply;
+    },
+    incomplete: (socket) => {
+      const line = lines.get(socket);
+      const last = line?.waiting.at(-1) ?? line?.running;
+      return last == null || last.request.complete ? null : last.request;
+    },
   };
 
-  function begin({ request, response }: Waiting): void {
+  function lineOf(socket: Duplex): Line {
+    const line = lines.get(socket) ?? { running: null, waiting: [], isEnded: false, lastReply: null };
+    lines.set(socket, line);
+    return line;
+  }
+
+  function begin(line: Line, { request, response }: Exchange): void {
     const { socket } = request;
+    if (socket.destroyed) return;
+    onBegin(socket);
     response.once('close', () => {
       onEnd(socket);
-      next(socket);
+      next(line, socket, response);
     });
     serve(request, response);
   }
 
-  function next(socket: Duplex): void {
-    const waiting = queues.get(socket)?.shift();
-    if (waiting === undefined || socket.destroyed) {
-      queues.delete(socket);
+  function next(line: Line, socket: Duplex, ended: ServerResponse): void {
+    line.running = null;
+    if (isLast(ended)) {
+      line.isEnded = true;
       return;
     }
-    // The requests of other connections have their turn first.
-    setImmediate(begin, waiting);
+    const waiting = line.waiting.shift();
+    if (waiting !== undefined) {
+      line.running = waiting;
+      // The requests of other connections have their turn first.
+      setImmediate(begin, line, waiting);
+    } else if (line.lastReply !== null) {
+      endWith(socket, null, line.lastReply);
+    }
   }
+}
+
+/**
+ * Refuses a request whose body was late, so that its connection ended with an error before the body arrived.
+ * @throws HttpError 400, which no client receives
+ */
+export function requireConnection({ socket }: IncomingMessage): void {
+  if (!socket.writable) throw new HttpError('invalid_request', 'the connection has ended');
+}
+
+/** Whether the reply has ended its connection, on which no further request is processed (RFC 9112, 9.6). */
+function isLast(response: ServerResponse): boolean {
+  return !response.shouldKeepAlive || response.getHeader('connection') === 'close';
+}
+
+/** Writes the reply directly to the connection. If another reply is half sent, it only closes the connection. */
+function endWith(socket: Duplex, unread: Exchange | null, reply: string): void {
+  if (!socket.writable || unread?.response.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  socket.end(reply);
+  const lingering = setTimeout(() => socket.destroy(), lingerMs).unref();
+  socket.once('close', () => {
+    clearTimeout(lingering);
+  });
 }
 
 /**

@@ -13,6 +13,7 @@ import { noBody, noQuery } from '../route-spec.js';
 import type { Route } from '../route.js';
 import type { HttpState, Shell } from './shell.js';
 import { validatePath } from '../body/validate.js';
+import { requireConnection } from './pipeline.js';
 
 /** The request for the handler of a raw route. Nothing in it is parsed or verified. */
 export interface RawRequest<Params> {
@@ -82,7 +83,9 @@ function makeRawExchange<Params extends PathParams>(
     ctx.state.actor = 'anonymous';
     const params = validatePath(spec.params, ctx.params, 'not_found');
     ctx.state.errorCode = spec.errorCode(params) ?? null;
-    const body = spec.method === 'GET' ? Buffer.alloc(0) : await readRawBody(ctx.req);
+    const received = await readRawBody(ctx.req);
+    requireConnection(ctx.req);
+    const body = spec.method === 'GET' ? Buffer.alloc(0) : received;
     const { requestId, tracked } = ctx.state;
     const reply = await spec.handler({
       params,

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ClientKey, makeConnections } from './connections.js';
 import type { HttpMetrics } from '../metrics/metrics.js';
-import { inTurn } from './pipeline.js';
+import { makePipelines } from './pipeline.js';
 import {
   describeParseError,
   headOf,
@@ -81,43 +81,50 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 
   const { clientsOf = clientOfAddress } = options;
   const connections = makeConnections<Duplex>({ ...limits, clientsOf });
+  /** Connections without a request so far. Node closes them neither when they are idle nor at the end. */
+  const unused = new Set<Socket>();
   server.on('connection', (socket) => {
     if (!connections.open(socket)) {
       metrics.connectionRefused('too_many_connections');
       socket.destroy();
       return;
     }
+    unused.add(socket);
+    socket.setTimeout(limits.keepAliveTimeout);
     socket.once('close', () => {
+      unused.delete(socket);
       connections.close(socket);
     });
   });
 
-  const answering = new WeakMap<Duplex, ServerResponse>();
-  const take = inTurn(options.handler, {
+  const pipelines = makePipelines(options.handler, {
     waitingMax: limits.pipelinedMax,
+    onBegin: (socket) => {
+      connections.begin(socket);
+    },
     onEnd: (socket) => {
       connections.end(socket);
     },
   });
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    const { socket } = request;
-    if (!take(request, response)) return;
-    answering.set(socket, response);
-    connections.begin(socket);
+    if (unused.delete(request.socket)) request.socket.setTimeout(0);
+    pipelines.take(request, response);
   };
   server.on('request', serve);
   // An unknown expectation is no reason to refuse (RFC 9110, 10.1.1: MAY).
   server.on('checkExpectation', serve);
   server.on('connect', (_request, socket) => {
-    socket.end(rawErrorReply(405, 'method_not_allowed', 'CONNECT is not supported'));
+    pipelines.end(socket, rawErrorReply(405, 'method_not_allowed', 'CONNECT is not supported'));
   });
   server.on('clientError', (error: NodeJS.ErrnoException & UnparsedBytes, socket) => {
     const { reason, status, message } = describeParseError(error);
+    // Node measures the time of a first request from the connection on. One that has not begun is not late.
+    if (reason === 'timeout' && isUnread(socket)) return;
     metrics.connectionRefused(reason);
-    const last = answering.get(socket);
-    const head = headOfIncomplete(last) ?? headOf(error);
+    const incomplete = pipelines.incomplete(socket);
+    const head = incomplete === null ? headOf(error) : headOfRequest(incomplete);
     const headers = head === null ? {} : options.headersOfErrors?.(head);
-    endWithError(socket, last, rawErrorReply(status, 'invalid_request', message, headers));
+    pipelines.end(socket, rawErrorReply(status, 'invalid_request', message, headers));
   });
   server.on('drop', () => {
     metrics.connectionRefused('too_many_connections');
@@ -130,7 +137,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port: (server.address() as AddressInfo).port,
     close: () => {
       options.onClosing?.();
-      closed ??= closeWithin(server, limits.closeWithin);
+      closed ??= closeWithin(server, limits.closeWithin, () => {
+        for (const socket of unused) if (isUnread(socket)) socket.destroy();
+      });
       return closed;
     },
   };
@@ -150,30 +159,13 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
   });
 }
 
-/** Returns the head of the last request if its body is what cannot be parsed. */
-function headOfIncomplete(last: ServerResponse | undefined): RequestHead | null {
-  if (last === undefined || last.req.complete) return null;
-  const { url = '', headers } = last.req;
+function headOfRequest({ url = '', headers }: IncomingMessage): RequestHead {
   return { url, origin: headers.origin };
 }
 
-/** Writes the reply directly to the connection. If another reply is half sent, it only closes the connection. */
-function endWithError(socket: Duplex, last: ServerResponse | undefined, reply: string): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const pending = last !== undefined && !last.writableFinished;
-  if (!pending) {
-    socket.end(reply);
-  } else if (last.req.complete) {
-    // An earlier request of the same connection was complete, so its reply is sent first.
-    last.once('finish', () => socket.end(reply));
-  } else if (last.headersSent) {
-    socket.destroy();
-  } else {
-    socket.end(reply, () => socket.destroy());
-  }
+/** Bytes that have arrived and wait for this process count as unread. */
+function isUnread(socket: Duplex): boolean {
+  return 'bytesRead' in socket && socket.bytesRead === 0;
 }
 
 /** A listener that has closed has none, and then the server reports an error. */
@@ -185,12 +177,14 @@ function connectionsOf(server: Server): Promise<number> {
   });
 }
 
-function closeWithin(server: Server, ms: number): Promise<void> {
+function closeWithin(server: Server, ms: number, closeUnused: () => void): Promise<void> {
   return new Promise((resolve) => {
     // Requests may still arrive on kept-alive connections, so the sweep closes idle ones until none is left.
-    const sweep = setInterval(() => {
+    const closeIdle = (): void => {
       server.closeIdleConnections();
-    }, 50);
+      closeUnused();
+    };
+    const sweep = setInterval(closeIdle, 50);
     const deadline = setTimeout(() => {
       server.closeAllConnections();
     }, ms);
@@ -199,6 +193,6 @@ function closeWithin(server: Server, ms: number): Promise<void> {
       clearTimeout(deadline);
       resolve();
     });
-    server.closeIdleConnections();
+    closeIdle();
   });
 }
