@@ -149,7 +149,7 @@ function issuedDigests(log: readonly StoredEvent[], sessionId: string): readonly
   return issued;
 }
 
-/** Checks that no session ends for a token that was replaced within the grace. */
+/** Checks that no session ends for a token whose successor was not used, or less than 10 s ago. */
 function judgeReuse({ log }: History): string | null {
   for (const { type, stream, data, metadata, recordedAt } of log) {
     const requestedMs = Date.parse(metadata.time);
@@ -157,9 +157,10 @@ function judgeReuse({ log }: History): string | null {
     const issues = eventsOf(log, stream.slice('session-'.length)).filter((event) =>
       ['SessionStarted', 'RefreshTokenRotated', 'SessionStrengthened'].includes(event.type),
     );
-    const successor = issues[Number(data['refresh_generation'])];
-    if (successor === undefined) return 'a current token was taken for a reused one';
-    const ageMs = requestedMs - successor.recordedAt.getTime();
+    const [successor, next] = issues.slice(Number(data['refresh_generation']));
+    const end = successor?.type === 'SessionStrengthened' ? successor : next;
+    if (end === undefined) return 'a good token was taken for a reused one';
+    const ageMs = requestedMs - end.recordedAt.getTime();
     if (ageMs <= refreshGraceMs) return `a token was taken for a reused one after ${String(ageMs)} ms`;
   }
   return null;

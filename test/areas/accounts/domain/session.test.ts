@@ -63,18 +63,14 @@ test('The current refresh token is replaced, and the repeated command changes no
     .then(t, rotatedTo(2));
 });
 
-test('A replaced token changes nothing for 10 s, to the millisecond', (t) => {
-  const events = [sessionStarted, rotatedTo(2)];
-  t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs))), []);
-  t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs + 1))), ends(1));
-});
-
-test('The grace of a token starts at its own replacement, also when its successor was replaced', (t) => {
+test('A replaced token changes nothing until its successor is used, and for 10 s more, to the millisecond', (t) => {
   // The store records them a second apart: event 1 replaced generation 1, and event 2 replaced generation 2.
+  const days = 13 * 86_400_000;
+  t.deepEqual(decide([sessionStarted, rotatedTo(2)], refresh(1, recorded(1, days))), []);
   const events = [sessionStarted, rotatedTo(2), rotatedTo(3)];
-  t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs))), []);
-  t.deepEqual(decide(events, refresh(1, recorded(1, refreshGraceMs + 1))), ends(1));
-  t.deepEqual(decide(events, refresh(2, recorded(1, refreshGraceMs + 1))), []);
+  t.deepEqual(decide(events, refresh(1, recorded(2, refreshGraceMs))), []);
+  t.deepEqual(decide(events, refresh(1, recorded(2, refreshGraceMs + 1))), ends(1));
+  t.deepEqual(decide(events, refresh(2, recorded(2, days))), []);
   const { state } = given(sessionAggregate, ...events);
   const successor = (generation: number) =>
     state.status === 'started' &&
@@ -97,13 +93,13 @@ test('A session keeps a replaced token while a request with it may be under way,
     const state = fold(everyMs);
     return state.status === 'started' ? state.replaced.length : NaN;
   };
-  t.is(remembered(600_000), 1);
-  t.is(remembered(10_000), (refreshGraceMs + requestMsMax) / 10_000 + 1);
+  t.is(remembered(600_000), 2);
+  t.is(remembered(10_000), (refreshGraceMs + requestMsMax) / 10_000 + 2);
   t.is(remembered(1), 20);
 });
 
 test('A request that waited is judged by the time of its arrival', (t) => {
-  // Event 1 replaced generation 1, and a later event replaced generation 2. The request arrived before both.
+  // A later event replaced generation 2. The request with generation 1 arrived before it.
   const { state } = given(sessionAggregate, sessionStarted, rotatedTo(2));
   const [stored] = recordEvents(sessionAggregate, 'example', [rotatedTo(3)]);
   if (stored === undefined) return t.fail();
@@ -172,6 +168,10 @@ test('Strengthening replaces the refresh token and keeps the link of the new one
     decide([sessionStarted, strengthened(2)], refresh(1, recorded(1, refreshGraceMs + 1))),
     ends(1),
   );
+  // and so may the one before it, although its successor was never used.
+  const twice = [sessionStarted, rotatedTo(2), strengthened(3)];
+  t.deepEqual(decide(twice, refresh(1, recorded(2, refreshGraceMs))), []);
+  t.deepEqual(decide(twice, refresh(1, recorded(2, refreshGraceMs + 1))), ends(1));
 });
 
 test('Strengthening after a concurrent refresh is refused, so that it is decided again', (t) => {

@@ -88,7 +88,7 @@ function pipelined(before: string, [first, rest]: readonly [string, string], ms:
   return [before + first, ms, rest];
 }
 
-/** Sends the changes of a state on a connection of its own. @param options.next gives each change its name and token */
+/** Sends the changes of a state on a new connection. @param options.next gives each change its name and token */
 export async function sendInState(
   port: number,
   state: string,

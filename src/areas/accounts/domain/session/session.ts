@@ -61,8 +61,8 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
 }
 
 /**
- * Replaces the current token. For a token that was replaced within the grace it appends nothing, and the caller answers
- * with the same successor. Any other earlier token ends the session, with `RefreshTokenReuseDetected` among the events.
+ * Replaces the current token. For a replaced token that is good it appends nothing, and the caller answers with the same
+ * successor. Any other earlier token ends the session, with `RefreshTokenReuseDetected` among the events.
  */
 function refresh(
   { presented, successor, now }: Extract<SessionCommand, { type: 'Refresh' }>,

@@ -39,16 +39,16 @@ export interface RefreshTokenState {
   readonly issuedAt: Date;
 }
 
-/** A replaced token gets the same successor again for this long (docs/design.md#refresh-tokens). */
+/** How long a replaced token outlives the first use of its successor (docs/design.md#refresh-tokens). */
 export const refreshGraceMs = 10_000;
 
 /** A request is judged by the time of its arrival, which may be this long ago. */
 export const requestMsMax = 60_000;
 
-/** A client's retries need fewer refreshes within the grace. */
+/** A client's retries need fewer refreshes within 10 s. */
 const replacedMax = 20;
 
-/** Returns the token that replaced the presented one within the grace, else null. */
+/** Returns the token that replaced the presented one, while that one is good, else null. */
 export function successorOf(
   { refresh, replaced }: StartedSession,
   presented: { readonly generation: number; readonly digest: string },
@@ -59,8 +59,7 @@ export function successorOf(
     ({ generation, digest }) => generation === presented.generation && digest === presented.digest,
   );
   const successor = index < 0 ? undefined : known[index + 1];
-  if (successor === undefined || !isWithinGrace(successor, now)) return null;
-  return successor;
+  return successor !== undefined && isGood(known, index, now) ? successor : null;
 }
 
 export function evolve(state: SessionState, event: Evolving<SessionEvent>): SessionState {
@@ -117,14 +116,20 @@ function replace(
   { refresh, replaced }: StartedSession,
   issued: RefreshTokenState,
 ): Pick<StartedSession, 'refresh' | 'replaced'> {
-  const known = [...replaced, refresh];
+  const known = [...replaced, refresh, issued];
   const requestedAt = new Date(issued.issuedAt.getTime() - requestMsMax);
-  const presentable = known.filter((_, index) => isWithinGrace(known[index + 1] ?? issued, requestedAt));
-  return { refresh: issued, replaced: presentable.slice(-replacedMax) };
+  const good = known.slice(0, -1).filter((_, index) => isGood(known, index, requestedAt));
+  return { refresh: issued, replaced: good.slice(-replacedMax) };
 }
 
-function isWithinGrace(successor: RefreshTokenState, now: Date): boolean {
-  return now.getTime() - successor.issuedAt.getTime() <= refreshGraceMs;
+/**
+ * Whether a replaced token still gets its successor. The reply of a refresh may get lost, and only the use of the successor
+ * shows that it did not. A second factor replaces tokens of clients that have not passed it, so nothing is waited for there.
+ */
+function isGood(known: readonly RefreshTokenState[], index: number, now: Date): boolean {
+  const successor = known[index + 1];
+  const end = successor?.link == null ? known[index + 2] : successor;
+  return end === undefined || now.getTime() - end.issuedAt.getTime() <= refreshGraceMs;
 }
 
 function refreshTokenOf(data: RefreshTokenData, link: string | null, issuedAt: Date): RefreshTokenState {
