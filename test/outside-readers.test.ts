@@ -97,7 +97,7 @@ const readers: readonly Reader[] = [
         urls,
         provider: 's3',
         prefix: '',
-        after: null,
+        token: null,
         limit: 200,
       }),
   },

@@ -26,6 +26,7 @@ export const errorStatus = {
   conflict: 409,
   capacity_exceeded: 409,
   object_key_taken: 409,
+  cursor_expired: 409,
   project_limit_reached: 409,
   payment_not_offered: 409,
   idempotency_key_reused: 409,

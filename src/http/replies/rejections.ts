@@ -82,6 +82,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   upload_incomplete: 'conflict',
   bucket_unavailable: 'bucket_unavailable',
   bucket_refused: 'conflict',
+  cursor_expired: 'cursor_expired',
   playlist_not_served: 'conflict',
   capacity_exceeded: 'capacity_exceeded',
   project_limit_reached: 'project_limit_reached',

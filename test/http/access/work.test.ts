@@ -120,13 +120,15 @@ test('Visitors are charged to their client, and never to the project, and a sign
 
 // A tenth of 10,000 objects, ten reads a second and the default limits. test/deep/import-beside-reads.test.ts runs the whole.
 test('Within the defaults, an import of 10,000 objects beside ten reads a second meets no limit', async (t) => {
-  const objects = Array.from({ length: 1_000 }, (_, index) => ({
-    ...{ key: `${String(index).padStart(5, '0')}.mp4`, size: 1, entity_tag: 'a-tag' },
-  }));
+  const objects = Array.from({ length: 1_000 }, (_, index) => {
+    const key = `${String(index).padStart(5, '0')}.mp4`;
+    return { text: key, readings: [key], isSure: true, size: 1, entity_tag: 'a-tag' };
+  });
   const buckets: NonNullable<Parameters<typeof startTestService>[1]>['buckets'] = {
-    listObjects: ({ after, limit }) => {
-      const rest = objects.filter(({ key }) => after === null || key > after);
-      return Promise.resolve({ kind: 'listed', objects: rest.slice(0, limit), isCut: rest.length > limit });
+    listObjects: ({ token, limit }) => {
+      const end = Number(token) + limit;
+      const next = end < objects.length ? String(end) : null;
+      return Promise.resolve({ kind: 'listed', objects: objects.slice(Number(token), end), next });
     },
   };
   const tenth = ({ limit, seconds }: RateLimit) => ({ limit: limit / 10, seconds });

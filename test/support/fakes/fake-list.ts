@@ -2,10 +2,13 @@ import { hash } from 'node:crypto';
 
 type Objects = ReadonlyMap<string, { readonly body: Buffer }>;
 
-/** Lists a bucket as S3 and OSS (ListObjectsV2 with `start-after`) and COS (`marker`) do. @param url of the bucket itself */
+/** Lists a bucket as S3 and OSS (ListObjectsV2) and COS (GET Bucket) do; the token is a key. @param url of the bucket itself */
 export function fakeList(objects: Objects, url: URL): string {
   const { pathname: bucket, searchParams: query } = url;
-  const [prefix, after] = [query.get('prefix') ?? '', query.get('start-after') ?? query.get('marker') ?? ''];
+  const [prefix, after] = [
+    query.get('prefix') ?? '',
+    query.get('continuation-token') ?? query.get('marker') ?? '',
+  ];
   const limit = Number(query.get('max-keys') ?? '1000');
   const isEncoded = query.get('encoding-type') === 'url';
   const found = [...objects]
@@ -19,7 +22,11 @@ export function fakeList(objects: Objects, url: URL): string {
   });
   const encoding = isEncoded ? '<EncodingType>url</EncodingType>' : '';
   const isCut = `<IsTruncated>${String(found.length > limit)}</IsTruncated>`;
-  return `<?xml version="1.0"?><ListBucketResult>${encoding}${isCut}${entries.join('')}</ListBucketResult>`;
+  const last = found[limit - 1]?.key ?? '';
+  const token = query.has('list-type')
+    ? `<NextContinuationToken>${escaped(last)}</NextContinuationToken>`
+    : `<NextMarker>${isEncoded ? encodeURIComponent(last) : escaped(last)}</NextMarker>`;
+  return `<?xml version="1.0"?><ListBucketResult>${encoding}${isCut}${found.length > limit ? token : ''}${entries.join('')}</ListBucketResult>`;
 }
 
 function compare(one: string, other: string): number {

@@ -162,7 +162,7 @@ const noAnswer = () => Promise.resolve({ failure: 'away' } as const);
 const emptyBuckets: BucketCalls = {
   headObject: () => Promise.resolve({ kind: 'missing' }),
   multipart: { start: noAnswer, listParts: noAnswer, complete: noAnswer, abort: noAnswer },
-  listObjects: () => Promise.resolve({ kind: 'listed', objects: [], isCut: false }),
+  listObjects: () => Promise.resolve({ kind: 'listed', objects: [], next: null }),
   deleteObject: () => Promise.resolve('deleted'),
   readObject: () => Promise.resolve('missing'),
 };

@@ -9,7 +9,7 @@ import type { AssetDescription } from '../domain/asset/events.js';
 import { rejectAsset, type AssetRejection } from '../domain/asset/rejections.js';
 import { describeListRefusal } from '../../storages/domain/storage/list-refusal.js';
 import { keyRuleOf, wholeKey } from '../../storages/domain/bucket/object-key.js';
-import type { ListedObject } from '../../storages/bucket/objects/list-objects.js';
+import type { ListAnswer, ListedObject } from '../../storages/bucket/objects/list-objects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import type { AssetDeps } from '../deps.js';
 import { withoutReordering } from '../../../validation/text.js';
@@ -26,14 +26,19 @@ export interface ImportInput {
   /** The beginning of the keys below the base path; `''` for all. */
   readonly prefix: string;
   /** `next` of the page before; null for the first page. */
-  readonly after: string | null;
+  readonly cursor: ImportCursor | null;
   /** The objects that the page lists at most: 1 to 200. */
   readonly limit: number;
 }
 
 /** Why an object is no new asset. */
 export type SkipReason =
-  'already_an_asset' | 'being_deleted' | 'not_a_file' | 'key_not_possible' | 'name_not_possible';
+  | 'already_an_asset'
+  | 'being_deleted'
+  | 'not_a_file'
+  | 'key_not_possible'
+  | 'key_unconfirmed'
+  | 'name_not_possible';
 
 export interface SkippedObject {
   readonly object_key: string;
@@ -43,21 +48,37 @@ export interface SkippedObject {
 export interface ImportedPage {
   readonly added: readonly AssetResource[];
   readonly skipped: readonly SkippedObject[];
-  /** The whole key at which the next page begins; null on the last page. */
-  readonly next: string | null;
+  /** Where the next page begins; null on the last page. */
+  readonly next: ImportCursor | null;
+}
+
+/** Where an import goes on. */
+export interface ImportCursor {
+  /** The bucket's own token of the page; null for its first page. */
+  readonly token: string | null;
+  /** The object of that page up to which it was read, as the bucket writes its key; null where none was. */
+  readonly read: string | null;
+  /**
+   * A page that was asked for since the last added asset, how many pages may follow before it gives way to a later one, and
+   * how many at first (Brent's search for a cycle). A list that comes to the page again would never end.
+   */
+  readonly seen: { readonly token: string | null; readonly left: number; readonly pages: number };
 }
 
 /**
  * Lists a page of a bucket and adds an asset for each object that has none (docs/design.md#importing). A repeated page adds
  * nothing twice. A page ends early after 8 s.
- * @throws CommandRejected project_not_found, asset_storage_unusable, bucket_refused, bucket_unavailable, capacity_exceeded
+ * @throws CommandRejected project_not_found, asset_storage_unusable, bucket_refused, bucket_unavailable, cursor_expired,
+ * capacity_exceeded
  */
 export type ImportAssets = (input: ImportInput, context: CommandContext) => Promise<ImportedPage>;
 
 /** The list may take 5 s before. A request has 15 s. */
 const workMs = 8_000;
+/** Objects that are looked up at once. */
+const atOnce = 20;
 
-interface ImportDeps extends Pick<AssetDeps, 'handler' | 'assets' | 'clock' | 'listObjects'> {
+interface ImportDeps extends Pick<AssetDeps, 'handler' | 'assets' | 'listObjects' | 'headObject'> {
   readonly capacity: Pick<Capacity, 'adding'>;
   readonly objectKeys: Pick<ObjectKeys, 'claiming'>;
   readonly payerOf: PayerOf;
@@ -65,88 +86,129 @@ interface ImportDeps extends Pick<AssetDeps, 'handler' | 'assets' | 'clock' | 'l
 }
 
 export function makeImportAssets(deps: ImportDeps): ImportAssets {
-  const { handler, assets, clock, listObjects, capacity, objectKeys, payerOf, openAssetStorage } = deps;
+  const { handler, assets, listObjects, headObject, capacity, objectKeys, payerOf, openAssetStorage } = deps;
   return async (input, context) => {
-    const { projectId, storageId } = input;
+    const { projectId, storageId, limit, cursor } = input;
     const payerId = await payerOf(projectId);
     const opened = await openAssetStorage({ storage_id: storageId });
     if (opened.storage.projectId !== projectId) {
       rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
     }
-    const { objects, isCut } = await list(opened, input);
-    const endMs = clock.now().getTime() + workMs;
+    const { objects, next } = await list(opened, input);
+    // A page that has changed since without its last object is read from its beginning.
+    const begin = objects.findIndex(({ text }) => text === cursor?.read) + 1;
+    const some = objects.slice(begin, begin + limit);
+    const { read, added, skipped } = await importSome(opened, input, some, { payerId, context });
+    const from = cursor ?? beginning;
+    const last = begin + read < objects.length ? objects[begin + read - 1] : undefined;
+    if (last === undefined && next === null) return { added, skipped, next: null };
+    const position =
+      last === undefined ? { token: next, read: null } : { token: from.token, read: last.text };
+    return { added, skipped, next: { ...position, seen: seenAt(from, position, added.length > 0) } };
+  };
+
+  async function importSome(
+    opened: OpenedStorage,
+    input: ImportInput,
+    objects: readonly ListedObject[],
+    by: Omit<Page, 'added'>,
+  ): Promise<Omit<ImportedPage, 'next'> & { readonly read: number }> {
+    const signal = AbortSignal.timeout(workMs);
+    const isLate = () => signal.aborted;
+    const basePath = opened.storage.configuration.base_path;
+    const keys = objects.flatMap(({ readings }) => readings.map((key) => below(basePath, key)));
+    // One call for the page: an import that is repeated costs a list, and not a read for each object.
+    const known = keys.length === 0 ? new Map<string, never>() : await assets.holding(input.storageId, keys);
     const added: AssetResource[] = [];
     const skipped: SkippedObject[] = [];
-    let last: string | null = null;
-    const judged = objects.map((object) => judge(opened, input, object));
-    const possible = judged.flatMap((one) => ('reason' in one ? [] : [one.description.object_key]));
-    // One call for the page: an import that is repeated costs a list, and not a read for each object.
-    const known =
-      possible.length === 0 ? new Map<string, never>() : await assets.holding(storageId, possible);
-    for (const one of judged) {
-      if (clock.now().getTime() > endMs && last !== null) return { added, skipped, next: last };
-      const found = 'reason' in one ? one : await addUnless(known, one, { payerId, context, added });
-      if ('reason' in found) skipped.push({ object_key: found.object_key, reason: found.reason });
-      else added.push(found);
-      last = one.key;
+    let read = 0;
+    while (read < objects.length && !isLate()) {
+      const some = objects.slice(read, read + atOnce);
+      for (const one of await Promise.all(
+        some.map((object) => judge(opened, input, object, { signal, known })),
+      )) {
+        if (isLate() && read > 0) break;
+        const found = 'reason' in one ? one : await addOne(one, { ...by, added });
+        if ('reason' in found) skipped.push(found);
+        else added.push(found);
+        read += 1;
+      }
     }
-    return { added, skipped, next: isCut ? last : null };
-  };
+    return { read, added, skipped };
+  }
 
   async function list(
     { urls, storage }: OpenedStorage,
-    { prefix, after, limit }: ImportInput,
-  ): Promise<{ readonly objects: readonly ListedObject[]; readonly isCut: boolean }> {
+    { prefix, cursor, limit }: ImportInput,
+  ): Promise<Extract<ListAnswer, { kind: 'listed' }>> {
     const { provider, base_path: basePath } = storage.configuration;
-    const answer = await listObjects({ urls, provider, prefix: wholeKey(basePath, prefix), after, limit });
+    const page = { prefix: wholeKey(basePath, prefix), token: cursor?.token ?? null, limit };
+    const answer = await listObjects({ urls, provider, ...page });
     if (answer.kind === 'away') {
       return rejectAsset('bucket_unavailable', 'the bucket did not answer, or reported an error; try again');
+    }
+    if (answer.kind === 'expired') {
+      return rejectAsset('cursor_expired', 'the bucket no longer takes this cursor; begin again without one');
     }
     if (answer.kind === 'refused') return rejectAsset('bucket_refused', describeListRefusal(answer.failure));
     return answer;
   }
 
-  /** Returns the description of the new asset, or why there can be none. */
-  function judge(
-    { storage }: OpenedStorage,
+  /** Returns the description of the new asset, or why there is none. */
+  async function judge(
+    { urls, storage }: OpenedStorage,
     { projectId, storageId }: ImportInput,
-    object: ListedObject,
-  ): NewAsset | (SkippedObject & { readonly key: string }) {
+    listed: ListedObject,
+    { signal, known }: { readonly signal: AbortSignal; readonly known: ReadonlyMap<string, SkipReason> },
+  ): Promise<NewAsset | SkippedObject> {
     const { provider, base_path: basePath } = storage.configuration;
-    const { key, size } = object;
-    const object_key = key.slice(wholeKey(basePath, '').length);
-    const skip = (reason: SkipReason) => ({ key, object_key, reason });
+    const [likely] = listed.readings;
+    if (likely === undefined) return { object_key: listed.text, reason: 'key_not_possible' };
+    const confirmed = await confirm(listed, likely);
+    const object_key = below(basePath, confirmed?.key ?? likely);
+    const skip = (reason: SkipReason) => ({ object_key, reason });
     if (object_key === '' || object_key.endsWith('/')) return skip('not_a_file');
+    if (confirmed === null) return skip('key_unconfirmed');
     const name = nameOf(object_key);
     if (name === '') return skip('name_not_possible');
     const media_type = mime.getType(object_key) ?? 'application/octet-stream';
-    const facts = { name, object_key, media_type, size, renditions: [] };
+    const facts = { name, object_key, media_type, size: listed.size, renditions: [] };
     try {
       const checked = checkAssetFacts(facts, keyRuleOf(provider, basePath));
-      return { key, object, description: { project_id: projectId, storage_id: storageId, ...checked } };
+      const held = known.get(object_key);
+      if (held !== undefined) return skip(held);
+      const { entity_tag } = confirmed;
+      return { entity_tag, description: { project_id: projectId, storage_id: storageId, ...checked } };
     } catch (error) {
       if (isRejection<InvalidRequest>(error, 'invalid_request')) return skip('key_not_possible');
       throw error;
     }
-  }
 
-  async function addUnless(
-    known: ReadonlyMap<string, SkipReason>,
-    one: NewAsset,
-    page: Page,
-  ): Promise<AssetResource | SkippedObject> {
-    const { object_key } = one.description;
-    const reason = known.get(object_key);
-    return reason === undefined ? addOne(one, page) : { object_key, reason };
+    /** Returns the reading under which the bucket has the object; null where it names none in time. */
+    async function confirm(
+      { isSure, readings, size, entity_tag }: ListedObject,
+      key: string,
+    ): Promise<{ readonly key: string; readonly entity_tag: string | null } | null> {
+      if (isSure) return { key, entity_tag };
+      for (const reading of readings) {
+        const answer = await headObject({ urls, provider, key: reading }, signal).catch((error: unknown) => {
+          if (signal.aborted) return null;
+          throw error;
+        });
+        if (answer?.kind === 'found' && answer.object.size === size) {
+          return { key: reading, entity_tag: answer.object.entity_tag };
+        }
+      }
+      return null;
+    }
   }
 
   async function addOne(
-    { description, object }: NewAsset,
+    { description, entity_tag }: NewAsset,
     { payerId, context, added }: Page,
   ): Promise<AssetResource | SkippedObject> {
     const { project_id: projectId, storage_id: storageId, object_key, size } = description;
     const assetId = derivedId(context, `import/${object_key}`);
-    const { entity_tag } = object;
     const seen = entity_tag === null ? null : { size, entity_tag, media_type: null, sha256: null };
     const add = () =>
       handler.handle({ aggregate: assetAggregate, id: assetId }, { type: 'Add', description, seen }, context);
@@ -169,8 +231,7 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
 }
 
 interface NewAsset {
-  readonly key: string;
-  readonly object: ListedObject;
+  readonly entity_tag: string | null;
   readonly description: AssetDescription;
 }
 
@@ -178,6 +239,31 @@ interface Page {
   readonly payerId: string;
   readonly context: CommandContext;
   readonly added: readonly AssetResource[];
+}
+
+const beginning: ImportCursor = { token: null, read: null, seen: { token: null, left: 1, pages: 1 } };
+
+/**
+ * Returns the page to recognise, after a page that was read.
+ * @throws CommandRejected bucket_refused, where the bucket comes to a page again and none of its objects was new
+ */
+function seenAt(
+  { token: asked, seen }: ImportCursor,
+  { token, read }: Pick<ImportCursor, 'token' | 'read'>,
+  hasAdded: boolean,
+): ImportCursor['seen'] {
+  if (hasAdded) return { token, left: 1, pages: 1 };
+  if (read !== null) return seen;
+  if (token === asked || token === seen.token) {
+    rejectAsset('bucket_refused', describeListRefusal({ code: 'list_unusable', hint: null }));
+  }
+  if (seen.left > 1) return { ...seen, left: seen.left - 1 };
+  return { token, left: seen.pages * 2, pages: seen.pages * 2 };
+}
+
+/** Returns a key of the bucket relative to the base path. */
+function below(basePath: string, key: string): string {
+  return key.slice(wholeKey(basePath, '').length);
 }
 
 /** Returns the last segment of a key as the name of an asset, cut at the longest name. */

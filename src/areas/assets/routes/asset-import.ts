@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import type { AssetCommands } from '../commands/index.js';
+import type { ImportCursor } from '../commands/import-assets.js';
 import { noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { assetsPath } from './assets.js';
@@ -8,17 +9,43 @@ import { projectParams } from '../../projects/routes/projects.js';
 
 const wholeKeyMax = 1_024;
 
-/** A cursor is the whole key before the page. */
+const cursorState = z
+  .tuple([
+    z.string().min(1).nullable(),
+    z.string().nullable(),
+    z.string().nullable(),
+    z.int().min(1),
+    z.int().min(1),
+  ])
+  .transform(([token, read, seen, left, pages]): ImportCursor => ({
+    token,
+    read,
+    seen: { token: seen, left, pages },
+  }));
+
+function writeCursor({ token, read, seen }: ImportCursor): string {
+  return Buffer.from(JSON.stringify([token, read, seen.token, seen.left, seen.pages])).toString('base64url');
+}
+
+/** Two tokens of 2,048 bytes and a key of 3,072, in JSON and base64. */
 const cursor = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,1366}$/)
+  .regex(/^[A-Za-z0-9_-]{1,20000}$/)
   .transform((text, ctx) => {
-    const bytes = Buffer.from(text, 'base64url');
-    const key = bytes.toString('utf8');
-    if (bytes.length <= wholeKeyMax && Buffer.from(key).equals(bytes)) return key;
+    const state = cursorState.safeParse(readJson(Buffer.from(text, 'base64url')));
+    if (state.success) return state.data;
     ctx.addIssue({ code: 'custom', message: 'is not the next_cursor of an import' });
     return z.NEVER;
   });
+
+function readJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
 
 const assetImport = z
   .strictObject({
@@ -48,10 +75,17 @@ const importedAssets = z
       z.strictObject({
         object_key: z.string(),
         reason: z
-          .enum(['already_an_asset', 'being_deleted', 'not_a_file', 'key_not_possible', 'name_not_possible'])
+          .enum([
+            'already_an_asset',
+            'being_deleted',
+            'not_a_file',
+            'key_not_possible',
+            'key_unconfirmed',
+            'name_not_possible',
+          ])
           .meta({
             description:
-              '`not_a_file`: the key ends with a slash. `being_deleted`: the object of a removed asset. `key_not_possible`: see `object_key` of an asset.',
+              '`not_a_file`: the key ends with a slash. `being_deleted`: the object of a removed asset. `key_not_possible`: no UTF-8, or see `object_key` of an asset. `key_unconfirmed`: the bucket has no such object under the listed key.',
           }),
       }),
     ),
@@ -71,19 +105,19 @@ export function makeAssetImportRoutes({
       tag: 'Assets',
       summary: 'List a page of a bucket and add an asset for each object that has none',
       description:
-        'The key of the storage needs the right to list. A page may end early, with a `next_cursor`. A repeated page adds nothing twice. When the capacity ends, the message of the 409 says how many objects were added.',
+        'The key of the storage needs the right to list. A page may end early, or be empty, with a `next_cursor`. A repeated page adds nothing twice. After 409 `cursor_expired`, begin again without a cursor. When the capacity ends, the message of the 409 says how many objects were added.',
       request: { params: projectParams, query: noQuery, body: assetImport },
       replies: { 200: { description: 'What the page added and skipped.', schema: importedAssets } },
-      errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
+      errors: ['conflict', 'cursor_expired', 'capacity_exceeded', 'bucket_unavailable'],
       handler: async ({ params: { projectId }, body, command }) => {
-        const { storage_id: storageId, prefix = '', cursor: after = null, limit = 100 } = body;
-        const page = await importAssets({ projectId, storageId, prefix, after, limit }, command);
+        const { storage_id: storageId, prefix = '', cursor: from = null, limit = 100 } = body;
+        const page = await importAssets({ projectId, storageId, prefix, cursor: from, limit }, command);
         return {
           status: 200,
           body: {
             added: [...page.added],
             skipped: [...page.skipped],
-            next_cursor: page.next === null ? null : Buffer.from(page.next).toString('base64url'),
+            next_cursor: page.next === null ? null : writeCursor(page.next),
           },
         };
       },

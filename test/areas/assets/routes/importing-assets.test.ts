@@ -1,5 +1,11 @@
 import test from 'ava';
-import type { ListObjects } from '../../../../src/areas/storages/bucket/objects/list-objects.js';
+import {
+  type ListedObject,
+  type ListObjects,
+  makeListObjects,
+} from '../../../../src/areas/storages/bucket/objects/list-objects.js';
+import { makeHeadObject } from '../../../../src/areas/storages/bucket/objects/head-object.js';
+import type { OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import { countingReads } from '../../../support/clients/counting-reads.js';
 import { startTestService } from '../../../support/servers/http-service.js';
 
@@ -13,6 +19,10 @@ interface Imported {
   readonly next_cursor: string | null;
 }
 
+const listed = (key: string, size = 1): ListedObject => ({
+  ...{ text: key, readings: [key], isSure: true, size, entity_tag: `tag of ${key}` },
+});
+
 test('A bucket becomes assets page by page, and a repeated page adds nothing twice', async (t) => {
   // Given a bucket with files, folders and keys that no asset can have
   const objects = [
@@ -22,21 +32,24 @@ test('A bucket becomes assets page by page, and a repeated page adds nothing twi
     { key: 'videos/2026/notes', size: 2 },
     { key: 'videos/2026/ ', size: 2 },
     { key: 'videos/../b.mp4', size: 2 },
-    { key: 'videos/河/雨.webp', size: 7 },
     { key: 'videos/huge.mp4', size: 2 ** 31 },
+    { key: 'videos/河/雨.webp', size: 7 },
     { key: 'videos/z.vtt', size: 1 },
-  ].sort((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)));
+  ];
   let listing: 'works' | 'denied' | 'away' = 'works';
-  const listObjects: ListObjects = ({ prefix, after, limit }) => {
+  const listObjects: ListObjects = ({ prefix, token, limit }) => {
     if (listing === 'away') return Promise.resolve({ kind: 'away' });
     if (listing === 'denied') {
       return Promise.resolve({ kind: 'refused', failure: { code: 'list_denied', hint: null } });
     }
-    const isAfter = (key: string) =>
-      after === null || Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0;
-    const found = objects.filter(({ key }) => key.startsWith(prefix) && isAfter(key));
-    const page = found.slice(0, limit).map((object) => ({ ...object, entity_tag: `tag of ${object.key}` }));
-    return Promise.resolve({ kind: 'listed', objects: page, isCut: found.length > limit });
+    const found = objects.filter(({ key }) => key.startsWith(prefix));
+    const from = Number(token);
+    const page = found.slice(from, from + limit).map(({ key, size }) => listed(key, size));
+    return Promise.resolve({
+      kind: 'listed',
+      objects: page,
+      next: found.length > from + limit ? String(from + limit) : null,
+    });
   };
   const service = await startTestService(t, { buckets: { listObjects } });
   const owner = await service.signUp('owner');
@@ -88,9 +101,9 @@ test('A bucket becomes assets page by page, and a repeated page adds nothing twi
     new Map(skipped.map(({ object_key, reason }) => [object_key, reason])),
     new Map([
       ['2026/', 'not_a_file'],
-      ['2026/ ', 'name_not_possible'],
       ['2026/a\u0007.mp4', 'key_not_possible'],
       ['2026/notes', 'already_an_asset'],
+      ['2026/ ', 'name_not_possible'],
     ]),
   );
 
@@ -108,7 +121,7 @@ test('A bucket becomes assets page by page, and a repeated page adds nothing twi
   const rest = await page();
   t.deepEqual(
     rest.added.map(({ object_key, media_type }) => `${object_key} ${media_type}`),
-    ['z.vtt text/vtt', '河/雨.webp image/webp'],
+    ['河/雨.webp image/webp', 'z.vtt text/vtt'],
   );
   t.is(rest.next_cursor, null);
   t.deepEqual((await page()).added, []);
@@ -127,6 +140,7 @@ test('A bucket becomes assets page by page, and a repeated page adds nothing twi
     { limit: 0 },
     { cursor: '!' },
     { cursor: Buffer.from([255]).toString('base64url') },
+    { cursor: Buffer.from('["a",null,null,0,1]').toString('base64url') },
   ]) {
     t.is((await ask(bad)).status, 400, JSON.stringify(bad));
   }
@@ -135,11 +149,9 @@ test('A bucket becomes assets page by page, and a repeated page adds nothing twi
 });
 
 test('Two imports of a bucket at once make one asset of each object', async (t) => {
-  const objects = Array.from({ length: 30 }, (_, index) => ({
-    ...{ key: `${String(index).padStart(2, '0')}.mp4`, size: 1, entity_tag: 'a-tag' },
-  }));
+  const objects = Array.from({ length: 30 }, (_, index) => listed(`${String(index).padStart(2, '0')}.mp4`));
   const service = await startTestService(t, {
-    buckets: { listObjects: () => Promise.resolve({ kind: 'listed', objects, isCut: false }) },
+    buckets: { listObjects: () => Promise.resolve({ kind: 'listed', objects, next: null }) },
   });
   const owner = await service.signUp('owner');
   const at = `/api/v1/projects/${await service.makeProject(owner)}`;
@@ -167,16 +179,140 @@ test('Two imports of a bucket at once make one asset of each object', async (t) 
   t.true(pages.every(({ skipped }) => skipped.every(({ reason }) => reason === 'already_an_asset')));
 });
 
+interface Bucket {
+  readonly title: string;
+  /** The content of the list that the bucket gives for a token; `''` is the first page. */
+  readonly pages: Readonly<Record<string, string>>;
+  /** The keys that HEAD finds. */
+  readonly heads?: readonly string[];
+  /** For each call until the import ends: what was added, and each skipped text with its reason. */
+  readonly calls: readonly (readonly string[] | 'list_unusable' | 'list_unreadable' | 'cursor_expired')[];
+  readonly limit?: number;
+}
+
+const has = (...keys: readonly string[]) =>
+  keys.map((key) => `<Contents><Key>${key}</Key><Size>5</Size></Contents>`).join('');
+const cut = (token: string) =>
+  `<IsTruncated>true</IsTruncated><NextContinuationToken>${token}</NextContinuationToken>`;
+const whole = '<IsTruncated>false</IsTruncated>';
+const known = (keys: readonly string[]) => keys.map((key) => `${key} known`);
+const encoded = '<EncodingType>url</EncodingType>';
+
+const buckets: readonly Bucket[] = [
+  {
+    title: 'lists folders before the files beside them',
+    pages: { '': whole + has('a/x.jpg', 'a-b.jpg') },
+    calls: [['a/x.jpg', 'a-b.jpg']],
+  },
+  {
+    title: 'gives an empty page before the last one',
+    pages: { '': cut('t1'), t1: whole + has('b.jpg') },
+    calls: [[], ['b.jpg']],
+  },
+  {
+    title: 'lists more than it was asked for',
+    pages: { '': cut('t1') + has('a', 'b', 'c'), t1: whole },
+    calls: [['a', 'b'], ['c'], []],
+    limit: 2,
+  },
+  {
+    title: 'encodes keys, one of them in Latin-1',
+    pages: { '': whole + encoded + has('a.jpg', 'Zo%EB.jpg', 'z.jpg') },
+    calls: [['a.jpg', 'z.jpg', 'Zo%EB.jpg key_not_possible']],
+  },
+  {
+    title: 'encodes keys and does not say so',
+    pages: { '': whole + has('caf%C3%A9+1.jpg', 'caf&#233;.jpg') },
+    heads: ['café+1.jpg'],
+    calls: [['café+1.jpg', 'café.jpg']],
+  },
+  {
+    title: 'says that it encodes keys, and leaves some as they are',
+    pages: { '': whole + encoded + has('a+b', 'c%2520', 'd%3B') },
+    heads: ['a+b', 'c%2520'],
+    calls: [['a+b', 'c%2520', 'd; key_unconfirmed']],
+  },
+  {
+    title: 'ignores tokens',
+    pages: { '': cut('t1') + has('a'), t1: cut('t1') + has('a') },
+    calls: [['a'], 'list_unusable'],
+  },
+  {
+    title: 'gives its tokens in a circle',
+    pages: {
+      '': cut('t1') + has('a'),
+      ...{ t1: cut('t2') + has('b'), t2: cut('t3') + has('a'), t3: cut('t1') + has('a', 'b') },
+    },
+    calls: [['a'], ['b'], ...[['a'], ['a', 'b'], ['b'], ['a'], ['a', 'b']].map(known), 'list_unusable'],
+  },
+  {
+    title: 'forgets its tokens',
+    pages: { '': cut('t1') + has('a') },
+    calls: [['a'], 'cursor_expired'],
+  },
+];
+
+for (const { title, pages, heads = [], calls, limit = 100 } of buckets) {
+  test(`An import goes through a bucket that ${title}`, async (t) => {
+    const http: OutgoingHttp = ({ method, url }) => {
+      const { pathname, searchParams } = new URL(url);
+      const reply = (status: number, body: string, headers = {}) =>
+        Promise.resolve({ status, headers, body: Buffer.from(body) });
+      if (method === 'HEAD') {
+        const isThere = heads.includes(decodeURIComponent(pathname.slice(1)));
+        return reply(isThere ? 200 : 404, '', { 'content-length': '5', etag: '"a-tag"' });
+      }
+      const page = pages[searchParams.get('continuation-token') ?? ''];
+      return page === undefined
+        ? reply(400, '<Error><Code>InvalidArgument</Code></Error>')
+        : reply(200, `<ListBucketResult>${page}</ListBucketResult>`);
+    };
+    const now = () => new Date('2026-11-23T03:00:00Z');
+    const service = await startTestService(t, {
+      buckets: { listObjects: makeListObjects({ http, now }), headObject: makeHeadObject({ http, now }) },
+    });
+    const owner = await service.signUp('owner');
+    const at = `/api/v1/projects/${await service.makeProject(owner)}`;
+    const bound = await service.post(
+      `${at}/storages`,
+      {
+        ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' },
+        credentials: { access_key: 'a-key', secret_key: 'a-secret' },
+      },
+      owner,
+    );
+    const storage_id = (bound.json as { id: string }).id;
+    let cursor: string | null = null;
+    for (const [index, expected] of calls.entries()) {
+      t.is(cursor === null, index === 0);
+      const body = { storage_id, limit, ...(cursor === null ? {} : { cursor }) };
+      const reply = await service.post(`${at}/assets/import`, body, owner);
+      if (typeof expected === 'string') {
+        const code = expected === 'cursor_expired' ? expected : 'conflict';
+        t.like(reply, { status: 409, json: { code } });
+        t.is((reply.json as { message: string }).message.startsWith(`${expected}: `), code === 'conflict');
+        return;
+      }
+      t.is(reply.status, 200, reply.text);
+      const { added, skipped, next_cursor } = reply.json as Imported;
+      const words = skipped.map(
+        ({ object_key, reason }) => `${object_key} ${reason.replace('already_an_asset', 'known')}`,
+      );
+      t.deepEqual([...added.map(({ object_key }) => object_key), ...words], [...expected]);
+      cursor = next_cursor;
+    }
+    t.is(cursor, null);
+  });
+}
+
 test('An import of known objects costs one call that returns their assets', async (t) => {
-  const objects = Array.from({ length: 200 }, (_, index) => ({
-    ...{ key: `${String(index).padStart(3, '0')}.mp4`, size: 1, entity_tag: 'a-tag' },
-  }));
+  const objects = Array.from({ length: 200 }, (_, index) => listed(`${String(index).padStart(3, '0')}.mp4`));
   const { wrapDocuments, costOf } = countingReads();
   const service = await startTestService(t, {
     storeOptions: { wrapDocuments },
     buckets: {
       listObjects: ({ limit }) =>
-        Promise.resolve({ kind: 'listed', objects: objects.slice(0, limit), isCut: false }),
+        Promise.resolve({ kind: 'listed', objects: objects.slice(0, limit), next: null }),
     },
   });
   const owner = await service.signUp('owner');

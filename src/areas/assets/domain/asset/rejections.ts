@@ -21,6 +21,8 @@ export type AssetRejection =
   | 'bucket_unavailable'
   /** The bucket refused to say whether it holds the object. */
   | 'bucket_refused'
+  /** The bucket no longer takes the token of the page of an import. */
+  | 'cursor_expired'
   /** The service cannot serve the playlist of a rendition `hls`. */
   | 'playlist_not_served'
   /** The assets of the project's payer would be, or are, larger than the payer's capacity. */

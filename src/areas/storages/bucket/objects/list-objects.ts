@@ -11,8 +11,12 @@ import { flagOf, numberOf, readXml, textOf, type XmlElement } from './xml.js';
 
 /** An object as its bucket lists it. */
 export interface ListedObject {
-  /** The whole key in the bucket. */
-  readonly key: string;
+  /** The whole key as the bucket wrote it. */
+  readonly text: string;
+  /** What the whole key may be, the likeliest first; empty where it is no UTF-8. */
+  readonly readings: readonly string[];
+  /** Whether the first reading needs no confirmation: servers write the other characters in different ways. */
+  readonly isSure: boolean;
   readonly size: number;
   /** Without its quotation marks; null where the bucket names none. */
   readonly entity_tag: string | null;
@@ -21,12 +25,14 @@ export interface ListedObject {
 export type ListAnswer =
   | {
       readonly kind: 'listed';
-      /** In the order of their keys' bytes. */
+      /** In any order, and perhaps none. */
       readonly objects: readonly ListedObject[];
-      /** Whether objects follow. */
-      readonly isCut: boolean;
+      /** The token of the next page; null on the last one. */
+      readonly next: string | null;
     }
-  /** `list_denied`: the key may not list. `list_unusable`: not in the order of the keys. `list_unreadable`: in another form. */
+  /** The bucket does not take the token of the page. */
+  | { readonly kind: 'expired' }
+  /** `list_denied`: the key may not list. `list_unusable`: not the objects of the prefix. `list_unreadable`: in another form. */
   | { readonly kind: 'refused'; readonly failure: ProbeFailure | ListDenied }
   /** No usable answer, or an error inside the bucket. */
   | { readonly kind: 'away' };
@@ -37,8 +43,8 @@ interface ListDenied {
 }
 
 /**
- * Lists objects in the order of their keys: S3 and OSS by ListObjectsV2, COS by GET Bucket, which has a marker only. The
- * outgoing client limits the time. @throws the signal's reason
+ * Lists objects page by page, by the provider's token: ListObjectsV2 of S3 and OSS, and GET Bucket of COS, whose token is a
+ * key. The outgoing client limits the time. @throws the signal's reason
  */
 export type ListObjects = (
   target: {
@@ -46,9 +52,9 @@ export type ListObjects = (
     readonly provider: DeliveryAddress['provider'];
     /** The beginning of the whole keys; `''` for all. */
     readonly prefix: string;
-    /** The whole key before the page; null for the first page. */
-    readonly after: string | null;
-    /** 1 to 1,000. */
+    /** `next` of the page before; null for the first page. */
+    readonly token: string | null;
+    /** 1 to 1,000. A server may list more. */
     readonly limit: number;
   },
   signal?: AbortSignal,
@@ -56,6 +62,7 @@ export type ListObjects = (
 
 /** An encoded key takes up to 3,072 bytes, and the other fields a few hundred. */
 const objectBytesMax = 4_096;
+const tokenBytesMax = 2_048;
 
 export function makeListObjects({
   http,
@@ -64,11 +71,11 @@ export function makeListObjects({
   readonly http: OutgoingHttp;
   readonly now: () => Date;
 }): ListObjects {
-  return async ({ urls, provider, prefix, after, limit }, signal) => {
+  return async ({ urls, provider, prefix, token, limit }, signal) => {
     const query = {
       ...(provider === 'cos' ? {} : { 'list-type': '2' }),
       ...(prefix === '' ? {} : { prefix }),
-      ...(after === null ? {} : { [provider === 'cos' ? 'marker' : 'start-after']: after }),
+      ...(token === null ? {} : { [provider === 'cos' ? 'marker' : 'continuation-token']: token }),
       'max-keys': String(limit),
       // XML cannot carry every key.
       'encoding-type': 'url',
@@ -81,8 +88,8 @@ export function makeListObjects({
         signal,
       );
       return reply.status === 200
-        ? await listedIn(reply, { after, limit, bytesMax: bodyBytesMax })
-        : await failureOfList(reply);
+        ? await listedIn(reply, { provider, prefix, bytesMax: bodyBytesMax })
+        : await failureOfList(reply, token);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof OutgoingError) return { kind: 'away' };
@@ -91,9 +98,12 @@ export function makeListObjects({
   };
 }
 
-async function failureOfList(reply: OutgoingReply): Promise<ListAnswer> {
+async function failureOfList(reply: OutgoingReply, token: string | null): Promise<ListAnswer> {
   const failure = await failureOfReply('list', reply);
   if (away.has(failure.code)) return { kind: 'away' };
+  // The bucket took all but the token before. Providers name the fault `InvalidArgument`, some `InvalidToken`.
+  const isOfToken = failure.code === 'request_refused' || failure.code === 'temporary_keys';
+  if (token !== null && isOfToken && reply.status !== 401 && reply.status !== 403) return { kind: 'expired' };
   const isDenied = reply.status === 403 && failure.code === 'request_refused';
   return { kind: 'refused', failure: isDenied ? { code: 'list_denied', hint: null } : failure };
 }
@@ -106,10 +116,10 @@ const unreadable: ListAnswer = { kind: 'refused', failure: { code: 'list_unreada
 async function listedIn(
   { body }: OutgoingReply,
   {
-    after,
-    limit,
+    provider,
+    prefix,
     bytesMax,
-  }: { readonly after: string | null; readonly limit: number; readonly bytesMax: number },
+  }: Pick<Parameters<ListObjects>[0], 'provider' | 'prefix'> & { readonly bytesMax: number },
 ): Promise<ListAnswer> {
   const { is, name, root } = await readXml(body);
   if (is === 'cut' && body.length < bytesMax) return { kind: 'away' };
@@ -117,32 +127,50 @@ async function listedIn(
   if (root === null || name !== 'ListBucketResult' || isCut === null) return unreadable;
   const isEncoded = textOf(root, 'EncodingType') === 'url';
   const entries = root.children.filter((child) => child.name === 'Contents');
-  const objects = entries.map((entry) => objectIn(entry, isEncoded)).filter((object) => object !== null);
-  if (entries.length > limit || objects.length < entries.length) return unreadable;
-  // A list that does not begin after the marker would be read for ever.
-  const keys = [...(after === null ? [] : [after]), ...objects.map(({ key }) => key)];
-  const isInOrder = keys.every((key, index) => index === 0 || isAfter(key, keys[index - 1] ?? ''));
-  return isInOrder ? { kind: 'listed', objects, isCut } : unusable;
+  const read = entries.map((entry) => objectIn(entry, isEncoded)).filter((object) => object !== null);
+  const next = isCut ? tokenIn(root, provider, isEncoded) : null;
+  if (read.length < entries.length || (isCut && next === null)) return unreadable;
+  const inPrefix = (key: string) => key.startsWith(prefix);
+  if (read.some(({ readings }) => readings.length > 0 && !readings.some(inPrefix))) return unusable;
+  const objects = read.map((object) => ({ ...object, readings: object.readings.filter(inPrefix) }));
+  return { kind: 'listed', objects, next };
+}
+
+/** Providers encode the token of OSS and the key of COS with the keys. Other tokens are sent back as they are. */
+function tokenIn(root: XmlElement, provider: DeliveryAddress['provider'], isEncoded: boolean): string | null {
+  const text = textOf(root, provider === 'cos' ? 'NextMarker' : 'NextContinuationToken') ?? '';
+  const token = isEncoded && provider !== 's3' ? decoded(provider === 'cos' ? spaced(text) : text) : text;
+  return token === null || token === '' || Buffer.byteLength(token) > tokenBytesMax ? null : token;
 }
 
 function objectIn(entry: XmlElement, isEncoded: boolean): ListedObject | null {
-  const [text, size] = [textOf(entry, 'Key'), numberOf(entry, 'Size')];
-  const key = text === null || !isEncoded ? text : decodedKey(text);
-  if (key === null || key === '' || size === null) return null;
+  const [text, size] = [textOf(entry, 'Key') ?? '', numberOf(entry, 'Size')];
+  if (text === '' || size === null) return null;
   const tag = (textOf(entry, 'ETag') ?? '').trim().replace(/^(?:W\/)?"?|"?$/g, '');
-  return { key, size, entity_tag: tag === '' || tag.length > 255 ? null : tag };
+  return {
+    ...{ text, readings: readingsOf(text, isEncoded), isSure: !/[+%&;]/.test(text), size },
+    entity_tag: tag === '' || tag.length > 255 ? null : tag,
+  };
 }
 
-/** Providers encode `+` itself, and some write a space as `+`. */
-function decodedKey(key: string): string | null {
+/** Some servers encode keys and do not say so, or say so and encode otherwise. Some providers write a space as `+`. */
+function readingsOf(text: string, isEncoded: boolean): readonly string[] {
+  const [plain, likely] = [decoded(text), decoded(spaced(text))];
+  if (isEncoded && likely === null) return [];
+  const readings = isEncoded ? [likely, plain, text] : [text, plain, likely];
+  return [...new Set(readings.filter((key) => key !== null))];
+}
+
+function spaced(text: string): string {
+  return text.replaceAll('+', ' ');
+}
+
+/** Returns null for a text that is no encoded UTF-8. */
+function decoded(text: string): string | null {
   try {
-    return decodeURIComponent(key.replaceAll('+', ' '));
+    return decodeURIComponent(text);
   } catch (error) {
     if (error instanceof URIError) return null;
     throw error;
   }
-}
-
-function isAfter(key: string, before: string): boolean {
-  return Buffer.compare(Buffer.from(key), Buffer.from(before)) > 0;
 }

@@ -3,7 +3,8 @@ import { describeFailure, type TestFailure } from './test-failure.js';
 const listAdvice = {
   list_denied:
     'The key may not list the bucket. Allow ListBucket (s3), oss:ListObjects (oss) or name/cos:GetBucket (cos).',
-  list_unusable: 'The storage does not list objects in the order of their keys.',
+  list_unusable:
+    'The storage lists the same page again, or objects outside the prefix. Check the endpoint and a proxy before it.',
   list_unreadable:
     'The storage answers with a list that is no whole list of S3 in XML and UTF-8. Check the endpoint and a proxy before it.',
 } as const;
