@@ -10,7 +10,7 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** The bytes of the reply to keep; 64 KiB when left out. */
+  /** The bytes of the reply to keep; 64 KiB when left out. With 0 the reply is cut after its head. */
   readonly bodyBytesMax?: number;
   /** The time limit; 5 s when left out. */
   readonly timeMs?: number;
@@ -114,7 +114,7 @@ export function makeOutgoingHttp({
       };
       request.on('error', fail);
       request.on('response', (response) => {
-        if (method === 'HEAD') {
+        if (method === 'HEAD' || limits.bodyBytesMax === 0) {
           // Some servers send a body with an error of HEAD, which the parser takes for a broken reply.
           resolve(replyOf(response, Buffer.alloc(0)));
           request.destroy();

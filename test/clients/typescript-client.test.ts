@@ -258,6 +258,26 @@ test('An interrupted upload goes on with the parts that the bucket does not have
   t.true(storage.objects.get('/rushes/rhine.mp4')?.body.equals(Buffer.from(await file.arrayBuffer())));
 });
 
+for (const [words, bytes, faults] of [
+  ['A small file', 2 ** 24 - 1, {}],
+  ['A file for a bucket without uploads in parts', 2 ** 24, { parts: { status: 501 } }],
+] as const) {
+  test(`${words} is uploaded in one request`, async (t) => {
+    const service = await givenService(t);
+    const storage = await givenFakeStorage(t, faults);
+    const client = makeStowageClient({ url: service.url });
+    await client.register(account);
+    await verify(client, service);
+    const target = await givenAsset(client, service, storage, bytes);
+    const progress: number[] = [];
+    const options = { onProgress: (sent: number) => progress.push(sent) };
+    const asset = await uploadFile(client.api, target, new Blob([Buffer.alloc(bytes)]), options);
+    t.like(asset, { upload: 'complete', object: { size: bytes, media_type: 'video/mp4' } });
+    t.is(storage.requests.filter((one) => one === 'PUT /rushes/rhine.mp4').length, 1);
+    t.is(progress.at(-1), bytes);
+  });
+}
+
 test('A file of another size than its asset is refused before a byte is sent', async (t) => {
   const service = await givenService(t);
   const storage = await givenFakeStorage(t);

@@ -151,17 +151,18 @@ test('After one part has failed for good, the other parts end', async (t) => {
   });
   const parts = [1, 2, 3].map((number) => ({ part_number: number, size: 4, url: `${origin}/${number}` }));
   const upload = { id: 'u', part_size: 4, part_count: 3, parts, next_after: null };
+  const file = new Blob([Buffer.alloc(2 ** 24)]);
   const client = makeStowageClient({
     url: 'http://service.test',
     apiKey: 'k',
     fetch: (input) =>
       Promise.resolve(
         (input as Request).method === 'GET'
-          ? Response.json({ id: 'a', size: 12 })
+          ? Response.json({ id: 'a', size: file.size, warnings: [] })
           : Response.json(upload, { status: 201 }),
       ),
   });
-  const uploading = uploadFile(client.api, { projectId: 'p', assetId: 'a' }, new Blob(['Rhine, Main.']), {
+  const uploading = uploadFile(client.api, { projectId: 'p', assetId: 'a' }, file, {
     ...{ atOnce: 2, triesMax: 1 },
   });
   await t.throwsAsync(uploading, { message: 'part 1 was not stored: the bucket answered 403' });

@@ -32,7 +32,7 @@ export const assetResource = z
     object: z
       .strictObject({
         size: z.int(),
-        entity_tag: z.string(),
+        entity_tag: z.string().nullable(),
         media_type: z.string().nullable(),
         sha256: z.string().nullable(),
       })

@@ -46,9 +46,9 @@ export const assetWords: Phrases<AssetEvent> = {
     `expects an upload of asset ${id}; check ${attempt} of its bucket is due at ${check_at}`,
   AssetUploadChecksEnded: (_, id) => `asked the bucket of asset ${id} for the last time after its upload URL`,
   AssetUploadVerified: ({ size, entity_tag }, id) =>
-    `found the upload of asset ${id} complete: ${size} bytes, entity tag ${inQuotes(entity_tag)}`,
+    `found the upload of asset ${id} complete: ${size} bytes, ${tagInWords(entity_tag)}`,
   AssetUploadMismatched: ({ size, entity_tag, differs }, id) =>
-    `found another object than asset ${id} describes: ${size} bytes, entity tag ${inQuotes(entity_tag)}; it differs in ` +
+    `found another object than asset ${id} describes: ${size} bytes, ${tagInWords(entity_tag)}; it differs in ` +
     differs.join(', '),
   AssetUploadMissing: (_, id) => `found no object of asset ${id} in its bucket`,
   AssetTagged: ({ tags }, id) =>
@@ -84,4 +84,8 @@ function keptWords(kept: readonly string[]): string {
 
 function nameOf(kind: string, language: string | null): string {
   return language === null ? kind : `${kind} (${language})`;
+}
+
+function tagInWords(entityTag: string | null): string {
+  return entityTag === null ? 'no entity tag' : `entity tag ${inQuotes(entityTag)}`;
 }

@@ -17,7 +17,9 @@ export interface FakeReply {
 /** The faulty answer to one kind of request. */
 export type Fault = FakeReply | 'cut' | 'silent';
 
-export type FakeOperation = 'list' | 'put' | 'get' | 'head' | 'delete' | 'preflight' | 'cors';
+/** `range`: of the first byte. `parts`: about an upload in parts. */
+export type FakeOperation =
+  'list' | 'put' | 'get' | 'range' | 'head' | 'delete' | 'preflight' | 'cors' | 'parts';
 
 export interface FakeStorage {
   readonly port: number;
@@ -43,7 +45,8 @@ export async function givenFakeStorage(
     requests.push(`${request.method ?? ''} ${request.url?.split('?')[0] ?? ''}`);
     const fault = faults[operationOf(request)];
     if (fault === undefined && isCorsRequest(request)) void cors.answer(request, response);
-    else if (/[?&]upload(?:s|Id)\b/.test(request.url ?? '')) void answerAboutParts(request, response, parts);
+    else if (fault === undefined && operationOf(request) === 'parts')
+      void answerAboutParts(request, response, parts);
     else if (fault === undefined) void answer(request, response, objects);
     else if (fault === 'cut') request.socket.destroy();
     else if (fault !== 'silent') {
@@ -61,12 +64,14 @@ export async function givenFakeStorage(
 }
 
 function operationOf(request: IncomingMessage): FakeOperation {
-  const { method, url } = request;
+  const { method, url, headers } = request;
   if (isCorsRequest(request)) return method === 'OPTIONS' ? 'preflight' : 'cors';
+  if (/[?&]upload(?:s|Id)\b/.test(url ?? '')) return 'parts';
   if (method === 'PUT') return 'put';
   if (method === 'DELETE') return 'delete';
   if (method === 'HEAD') return 'head';
-  return url?.includes('max-keys') === true ? 'list' : 'get';
+  if (url?.includes('max-keys') === true) return 'list';
+  return headers.range === 'bytes=0-0' ? 'range' : 'get';
 }
 
 async function answerAboutParts(
@@ -111,6 +116,7 @@ async function answer(
       return;
     }
     case 'head':
+    case 'range':
     case 'get': {
       const found = objects.get(url.pathname);
       if (found === undefined) {
@@ -140,7 +146,8 @@ async function answer(
       return;
     case 'preflight':
     case 'cors':
-      throw new Error('the rules of the bucket answer this request');
+    case 'parts':
+      throw new Error('another part of the bucket answers this request');
   }
 }
 

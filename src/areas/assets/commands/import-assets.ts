@@ -209,7 +209,7 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
   ): Promise<AssetResource | SkippedObject> {
     const { project_id: projectId, storage_id: storageId, object_key, size } = description;
     const assetId = derivedId(context, `import/${object_key}`);
-    const seen = entity_tag === null ? null : { size, entity_tag, media_type: null, sha256: null };
+    const seen = { size, entity_tag, media_type: null, sha256: null };
     const add = () =>
       handler.handle({ aggregate: assetAggregate, id: assetId }, { type: 'Add', description, seen }, context);
     const objects = { storageId, assetId, keys: [object_key], commandId: context.commandId };

@@ -60,6 +60,7 @@ test('Another object is mismatched, with the fields that differ', (t) => {
     [{ size: 5 }, null, ['size']],
     [{ media_type: 'text/html' }, null, ['media_type']],
     [{ sha256: otherDigest }, digest, ['sha256']],
+    [{ sha256: otherDigest, entity_tag: null }, digest, ['sha256']],
     [{ size: 0, media_type: 'text/html', sha256: otherDigest }, digest, ['size', 'media_type', 'sha256']],
   ] as const) {
     const mismatched: AssetEvent = {

@@ -14,6 +14,7 @@ import { givenStores } from '../../../support/given/given-stores.js';
 const minute = 60_000;
 const file: HeadAnswer = {
   kind: 'found',
+  by: 'head',
   object: { size: sharedFile.size, entity_tag: 'a-new-tag', media_type: sharedFile.media_type, sha256: null },
 };
 

@@ -6,6 +6,7 @@ const password = 'open sesame';
 const file = { name: 'Rhine', object_key: '2026/rhine.mp4', media_type: 'video/mp4', size: 1_000 };
 const found = (changes: object = {}): HeadAnswer => ({
   kind: 'found',
+  by: 'head',
   object: { size: 1_000, entity_tag: 'a-tag', media_type: 'video/mp4', sha256: null, ...changes },
 });
 

@@ -1,6 +1,7 @@
 import test from 'ava';
 import {
   type HeadAnswer,
+  type HeadedObject,
   makeHeadObject,
 } from '../../../../src/areas/storages/bucket/objects/head-object.js';
 import {
@@ -26,27 +27,31 @@ interface Asking {
   readonly signal?: AbortSignal;
 }
 
-/** Asks a bucket that gives one answer. */
+type Given = Partial<OutgoingReply> | Error;
+
+/** Asks a bucket with one answer to HEAD, and one to a GET of the first byte. */
 async function head(
-  reply: Partial<OutgoingReply> | Error,
+  reply: Given,
   { provider = 's3', signal = new AbortController().signal }: Asking = {},
-): Promise<{ readonly answer: HeadAnswer; readonly request: OutgoingRequest | undefined }> {
+  ranged: Given = { status: 403 },
+): Promise<{ readonly answer: HeadAnswer; readonly requests: readonly OutgoingRequest[] }> {
   const requests: OutgoingRequest[] = [];
   const headObject = makeHeadObject({
     http: (request) => {
       requests.push(request);
-      if (reply instanceof Error) return Promise.reject(reply);
-      return Promise.resolve({ status: 200, headers: {}, body: Buffer.alloc(0), ...reply });
+      const given = request.method === 'HEAD' ? reply : ranged;
+      if (given instanceof Error) return Promise.reject(given);
+      return Promise.resolve({ status: 200, headers: {}, body: Buffer.alloc(0), ...given });
     },
     now: () => new Date('2026-11-23T03:00:00Z'),
   });
   const urls = makeStorageUrls(address(provider), { id: 'an-id', secret: 'a-secret' });
-  const answer = await headObject({ urls, provider, key: 'videos/a b.mp4' }, signal);
-  return { answer, request: requests[0] };
+  return { answer: await headObject({ urls, provider, key: 'videos/a b.mp4' }, signal), requests };
 }
 
 const headers = { 'content-length': '12', etag: '"a-tag"', 'content-type': 'video/mp4' };
 const object = { size: 12, entity_tag: 'a-tag', media_type: 'video/mp4', sha256: null };
+const found = (of: HeadedObject, by: 'head' | 'range' = 'head') => ({ kind: 'found', object: of, by });
 /** SHA-256 of nothing. */
 const [inBase64, inHex] = [
   '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
@@ -59,8 +64,11 @@ test('The service asks the bucket itself, signed in the header, and Amazon for t
     ['oss', undefined],
     ['cos', undefined],
   ] as const) {
-    const { answer, request } = await head({ headers }, { provider });
-    t.deepEqual(answer, { kind: 'found', object });
+    const { answer, requests } = await head({ headers }, { provider });
+    const [request] = requests;
+    t.deepEqual(answer, found(object));
+    t.is(requests.length, 1);
+    t.is(request?.headers?.['accept-encoding'], 'identity');
     t.like(request, { method: 'HEAD', url: 'https://rivers.example.org/videos/a%20b.mp4' });
     t.is(request?.headers?.['x-amz-checksum-mode'], mode);
     t.truthy(request?.headers?.['authorization']);
@@ -68,48 +76,68 @@ test('The service asks the bucket itself, signed in the header, and Amazon for t
 });
 
 test('The answer names size, entity tag, media type, and the checksum over the whole object', async (t) => {
-  const found = async (more: Readonly<Record<string, string | undefined>>) =>
+  const answer = async (more: Readonly<Record<string, string | undefined>>) =>
     (await head({ headers: { ...headers, ...more } })).answer;
-  t.deepEqual(await found({ etag: 'W/"a-tag"' }), { kind: 'found', object });
-  t.deepEqual(await found({ etag: 'a-tag' }), { kind: 'found', object });
-  t.deepEqual(await found({ 'content-type': undefined }), {
-    kind: 'found',
-    object: { ...object, media_type: null },
-  });
-  t.deepEqual(await found({ 'x-amz-checksum-sha256': inBase64 }), {
-    kind: 'found',
-    object: { ...object, sha256: inHex },
-  });
-  t.deepEqual(await found({ 'x-amz-checksum-sha256': `${inBase64}-3` }), { kind: 'found', object });
-});
-
-test('An answer that is no answer of a storage is none', async (t) => {
-  for (const more of [
-    { 'content-length': undefined },
-    { 'content-length': '-1' },
-    { etag: undefined },
-    { etag: `"${'a'.repeat(300)}"` },
-    { 'content-type': `text/${'a'.repeat(300)}` },
-  ]) {
-    t.deepEqual((await head({ headers: { ...headers, ...more } })).answer, { kind: 'away' });
-  }
-});
-
-test('A missing object, a refusal and a bucket that is away differ', async (t) => {
-  for (const [status, kind] of [
-    [404, 'missing'],
-    [403, 'refused'],
-    [401, 'refused'],
-    [400, 'refused'],
-    [301, 'refused'],
-    [206, 'refused'],
-    [429, 'away'],
-    [500, 'away'],
-    [503, 'away'],
+  for (const [more, changes] of [
+    [{ etag: 'W/"a-tag"' }, {}],
+    [{ etag: 'a-tag' }, {}],
+    [{ etag: undefined }, { entity_tag: null }],
+    [{ etag: `"${'a'.repeat(300)}"` }, { entity_tag: null }],
+    [{ 'content-type': undefined }, { media_type: null }],
+    [{ 'x-amz-checksum-sha256': inBase64 }, { sha256: inHex }],
+    [{ 'x-amz-checksum-sha256': `${inBase64}-3` }, {}],
   ] as const) {
-    t.deepEqual((await head({ status, headers })).answer, { kind }, String(status));
+    t.deepEqual(await answer(more), found({ ...object, ...changes }), JSON.stringify(more));
   }
-  t.deepEqual((await head(new OutgoingError('connection_timeout'))).answer, { kind: 'away' });
+});
+
+const none = { size: 5, entity_tag: null, media_type: null, sha256: null };
+const whole = { status: 206, headers: { 'content-range': 'bytes 0-0/5' } };
+
+test('Where HEAD has no usable answer, the first byte says what the bucket has', async (t) => {
+  for (const [reply, ranged, answer] of [
+    [{ headers: {} }, whole, found(none, 'range')],
+    [{ headers: { ...headers, 'content-encoding': 'gzip' } }, whole, found(none, 'range')],
+    [{ headers: { ...headers, 'content-length': '-1' } }, whole, found(none, 'range')],
+    [{ headers: { ...headers, 'content-type': 'a'.repeat(300) } }, whole, found(none, 'range')],
+    [{ status: 403 }, whole, found(none, 'range')],
+    [{ status: 206, headers }, whole, found(none, 'range')],
+    [{ status: 503 }, whole, found(none, 'range')],
+    [new OutgoingError('connection_failed'), whole, found(none, 'range')],
+    [
+      { status: 403 },
+      { status: 416, headers: { 'content-range': 'bytes */0' } },
+      found({ ...none, size: 0 }, 'range'),
+    ],
+    [{ status: 403 }, { headers: { 'content-length': '5' } }, found(none, 'range')],
+    [{ status: 403 }, { status: 404 }, { kind: 'missing' }],
+    [{ status: 404 }, whole, { kind: 'missing' }],
+    [{ status: 503 }, { status: 403 }, { kind: 'refused' }],
+    [{ status: 403 }, { status: 206, headers: { 'content-range': 'bytes 0-0/*' } }, { kind: 'away' }],
+    [{ status: 403 }, { status: 206, headers: { 'content-range': 'bytes 0-1/5' } }, { kind: 'away' }],
+    [{ status: 403 }, { status: 416, headers: { 'content-range': 'bytes */5' } }, { kind: 'away' }],
+    [{ status: 403 }, { status: 200 }, { kind: 'away' }],
+    [{ status: 403 }, { status: 429 }, { kind: 'away' }],
+    [{ status: 403 }, { status: 301, headers: { 'content-length': '5' } }, { kind: 'refused' }],
+    [{ status: 403 }, new OutgoingError('connection_timeout'), { kind: 'away' }],
+  ] as const) {
+    const asked = await head(reply, {}, ranged);
+    t.deepEqual(asked.answer, answer, JSON.stringify([reply, ranged]));
+    const [, request] = asked.requests;
+    if (request !== undefined) {
+      t.like(request, {
+        method: 'GET',
+        bodyBytesMax: 0,
+        headers: { range: 'bytes=0-0', 'accept-encoding': 'identity' },
+      });
+    }
+  }
+});
+
+test('A bucket that cannot be reached is asked once', async (t) => {
+  const unreachable = await head(new OutgoingError('connection_refused'), {}, whole);
+  t.deepEqual(unreachable.answer, { kind: 'away' });
+  t.is(unreachable.requests.length, 1);
   await t.throwsAsync(head(new TypeError('a defect')), { instanceOf: TypeError });
   const stopped = AbortSignal.abort(new Error('the process ends'));
   await t.throwsAsync(head(new OutgoingError('connection_failed'), { signal: stopped }), {

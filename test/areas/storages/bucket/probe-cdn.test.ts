@@ -30,7 +30,7 @@ interface Place {
   readonly allowed?: readonly string[];
 }
 
-const plain = { hasPublicEndpoint: false, origins: [] };
+const plain = { provider: 's3' as const, hasPublicEndpoint: false, origins: [] };
 
 async function probe({
   storage,

@@ -41,7 +41,12 @@ function probe({ storage, publicPort, cdn, origins = [] }: Place) {
   );
   const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
   const target = {
-    ...{ urls, basePath: 'videos', cdn: cdn === undefined ? null : ('rewrite' as const) },
+    ...{
+      urls,
+      provider: 's3' as const,
+      basePath: 'videos',
+      cdn: cdn === undefined ? null : ('rewrite' as const),
+    },
     ...{ hasPublicEndpoint: publicPort !== undefined, origins },
   };
   return run(target, AbortSignal.timeout(600_000));

@@ -11,6 +11,7 @@ import {
   type OutgoingRequest,
 } from '../../../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../../../src/outgoing/shared-lookup.js';
+import type { ProbeWarning } from '../../../../src/areas/storages/bucket/probing/probe-pages.js';
 import { givenFakeCdn } from '../../../support/fakes/fake-cdn.js';
 import {
   type FakeOperation,
@@ -36,7 +37,7 @@ interface Place {
 
 const cdnDomain = 'cdn.example.org';
 
-async function probe(place: Place) {
+async function result(place: Place) {
   const { storage, protocol = 'http:', clock = now } = place;
   const outgoing = makeOutgoingHttp({
     isAllowed: makeAllowedAddress(['127.0.0.0/8']),
@@ -61,9 +62,18 @@ async function probe(place: Place) {
   } as const;
   const run = makeProbeBucket({ http, now: clock, makeId: () => 'an-id' });
   const urls = makeStorageUrls(address, { id: 'canary-access-key', secret });
-  const target = { urls, basePath: 'videos', cdn: cdn === undefined ? null : address.mode };
+  const target = {
+    urls,
+    provider: address.provider,
+    basePath: 'videos',
+    cdn: cdn === undefined ? null : address.mode,
+  };
   const plain = { hasPublicEndpoint: false, origins: [] };
-  return (await run({ ...target, ...plain }, AbortSignal.timeout(600_000))).failure;
+  return run({ ...target, ...plain }, AbortSignal.timeout(600_000));
+}
+
+async function probe(place: Place) {
+  return (await result(place)).failure;
 }
 
 const error = (status: number, code: string, more = ''): Fault => ({
@@ -75,8 +85,49 @@ test('A bucket that permits list, write, read and delete passes, and stays empty
   const storage = await givenFakeStorage(t);
   t.is(await probe({ storage }), null);
   const key = '/media/videos/.stowage-probe-an-id';
-  t.deepEqual(storage.requests, ['GET /media/', `PUT ${key}`, `GET ${key}`, `DELETE ${key}`]);
+  const ofParts = ['POST', 'PUT', 'GET', 'POST'];
+  t.deepEqual(storage.requests, [
+    'GET /media/',
+    ...['PUT', 'GET', ...ofParts, 'HEAD', 'DELETE'].map((method) => `${method} ${key}`),
+  ]);
   t.is(storage.objects.size, 0);
+});
+
+const unnamed = { status: 200, headers: { 'transfer-encoding': 'chunked' } };
+const limits: readonly [string, Partial<Record<FakeOperation, Fault>>, ProbeWarning['code']][] = [
+  ['refuses HEAD', { head: error(403, 'AccessDenied') }, 'head_refused'],
+  ['cuts HEAD off', { head: 'cut' }, 'head_refused'],
+  ['answers HEAD without a length', { head: unnamed }, 'head_refused'],
+  ['has no uploads in parts', { parts: error(501, 'NotImplemented') }, 'no_multipart'],
+  ['answers to parts with a page', { parts: { status: 200, body: '<html/>' } }, 'no_multipart'],
+  [
+    'ignores the disposition of a signed URL',
+    { get: { status: 206, body: 'Stowage' } },
+    'content_disposition_ignored',
+  ],
+];
+
+for (const [what, given, code] of limits) {
+  test(`A bucket that ${what} passes with the warning ${code}`, async (t) => {
+    const storage = await givenFakeStorage(t, given);
+    t.deepEqual(await result({ storage }), {
+      failure: null,
+      warnings: [{ code, origins: [], cause: null }],
+    });
+    t.is(storage.objects.size, 0);
+  });
+}
+
+test('A bucket that names no size of an object fails the test', async (t) => {
+  for (const [range, code] of [
+    [unnamed, 'range_ignored'],
+    [error(403, 'AccessDenied'), 'read_denied'],
+    [error(404, 'NoSuchKey'), 'content_changed'],
+    [{ status: 206, headers: { 'content-range': 'bytes 0-0/57' }, body: 'S' }, 'content_changed'],
+  ] as const) {
+    const storage = await givenFakeStorage(t, { head: error(403, 'AccessDenied'), range });
+    t.is((await probe({ storage }))?.code, code);
+  }
 });
 
 test('A key that may not list passes', async (t) => {

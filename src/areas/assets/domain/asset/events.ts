@@ -23,8 +23,8 @@ const changeOfBytes = z.strictObject({ project_id: entityId, bytes: z.int() }).n
 /** An object as its bucket reported it. */
 const seenObject = {
   size: byteCount,
-  /** Without its quotation marks. */
-  entity_tag: z.string().min(1),
+  /** Without its quotation marks; null where the bucket named none. */
+  entity_tag: z.string().min(1).nullable(),
   /** Null where the bucket named none. */
   media_type: z.string().min(1).nullable(),
   /** Of the bucket, or of the client where the bucket gives none. */

@@ -53,8 +53,8 @@ export type ObjectDifference = 'size' | 'media_type' | 'sha256';
 /** An object as its bucket reported it. */
 export interface SeenObject {
   readonly size: number;
-  /** Without its quotation marks. */
-  readonly entity_tag: string;
+  /** Without its quotation marks; null where the bucket named none. */
+  readonly entity_tag: string | null;
   /** Null where the bucket named none. */
   readonly media_type: string | null;
   /** In hexadecimal; null where neither the bucket nor the client gave one. */

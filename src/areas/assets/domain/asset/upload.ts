@@ -25,8 +25,12 @@ export function eventOfAnswer(
     : { type: 'AssetUploadMismatched', data: { ...object, differs } };
 }
 
-/** An object with the same entity tag has the same content. */
+/** An object with the same entity tag has the same content. Without a tag, nothing proves that. */
 function isUnchanged({ object }: UploadFields, seen: SeenObject): boolean {
+  return seen.entity_tag !== null && isAlike({ object }, seen);
+}
+
+function isAlike({ object }: Pick<UploadFields, 'object'>, seen: SeenObject): boolean {
   return object?.entity_tag === seen.entity_tag && object.size === seen.size;
 }
 
@@ -39,7 +43,7 @@ function differencesOf(
   if (seen.size !== asset.size) differs.push('size');
   if (!isSameType(asset.media_type, seen.media_type)) differs.push('media_type');
   // Only a client that gives a digest again, or another object, ends a difference in the digest.
-  const differed = asset.differs.includes('sha256') && isUnchanged(asset, seen);
+  const differed = asset.differs.includes('sha256') && isAlike(asset, seen);
   const isOther = sha256 === null ? differed : seen.sha256 !== null && seen.sha256 !== sha256;
   if (isOther) differs.push('sha256');
   return differs;

@@ -1,6 +1,7 @@
 import {
   forAccount,
   OutgoingError,
+  type OutgoingFailure,
   type OutgoingHttp,
   type OutgoingReply,
 } from '../../../../outgoing/outgoing-http.js';
@@ -9,22 +10,30 @@ import type { DeliveryAddress, StorageUrls } from '../signing/media-urls.js';
 /** An object as its bucket describes it. */
 export interface HeadedObject {
   readonly size: number;
-  /** Without its quotation marks. */
-  readonly entity_tag: string;
+  /** Without its quotation marks; null where the bucket names none. */
+  readonly entity_tag: string | null;
   readonly media_type: string | null;
   /** In hexadecimal; null unless the bucket computed one over the whole object. */
   readonly sha256: string | null;
 }
 
 /**
- * The answer of a bucket to HEAD. `refused`: the bucket denies the request, so the object may exist or not. Amazon also
+ * What a bucket says about an object. `refused`: the bucket denies the request, so the object may exist or not. Amazon also
  * denies a missing object to a key that may not list. `away`: no usable answer, or an error inside the bucket.
  */
 export type HeadAnswer =
-  | { readonly kind: 'found'; readonly object: HeadedObject }
+  | {
+      readonly kind: 'found';
+      readonly object: HeadedObject;
+      /** The request that the bucket answered. */
+      readonly by: 'head' | 'range';
+    }
   | { readonly kind: 'missing' | 'refused' | 'away' };
 
-/** Asks a bucket for one object. The outgoing client limits the time. @throws the signal's reason */
+/**
+ * Asks a bucket for one object: by HEAD, and by a GET of its first byte where HEAD has no usable answer. The outgoing client
+ * limits the time of each. @throws the signal's reason
+ */
 export type HeadObject = (
   target: {
     readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
@@ -44,42 +53,76 @@ export function makeHeadObject({
 }): HeadObject {
   return async ({ urls, provider, key }, signal) => {
     // Amazon S3 names a checksum only when it is asked for (API reference, HeadObject).
-    const asking: Readonly<Record<string, string>> =
-      provider === 's3' ? { 'x-amz-checksum-mode': 'ENABLED' } : {};
-    const { url, headers } = urls.bucket.sign({ method: 'HEAD', key, headers: asking, signedAt: now() });
-    try {
-      return answerOf(await forAccount(http, urls.account)({ method: 'HEAD', url, headers }, signal));
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (error instanceof OutgoingError) return { kind: 'away' };
-      throw error;
+    const head = await ask('HEAD', provider === 's3' ? { 'x-amz-checksum-mode': 'ENABLED' } : {});
+    if (head === 'unreachable') return { kind: 'away' };
+    if (head?.status === 404) return { kind: 'missing' };
+    const headed = head === null ? null : headedBy(head);
+    if (headed !== null) return { kind: 'found', object: headed, by: 'head' };
+    const ranged = await ask('GET', { range: 'bytes=0-0' });
+    return ranged === null || ranged === 'unreachable' ? { kind: 'away' } : answerOf(ranged);
+
+    /** Returns null for a connection that fails after it was made: proxies break off what they do not know. */
+    async function ask(
+      method: 'HEAD' | 'GET',
+      more: Readonly<Record<string, string>>,
+    ): Promise<OutgoingReply | 'unreachable' | null> {
+      const asking = { method, key, headers: more, signedAt: now() };
+      const { url, headers } = urls.bucket.sign(asking);
+      // A proxy may compress what it passes on. It is not signed, because proxies change it.
+      const sent = { ...headers, 'accept-encoding': 'identity' };
+      try {
+        return await forAccount(http, urls.account)({ method, url, headers: sent, bodyBytesMax: 0 }, signal);
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!(error instanceof OutgoingError)) throw error;
+        return brokenOff.has(error.failure) ? null : 'unreachable';
+      }
     }
   };
 }
 
-/** The service stores these texts, so an answer with longer ones is not usable. */
-const textMax = 255;
+const brokenOff: ReadonlySet<OutgoingFailure> = new Set([
+  'connection_failed',
+  'connection_timeout',
+  'not_http',
+]);
 
-function answerOf({ status, headers }: OutgoingReply): HeadAnswer {
-  if (status === 404) return { kind: 'missing' };
-  if (status >= 500 || status === 429) return { kind: 'away' };
-  if (status !== 200) return { kind: 'refused' };
-  const object = objectOf(headers);
-  return object === null ? { kind: 'away' } : { kind: 'found', object };
+/** Returns null where the reply to HEAD says nothing certain: a compressed reply has the length of another text. */
+function headedBy(reply: OutgoingReply): HeadedObject | null {
+  const { 'content-encoding': encoding = 'identity', 'content-length': length } = reply.headers;
+  return reply.status === 200 && encoding === 'identity' ? objectOf(reply, length) : null;
 }
 
-function objectOf({
-  'content-length': length = '',
-  'content-type': mediaType = '',
-  etag = '',
-  'x-amz-checksum-sha256': checksum,
-}: OutgoingReply['headers']): HeadedObject | null {
+/** The service stores these texts. */
+const textMax = 255;
+
+function answerOf(reply: OutgoingReply): HeadAnswer {
+  const { status } = reply;
+  if (status === 404) return { kind: 'missing' };
+  const object = objectOf(reply, sizeIn(reply));
+  if (object !== null) return { kind: 'found', object, by: 'range' };
+  return { kind: status < 300 || status === 416 || status === 429 || status >= 500 ? 'away' : 'refused' };
+}
+
+/** Returns the size of the whole object by the reply to a request of its first byte (RFC 9110, section 14.4). */
+function sizeIn({ status, headers }: OutgoingReply): string | undefined {
+  const range = headers['content-range'] ?? '';
+  if (status === 206) return /^bytes 0-0\/([1-9]\d*)$/.exec(range)?.[1];
+  if (status === 416) return /^bytes \*\/(0)$/.exec(range)?.[1];
+  return status === 200 ? headers['content-length'] : undefined;
+}
+
+function objectOf(
+  {
+    headers: { 'content-type': mediaType = '', etag = '', 'x-amz-checksum-sha256': checksum },
+  }: OutgoingReply,
+  size = '',
+): HeadedObject | null {
   const entityTag = etag.replace(/^(?:W\/)?"?|"?$/g, '');
-  const isUsable = /^\d{1,15}$/.test(length) && entityTag !== '';
-  if (!isUsable || entityTag.length > textMax || mediaType.length > textMax) return null;
+  if (!/^\d{1,15}$/.test(size) || mediaType.length > textMax) return null;
   return {
-    size: Number(length),
-    entity_tag: entityTag,
+    size: Number(size),
+    entity_tag: entityTag === '' || entityTag.length > textMax ? null : entityTag,
     media_type: mediaType === '' ? null : mediaType,
     sha256: digestOf(checksum),
   };

@@ -2,9 +2,16 @@ import { limitedSignal } from '../../../../kit/time/limited-signal.js';
 import type { OutgoingHttp } from '../../../../outgoing/outgoing-http.js';
 import { type Preflight, type PreflightVerdict, sendPreflight } from './preflight.js';
 
-/** What a passed test reports about browsers. `origins`: the pages that it concerns. */
+/** What a passed test reports about browsers and the bucket. `origins`: the pages that it concerns. */
 export interface ProbeWarning {
-  readonly code: 'cors_missing' | 'cdn_cors_missing' | 'cors_unchecked' | 'public_endpoint_unchecked';
+  readonly code:
+    | 'cors_missing'
+    | 'cdn_cors_missing'
+    | 'cors_unchecked'
+    | 'public_endpoint_unchecked'
+    | 'head_refused'
+    | 'no_multipart'
+    | 'content_disposition_ignored';
   readonly origins: string[];
   readonly cause: string | null;
 }

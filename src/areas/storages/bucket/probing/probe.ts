@@ -16,11 +16,14 @@ import {
   type ProbeFailure,
 } from './probe-failure.js';
 import { probePages, type ProbeWarning } from './probe-pages.js';
+import { makeHeadObject } from '../objects/head-object.js';
+import { makeMultipart } from '../objects/multipart.js';
 import { readXml } from '../objects/xml.js';
 import type { HeaderRequest } from '../signing/signer.js';
 
 export interface ProbeTarget {
   readonly urls: StorageUrls;
+  readonly provider: DeliveryAddress['provider'];
   /** The folder that all keys begin with, without a slash at its end; `''` without a folder. */
   readonly basePath: string;
   /** The mode of the storage's domain, which the probe then tests too; null without a domain. */
@@ -34,14 +37,15 @@ export interface ProbeTarget {
 export interface ProbeResult {
   /** Null: the bucket is usable. */
   readonly failure: ProbeFailure | null;
-  /** What pages in browsers cannot do yet, and what the probe could not check; empty after a failure. */
+  /** What pages in browsers cannot do yet, what the bucket cannot do, and what the probe could not check; empty after a failure. */
   readonly warnings: readonly ProbeWarning[];
 }
 
 /**
  * Tests whether a bucket is usable (docs/design.md#storage-tests): lists one key, writes an object, reads a part of it
- * by a signed URL and through `cdn_domain`, and deletes it. It uploads and reads through the public endpoint where it can
- * reach it, and sends the preflights of pages. Keys that may not list pass.
+ * by a signed URL and through `cdn_domain`, uploads it again in parts, asks for it as after an upload, and deletes it. It
+ * uploads and reads through the public endpoint where it can reach it, and sends the preflights of pages. Keys that may not
+ * list pass.
  * @returns the first failure, or the warnings
  */
 export type ProbeBucket = (target: ProbeTarget, signal: AbortSignal) => Promise<ProbeResult>;
@@ -49,6 +53,7 @@ export type ProbeBucket = (target: ProbeTarget, signal: AbortSignal) => Promise<
 const content = Buffer.from('Stowage tests this storage. This object may be deleted.\n');
 const partBytes = 7;
 const mediaType = 'text/x-stowage-probe';
+const disposition = 'attachment; filename="probe.txt"';
 /** More than any accepted difference of the clocks, so that an expired URL does not hide a cause. */
 const urlLifeSeconds = 1_200;
 /**
@@ -67,7 +72,9 @@ export function makeProbeBucket({
   /** Makes an id that is unique for each test. */
   readonly makeId: () => string;
 }): ProbeBucket {
-  return async ({ urls, basePath, cdn, hasPublicEndpoint, origins }, signal) => {
+  const headObject = makeHeadObject({ http: client, now });
+  const multipart = makeMultipart({ http: client, now });
+  return async ({ urls, provider, basePath, cdn, hasPublicEndpoint, origins }, signal) => {
     const http = forAccount(client, urls.account);
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
     const unlisted = await attempt(list);
@@ -75,10 +82,15 @@ export function makeProbeBucket({
     let unproven: ProbeFailure | null;
     let undeleted: ProbeFailure | null;
     const warnings: ProbeWarning[] = [];
+    const warn = (code: ProbeWarning['code'], cause: string | null = null) =>
+      warnings.push({ code, origins: [], cause });
+    let isReached = true;
     try {
       unproven = await attempt(async () => {
         await write();
         await read();
+        if (!(await joinsParts())) warn('no_multipart');
+        await askAsAfterUpload();
         if (hasPublicEndpoint) await usePublicEndpoint();
         if (cdn !== null) await readThroughCdn(cdn);
       });
@@ -88,7 +100,7 @@ export function makeProbeBucket({
     }
     const failure = unproven ?? undeleted;
     if (failure !== null) return { failure, warnings: [] };
-    return { failure: null, warnings: [...warnings, ...(await askForPages(warnings.length === 0))] };
+    return { failure: null, warnings: [...warnings, ...(await askForPages())] };
 
     /** Lists one key, so that a wrong name, region or access key fails at once. A denied list is no failure. */
     async function list(): Promise<void> {
@@ -134,7 +146,7 @@ export function makeProbeBucket({
     function readRequest() {
       return {
         key,
-        query: { 'response-content-type': mediaType },
+        query: { 'response-content-type': mediaType, 'response-content-disposition': disposition },
         signedAt: now(),
         expiresInSeconds: urlLifeSeconds,
       };
@@ -147,6 +159,33 @@ export function makeProbeBucket({
         throw new Failed(await failureOfReply('read', reply));
       }
       if (failure !== null) fail(failure);
+      if (!/^attachment\b/i.test(reply.headers['content-disposition'] ?? ''))
+        warn('content_disposition_ignored');
+    }
+
+    /** Uploads the object again in one part, and says whether the bucket can join it. */
+    async function joinsParts(): Promise<boolean> {
+      const id = await multipart.start({ urls, key, mediaType });
+      if (typeof id !== 'string') return false;
+      const upload = { urls, key, bucketUploadId: id };
+      const query = { partNumber: '1', uploadId: id };
+      const unsent = await attempt(async () => {
+        await send({ method: 'PUT', key, query }, content);
+      });
+      const parts = unsent === null ? await multipart.listParts({ ...upload, after: 0, limit: 1 }) : [];
+      const isListed = 'length' in parts && parts[0]?.size === content.length;
+      if (isListed && (await multipart.complete({ ...upload, parts })) === 'done') return true;
+      await multipart.abort(upload, signal);
+      return false;
+    }
+
+    /** Where neither HEAD nor a range names the size, no upload could be confirmed. */
+    async function askAsAfterUpload(): Promise<void> {
+      const answer = await headObject({ urls, provider, key }, signal);
+      if (answer.kind === 'refused') fail('read_denied');
+      if (answer.kind !== 'found') fail(answer.kind === 'missing' ? 'content_changed' : 'range_ignored');
+      if (answer.object.size !== content.length) fail('content_changed');
+      if (answer.by === 'range') warn('head_refused');
     }
 
     /** Uploads and reads as a browser does. An endpoint that the service cannot reach is a warning. */
@@ -165,12 +204,13 @@ export function makeProbeBucket({
         if (failure !== null) fail(failure === 'range_ignored' ? failure : 'public_endpoint_wrong');
       } catch (error) {
         if (!(error instanceof OutgoingError)) throw error;
-        warnings.push({ code: 'public_endpoint_unchecked', origins: [], cause: error.failure });
+        isReached = false;
+        warn('public_endpoint_unchecked', error.failure);
       }
     }
 
     /** Sends the preflights where browsers send them, or to the endpoint if the service reaches only that. */
-    async function askForPages(isReached: boolean): Promise<readonly ProbeWarning[]> {
+    async function askForPages(): Promise<readonly ProbeWarning[]> {
       const request = readRequest();
       const place = isReached ? urls.client : urls.bucket;
       const bucket = place.presign({ ...request, method: 'GET' });

@@ -73,13 +73,14 @@ export function makeProbeStorage({
     if (opened === null) return undefined;
     const { storage, urls } = opened;
     const {
+      provider,
       base_path: basePath,
       cdn_domain: cdnDomain,
       public_endpoint: publicEndpoint,
     } = storage.configuration;
     const cdn = cdnDomain === '' ? null : storage.delivery;
     const hasPublicEndpoint = publicEndpoint !== '';
-    return probe({ urls, basePath, cdn, hasPublicEndpoint, origins: browserOrigins }, signal);
+    return probe({ urls, provider, basePath, cdn, hasPublicEndpoint, origins: browserOrigins }, signal);
   }
 }
 

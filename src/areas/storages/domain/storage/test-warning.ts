@@ -13,6 +13,9 @@ export const testWarningCode = z.enum([
   'cdn_cors_missing',
   'cors_unchecked',
   'public_endpoint_unchecked',
+  'head_refused',
+  'no_multipart',
+  'content_disposition_ignored',
 ]);
 export type TestWarningCode = z.infer<typeof testWarningCode>;
 
@@ -34,6 +37,16 @@ export interface DescribedWarning {
   /** The CORS configuration to set at the provider; null for a warning about something else. */
   readonly rule: PrintedCorsRule | null;
 }
+
+/** What a bucket cannot do. Nothing is wrong with the storage. */
+const ofBucket = {
+  head_refused:
+    'The bucket, or a proxy before it, gives no usable answer to HEAD. The service reads the first byte of a file in its place.',
+  no_multipart:
+    'The bucket has no uploads in parts that the service can use. Files are uploaded in one request, up to 5 GiB.',
+  content_disposition_ignored:
+    'The bucket ignores response-content-disposition. Downloads open in the browser, and are saved under the last part of their key.',
+} as const;
 
 /** Describes a warning for the owner of the storage, with the rule to set. It contains no text of the provider. */
 export function describeWarning(
@@ -74,5 +87,9 @@ export function describeWarning(
           'browser that can reach it.',
         rule: null,
       };
+    case 'head_refused':
+    case 'no_multipart':
+    case 'content_disposition_ignored':
+      return { code, message: ofBucket[code], rule: null };
   }
 }
