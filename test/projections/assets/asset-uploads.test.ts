@@ -15,7 +15,13 @@ const unseen: readonly AssetEvent[] = [
   {
     type: 'AssetMultipartStarted',
     data: {
-      ...{ upload_id: testId, bucket_upload_id: 'an-id', part_size: 16_777_216, abort_at: until },
+      ...{
+        upload_id: testId,
+        bucket_upload_id: 'an-id',
+        part_size: 16_777_216,
+        replaces: null,
+        abort_at: until,
+      },
       ...{ storage_id: assetDescription.storage_id, object_key: assetDescription.object_key },
     },
   },

@@ -187,7 +187,7 @@ const asset = examplesOf(assetCodec, {
   },
   AssetUploadMissing: {},
   AssetMultipartStarted: {
-    ...{ upload_id: testId, bucket_upload_id: 'an-id', part_size: 16_777_216 },
+    ...{ upload_id: testId, bucket_upload_id: 'an-id', part_size: 16_777_216, replaces: null },
     ...{ storage_id: storageId, object_key: 'clip.mp4', abort_at: until },
   },
   AssetMultipartAbortPutOff: { upload_id: testId, attempt: 2, abort_at: until },

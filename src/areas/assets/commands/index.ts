@@ -38,7 +38,6 @@ export function makeAssetCommands(deps: AssetDeps) {
     refuseBeyondCapacity,
   };
   const abortAtBucket = makeAbortAtBucket(common);
-  const confirmUpload = makeConfirmUpload(common);
   return {
     addAsset: makeAddAsset(common),
     changeAssetDescription: makeChangeAssetDescription(common),
@@ -49,10 +48,10 @@ export function makeAssetCommands(deps: AssetDeps) {
     importAssets: makeImportAssets(common),
     askBucket,
     abortAtBucket,
-    confirmUpload,
+    confirmUpload: makeConfirmUpload(common),
     listUploadParts: makeListUploadParts(common),
     startUpload: makeStartUpload(common),
-    completeUpload: makeCompleteUpload({ ...common, confirmUpload }),
+    completeUpload: makeCompleteUpload(common),
     abortUpload: makeAbortUpload({ ...deps, abortAtBucket }),
     issueUploadUrl: makeIssueUploadUrl(common),
     issueMediaLinks: makeIssueMediaLinks(common),

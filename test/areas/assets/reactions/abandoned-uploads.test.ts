@@ -34,7 +34,7 @@ async function given() {
   });
   const place = await givenAsset({ ...stores, commands });
   const upload = {
-    ...{ upload_id: uploadId, bucket_upload_id: 'an-id', part_size: 16_777_216 },
+    ...{ upload_id: uploadId, bucket_upload_id: 'an-id', part_size: 16_777_216, replaces: null },
     ...{ storage_id: place.storageId, object_key: '2026/rhine.png', abort_at: abandonedAt(clock.now()) },
   };
   const target = { aggregate: assetAggregate, id: place.assetId };

@@ -61,7 +61,7 @@ async function given() {
     multipart: async (step: 'start' | 'end') => {
       const uploadId = '019b7d00-0000-7000-8000-0000000000a1';
       const upload = {
-        ...{ upload_id: uploadId, bucket_upload_id: 'an-id', part_size: 16_777_216 },
+        ...{ upload_id: uploadId, bucket_upload_id: 'an-id', part_size: 16_777_216, replaces: null },
         ...{ storage_id: storageId, object_key: own, abort_at: abandonedAt(clock.now()) },
       };
       const target = { aggregate: assetAggregate, id: assetId };

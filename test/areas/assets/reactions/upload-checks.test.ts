@@ -15,6 +15,7 @@ const minute = 60_000;
 const file: HeadAnswer = {
   kind: 'found',
   by: 'head',
+  modified_at: null,
   object: { size: sharedFile.size, entity_tag: 'a-new-tag', media_type: sharedFile.media_type, sha256: null },
 };
 

@@ -3,7 +3,11 @@ import { uploadPartsReply, type UploadPartsReply } from '../../../support/client
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { makeHeadObject } from '../../../../src/areas/storages/bucket/objects/head-object.js';
 import { makeMultipart } from '../../../../src/areas/storages/bucket/objects/multipart.js';
-import { OutgoingError, type OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
+import {
+  OutgoingError,
+  type OutgoingHttp,
+  type OutgoingRequest,
+} from '../../../../src/outgoing/outgoing-http.js';
 import { makeFakeParts } from '../../../support/fakes/fake-parts.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { startTestService } from '../../../support/servers/http-service.js';
@@ -15,35 +19,46 @@ const partSize = 16 * mebibyte;
 async function given(t: ExecutionContext) {
   const objects = new Map<string, Buffer>();
   const parts = makeFakeParts((path, body) => objects.set(path, body));
-  const bucket = { away: false, loseReply: false };
+  const bucket = {
+    away: false,
+    /** What becomes of the reply to a join. */
+    reply: 'whole',
+    /** Whether a proxy answers with a page. */
+    page: false,
+    /** Whether it joins the parts. */
+    joins: true,
+    head: { etag: '"joined-3"' } as Readonly<Record<string, string>>,
+  };
   /** Sizes of the objects: a test does not send 40 MiB. */
   const sizes = new Map<string, number>();
   const sent: string[] = [];
-  const http: OutgoingHttp = ({ method, url, headers = {}, body }) => {
+  const replied = (status: number, text: string, headers = {}) =>
+    Promise.resolve({ status, headers, body: Buffer.from(text) });
+  const answerHead = (path: string) => {
+    const found = { 'content-length': String(sizes.get(path)), 'content-type': 'video/mp4', ...bucket.head };
+    return objects.has(path) ? replied(200, '', found) : replied(404, '');
+  };
+  const answerJoin = () =>
+    bucket.reply === 'lost'
+      ? Promise.reject(new OutgoingError('connection_timeout'))
+      : replied(200, bucket.reply);
+  const answerParts = ({ method, url, headers = {}, body }: OutgoingRequest) => {
     const { pathname, search } = new URL(url);
-    sent.push(`${method} ${pathname}`);
-    if (bucket.away) return Promise.reject(new OutgoingError('connection_timeout'));
-    if (method === 'HEAD') {
-      const length = sizes.get(pathname);
-      const found = { 'content-length': String(length), etag: '"joined-3"', 'content-type': 'video/mp4' };
-      const [status, with_] = objects.has(pathname) ? [200, found] : [404, {}];
-      return Promise.resolve({ status, headers: with_, body: Buffer.alloc(0) });
-    }
-    const reply = parts.answer(
-      method,
-      pathname + search,
-      headers['content-type'] ?? '',
-      body ?? Buffer.alloc(0),
-    );
+    const isJoin = method === 'POST' && body !== undefined;
+    if (isJoin && !bucket.joins) return answerJoin();
+    const type = headers['content-type'] ?? '';
+    const reply = parts.answer(method, pathname + search, type, body ?? Buffer.alloc(0));
     if (reply === null) throw new Error(`an unexpected request: ${method} ${url}`);
-    if (bucket.loseReply && method === 'POST' && body !== undefined) {
-      return Promise.reject(new OutgoingError('connection_timeout'));
-    }
-    const inSize = (reply.body ?? '').replaceAll(
-      /<Size>(\d+)<\/Size>/g,
-      (_, size: string) => `<Size>${sizeOf.get(size) ?? size}</Size>`,
-    );
-    return Promise.resolve({ status: reply.status, headers: {}, body: Buffer.from(inSize) });
+    if (isJoin && bucket.reply !== 'whole') return answerJoin();
+    const inSize = (_: string, size: string) => `<Size>${sizeOf.get(size) ?? size}</Size>`;
+    return replied(reply.status, (reply.body ?? '').replaceAll(/<Size>(\d+)<\/Size>/g, inSize));
+  };
+  const http: OutgoingHttp = (request) => {
+    const { pathname } = new URL(request.url);
+    sent.push(`${request.method} ${pathname}`);
+    if (bucket.away) return Promise.reject(new OutgoingError('connection_timeout'));
+    if (bucket.page) return replied(404, '<html></html>');
+    return request.method === 'HEAD' ? answerHead(pathname) : answerParts(request);
   };
   /** The size that the bucket reports for a part, by the length of its stand-in. */
   const sizeOf = new Map([
@@ -75,7 +90,7 @@ async function given(t: ExecutionContext) {
   const send = (method: string, path: string, json?: object) =>
     service.ask(path, { method, headers: owner, ...(json === undefined ? {} : { json }) });
   return {
-    ...{ service, bucket, parts, sizes, sent, send, owner },
+    ...{ service, bucket, parts, sizes, objects, sent, send, owner },
     add: async (size: number) => {
       const file = {
         name: 'Rhine',
@@ -174,7 +189,8 @@ test('A file of three parts is uploaded with two interruptions, and completed fr
   await refused('POST', `${upload}/complete`, [404, 'not_found'], {});
   await refused('GET', upload, [404, 'not_found']);
   await refused('DELETE', upload, [404, 'not_found']);
-  t.is(sent.filter((request) => request.startsWith('HEAD')).length, 1);
+  // Before the upload and after it
+  t.is(sent.filter((request) => request.startsWith('HEAD')).length, 2);
 });
 
 test('A file of 5 TiB has less than 10,000 parts, and its pages reach to the last one', async (t) => {
@@ -200,14 +216,11 @@ test('An upload whose reply was lost, or that the bucket forgot, ends with what 
   const { id, parts: signed } = await page('POST', `${asset}/uploads`);
   put(signed[0]?.url, 2);
   // The bucket joins the parts, and its reply is lost
-  bucket.loseReply = true;
-  await refused('POST', `${asset}/uploads/${id}/complete`, [503, 'bucket_unavailable'], {});
-  t.is(parts.open.size, 0);
+  bucket.reply = 'lost';
   const completed = await send('POST', `${asset}/uploads/${id}/complete`, {});
   t.like(completed.json, { upload: 'complete' }, completed.text);
   // An upload that the bucket forgot is gone, and the next start opens another
   const other = await add(16 * mebibyte);
-  bucket.loseReply = false;
   const lost = await page('POST', `${other}/uploads`);
   parts.forget();
   await refused('GET', `${other}/uploads/${lost.id}`, [404, 'not_found']);
@@ -215,6 +228,54 @@ test('An upload whose reply was lost, or that the bucket forgot, ends with what 
   t.not((await page('POST', `${other}/uploads`)).id, lost.id);
   parts.forget();
   t.not((await page('POST', `${other}/uploads`)).id, lost.id);
+});
+
+for (const [what, before, after, isNew] of [
+  ['is the first one', null, {}, true],
+  ['has the tag of the one before', { etag: '"a"' }, { etag: '"a"' }, false],
+  ['has another tag than the one before', { etag: '"a"' }, { etag: '"b"' }, true],
+  [
+    'has another time than the one before',
+    { 'last-modified': 'Mon, 23 Nov 2026 02:59:59 GMT' },
+    { 'last-modified': 'Mon, 23 Nov 2026 03:00:00 GMT' },
+    true,
+  ],
+  ['has neither tag nor time, as the one before', {}, {}, false],
+] as const) {
+  test(`Without the word of the bucket, an upload ${isNew ? 'ends' : 'stays open'} where the object ${what}`, async (t) => {
+    const { add, page, put, send, bucket, parts, objects, refused } = await given(t);
+    const asset = await add(8 * mebibyte);
+    if (before !== null) {
+      objects.set(`/videos/rhine-${8 * mebibyte}.mp4`, Buffer.alloc(0));
+      bucket.head = { ...before };
+    }
+    const { id, parts: signed } = await page('POST', `${asset}/uploads`);
+    put(signed[0]?.url, 2);
+    const complete = `${asset}/uploads/${id}/complete`;
+    // Given a bucket that answers with an empty 200, and has not joined the parts
+    Object.assign(bucket, { joins: false, reply: '' });
+    await refused('POST', complete, [503, 'bucket_unavailable'], {});
+    // and then joins them, with an answer that says nothing
+    Object.assign(bucket, { joins: true, head: { ...after } });
+    const completed = await send('POST', complete, {});
+    t.is(completed.status, isNew ? 200 : 503, completed.text);
+    t.is(parts.open.size, 0);
+    if (isNew) t.like(completed.json, { upload: 'complete' });
+    // The bucket then has no such upload
+    await refused('POST', complete, [404, 'not_found'], {});
+  });
+}
+
+test("A 404 that is not the bucket's leaves an upload open", async (t) => {
+  const { add, page, bucket, refused, put, send } = await given(t);
+  const asset = await add(8 * mebibyte);
+  const { id, parts: signed } = await page('POST', `${asset}/uploads`);
+  put(signed[0]?.url, 2);
+  const complete = `${asset}/uploads/${id}/complete`;
+  bucket.page = true;
+  await refused('POST', complete, [503, 'bucket_unavailable'], {});
+  bucket.page = false;
+  t.is((await send('POST', complete, {})).status, 200);
 });
 
 test('An upload is aborted at the bucket, and a bucket that is away changes nothing', async (t) => {

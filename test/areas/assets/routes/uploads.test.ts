@@ -7,6 +7,7 @@ const file = { name: 'Rhine', object_key: '2026/rhine.mp4', media_type: 'video/m
 const found = (changes: object = {}): HeadAnswer => ({
   kind: 'found',
   by: 'head',
+  modified_at: null,
   object: { size: 1_000, entity_tag: 'a-tag', media_type: 'video/mp4', sha256: null, ...changes },
 });
 

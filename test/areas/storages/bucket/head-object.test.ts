@@ -51,7 +51,9 @@ async function head(
 
 const headers = { 'content-length': '12', etag: '"a-tag"', 'content-type': 'video/mp4' };
 const object = { size: 12, entity_tag: 'a-tag', media_type: 'video/mp4', sha256: null };
-const found = (of: HeadedObject, by: 'head' | 'range' = 'head') => ({ kind: 'found', object: of, by });
+const found = (of: HeadedObject, by: 'head' | 'range' = 'head') => ({
+  ...{ kind: 'found', object: of, by, modified_at: null },
+});
 /** SHA-256 of nothing. */
 const [inBase64, inHex] = [
   '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
@@ -78,6 +80,9 @@ test('The service asks the bucket itself, signed in the header, and Amazon for t
 test('The answer names size, entity tag, media type, and the checksum over the whole object', async (t) => {
   const answer = async (more: Readonly<Record<string, string | undefined>>) =>
     (await head({ headers: { ...headers, ...more } })).answer;
+  t.like(await answer({ 'last-modified': 'Mon, 23 Nov 2026 02:59:59 GMT' }), {
+    modified_at: '2026-11-23T02:59:59.000Z',
+  });
   for (const [more, changes] of [
     [{ etag: 'W/"a-tag"' }, {}],
     [{ etag: 'a-tag' }, {}],

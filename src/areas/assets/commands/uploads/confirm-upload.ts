@@ -27,19 +27,31 @@ export function makeConfirmUpload({
   assets,
   askBucket,
 }: Pick<AssetDeps, 'handler' | 'assets'> & { readonly askBucket: AskBucket }): ConfirmUpload {
+  const recordAnswer = makeRecordAnswer({ handler, assets });
   return async ({ projectId, assetId, sha256 }, context) => {
     const { state } = await handler.load(assetAggregate, assetId);
     const seen = seenBy(await askBucket(existingAsset(state, projectId)));
+    return recordAnswer({ projectId, assetId, sha256, seen }, context);
+  };
+}
+
+/** Records what the bucket said, and returns the asset. */
+export function makeRecordAnswer({ handler, assets }: Pick<AssetDeps, 'handler' | 'assets'>) {
+  return async (
+    { projectId, assetId, ...answer }: Parameters<ConfirmUpload>[0] & { readonly seen: SeenObject | null },
+    context: CommandContext,
+  ): Promise<Versioned<AssetResource>> => {
     const { documents } = await handler.handle(
       { aggregate: assetAggregate, id: assetId },
-      { type: 'RecordAnswer', projectId, seen, sha256 },
+      { type: 'RecordAnswer', projectId, ...answer },
       context,
     );
     return assets.after(documents);
   };
 }
 
-function seenBy(answer: HeadAnswer): SeenObject | null {
+/** @throws CommandRejected bucket_unavailable, bucket_refused */
+export function seenBy(answer: HeadAnswer): SeenObject | null {
   switch (answer.kind) {
     case 'found':
       return answer.object;

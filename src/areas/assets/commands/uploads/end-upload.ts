@@ -10,19 +10,21 @@ import {
 } from '../../domain/asset/asset.js';
 import {
   bytesOfPart,
+  isNewObject,
   type MultipartOutcome,
   type OpenMultipart,
   partCountOf,
   uploadNotFound,
 } from '../../domain/asset/multipart.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
-import type { ListedPart } from '../../../storages/bucket/objects/multipart.js';
+import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
+import type { ListedPart, MultipartFailure } from '../../../storages/bucket/objects/multipart.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { AbortAtBucket } from './abort-at-bucket.js';
 import type { AskBucket } from '../ask-bucket.js';
 import type { OpenAssetStorage } from '../asset-storage.js';
-import type { ConfirmUpload } from './confirm-upload.js';
+import { makeRecordAnswer, seenBy } from './confirm-upload.js';
 import type { UploadAddress } from './start-upload.js';
 import { rejectFailure, targetOf } from './upload-parts.js';
 
@@ -39,18 +41,14 @@ export type CompleteUpload = (
 /** Parts of one listing. */
 const listedMax = 1_000;
 
-export function makeCompleteUpload({
-  clock,
-  handler,
-  multipart,
-  openAssetStorage,
-  askBucket,
-  confirmUpload,
-}: Pick<AssetDeps, 'clock' | 'handler' | 'multipart'> & {
-  readonly openAssetStorage: OpenAssetStorage;
-  readonly askBucket: AskBucket;
-  readonly confirmUpload: ConfirmUpload;
-}): CompleteUpload {
+export function makeCompleteUpload(
+  deps: Pick<AssetDeps, 'clock' | 'handler' | 'assets' | 'multipart'> & {
+    readonly openAssetStorage: OpenAssetStorage;
+    readonly askBucket: AskBucket;
+  },
+): CompleteUpload {
+  const { clock, handler, multipart, openAssetStorage, askBucket } = deps;
+  const recordAnswer = makeRecordAnswer(deps);
   return async ({ projectId, assetId, uploadId }, context) => {
     const target = { aggregate: assetAggregate, id: assetId };
     const { state } = await handler.load(assetAggregate, assetId);
@@ -58,14 +56,17 @@ export function makeCompleteUpload({
     const open = openMultipart(state);
     if (open?.upload_id !== uploadId) return uploadNotFound();
     const opened = await openAssetStorage(asset);
-    const outcome = await join(opened, asset, open, async () => {
+    const joined = await join(opened, asset, open, async () => {
       // A process that ends from here on, and a bucket that joins slowly, leave an object that a check finds.
       const expect = { type: 'ExpectUpload', projectId, now: clock.now() } as const;
       await handler.handle(target, expect, stepContext(context, 'expect'));
     });
+    const answer = await askBucket(asset);
+    const outcome = outcomeOf(joined, answer, asset, open);
+    const seen = outcome === 'lost' ? null : seenBy(answer);
     await handler.handle(target, { type: 'EndMultipart', uploadId, outcome }, stepContext(context, 'end'));
     if (outcome === 'lost') return uploadNotFound();
-    return confirmUpload({ projectId, assetId, sha256: null }, context);
+    return recordAnswer({ projectId, assetId, sha256: null, seen }, context);
   };
 
   async function join(
@@ -73,21 +74,13 @@ export function makeCompleteUpload({
     asset: ExistingAsset,
     open: OpenMultipart,
     onReady: () => Promise<void>,
-  ): Promise<Extract<MultipartOutcome, 'completed' | 'lost'>> {
+  ): Promise<'done' | MultipartFailure> {
     const listed = await listAll(opened, asset, open);
-    if (listed === null) return outcomeWithoutUpload(asset);
+    if (listed === null) return 'missing';
     const parts = checkParts(asset, open, listed);
     await onReady();
     const joined = await multipart.complete({ ...targetOf(opened, open), parts });
-    if (joined === 'done') return 'completed';
-    return joined.failure === 'missing' ? outcomeWithoutUpload(asset) : rejectFailure(joined.failure);
-  }
-
-  /** An earlier attempt whose answer was lost may have joined the parts: the bucket then has the object. */
-  async function outcomeWithoutUpload(asset: ExistingAsset): Promise<'completed' | 'lost'> {
-    const answer = await askBucket(asset);
-    if (answer.kind === 'away' || answer.kind === 'refused') return rejectFailure(answer.kind);
-    return answer.kind === 'found' && answer.object.size === asset.size ? 'completed' : 'lost';
+    return joined === 'done' ? joined : joined.failure;
   }
 
   /** Returns null where the bucket knows no such upload. */
@@ -105,6 +98,26 @@ export function makeCompleteUpload({
     }
     return all;
   }
+}
+
+/**
+ * An upload ends as completed where the bucket says so, or has another object of the right size than before: an answer of the
+ * bucket may be lost. It is lost only where the bucket has no such upload.
+ * @throws CommandRejected bucket_unavailable, bucket_refused; the upload stays open then
+ */
+function outcomeOf(
+  joined: 'done' | MultipartFailure,
+  answer: HeadAnswer,
+  { size }: ExistingAsset,
+  { replaces }: OpenMultipart,
+): Extract<MultipartOutcome, 'completed' | 'lost'> {
+  if (joined === 'done') return 'completed';
+  if (answer.kind === 'found' && answer.object.size === size) {
+    const { entity_tag } = answer.object;
+    if (isNewObject(replaces, { entity_tag, modified_at: answer.modified_at })) return 'completed';
+  }
+  if (joined !== 'missing') return rejectFailure(joined);
+  return answer.kind === 'away' || answer.kind === 'refused' ? rejectFailure(answer.kind) : 'lost';
 }
 
 /** Returns the parts of the file. @throws CommandRejected upload_incomplete with the first missing numbers */

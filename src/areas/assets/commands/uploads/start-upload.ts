@@ -11,10 +11,13 @@ import {
   abandonedAt,
   type OpenMultipart,
   partSizeFor,
+  type ReplacedObject,
   uploadNotFound,
 } from '../../domain/asset/multipart.js';
 import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
+import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
+import type { AskBucket } from '../ask-bucket.js';
 import type { OpenAssetStorage } from '../asset-storage.js';
 import type { AssetAddress } from '../change-asset.js';
 import type { RefuseBeyondCapacity } from '../refuse-beyond-capacity.js';
@@ -30,6 +33,7 @@ export type UploadAddress = AssetAddress & { readonly uploadId: string };
 export type ListUploadParts = (input: UploadAddress & PartsPage) => Promise<UploadPage>;
 
 type Parts = Pick<AssetDeps, 'clock' | 'handler' | 'multipart'> & {
+  readonly askBucket: AskBucket;
   readonly openAssetStorage: OpenAssetStorage;
   readonly refuseBeyondCapacity: RefuseBeyondCapacity;
 };
@@ -72,7 +76,7 @@ async function pageOfOpen(
 export type StartUpload = (input: AssetAddress & PartsPage, context: CommandContext) => Promise<UploadPage>;
 
 export function makeStartUpload(deps: Parts): StartUpload {
-  const { clock, handler, multipart, openAssetStorage, refuseBeyondCapacity } = deps;
+  const { clock, handler, multipart, askBucket, openAssetStorage, refuseBeyondCapacity } = deps;
   return async ({ projectId, assetId, ...page }, context) => {
     const target = { aggregate: assetAggregate, id: assetId };
     const { state } = await handler.load(assetAggregate, assetId);
@@ -100,15 +104,31 @@ export function makeStartUpload(deps: Parts): StartUpload {
 
   async function openAtBucket(
     { urls, storage }: OpenedStorage,
-    { object_key, storage_id, media_type: mediaType, size }: ExistingAsset,
+    asset: ExistingAsset,
     upload_id: string,
   ): Promise<Omit<OpenMultipart, 'attempt'>> {
+    const { object_key, storage_id, media_type: mediaType, size } = asset;
+    const replaces = replacedBy(await askBucket(asset));
     const key = wholeKey(storage.configuration.base_path, object_key);
     const started = await multipart.start({ urls, key, mediaType });
     if (typeof started !== 'string') return rejectFailure(started.failure);
     return {
       ...{ upload_id, bucket_upload_id: started, part_size: partSizeFor(size) },
-      ...{ storage_id, object_key, abort_at: abandonedAt(clock.now()) },
+      ...{ storage_id, object_key, abort_at: abandonedAt(clock.now()), replaces },
     };
+  }
+}
+
+/** Of an object that the bucket does not show, nothing tells the new one apart. */
+function replacedBy(answer: HeadAnswer): ReplacedObject | null {
+  switch (answer.kind) {
+    case 'found':
+      return { entity_tag: answer.object.entity_tag, modified_at: answer.modified_at };
+    case 'missing':
+      return null;
+    case 'refused':
+      return { entity_tag: null, modified_at: null };
+    case 'away':
+      return rejectFailure('away');
   }
 }

@@ -91,6 +91,10 @@ const schemas = {
     object_key: z.string().min(1),
     /** When the service aborts it. */
     abort_at: instant,
+    /** What told the object apart that the bucket had under the key before; null where it had none. */
+    replaces: z
+      .strictObject({ entity_tag: z.string().min(1).nullable(), modified_at: instant.nullable() })
+      .nullable(),
   }),
   /** The bucket gave no answer to an abort. */
   AssetMultipartAbortPutOff: z.strictObject({

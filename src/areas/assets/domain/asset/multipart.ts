@@ -13,8 +13,29 @@ export interface OpenMultipart {
   readonly object_key: string;
   /** RFC 3339; when the service aborts it. */
   readonly abort_at: string;
+  /** The object that the bucket had under the key before; null where it had none. */
+  readonly replaces: ReplacedObject | null;
   /** 1 for the first attempt to abort it. */
   readonly attempt: number;
+}
+
+/** What tells an object apart; null where the bucket named none. */
+export interface ReplacedObject {
+  readonly entity_tag: string | null;
+  readonly modified_at: string | null;
+}
+
+/** Says whether the bucket has another object than before the upload: its tag or its time tells. */
+export function isNewObject(replaced: ReplacedObject | null, found: ReplacedObject): boolean {
+  return (
+    replaced === null ||
+    differs(replaced.entity_tag, found.entity_tag) ||
+    differs(replaced.modified_at, found.modified_at)
+  );
+}
+
+function differs(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one !== other;
 }
 
 export type MultipartOutcome = Extract<AssetEvent, { type: 'AssetMultipartEnded' }>['data']['outcome'];

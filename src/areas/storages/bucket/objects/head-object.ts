@@ -25,6 +25,8 @@ export type HeadAnswer =
   | {
       readonly kind: 'found';
       readonly object: HeadedObject;
+      /** The `Last-Modified` of the object, in RFC 3339; null where the bucket names none. */
+      readonly modified_at: string | null;
       /** The request that the bucket answered. */
       readonly by: 'head' | 'range';
     }
@@ -57,7 +59,7 @@ export function makeHeadObject({
     if (head === 'unreachable') return { kind: 'away' };
     if (head?.status === 404) return { kind: 'missing' };
     const headed = head === null ? null : headedBy(head);
-    if (headed !== null) return { kind: 'found', object: headed, by: 'head' };
+    if (head !== null && headed !== null) return foundBy('head', head, headed);
     const ranged = await ask('GET', { range: 'bytes=0-0' });
     return ranged === null || ranged === 'unreachable' ? { kind: 'away' } : answerOf(ranged);
 
@@ -100,8 +102,14 @@ function answerOf(reply: OutgoingReply): HeadAnswer {
   const { status } = reply;
   if (status === 404) return { kind: 'missing' };
   const object = objectOf(reply, sizeIn(reply));
-  if (object !== null) return { kind: 'found', object, by: 'range' };
+  if (object !== null) return foundBy('range', reply, object);
   return { kind: status < 300 || status === 416 || status === 429 || status >= 500 ? 'away' : 'refused' };
+}
+
+function foundBy(by: 'head' | 'range', { headers }: OutgoingReply, object: HeadedObject): HeadAnswer {
+  const modified = new Date(headers['last-modified'] ?? '');
+  const modified_at = Number.isNaN(modified.getTime()) ? null : modified.toISOString();
+  return { kind: 'found', object, modified_at, by };
 }
 
 /** Returns the size of the whole object by the reply to a request of its first byte (RFC 9110, section 14.4). */

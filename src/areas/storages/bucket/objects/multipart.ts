@@ -5,6 +5,7 @@ import {
   type OutgoingReply,
 } from '../../../../outgoing/outgoing-http.js';
 import type { StorageUrls } from '../signing/media-urls.js';
+import { readStorageError } from '../probing/provider-codes.js';
 import type { HeaderRequest } from '../signing/signer.js';
 import { escapeXml, flagOf, numberOf, readDocument, textOf, type XmlElement } from './xml.js';
 
@@ -16,7 +17,7 @@ export interface ListedPart {
   readonly entity_tag: string;
 }
 
-/** `missing`: the bucket knows no such upload. `refused`, `away`: see `HeadAnswer`. */
+/** `missing`: the bucket says that it has no such upload. `refused`, `away`: see `HeadAnswer`. */
 export type MultipartFailure = 'missing' | 'refused' | 'away';
 
 export interface MultipartTarget {
@@ -116,7 +117,7 @@ export function makeMultipart({
         { method: request.method, url, headers, ...more },
         signal,
       );
-      const failure = failureOf(reply);
+      const failure = await failureOf(reply);
       return failure === null ? reply : { failure };
     } catch (error) {
       signal?.throwIfAborted();
@@ -126,9 +127,12 @@ export function makeMultipart({
   }
 }
 
-function failureOf({ status }: OutgoingReply): MultipartFailure | null {
+async function failureOf({ status, body }: OutgoingReply): Promise<MultipartFailure | null> {
   if (status >= 200 && status < 300) return null;
-  if (status === 404) return 'missing';
+  const error = await readStorageError(body);
+  if (error?.code === 'NoSuchUpload') return 'missing';
+  // Only the bucket itself says that it has no such upload. The page of a proxy says nothing.
+  if (status === 404 && error === null) return 'away';
   // Some servers have no uploads in parts.
   if (status === 501) return 'refused';
   return status >= 500 || status === 429 ? 'away' : 'refused';
