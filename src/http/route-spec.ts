@@ -1,3 +1,4 @@
+import type { ExpectedRevision } from '../event-sourcing/deciding/expected-revision.js';
 import { z } from 'zod';
 import type { CommandContext } from '../event-sourcing/ports/command-context.js';
 import type { AccessKind, Grants, Policy } from './access/access.js';
@@ -29,8 +30,8 @@ export interface RouteRequest<Params, Query, Body> {
   readonly userAgent: string | null;
   /** The field as the client sends it. */
   readonly acceptLanguage: string | undefined;
-  /** The revision from `If-Match`, which the caller has read. */
-  readonly expectedRevision: bigint | undefined;
+  /** The revisions from `If-Match`, one of which the caller has read. */
+  readonly expectedRevision: ExpectedRevision | undefined;
   /** Id, time and actor of the requested command. */
   readonly command: CommandContext;
 }

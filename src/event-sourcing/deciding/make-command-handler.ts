@@ -1,3 +1,4 @@
+import { requireRevision } from './expected-revision.js';
 import { appendDurably, defaultAppendLimits } from './append-durably.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { CommandHandler, Handled, HandleOptions } from './command-handler.js';
@@ -139,14 +140,18 @@ function decide<State, Command, Event extends DomainEvent>(
 ): readonly Event[] {
   const { expectedRevision } = options;
   const { decider } = target.aggregate;
-  if (expectedRevision === undefined || expectedRevision === revision) return decider.decide(command, state);
-  // 404 precedes 412: If-Match must not reveal that another project's resource exists.
   try {
-    decider.decide(command, state);
-  } catch (error) {
-    if (error instanceof TargetNotFound || !(error instanceof CommandRejected)) throw error;
+    requireRevision(expectedRevision, revision);
+  } catch (failed) {
+    // 404 precedes 412: If-Match must not reveal that another project's resource exists.
+    try {
+      decider.decide(command, state);
+    } catch (error) {
+      if (error instanceof TargetNotFound || !(error instanceof CommandRejected)) throw error;
+    }
+    throw failed;
   }
-  throw new PreconditionFailed('the resource has changed since the revision named in If-Match');
+  return decider.decide(command, state);
 }
 
 /** Treats a rejection as no events: on cached state it may be stale, so the caller decides again on a fresh read. */

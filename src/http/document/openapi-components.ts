@@ -59,7 +59,7 @@ export const components = {
       in: 'header',
       required: false,
       description:
-        'The entity tag that the change is based on; 412 when the resource has changed since. `*` is any state.',
+        'The entity tag that the change is based on, or several, strong or weak; 412 when the resource has none of them. `*` is any state.',
       schema: { type: 'string', pattern: ifMatchPattern.source },
     },
     'If-None-Match': {

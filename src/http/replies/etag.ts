@@ -24,26 +24,32 @@ function digest(body: string): string {
 export function matchesNone(field: string | undefined, tag: string): boolean {
   if (field === undefined) return false;
   if (field === tag || field.trim() === '*') return true;
-  const opaque = withoutWeakness(tag);
-  return field.split(',').some((one) => withoutWeakness(one.trim()) === opaque);
+  const opaque = asServed(tag);
+  return field.split(',').some((one) => asServed(one.trim()) === opaque);
 }
 
-function withoutWeakness(tag: string): string {
-  return tag.replace(/^W\//, '');
+/** What proxies that compress a reply put behind its tag: Apache `-gzip`, Jetty `--gzip`, others `;gzip`. */
+const compressed = '(?:--?|;)(?:gzip|br|deflate|zstd)';
+const compressedTag = new RegExp(`${compressed}"$`);
+
+/** Returns a tag as the service served it: proxies that compress also make it weak. */
+function asServed(tag: string): string {
+  return tag.replace(/^W\//, '').replace(compressedTag, '"');
 }
 
-/** Stands for a tag of another service, which the comparison then refuses after the checks of the body. */
-const neverRevision = -1n;
+const anyTag = '(?:W\\/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
 
-/** The values of `If-Match` that the service takes: one entity tag (RFC 9110, 8.8.3), or `*`. */
-export const ifMatchPattern = /^(?:\*|(W\/)?"([\x21\x23-\x7e\x80-\xff]*)")$/;
+/** The values of `If-Match` that the service takes: entity tags (RFC 9110, 8.8.3), or `*`. */
+export const ifMatchPattern = new RegExp(`^(?:\\*|${anyTag}(?:[ \\t]*,[ \\t]*${anyTag})*)$`);
 
-/** Returns the revision that `If-Match` demands (RFC 9110, 13.1.1); undefined for none. @throws InvalidInput */
-export function revisionWanted(field: string | undefined): bigint | undefined {
+const revisionInTag = new RegExp(`"(\\d{1,19})-[\\w-]{22}(?:${compressed})?"`, 'g');
+
+/**
+ * Returns the revisions that `If-Match` demands (RFC 9110, 13.1.1), one of which must be the current one; undefined for any.
+ * Weak tags count too: a tag begins with its revision. @throws InvalidInput
+ */
+export function revisionsWanted(field: string | undefined): readonly bigint[] | undefined {
   if (field === undefined || field === '*') return undefined;
-  const tag = ifMatchPattern.exec(field);
-  if (tag === null) return invalid('header.If-Match', 'must be one entity tag or *');
-  const [, weak, opaque = ''] = tag;
-  const revision = /^(\d{1,19})-[\w-]{22}$/.exec(opaque)?.[1];
-  return weak !== undefined || revision === undefined ? neverRevision : BigInt(revision);
+  if (!ifMatchPattern.test(field)) return invalid('header.If-Match', 'must be entity tags or *');
+  return Array.from(field.matchAll(revisionInTag), ([, revision = '']) => BigInt(revision));
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { checkEach, invalid } from '../../validation/invalid-request.js';
 import { type AccessKind, type Grants, chargesWork } from '../access/access.js';
 import { internalError, toHttpError } from '../replies/error-reply.js';
-import { matchesNone, revisionWanted } from '../replies/etag.js';
+import { matchesNone, revisionsWanted } from '../replies/etag.js';
 import { userAgentOf } from '../access/user-agent.js';
 import { type PathParams, requireGuarded } from '../access/gate.js';
 import { HttpError } from '../replies/http-error.js';
@@ -91,7 +91,7 @@ export function makeExchange<
       body: () => (noBody?.success === true ? noBody.data : parseBody(content)),
       key: () => (spec.idempotent === undefined ? undefined : idempotencyKey(ctx.req)),
       expectedRevision: () =>
-        spec.ifMatch === true ? revisionWanted(ctx.req.headers['if-match']) : undefined,
+        spec.ifMatch === true ? revisionsWanted(ctx.req.headers['if-match']) : undefined,
     });
 
     refuseUnguarded(grant.caller, () => spec.guards?.({ params, body, ...grant }) ?? null, shell.clock);

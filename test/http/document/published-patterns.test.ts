@@ -4,7 +4,7 @@ import { checkBasePath } from '../../../src/areas/storages/domain/bucket/base-pa
 import { widestKeyRule } from '../../../src/areas/storages/domain/bucket/object-key.js';
 import { checkCredentials } from '../../../src/areas/storages/domain/bucket/credentials.js';
 import { checkName, checkText } from '../../../src/validation/text.js';
-import { revisionWanted } from '../../../src/http/replies/etag.js';
+import { revisionsWanted } from '../../../src/http/replies/etag.js';
 import { asObject, textOf } from '../../support/clients/service-client.js';
 import { startTestService } from '../../support/servers/http-service.js';
 
@@ -23,7 +23,7 @@ const rules: Readonly<Record<string, (text: string) => unknown>> = {
     checkAssetFacts({ ...asset, media_type: text }, widestKeyRule),
   'schemas.StorageBasePath': (text) => checkBasePath(text, 's3'),
   'schemas.Credential': (text) => checkCredentials('s3', { access_key: 'a', secret_key: text }),
-  'parameters.If-Match.schema': revisionWanted,
+  'parameters.If-Match.schema': revisionsWanted,
 };
 
 /** Every character below U+3100 and the edges of the other ranges, alone and at each place of a text; and texts of each kind. */
@@ -53,7 +53,22 @@ const others = [
     'x y',
   ],
   ...['video/mp4', 'video/mp4; a=b', 'video/mp4;a="b c"', 'video/', 'video/mp4;', 'video/mp4; a'],
-  ...['*', '""', '"1"', 'W/"1"', 'w/"1"', '"1", "2"', '"\u00ff"', '"\u0100"', ' *', '"1" ', '"1'],
+  ...[
+    '*',
+    '""',
+    '"1"',
+    'W/"1"',
+    'w/"1"',
+    '"1", "2"',
+    '"1",W/"2" , "3"',
+    '"1",',
+    '"1" "2"',
+    '"\u00ff"',
+    '"\u0100"',
+    ' *',
+    '"1" ',
+    '"1',
+  ],
 ];
 
 test('Each published pattern accepts the texts that its rule accepts, and no others', async (t) => {

@@ -38,7 +38,7 @@ test('The problems of body, query and headers are one reply, in words and in the
     code: 'invalid_request',
     message:
       'query.limit must be a number; name is missing; endpoint must be a URL; größe "1" is unknown; ' +
-      'header.Idempotency-Key must be 1 to 255 visible ASCII characters; header.If-Match must be one entity tag or *',
+      'header.Idempotency-Key must be 1 to 255 visible ASCII characters; header.If-Match must be entity tags or *',
   });
   t.is(
     reply.headers.get('problem-fields'),

@@ -50,7 +50,9 @@ const putThing = makeRoute({
   ifMatch: true,
   handler: ({ body, query, expectedRevision }) => ({
     status: 200,
-    body: { name: `${body.name} ${query.limit} ${expectedRevision ?? 'any'}` },
+    body: {
+      name: `${body.name} ${query.limit} ${expectedRevision === undefined ? 'any' : `[${expectedRevision.toString()}]`}`,
+    },
   }),
 });
 
@@ -343,14 +345,20 @@ test('A route without required fields accepts an empty body of any type', async 
   t.like(answer.json, { code: 'invalid_request' });
 });
 
-test('If-Match passes the revision on, and for other tags one that no resource has', async (t) => {
+test('If-Match passes the revisions of its tags on, also of those that a proxy has changed', async (t) => {
   const http = await startTestHttp(t, { routes: [putThing] });
   const put = (field: string) =>
     http.ask('/things', { method: 'PUT', json: { name: 'a' }, headers: { 'if-match': field } });
-  t.like((await put(`"12-${'a'.repeat(22)}"`)).json, { name: 'a 50 12' });
-  t.like((await put('*')).json, { name: 'a 50 any' });
-  for (const field of [`W/"12-${'a'.repeat(22)}"`, '"12"', '""', '"abc"']) {
-    t.like((await put(field)).json, { name: 'a 50 -1' }, `for ${field}`);
+  const tag = (revision: number, more = '') => `"${revision}-${'a'.repeat(22)}${more}"`;
+  for (const [field, revisions] of [
+    [tag(12), '[12]'],
+    ['*', 'any'],
+    [`W/${tag(12)}`, '[12]'],
+    ...['-gzip', '--gzip', ';gzip', '-br'].map((more) => [tag(12, more), '[12]'] as const),
+    [`"abc", W/${tag(3)},${tag(12, '-gzip')}`, '[3,12]'],
+    ...['"12"', '""', '"abc"', tag(12, '-x'), '"a", "b"'].map((field) => [field, '[]'] as const),
+  ] as const) {
+    t.like((await put(field)).json, { name: `a 50 ${revisions}` }, `for ${field}`);
   }
-  for (const field of ['12', '"a', '"a", "b"']) t.is((await put(field)).status, 400, `for ${field}`);
+  for (const field of ['12', '"a', '"a",', '*, "a"']) t.is((await put(field)).status, 400, `for ${field}`);
 });

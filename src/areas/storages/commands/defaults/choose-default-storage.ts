@@ -1,7 +1,7 @@
+import { requireRevision } from '../../../../event-sourcing/deciding/expected-revision.js';
 import type { StorageDeps } from '../../deps.js';
 import type { HandleOptions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { PreconditionFailed } from '../../../../event-sourcing/ports/errors.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { rejectStorage, storageNotFound } from '../../domain/storage/rejections.js';
@@ -26,9 +26,7 @@ export function makeChooseDefaultStorage({
   return async ({ projectId, storageId }, context, { expectedRevision } = {}) => {
     const { state, revision } = await handler.load(storageAggregate, storageId);
     const { status } = existingStorage(state, projectId);
-    if (expectedRevision !== undefined && expectedRevision !== revision) {
-      throw new PreconditionFailed('the storage has changed since the revision named in If-Match');
-    }
+    requireRevision(expectedRevision, revision);
     if (status !== 'active') rejectStorage('storage_not_active', 'only an active storage can be the default');
     const target = { aggregate: projectAggregate, id: projectId };
     await handler.handle(target, { type: 'ChangeDefaultStorage', storageId }, context);

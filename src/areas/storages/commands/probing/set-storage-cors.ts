@@ -1,3 +1,4 @@
+import { requireRevision } from '../../../../event-sourcing/deciding/expected-revision.js';
 import type { StorageDeps } from '../../deps.js';
 import { describeCorsRefusal } from '../../domain/delivery/cors-failure.js';
 import { corsRuleFields } from '../../domain/delivery/cors-rule.js';
@@ -5,7 +6,6 @@ import { rejectStorage } from '../../domain/storage/rejections.js';
 import { existingStorage, storageAggregate } from '../../domain/storage/storage.js';
 import type { HandleOptions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { PreconditionFailed } from '../../../../event-sourcing/ports/errors.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import type { StorageResource } from '../../../../../projections/storages/storage-configs/reader.js';
 import type { OpenStorage } from '../open-storage.js';
@@ -39,9 +39,7 @@ export function makeSetStorageCors({
     if (existingStorage(state, projectId).status === 'disabled') {
       rejectStorage('storage_disabled', 'the storage is disabled; enable it first');
     }
-    if (options?.expectedRevision !== undefined && options.expectedRevision !== revision) {
-      throw new PreconditionFailed('the storage has changed since the revision named in If-Match');
-    }
+    requireRevision(options?.expectedRevision, revision);
     const opened = await openStorage.serving(storageId);
     if (opened === null) return rejectStorage('storage_not_found', 'the storage does not exist');
     const asked = { urls: opened.urls, origins, ruleFor: corsRuleFields };
