@@ -11,7 +11,7 @@ export interface SmtpServer {
 
 /** RFC 6409 (submission) and RFC 8314 (submissions). */
 const defaultPorts = { 'smtp:': 587, 'smtps:': 465 } as const;
-const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)$/;
+const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?)$/;
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1']);
 
 /** Parses `smtp://[user:password@]host[:port]` or `smtps://…`. @returns null for any other text; no error quotes it */

@@ -2,7 +2,7 @@ import Bottleneck from 'bottleneck';
 import type { Clock } from '../kit/time/clock.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
-import { OutgoingError, type OutgoingHttp } from '../outgoing/outgoing-http.js';
+import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../outgoing/outgoing-http.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { makeMessageOf } from './messages/fold-messages.js';
 import { signedRequest, webhookId } from './signed-request.js';
@@ -11,7 +11,12 @@ import { signedRequest, webhookId } from './signed-request.js';
 export type AttemptOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'gone' }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      /** How long the receiver asks to wait, in ms; 0 where it asks for nothing. */
+      readonly waitMs: number;
+    };
 
 /** Sends one event once. @throws StoreUnavailable, UndecodableEvent, StoreDamaged; the signal's reason when it aborts */
 export type AttemptDelivery = (event: StoredEvent) => Promise<AttemptOutcome>;
@@ -22,8 +27,8 @@ export const answerMs = 15_000;
 const perSecond = 50;
 /** Attempts of one endpoint at once: new events, and retries. */
 export const atOnce = { direct: 8, retries: 4 } as const;
-/** The service reads no reply: only its status counts. */
-const bodyBytesMax = 1_024;
+/** The longest wait that a receiver may ask for. */
+const waitMsMax = 3_600_000;
 
 /** Makes the function that sends events to one endpoint, at a bounded rate. */
 export function makeAttemptDelivery(deps: {
@@ -55,11 +60,12 @@ export function makeAttemptDelivery(deps: {
       signal.addEventListener('abort', end, { once: true });
       try {
         const request = signedRequest(endpoint, message, { id, at: clock.now() });
-        return outcomeOf(await http({ ...request, timeMs, bodyBytesMax }, cut.signal));
+        // Only the status counts. A body may never end.
+        return outcomeOf(await http({ ...request, timeMs, bodyBytesMax: 0 }, cut.signal), clock.now());
       } catch (error) {
         // The outcome is unknown, and the next start sends the event again.
         signal.throwIfAborted();
-        if (error instanceof OutgoingError) return { kind: 'failed', reason: error.failure };
+        if (error instanceof OutgoingError) return { kind: 'failed', reason: error.failure, waitMs: 0 };
         throw error;
       } finally {
         signal.removeEventListener('abort', end);
@@ -69,8 +75,15 @@ export function makeAttemptDelivery(deps: {
 }
 
 /** Redirects are not followed: a receiver that moves must be set. */
-function outcomeOf({ status }: { readonly status: number }): AttemptOutcome {
+function outcomeOf({ status, headers }: OutgoingReply, now: Date): AttemptOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'gone' };
-  return { kind: 'failed', reason: `status ${status}` };
+  return { kind: 'failed', reason: `status ${status}`, waitMs: waitMsOf(headers['retry-after'] ?? '', now) };
+}
+
+/** Reads `Retry-After`: seconds or a time (RFC 9110, section 10.2.3). Other texts ask for nothing. */
+function waitMsOf(field: string, now: Date): number {
+  const text = field.trim();
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime();
+  return Number.isNaN(ms) ? 0 : Math.min(waitMsMax, Math.max(0, ms));
 }

@@ -52,7 +52,7 @@ export function makeDirectDelivery(
         if (outcome === null && (await records.waiting(endpointId, event.stream)) === null) {
           outcome = await attemptInSlot(event);
         }
-        if (outcome?.kind !== 'delivered') await wait(event, outcome === null ? 0 : 1);
+        if (outcome?.kind !== 'delivered') await wait(event, outcome);
         return true;
       } catch (error) {
         if (isEnding()) return false;
@@ -83,8 +83,11 @@ export function makeDirectDelivery(
     }
   }
 
-  async function wait(event: StoredEvent, failures: 0 | 1): Promise<void> {
-    const at = { revision: Number(event.revision), failures };
+  async function wait(
+    event: StoredEvent,
+    failed: Extract<AttemptOutcome, { kind: 'failed' }> | null,
+  ): Promise<void> {
+    const at = { revision: Number(event.revision), failed };
     await records.changeWaiting(endpointId, event.stream, (found) =>
       withEvent(found, at, { now: clock.now(), random }),
     );

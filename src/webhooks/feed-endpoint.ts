@@ -265,8 +265,8 @@ export function feedEndpoint(
  * @throws the error when it is another one
  */
 function unreadableOf(error: unknown): AttemptOutcome {
-  if (error instanceof StreamDamaged) return { kind: 'failed', reason: 'stream_damaged' };
-  if (error instanceof UndecodableEvent) return { kind: 'failed', reason: 'event_unreadable' };
+  if (error instanceof StreamDamaged) return { kind: 'failed', reason: 'stream_damaged', waitMs: 0 };
+  if (error instanceof UndecodableEvent) return { kind: 'failed', reason: 'event_unreadable', waitMs: 0 };
   throw error;
 }
 

@@ -3,7 +3,7 @@ import { steadyMsOf } from '../kit/time/clock.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import { StoreUnavailable, StreamDamaged } from '../event-sourcing/ports/errors.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
-import { answerMs, atOnce } from './attempt.js';
+import { answerMs, atOnce, type AttemptOutcome } from './attempt.js';
 import type { DeliveryDeps } from './deliver-directly.js';
 import type { GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
@@ -129,7 +129,12 @@ export function makeWaitingRetries(
     const last = due.at(-1);
     if (last === undefined) {
       // A log with leaders may be short for a moment, and a restored one for ever. A damaged stream may be repaired.
-      await settle(stream, { from: waiting.next, to: missingUntil(waiting), settled: 0, failed: true });
+      await settle(stream, {
+        from: waiting.next,
+        to: missingUntil(waiting),
+        settled: 0,
+        failed: { waitMs: 0 },
+      });
       return;
     }
     const startedMs = steadyMsOf(clock);
@@ -140,17 +145,17 @@ export function makeWaitingRetries(
       signal.throwIfAborted();
       const outcome = await deps.attempt(event);
       if (outcome.kind === 'failed') {
-        await settle(stream, await failed(waiting, due.slice(due.indexOf(event)), from, outcome.reason));
+        await settle(stream, await failed(waiting, due.slice(due.indexOf(event)), from, outcome));
         return;
       }
-      await settle(stream, { from, to, settled: 1, failed: false });
+      await settle(stream, { from, to, settled: 1, failed: null });
       from = to;
       if (steadyMsOf(clock) - startedMs >= answerMs) {
         waking.abort();
         return;
       }
     }
-    await settle(stream, { from, to: Number(last.revision) + 1, settled: 0, failed: false });
+    await settle(stream, { from, to: Number(last.revision) + 1, settled: 0, failed: null });
     // The next turn takes the rest.
     waking.abort();
   }
@@ -172,7 +177,7 @@ export function makeWaitingRetries(
     waiting: Waiting,
     events: readonly StoredEvent[],
     from: number,
-    reason: string,
+    { reason, waitMs }: Extract<AttemptOutcome, { kind: 'failed' }>,
   ): Promise<RetryResult> {
     const now = clock.now();
     let to = Number(events[0]?.revision ?? from);
@@ -193,7 +198,7 @@ export function makeWaitingRetries(
       };
       if (await records.giveUp(endpointId, entry)) deps.onGivenUp(entry);
     }
-    return { from, to, settled, failed: true };
+    return { from, to, settled, failed: { waitMs } };
   }
 
   async function settle(stream: string, result: RetryResult): Promise<void> {

@@ -26,15 +26,16 @@ export const waitingSchema = z.strictObject({
 });
 export type Waiting = z.infer<typeof waitingSchema>;
 
-/** Returns the record after the mark passes an event without a delivery. `failures`: attempts that failed just now. */
+/** Returns the record after the mark passes an event without a delivery. `failed`: the attempt that failed just now. */
 export function withEvent(
   found: Waiting | null,
-  at: { readonly revision: number; readonly failures: 0 | 1 },
+  at: { readonly revision: number; readonly failed: { readonly waitMs: number } | null },
   { now, random }: { readonly now: Date; readonly random: () => number },
 ): Waiting {
   if (found === null) {
-    const { revision: next, failures } = at;
-    const waitMs = failures === 0 ? 0 : retryAfterMs(0, random);
+    const { revision: next, failed } = at;
+    const failures = failed === null ? 0 : 1;
+    const waitMs = failed === null ? 0 : Math.max(failed.waitMs, retryAfterMs(0, random));
     const not_before = new Date(now.getTime() + waitMs).toISOString();
     return { next, until: next, pending: 1, failures, not_before, since: now.toISOString() };
   }
@@ -51,8 +52,8 @@ export interface RetryResult {
   readonly to: number;
   /** The messages among those that it has settled. */
   readonly settled: number;
-  /** Whether its last attempt failed. */
-  readonly failed: boolean;
+  /** Its last attempt, where that failed. */
+  readonly failed: { readonly waitMs: number } | null;
 }
 
 /** Returns the record after a retry; null when nothing waits. */
@@ -65,8 +66,8 @@ export function afterRetry(
   const next = found.next < from ? found.next : Math.max(found.next, to);
   if (next > found.until) return null;
   const pending = Math.max(1, found.pending - settled);
-  if (!failed) return { ...found, next, pending, failures: 0, not_before: now.toISOString() };
-  const waitMs = retryAfterMs(found.failures, random);
+  if (failed === null) return { ...found, next, pending, failures: 0, not_before: now.toISOString() };
+  const waitMs = Math.max(failed.waitMs, retryAfterMs(found.failures, random));
   const not_before = new Date(now.getTime() + waitMs).toISOString();
   return { ...found, next, pending, failures: found.failures + 1, not_before };
 }

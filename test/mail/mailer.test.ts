@@ -102,6 +102,7 @@ for (const tls of ['starttls', 'implicit'] as const) {
 
 test('Credentials are never sent unencrypted over a network', async (t) => {
   t.true(parsed('smtp://user:password@mail.example.org').requireTls);
+  t.is(parsed('smtp://my_mail:25').host, 'my_mail');
   t.false(parsed('smtp://mail.example.org').requireTls);
   t.false(parsed('smtp://user:password@127.0.0.1').requireTls);
   const server = await givenServer(t, { credentials: { user: 'user', password: 'canary' } });

@@ -33,6 +33,31 @@ test('An attempt leaves nothing at the signal of its feed', async (t) => {
   t.is(getEventListeners(ending.signal, 'abort').length, 0);
 });
 
+test('A receiver is judged by its status line, and says how long to wait', async (t) => {
+  const world = givenWebhooks(t);
+  const later = new Date(world.clock.now().getTime() + 30_000).toUTCString();
+  const hour = 3_600_000;
+  let reply = { status: 429, headers: {} };
+  const { attempt } = await givenAttempt(world, ({ bodyBytesMax }) => {
+    t.is(bodyBytesMax, 0);
+    return Promise.resolve({ ...reply, body: Buffer.alloc(0) });
+  });
+  for (const [status, retryAfter, waitMs] of [
+    [429, '20', 20_000],
+    [503, '86400', hour],
+    [503, 'Fri, 31 Dec 9999 23:59:59 GMT', hour],
+    [503, 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    [500, 'soon', 0],
+    [500, undefined, 0],
+  ] as const) {
+    reply = { status, headers: { 'retry-after': retryAfter } };
+    t.deepEqual(await attempt(), { kind: 'failed', reason: `status ${status}`, waitMs }, retryAfter);
+  }
+  reply = { status: 503, headers: { 'retry-after': later } };
+  const { waitMs } = (await attempt()) as { waitMs: number };
+  t.true(waitMs > 28_000 && waitMs <= 30_000, String(waitMs));
+});
+
 test('The end of the feed cuts a running attempt off', async (t) => {
   // Given an attempt that hangs
   const { attempt, ending } = await givenAttempt(givenWebhooks(t), (_request, signal) => {

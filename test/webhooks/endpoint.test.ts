@@ -8,7 +8,7 @@ const url = 'https://shop.example.org/hook?token=canary-token';
 
 test('A line names a URL, secrets and types; comments and empty lines count for nothing', (t) => {
   const endpoints = parseEndpoints(
-    `# shop\n\n ${url} ${secret} order.*,share.revoked\r\nhttp://10.0.0.7:8080/ ${secret},${secret} *\n`,
+    `# shop\n\n ${url} ${secret} order.*,share.revoked\r\nhttp://my_shop:8080/ ${secret},${secret} *\n`,
   );
   t.is(endpoints.length, 2);
   t.true(endpoints[0]?.types.has('order.placed'));

@@ -11,6 +11,8 @@ import {
 
 const now = new Date('2026-01-05T00:00:00.000Z');
 const at = { now, random: () => 0.5 };
+/** An attempt whose receiver asks for no wait. */
+const failed = { waitMs: 0 };
 const waiting: Waiting = {
   ...{ next: 3, until: 5, pending: 3, failures: 2 },
   ...{ not_before: now.toISOString(), since: now.toISOString() },
@@ -43,17 +45,17 @@ test('The wait before a retry doubles from 5 s to an hour, and half of it is ran
 });
 
 test('A stream waits from its first undelivered event, and later events raise its end', (t) => {
-  const first = withEvent(null, { revision: 3, failures: 1 }, at);
+  const first = withEvent(null, { revision: 3, failed }, at);
   t.like(first, { next: 3, until: 3, pending: 1, failures: 1, since: now.toISOString() });
   t.true(new Date(first.not_before) > now);
-  t.like(withEvent(null, { revision: 3, failures: 0 }, at), { failures: 0, not_before: now.toISOString() });
-  t.like(withEvent(first, { revision: 7, failures: 0 }, at), { next: 3, until: 7, pending: 2, failures: 1 });
-  t.is(withEvent(waiting, { revision: 2, failures: 1 }, at), waiting, 'it was delivered before');
-  t.is(withEvent(waiting, { revision: 5, failures: 1 }, at), waiting, 'it waits already');
+  t.like(withEvent(null, { revision: 3, failed: null }, at), { failures: 0, not_before: now.toISOString() });
+  t.like(withEvent(first, { revision: 7, failed: null }, at), { next: 3, until: 7, pending: 2, failures: 1 });
+  t.is(withEvent(waiting, { revision: 2, failed }, at), waiting, 'it was delivered before');
+  t.is(withEvent(waiting, { revision: 5, failed }, at), waiting, 'it waits already');
 });
 
 test('A retry moves the record, removes it at its end, and yields to a replay and to another process', (t) => {
-  const done = { from: 3, settled: 1, failed: false };
+  const done = { from: 3, settled: 1, failed: null };
   t.like(afterRetry(waiting, { ...done, to: 4 }, at), { next: 4, until: 5, pending: 2, failures: 0 });
   t.is(afterRetry(waiting, { ...done, to: 6, settled: 3 }, at), null);
   // An event that came meanwhile has raised the end.
@@ -61,9 +63,21 @@ test('A retry moves the record, removes it at its end, and yields to a replay an
   // An operator has begun a replay from 1, and another process has delivered up to 4.
   t.like(afterRetry({ ...waiting, next: 1 }, { ...done, to: 6 }, at), { next: 1, until: 5 });
   t.like(afterRetry({ ...waiting, next: 5 }, { ...done, to: 4 }, at), { next: 5 });
-  const failed = afterRetry(waiting, { from: 3, to: 3, settled: 0, failed: true }, at);
-  t.like(failed, { next: 3, failures: 3 });
-  t.is(failed?.not_before, new Date(now.getTime() + retryAfterMs(2, at.random)).toISOString());
+  const refused = afterRetry(waiting, { from: 3, to: 3, settled: 0, failed }, at);
+  t.like(refused, { next: 3, failures: 3 });
+  t.is(refused?.not_before, new Date(now.getTime() + retryAfterMs(2, at.random)).toISOString());
+});
+
+test('A receiver that asks for a longer wait gets it', (t) => {
+  for (const [waitMs, minimumMs] of [
+    [60_000, 60_000],
+    [1, retryAfterMs(0, at.random)],
+  ] as const) {
+    const expected = new Date(now.getTime() + minimumMs).toISOString();
+    const result = { from: 3, to: 3, settled: 0, failed: { waitMs } };
+    t.is(withEvent(null, { revision: 3, failed: { waitMs } }, at).not_before, expected);
+    t.is(afterRetry({ ...waiting, failures: 0 }, result, at)?.not_before, expected);
+  }
 });
 
 test('An event is over three days after it began to wait', (t) => {
@@ -87,13 +101,18 @@ test('No order of passed events and retries leaves an undelivered event outside 
       const delivered = new Set<number>();
       for (const step of taken) {
         if (step === 'pass') {
-          record = withEvent(record, { revision: passed, failures: 0 }, at);
+          record = withEvent(record, { revision: passed, failed: null }, at);
           passed += 1;
         } else if (step === 'read') read = record;
         else if (read !== null && record !== null) {
           const to: number = step === 'settle' ? read.until + 1 : read.next;
           for (let revision = read.next; revision < to; revision += 1) delivered.add(revision);
-          const result = { from: read.next, to, settled: to - read.next, failed: step === 'fail' };
+          const result = {
+            from: read.next,
+            to,
+            settled: to - read.next,
+            failed: step === 'fail' ? failed : null,
+          };
           record = afterRetry(record, result, at);
           read = null;
         }

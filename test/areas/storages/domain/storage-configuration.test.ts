@@ -148,6 +148,11 @@ const normalised: readonly [string, StorageConfiguration, Partial<StorageConfigu
     { ...s3, endpoint: 'http://10.1.2.3:9000', public_endpoint: 'media.files.example.com' },
     { endpoint: 'http://10.1.2.3:9000', public_endpoint: 'https://media.files.example.com' },
   ],
+  [
+    'underscores in a host, as Compose makes them',
+    { ...s3, endpoint: 'https://_my_minio_1:9000' },
+    { endpoint: 'https://_my_minio_1:9000' },
+  ],
   ['outer and double slashes', { ...s3, base_path: '//a//b/ c/' }, { base_path: 'a/b/ c' }],
   ['a path of slashes', { ...s3, base_path: '///' }, { base_path: '' }],
   [
@@ -185,7 +190,7 @@ const refused: readonly [string, keyof StorageConfiguration, StorageConfiguratio
   ['a backslash', 'endpoint', { ...s3, endpoint: 'https:\\\\example.com' }],
   ['white space', 'endpoint', { ...s3, endpoint: 'https://exa mple.com' }],
   ['no host', 'endpoint', { ...s3, endpoint: 'https://' }],
-  ['an underscore in a host', 'endpoint', { ...s3, endpoint: 'https://a_b.example.com' }],
+  ['a percent sign in a host', 'endpoint', { ...s3, endpoint: 'https://a%25b.example.com' }],
   [
     'another region than the endpoint',
     'region',

@@ -102,7 +102,7 @@ export type BucketPlace = 'before_host' | 'own_host' | 'path';
 export function bucketPlace(provider: StorageProvider, bucket: string, host: string): BucketPlace {
   if (provider !== 's3') return isProviderHost(provider, host) ? 'before_host' : 'own_host';
   if (isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0) return 'path';
-  // A wildcard certificate covers no dot in the bucket. Capitals and underscores are not valid in a host name.
+  // A wildcard certificate covers no dot in the bucket. Providers take no capitals and underscores there.
   if (serviceHost(provider, host).known) return /[^a-z0-9-]/.test(bucket) ? 'path' : 'before_host';
   const isBeforeHost = host.startsWith(`${bucket}.`) && isHostName(host.slice(bucket.length + 1));
   return isBeforeHost ? 'own_host' : 'path';
