@@ -79,7 +79,7 @@ export async function givenAsset(
 export async function addAsset(
   { handler, clock }: Pick<Service, 'handler' | 'clock'>,
   { projectId, storageId }: Pick<GivenAsset, 'projectId' | 'storageId'>,
-  file: AssetFacts = sharedFile,
+  file: AssetFacts & { readonly object_key: string } = sharedFile,
 ): Promise<string> {
   commandsDrawn += 1;
   // Later ids sort later, as those of the service do.

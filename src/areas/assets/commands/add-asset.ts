@@ -34,8 +34,8 @@ export interface AddAssetInput extends AssetFacts {
 export type AddAsset = (input: AddAssetInput, context: CommandContext) => Promise<Versioned<AssetResource>>;
 
 /** Checks what needs no store. The storage accepts fewer keys. @throws CommandRejected invalid_request */
-export function checkNewAsset(facts: AssetFacts): AssetFacts {
-  return checkAssetFacts(facts, widestKeyRule);
+export function checkNewAsset(facts: AssetFacts): void {
+  checkAssetFacts(facts, widestKeyRule);
 }
 
 /** The rules of single fields, which name no field. @throws CommandRejected invalid_request */
@@ -62,8 +62,8 @@ export function makeAddAsset({
     checkNewAsset(facts);
     const { payerId, storage_id, storage } = await findStorage(projectId, storageId);
     const { provider, base_path: basePath } = storage.configuration;
-    const description = checkAssetFacts(facts, keyRuleOf(provider, basePath));
     const assetId = derivedId(context, 'asset');
+    const description = checkAssetFacts(facts, keyRuleOf(provider, basePath), assetId);
     const add = () =>
       handler.handle(
         { aggregate: assetAggregate, id: assetId },

@@ -27,7 +27,7 @@ const assetCreation = z
       .meta({ description: "Left out: the project's default storage." })
       .optional(),
     name: assetName,
-    object_key: objectKey,
+    object_key: objectKey.optional(),
     media_type: mediaType,
     size: fileSize,
     renditions: z
@@ -69,7 +69,7 @@ export function makeAssetRoutes({
       tag: 'Assets',
       summary: 'Add an asset to a project',
       description:
-        "Says what is, or will be, stored where; the files are then uploaded by `upload-url`. They count toward the capacity of the project's payer.",
+        "Says what is, or will be, stored where; without `object_key` under `<asset id>/<name>`; the files are then uploaded by `upload-url`. They count toward the capacity of the project's payer.",
       request: { params: projectParams, query: noQuery, body: assetCreation },
       replies: { 201: { description: 'The asset.', schema: assetResource } },
       errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],

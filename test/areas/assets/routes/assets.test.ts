@@ -230,6 +230,25 @@ test('An asset of another project does not exist', async (t) => {
   }
 });
 
+test('An asset without a given key has its id and its name as key, which no other asset gets', async (t) => {
+  const { add, at, send, storageId } = await startWorld(t);
+  const own = { object_key: undefined, renditions: [] };
+  const [one, other] = [await add({ ...own, name: ' a/Rhine ü ' }), await add({ ...own, name: 'a/Rhine ü' })];
+  t.is(one['object_key'], `${one.id}/a/Rhine ü`);
+  t.is(other['object_key'], `${other.id}/a/Rhine ü`);
+  const file = { storage_id: storageId, name: 'Rhine', media_type: 'video/mp4', size: 1 };
+  const codeOf = ({ json }: Answer) => (json as { code: string }).code;
+  for (const object_key of [one['object_key'], other['object_key']]) {
+    t.is(codeOf(await send('POST', `${at}/assets`, { ...file, object_key })), 'object_key_taken');
+  }
+  t.is((await send('POST', `${at}/assets`, { ...file, object_key: `${one.id}/b` })).status, 201);
+  for (const name of ['..', '.', 'a/..', 'a/./b']) {
+    const refused = await send('POST', `${at}/assets`, { ...file, name });
+    t.is(refused.status, 400);
+    t.regex((refused.json as { message: string }).message, /^name must not contain the segments/, name);
+  }
+});
+
 test('An asset of another project, and a removed one, is 404 with any revision in If-Match', async (t) => {
   const { add, at, send, makeProject, owner } = await startWorld(t);
   const [{ id: kept }, { id: removed }] = [await add(), await add()];
@@ -252,7 +271,6 @@ test('An invalid asset is refused with the name of the field', async (t) => {
     t.regex((answer.json as { message: string }).message, message);
   };
   await refused({ object_key: 'a/../b' }, /^object_key /);
-  await refused({ object_key: undefined }, /^object_key /);
   await refused({ media_type: 'mp4' }, /^media_type /);
   await refused({ size: -1 }, /^size /);
   await refused({ size: 1.5 }, /^size /);

@@ -11,7 +11,9 @@ import type { AssetChanges } from './changes.js';
 type CheckedFacts = Omit<AssetDescription, 'project_id' | 'storage_id'>;
 
 /** The description of a new asset as a caller gives it. */
-export type AssetFacts = Omit<CheckedFacts, 'renditions' | 'tags'> & {
+export type AssetFacts = Omit<CheckedFacts, 'renditions' | 'tags' | 'object_key'> & {
+  /** Left out: the id of the asset, a slash and its name. */
+  readonly object_key?: string | undefined;
   readonly renditions: readonly GivenRendition[];
   readonly tags?: readonly string[] | undefined;
 };
@@ -20,18 +22,28 @@ export const assetNameMax = 255;
 
 /**
  * Checks a new asset (docs/design.md#assets). Trims its name, normalises media types, and leaves object keys unchanged.
+ * @param id of the asset, which its key begins with where none is given
  * @throws CommandRejected invalid_request, naming the field
  */
-export function checkAssetFacts(input: AssetFacts, keyRule: KeyRule): CheckedFacts {
+export function checkAssetFacts(input: AssetFacts, keyRule: KeyRule, id = anyId): CheckedFacts {
+  const given = input.object_key;
+  const ownKey = (): string => `${id}/${input.name.trim()}`;
   return checkEach({
-    name: () => checkName(input.name, 'name', assetNameMax),
-    object_key: () => checkObjectKey(input.object_key, 'object_key', keyRule),
+    name: () => {
+      const name = checkName(input.name, 'name', assetNameMax);
+      if (given === undefined) checkObjectKey(ownKey(), 'name', keyRule);
+      return name;
+    },
+    object_key: () => (given === undefined ? ownKey() : checkObjectKey(given, 'object_key', keyRule)),
     media_type: () => checkMediaType(input.media_type, 'media_type'),
     size: () => checkSize(input.size, 'size'),
     renditions: () => checkRenditions(input.renditions, keyRule),
     tags: () => checkTags(input.tags ?? []),
   });
 }
+
+/** As long as each id, for checks before the asset has one. */
+const anyId = '00000000-0000-0000-0000-000000000000';
 
 /** Checks a change of an asset. @throws CommandRejected invalid_request, naming the field */
 export function checkAssetChanges({ name, tags, media_type, size }: AssetChanges): AssetChanges {
