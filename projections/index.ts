@@ -1,7 +1,6 @@
 import type { AnyProjection, AnyView } from '../src/event-sourcing/views/projection.js';
 import { assetsProjection } from './assets/assets/projection.js';
 import { ordersProjection } from './payments/orders/projection.js';
-import { paymentCallbacksProjection } from './payments/payment-callbacks/projection.js';
 import { peerNodesProjection } from './nodes/peer-nodes/projection.js';
 import { projectsProjection } from './projects/projects/projection.js';
 import { sessionsProjection } from './accounts/sessions/projection.js';
@@ -25,7 +24,6 @@ export const projections: readonly AnyProjection[] = [
   shareAccessesProjection,
   peerNodesProjection,
   ordersProjection,
-  paymentCallbacksProjection,
   transactionsProjection,
 ];
 

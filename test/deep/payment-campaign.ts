@@ -228,7 +228,7 @@ async function killAt(
   }
 }
 
-const reactions = ['pass-on-payment-callbacks', 'tell-payment-reports', 'fulfil-orders'];
+const reactions = ['apply-payment-reports', 'fulfil-orders'];
 
 /** Returns the open events of the payment reactions as lines of the metrics. One process runs a reaction for all. */
 async function findOpenReactions(members: readonly Member[]): Promise<readonly string[]> {

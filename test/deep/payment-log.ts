@@ -50,9 +50,6 @@ function recordsOf(events: readonly LogEvent[]): Map<string, CallbackRecord[]> {
   };
   for (const event of events) {
     const { stream, type, data, revision } = event;
-    if (type === 'PaymentCallbackReceived') {
-      add(stream.slice('payment-'.length), { event, shows: 'accepted' });
-    }
     if (type === 'PaymentReported') {
       const id = callbackIn(data['key']);
       keys.set(`${stream.slice('transaction-'.length)}@${revision}`, id);

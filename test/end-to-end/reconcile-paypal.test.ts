@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { paymentCallbackResource } from '../../projections/payments/payment-callbacks/resource.js';
-import { callbackIdOf } from '../../src/areas/payments/domain/payment-ids.js';
+import { ownStreamId, reportKeyOf } from '../../src/areas/payments/domain/payment-ids.js';
 import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
@@ -103,7 +103,8 @@ test('An approval whose capture PayPal refused is not captured again because the
   const types = (await events()).map(({ type }) => type);
   t.deepEqual(types, ['PaymentMade', 'PaymentApproved', 'CaptureRefused']);
   // and an operator sees the callback as the contract has it, without the name of the event
-  const id = callbackIdOf('paypal', String(approval.headers['paypal-transmission-id']));
+  const key = reportKeyOf('paypal', String(approval.headers['paypal-transmission-id']));
+  const id = `${ownStreamId('paypal', key)}@0`;
   const found = await service.services.readers.paymentCallbacks.find(id);
   t.is(paymentCallbackResource.safeParse(found).error, undefined);
 });

@@ -1,13 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { ordersProjection, type OrderDocument } from '../../projections/payments/orders/projection.js';
-import {
-  type PaymentCallbackDocument,
-  paymentCallbacksProjection,
-} from '../../projections/payments/payment-callbacks/projection.js';
 import { transactionsProjection } from '../../projections/payments/transactions/projection.js';
 import type { DecisionEntry } from '../../projections/payments/payment-decisions/entry.js';
-import type { PaymentCallbackEvent } from '../../src/areas/payments/domain/payment-callback/events.js';
 import type { OrderEvent } from '../../src/areas/payments/domain/order/events.js';
 import {
   orderAggregate,
@@ -238,39 +233,13 @@ test('The view of an order agrees with its aggregate after all reports', (t) => 
   t.true(decisions > 20, `${decisions}`);
 });
 
-test('The view of a callback shows what was received, and counts other content under its key', (t) => {
-  const received: PaymentCallbackEvent = {
-    type: 'PaymentCallbackReceived',
-    data: {
-      provider: 'standard',
-      fields_digest: digest,
-      is_ours: true,
-      notifications: [],
-      received_at: at,
-    },
-  };
-  const document: PaymentCallbackDocument = {
-    provider: 'standard',
-    is_ours: true,
-    notifications: [],
-    recorded: null,
-    transaction_id: null,
-    conflicts: 0,
-    received_at: at,
-  };
-  const projection = paymentCallbacksProjection;
-  givenProjection(projection, received).then(t, document);
-  const conflicted = { type: 'PaymentCallbackConflicted', data: { fields_digest: digest } } as const;
-  givenProjection(projection, received, conflicted).then(t, { ...document, conflicts: 1 });
-});
-
 test('The view of a transaction shows since when a report waits, until it has an order or a decision', (t) => {
   const [first, second] = ['2026-01-02T03:04:05.000Z', '2026-01-02T03:04:06.000Z'];
   const reported = (key: string, received_at: string, order_id: string | null): TransactionEvent => ({
     type: 'PaymentReported',
     data: {
       ...{ key, digest, is_ours: true, order_id, received_at },
-      told: [{ order_number: null, transaction_id: 't1', fact: { kind: 'pending' }, at: null }],
+      notifications: [{ order_number: null, transaction_id: 't1', fact: { kind: 'pending' }, at: null }],
     },
   });
   const dismissed: TransactionEvent = {

@@ -428,7 +428,6 @@ test('Every view has a unique name in the registry', (t) => {
   t.deepEqual([...names].sort(), [
     'assets',
     'orders',
-    'payment_callbacks',
     'payment_transactions',
     'peer_nodes',
     'projects',

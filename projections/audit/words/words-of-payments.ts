@@ -1,6 +1,5 @@
 import type { CheckoutEvent } from '../../../src/areas/payments/domain/checkout/events.js';
 import type { OrderEvent, OrderGrant } from '../../../src/areas/payments/domain/order/events.js';
-import type { PaymentCallbackEvent } from '../../../src/areas/payments/domain/payment-callback/events.js';
 import type { TransactionEvent } from '../../../src/areas/payments/domain/transaction/events.js';
 import { factInWords, inQuotes, listInWords, moneyInWords, type Phrases } from './phrases.js';
 
@@ -82,21 +81,14 @@ export const checkoutWords: Phrases<CheckoutEvent> = {
     `recorded that the platform refused refund ${refund} of order ${id}${code === null ? '' : ` (${inQuotes(code)})`}`,
 };
 
-/** The events of a callback of a payment platform. */
-export const paymentCallbackWords: Phrases<PaymentCallbackEvent> = {
-  PaymentCallbackReceived: ({ provider, is_ours, notifications, received_at }, id) =>
-    `accepted callback ${id} of ${provider}, received at ${received_at}${is_ours ? '' : ', for another account'}: ` +
-    listInWords(notifications.map(({ fact }) => factInWords(fact))),
-  PaymentCallbackRecorded: (_, id) => `recorded report ${id} by hand; the reason and the evidence are sealed`,
-  PaymentCallbackConflicted: (_, id) => `refused callback ${id}, which came again with other content`,
-};
-
 /** The events of a transaction at a payment platform. */
 export const transactionWords: Phrases<TransactionEvent> = {
-  PaymentReported: ({ key, is_ours, told, order_id, is_excess }, id) =>
-    `accepted report ${key} of transaction ${id}${is_ours ? '' : ', of another account'}` +
+  PaymentReported: ({ key, is_ours, notifications, order_id, is_excess, recorded }, id) =>
+    `${recorded === undefined ? 'accepted' : 'recorded by hand'} report ${key} in ${id}${is_ours ? '' : ', of another account'}` +
     `${order_id === null ? '' : ` for order ${order_id}`}${is_excess === true ? ', which its transaction has no room for' : ''}: ` +
-    listInWords(told.map(({ fact }) => factInWords(fact))),
+    (notifications.length === 0
+      ? 'nothing for this service'
+      : listInWords(notifications.map(({ fact }) => factInWords(fact)))),
   PaymentConflicted: ({ key }, id) =>
     `refused report ${key} of transaction ${id}, which came again with other content`,
   PaymentReportHeld: ({ report }, id) => `held report ${report} of transaction ${id} (order_full)`,

@@ -5,10 +5,6 @@ import { emailCategory, emailCodec } from '../../../src/areas/accounts/domain/em
 import { loginCodeCategory, loginCodeCodec } from '../../../src/areas/accounts/domain/login-code/events.js';
 import { nodeCategory, nodeCodec } from '../../../src/areas/nodes/domain/node/events.js';
 import { orderCategory, orderCodec } from '../../../src/areas/payments/domain/order/events.js';
-import {
-  paymentCallbackCategory,
-  paymentCallbackCodec,
-} from '../../../src/areas/payments/domain/payment-callback/events.js';
 import { projectCategory, projectCodec } from '../../../src/areas/projects/domain/project/events.js';
 import {
   securityNoticeCategory,
@@ -34,7 +30,7 @@ import { parseStreamName } from '../../../src/event-sourcing/ports/stream-name.j
 import type { Phrases } from './phrases.js';
 import { auditLogWords } from './words-of-audit.js';
 import { nodeWords } from './words-of-nodes.js';
-import { checkoutWords, orderWords, paymentCallbackWords, transactionWords } from './words-of-payments.js';
+import { checkoutWords, orderWords, transactionWords } from './words-of-payments.js';
 import { projectWords } from './words-of-projects.js';
 import { shareAccessWords, shareMailWords, shareWords } from './words-of-shares.js';
 import { emailWords, loginCodeWords, securityNoticeWords, sessionWords } from './words-of-sign-in.js';
@@ -63,7 +59,6 @@ export const categoryWords: readonly CategoryWords[] = [
   entry(shareMailCategory, shareMailCodec, shareMailWords),
   entry(orderCategory, orderCodec, orderWords),
   entry(checkoutCategory, checkoutCodec, checkoutWords),
-  entry(paymentCallbackCategory, paymentCallbackCodec, paymentCallbackWords),
   entry(transactionCategory, transactionCodec, transactionWords),
   entry(nodeCategory, nodeCodec, nodeWords),
   entry(auditLogCategory, auditLogCodec, auditLogWords),

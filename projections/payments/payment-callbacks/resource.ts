@@ -3,48 +3,39 @@ import { entityId, instant } from '../../../src/validation/fields.js';
 import {
   disposition,
   holdReason,
-  paymentFact,
   paymentId,
+  paymentNotification,
   paymentProvider,
 } from '../../../src/areas/payments/domain/payment.js';
 import { paymentDecision, paymentRecorded } from '../payment-decisions/resource.js';
 
-const notifications = z.array(
-  z.strictObject({
-    order_number: z.string().nullable(),
-    transaction_id: z.string().nullable(),
-    fact: paymentFact,
-    at: instant.nullable(),
-  }),
-);
+/** What a platform reported. */
+const reported = {
+  id: paymentId,
+  provider: paymentProvider,
+  is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
+  notifications: z.array(
+    paymentNotification.pick({ order_number: true, transaction_id: true, fact: true, at: true }),
+  ),
+  received_at: instant,
+};
 
-/** The oldest report of a transaction that waits for its order, for the payment that it names, or for an operator. */
+/** The oldest report of a transaction that is pending: it waits for its order, or for an operator. */
 export const unmatchedResource = z
-  .strictObject({
-    id: paymentId,
-    provider: paymentProvider,
-    reason: holdReason,
-    is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
-    notifications,
-    received_at: instant,
-  })
+  .strictObject({ ...reported, reason: holdReason })
   .meta({ id: 'UnmatchedPayment' });
 export type UnmatchedResource = z.infer<typeof unmatchedResource>;
 
-/** A callback with its outcome and the decisions on it. */
+/** A report with its outcome and the decisions on it. */
 export const paymentCallbackResource = z
   .strictObject({
-    id: paymentId,
-    provider: paymentProvider,
-    is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
-    notifications,
+    ...reported,
     held: holdReason
       .nullable()
       .meta({ description: 'Why it waits; null once it has an order or a decision.' }),
-    disposition: disposition.nullable().meta({ description: 'What it was settled as.' }),
-    order_id: entityId.nullable().meta({ description: 'The order that it was settled with.' }),
+    disposition: disposition.nullable().meta({ description: 'What it was applied as.' }),
+    order_id: entityId.nullable().meta({ description: 'The order that it was applied to.' }),
     conflicts: z.int().meta({ description: 'How often other content came under its name.' }),
-    received_at: instant,
     recorded: paymentRecorded
       .nullable()
       .meta({ description: 'Who recorded it by hand; null for a callback.' }),

@@ -10,24 +10,27 @@ import {
   evolveTransaction,
   noReports,
   type TransactionState,
-  whyWaiting,
+  whyPending,
 } from '../../../src/areas/payments/domain/transaction/status.js';
-import { type DecisionEntry, decisionOf } from '../payment-decisions/entry.js';
+import { type DecisionEntry, decisionOf, type RecordedEntry } from '../payment-decisions/entry.js';
 
-/** What was reported of a transaction, or one report that has none. */
+/** The reports of a transaction, or one report alone. */
 export type TransactionDocument = TransactionState & {
-  /** The platform's id; null where no report names it. */
+  /** The platform's id; null where no report names it, or the stream forwards its reports. */
   readonly transaction_id: string | null;
-  /** The time of receipt of the oldest report that waits; null if none does. */
+  /** The time of receipt of the oldest pending report; null if none is. */
   readonly unmatched_since: string | null;
   /** The order that an operator's decision applied a report to; null otherwise. */
   readonly applied_to: string | null;
   /** The decisions of operators on its reports. */
   readonly decisions: readonly DecisionEntry[];
+  /** The records of operators, by the keys of their reports. */
+  readonly recorded: readonly (RecordedEntry & { readonly key: string })[];
 };
 
 const nothingYet: TransactionDocument = {
-  ...{ ...noReports, transaction_id: null, unmatched_since: null, applied_to: null, decisions: [] },
+  ...{ ...noReports, transaction_id: null, unmatched_since: null, applied_to: null },
+  ...{ decisions: [], recorded: [] },
 };
 
 function evolve(
@@ -37,19 +40,29 @@ function evolve(
   const before = document ?? nothingYet;
   const state = evolveTransaction(before, event);
   const after = { ...before, ...state };
-  const waiting = after.reports.find((report) => whyWaiting(after, report) !== null);
+  const first = after.reports[0];
+  const pending = after.reports.find((report) => whyPending(after, report) !== null);
   return {
     ...after,
-    transaction_id: after.reports[0]?.told[0]?.transaction_id ?? null,
-    unmatched_since: waiting?.received_at ?? null,
-    ...decidedBy(before, event),
+    transaction_id:
+      first !== undefined && first.is_forwarded !== true
+        ? (first.notifications[0]?.transaction_id ?? null)
+        : null,
+    unmatched_since: pending?.received_at ?? null,
+    ...byOperator(before, event),
   };
 }
 
-function decidedBy(
-  { decisions }: TransactionDocument,
+/** Keeps what operators decided and recorded, with their sealed notes. */
+function byOperator(
+  { decisions, recorded }: TransactionDocument,
   event: Recorded<TransactionEvent>,
 ): Partial<TransactionDocument> {
+  if (event.type === 'PaymentReported' && event.data.recorded !== undefined) {
+    const { note, note_of } = event.data.recorded;
+    const entry = { key: event.data.key, note, note_of, by: event.metadata.actor, at: event.time };
+    return { recorded: [...recorded, entry] };
+  }
   if (event.type !== 'PaymentReportResolved') return {};
   const { report, order_id } = event.data;
   const payment_id = reportName(event.stream.slice(transactionCategory.length + 1), report);
@@ -61,7 +74,7 @@ function decidedBy(
 
 export const transactionsProjection: Projection<TransactionDocument, TransactionEvent> = {
   name: 'payment_transactions',
-  version: 1,
+  version: 2,
   category: transactionCategory,
   codec: transactionCodec,
   indexes: ['unmatched_since', 'applied_to', 'transaction_id'],

@@ -41,7 +41,7 @@ import {
 import { makeFinishErasures } from '../../areas/accounts/commands/account/finish-erasure-reaction.js';
 import { makeRecordShareAccesses } from '../../areas/shares/commands/visiting/record-share-access-reaction.js';
 import { makeRemoveErasedMembers } from '../../areas/projects/commands/members/remove-erased-member-reaction.js';
-import { makeSettlePayments } from '../../areas/payments/commands/callbacks/settle-payment-reaction.js';
+import { makeApplyReports } from '../../areas/payments/commands/callbacks/apply-reports-reaction.js';
 import type { AnyProjection } from '../../event-sourcing/views/projection.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
@@ -102,7 +102,7 @@ export function makeReactions(
 
     // Orders
     makeExpireOrders(services),
-    ...makeSettlePayments(commands),
+    makeApplyReports(commands.paymentReports),
     makeCaptureApprovedPayments(commands),
     makeFulfilOrders(commands),
     makeCheckCapacityGrants(commands),

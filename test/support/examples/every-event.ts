@@ -5,7 +5,6 @@ import { emailCodec } from '../../../src/areas/accounts/domain/email/events.js';
 import { loginCodeCodec } from '../../../src/areas/accounts/domain/login-code/events.js';
 import { nodeCodec } from '../../../src/areas/nodes/domain/node/events.js';
 import { orderCodec } from '../../../src/areas/payments/domain/order/events.js';
-import { paymentCallbackCodec } from '../../../src/areas/payments/domain/payment-callback/events.js';
 import { projectCodec } from '../../../src/areas/projects/domain/project/events.js';
 import { securityNoticeCodec } from '../../../src/areas/accounts/domain/security-notice/events.js';
 import { sessionCodec } from '../../../src/areas/accounts/domain/session/events.js';
@@ -276,15 +275,6 @@ const facts = [
   { kind: 'dispute', dispute_id: 'dp-1', status: 'open' },
   { kind: 'unreadable', field: 'amount' },
 ] as const;
-const payment = examplesOf(paymentCallbackCodec, {
-  PaymentCallbackReceived: {
-    ...{ provider: 'stripe', fields_digest: otherDigest, is_ours: true, received_at: at },
-    notifications: facts.map((fact) => ({ order_number: null, transaction_id: 'tx-1', fact, at })),
-  },
-  PaymentCallbackRecorded: note,
-  PaymentCallbackConflicted: { fields_digest: otherDigest },
-});
-
 const checkout = examplesOf(checkoutCodec, {
   PaymentMade: {
     ...{ project_id: projectId, provider: 'stripe', kind: 'redirect', reference: 'cs-1', expires_at: until },
@@ -316,7 +306,7 @@ const shareAccess = examplesOf(shareAccessCodec, {
 const transaction = examplesOf(transactionCodec, {
   PaymentReported: {
     ...{ key: report.callback, digest, is_ours: true, order_id: orderId, received_at: at },
-    told: facts.map((fact) => ({ order_number: null, transaction_id: 'tx-1', fact, at })),
+    notifications: facts.map((fact) => ({ order_number: null, transaction_id: 'tx-1', fact, at })),
   },
   PaymentConflicted: { key: report.callback, digest: otherDigest },
   PaymentReportHeld: { report: 0 },
@@ -336,7 +326,7 @@ const audit = examplesOf(auditLogCodec, {
 
 /** One example of each event type, by stream category. The compiler refuses an event type without one. */
 export const everyEvent = {
-  ...{ user, session, project, storage, asset, share, order, payment, checkout, transaction, node, audit },
+  ...{ user, session, project, storage, asset, share, order, checkout, transaction, node, audit },
   ...{ email: email_, logincode: loginCode, securitynotice: securityNotice, shareaccess: shareAccess },
   sharemail: shareMail,
 } as const;

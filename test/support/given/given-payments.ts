@@ -1,6 +1,5 @@
 import {
-  callbackIdOf,
-  notificationName,
+  reportKeyOf,
   reportName,
 } from '../../../src/areas/payments/domain/payment-ids.js';
 import type { RecordRequest } from '../../../src/areas/payments/commands/reviews/record-request.js';
@@ -12,15 +11,16 @@ import {
   orderStatus,
   refundedAmount,
 } from '../../../src/areas/payments/domain/order/order.js';
-import { whyWaiting } from '../../../src/areas/payments/domain/transaction/status.js';
+import { whyPending } from '../../../src/areas/payments/domain/transaction/status.js';
 import { transactionAggregate } from '../../../src/areas/payments/domain/transaction/transaction.js';
 import type { PaymentFact } from '../../../src/areas/payments/domain/payment.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
-import { makeSettlePayments } from '../../../src/areas/payments/commands/callbacks/settle-payment-reaction.js';
+import { makeApplyReports } from '../../../src/areas/payments/commands/callbacks/apply-reports-reaction.js';
 import { userId } from '../examples/ids.js';
 import { givenCommands } from './given-commands.js';
 import { givenContext, givenStores, type GivenStores } from './given-stores.js';
+import { forwardedKey } from './forwarded-key.js';
 import { outcomeOfReport } from './report-outcome.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 
@@ -55,7 +55,7 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
   const context = (actor?: string) => givenContext((commands += 1), at, actor);
   const processOf = (of: GivenStores) => {
     const world = givenCommands(of, { paymentProviders });
-    const reactions: readonly AnyReaction[] = makeSettlePayments(world);
+    const reactions: readonly AnyReaction[] = [makeApplyReports(world.paymentReports)];
     return {
       world,
       send: async (message: TestMessage, name: 'standard' | 'alipay' = 'standard') => {
@@ -104,23 +104,23 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
     another: () => processOf(stores.anotherProcess()),
     callback: async (key: string, provider: 'standard' | 'alipay' = 'standard') => {
       const [name = '', index] = key.split('.');
-      const id = callbackIdOf(provider, name);
-      const { stream, revision } = await reportOf(index === undefined ? id : `${id}.${index}`).catch(() => {
+      const id = reportKeyOf(provider, name);
+      const { stream, revision } = await reportOf(index === undefined ? id : forwardedKey(id, Number(index))).catch(() => {
         throw new Error(`there is no report ${key}`);
       });
       const { state } = await stores.handler.load(transactionAggregate, stream);
       const report = state.reports.find((one) => one.revision === revision);
       if (report === undefined) throw new Error(`there is no report ${key}`);
       const outcome = await outcomeOfReport(stores.handler, stream, revision);
-      return { held: whyWaiting(state, report), ...outcome, action: report.decision?.action ?? null };
+      return { held: whyPending(state, report), ...outcome, action: report.decision?.action ?? null };
     },
     /** Returns the id of the report of a callback, or of one notification of a callback with several. */
     idOf: async (
       key: string,
       { provider = 'standard', index }: { provider?: 'standard' | 'alipay'; index?: number } = {},
     ) => {
-      const id = callbackIdOf(provider, key);
-      const { stream, revision } = await reportOf(index === undefined ? id : notificationName(id, index));
+      const id = reportKeyOf(provider, key);
+      const { stream, revision } = await reportOf(index === undefined ? id : forwardedKey(id, index));
       return reportName(stream, revision);
     },
     order: async (n: 0 | 1 = 0) => {

@@ -182,7 +182,7 @@ function* storyOf(random: Random, now: () => number): Generator<Step> {
     yield on(`transaction-${callback}`, transactionCodec, {
       type: 'PaymentReported',
       data: {
-        ...{ key: callback, digest: digest(), is_ours: true, told: [paid] },
+        ...{ key: callback, digest: digest(), is_ours: true, notifications: [paid] },
         ...{ order_id: orderId, received_at: time },
       },
     });

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { callbackIdOf } from '../../../src/areas/payments/domain/payment-ids.js';
+import { reportKeyOf } from '../../../src/areas/payments/domain/payment-ids.js';
 import type { PaymentMakers } from '../../../src/areas/payments/platforms/settings/payment-makers.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 import { startTestService } from '../servers/http-service.js';
@@ -46,7 +46,7 @@ export async function givenPayments(
         headers,
       });
       t.is(answer.status, 200, answer.text);
-      const [id = ''] = await acceptedReports(service.stores.eventStore, callbackIdOf('standard', key));
+      const [id = ''] = await acceptedReports(service.stores.eventStore, reportKeyOf('standard', key));
       return id;
     },
   };

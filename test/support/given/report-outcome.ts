@@ -24,7 +24,8 @@ export async function outcomeOfReport(
   const { state } = await handler.load(transactionAggregate, stream);
   const report = state.reports.find((one) => one.revision === revision);
   if (report === undefined) throw new Error('a report is in its stream');
-  if (report.decision?.action === 'dismiss') return { disposition: 'ignored', orderId: null };
+  const isIgnored = report.decision?.action === 'dismiss' || report.notifications.length === 0;
+  if (isIgnored) return { disposition: 'ignored', orderId: null };
   const linked = state.link?.order_id ?? null;
   const orderId = report.order_id ?? linked;
   if (orderId === null) return { disposition: null, orderId };
@@ -32,7 +33,7 @@ export async function outcomeOfReport(
   if (order.status === 'absent') throw new Error('the order of a report is gone');
   const ofReport = report.is_ours ? null : 'merchant';
   const mismatch = orderId === linked ? ofReport : 'transaction_of_another_order';
-  const outcomes = report.told.map(({ fact, transaction_id: transactionId, at }, index) =>
+  const outcomes = report.notifications.map(({ fact, transaction_id: transactionId, at }, index) =>
     outcomeIn(order, {
       ...{ callback: factName(stream, report, index), provider: platformOf(stream), transactionId, fact },
       ...{ mismatch, at: new Date(at ?? report.received_at) },

@@ -10,7 +10,6 @@ import { type CallbackNotices, makeReceivePaymentCallback } from './callbacks/re
 import { makeFindPayments } from './callbacks/find-payments.js';
 import { makeCheckReturnUrl, makePayOrder } from './orders/pay-order.js';
 import { listPaymentPlatforms } from './payment-platforms.js';
-import { makePassOnCallback } from './callbacks/pass-on-callback.js';
 import { makeReconcileDaily } from './reconciling/reconcile-daily.js';
 import { makeReconcileOrders } from './reconciling/reconcile-orders.js';
 import { makeReconcilePayments } from './reconciling/reconcile-payments.js';
@@ -18,15 +17,14 @@ import { makeReconcileReports } from './reconciling/reconcile-reports.js';
 import { makeRecordPayment } from './reviews/record-payment.js';
 import { makeRefundOrder } from './orders/refund-order.js';
 import { makeResolvePayment } from './reviews/resolve-payment.js';
-import { makeSettlePayment } from './callbacks/settle-payment.js';
+import { makePaymentReports } from './callbacks/payment-reports.js';
 import { makeCheckOrder, makePlaceOrder } from './orders/place-order.js';
 
 export type PaymentCommands = ReturnType<typeof makeOrderCommands>;
 
 export function makeOrderCommands(deps: CallbackNotices & PaymentDeps) {
-  const settlePayment = makeSettlePayment(deps);
-  const passOnCallback = makePassOnCallback({ ...deps, settlePayment });
-  const resolvePayment = makeResolvePayment({ ...deps, settlePayment });
+  const paymentReports = makePaymentReports(deps);
+  const resolvePayment = makeResolvePayment({ ...deps, paymentReports });
   const acceptCallback = makeAcceptCallback(deps);
   const acceptNews = makeAcceptNews({ ...deps, acceptCallback });
   const reconcilePayments = makeReconcilePayments({
@@ -35,10 +33,9 @@ export function makeOrderCommands(deps: CallbackNotices & PaymentDeps) {
     reconcileReports: makeReconcileReports({ ...deps, acceptNews }),
   });
   return {
-    settlePayment,
-    passOnCallback,
+    paymentReports,
     resolvePayment,
-    recordPayment: makeRecordPayment({ ...deps, passOnCallback }),
+    recordPayment: makeRecordPayment({ ...deps, paymentReports }),
     findPayments: makeFindPayments(deps),
     dismissUnmatched: makeDismissUnmatched({ ...deps, resolvePayment }),
     receivePaymentCallback: makeReceivePaymentCallback({ ...deps, acceptCallback }),

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { PaymentProviderName } from './payment.js';
 
-/** Returns the stream id of a callback. It is a digest, because a platform's key may have any form and length. */
-export function callbackIdOf(provider: PaymentProviderName, key: string): string {
+/** Returns the key of a callback's report. It is a digest, because a platform's key may have any form and length. */
+export function reportKeyOf(provider: PaymentProviderName, key: string): string {
   return `${provider}-${sha256(key)}`;
 }
 
@@ -11,7 +11,7 @@ export function transactionStreamId(provider: PaymentProviderName, transactionId
   return `${provider}-${sha256(transactionId)}`;
 }
 
-/** Returns the stream id of a report that has no transaction, or no room in it. No transaction has such an id. */
+/** Returns the stream id of a report alone: see `homeOf`. No transaction has such an id. */
 export function ownStreamId(provider: PaymentProviderName, key: string): string {
   return transactionStreamId(provider, `a report for itself: ${key}`);
 }
@@ -21,18 +21,22 @@ export function reportName(transaction: string, revision: number): string {
   return `${transaction}@${revision}`;
 }
 
-/** Returns the name of one notification of a callback or a report. */
+/** Returns the name of one notification of a report. */
 export function notificationName(id: string, index: number): string {
   return `${id}.${index}`;
 }
 
-/** Returns the name of a fact. The key of a report that an inbox passed on is the name of its notification. */
+/** Returns the name of a fact. The key of a forwarded report is the name of its notification. */
 export function factName(
-  transaction: string,
+  stream: string,
   { key, revision }: { readonly key: string; readonly revision: number },
   index: number,
 ): string {
-  return key.includes('.') ? key : notificationName(reportName(transaction, revision), index);
+  return isForwardedKey(key) ? key : notificationName(reportName(stream, revision), index);
+}
+
+export function isForwardedKey(key: string): boolean {
+  return key.includes('.');
 }
 
 /** Returns the name of a buyer's approval, which does not depend on the key of its message. An approval again is another event. */
@@ -40,27 +44,21 @@ export function approvalName(provider: PaymentProviderName, reference: string, e
   return `${provider}-${sha256(JSON.stringify([reference, event]))}`;
 }
 
-/** A callback or a report, or one of its notifications. */
+/** A report, or one of its notifications. */
 export interface PaymentId {
-  /** Of the callback, or of the transaction. */
   readonly stream: string;
-  /** The report's; null: a callback. */
-  readonly revision: number | null;
+  readonly revision: number;
   /** Null: the whole. */
   readonly index: number | null;
 }
 
-const paymentIdPattern = /^([a-z]{1,16}-[0-9a-f]{64})(?:@(0|[1-9][0-9]{0,8}))?(?:\.(0|[1-9][0-9]?))?$/;
+const paymentIdPattern = /^([a-z]{1,16}-[0-9a-f]{64})@(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]?))?$/;
 
 /** Parses the id of a payment; null where it is malformed. */
 export function parsePaymentId(id: string): PaymentId | null {
   const [, stream, revision, index] = paymentIdPattern.exec(id) ?? [];
   if (stream === undefined) return null;
-  return { stream, revision: toNumber(revision), index: toNumber(index) };
-}
-
-function toNumber(digits: string | undefined): number | null {
-  return digits === undefined ? null : Number(digits);
+  return { stream, revision: Number(revision), index: index === undefined ? null : Number(index) };
 }
 
 function sha256(text: string): string {

@@ -73,6 +73,11 @@ export const paymentFact = z
   .meta({ id: 'PaymentFact' });
 export type PaymentFact = z.infer<typeof paymentFact>;
 
+/** Returns whether money has moved, or may move back. */
+export function movesMoney({ kind }: PaymentFact): boolean {
+  return kind === 'paid' || kind === 'refund' || kind === 'refunded-in-total' || kind === 'dispute';
+}
+
 /** Returns the money of a fact, or nulls if the fact names none. */
 export function moneyOf(fact: PaymentFact): {
   readonly amount: number | null;
@@ -102,17 +107,14 @@ export const paymentNotification = z.strictObject({
 });
 export type PaymentNotification = z.infer<typeof paymentNotification>;
 
-/**
- * Names a payment that waits for an operator: a report by its transaction and `@<revision>`, or a callback, or with
- * `.<index>` one of its facts.
- */
+/** Names a report: its stream and `@<revision>`. With `.<index>` it names one of its facts. */
 export const paymentId = z
   .string()
-  .regex(/^[a-z]{1,16}-[0-9a-f]{64}(?:@(?:0|[1-9][0-9]{0,8}))?(?:\.(?:0|[1-9][0-9]?))?$/)
+  .regex(/^[a-z]{1,16}-[0-9a-f]{64}@(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]?))?$/)
   .meta({
     id: 'PaymentId',
     description: '`id` of what is listed under `/admin/payments`.',
-    examples: [`stripe-${'0'.repeat(64)}`],
+    examples: [`stripe-${'0'.repeat(64)}@0`],
   });
 
 /** The outcome of a report. */

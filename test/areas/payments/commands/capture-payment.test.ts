@@ -1,10 +1,8 @@
 import test from 'ava';
 import { makeCaptureApprovedPayments } from '../../../../src/areas/payments/commands/orders/capture-payment-reaction.js';
-import { makePassOnCallback } from '../../../../src/areas/payments/commands/callbacks/pass-on-callback.js';
-import { makeSettlePayment } from '../../../../src/areas/payments/commands/callbacks/settle-payment.js';
+import { makePaymentReports } from '../../../../src/areas/payments/commands/callbacks/payment-reports.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
-import { paymentCallbackAggregate } from '../../../../src/areas/payments/domain/payment-callback/payment-callback.js';
-import { callbackIdOf } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import {
   orderAggregate,
@@ -61,6 +59,7 @@ async function givenApproved({ isRegistered = true, project = null as string | n
         },
       ],
     });
+  const paymentReports = makePaymentReports({ ...stores, paymentMakers: new Map() });
   const change = (command: Parameters<typeof checkoutAggregate.decider.decide>[0]) =>
     handler.handle({ aggregate: checkoutAggregate, id: orderId }, command, context());
   const make = (reference: string) =>
@@ -73,22 +72,16 @@ async function givenApproved({ isRegistered = true, project = null as string | n
     });
   const approve = (reference: string, approval: string) =>
     change({ type: 'Approve', approved: { provider: 'standard', reference, approval } });
-  /** Accepts a callback that a buyer approved a payment, and returns the id of its inbox. */
+  /** Reports that a buyer approved a payment. */
   const receive = async (reference: string, { isMade = false } = {}) => {
     if (isMade) await make(reference);
-    const id = callbackIdOf('standard', reference);
     const notification = { order_number: orderNumber(orderId), transaction_id: null, reference };
-    const callback = {
-      ...({ provider: 'standard', fields_digest: digest, is_ours: true } as const),
+    const report = {
+      ...{ key: reportKeyOf('standard', reference), digest, is_ours: true, order_id: null },
       notifications: [{ ...notification, fact: { kind: 'approved' } as const, at: null }],
       received_at: clock.now().toISOString(),
     };
-    await handler.handle(
-      { aggregate: paymentCallbackAggregate, id },
-      { type: 'Receive', callback },
-      context(),
-    );
-    return id;
+    return paymentReports.report('standard', report, context());
   };
   await make('made-1');
   await approve('made-1', 'approval-1');
@@ -124,10 +117,6 @@ async function givenApproved({ isRegistered = true, project = null as string | n
   };
   return {
     ...{ clock, stores, captures, failures, tell, report, approve, receive },
-    passOn: makePassOnCallback({
-      handler,
-      settlePayment: makeSettlePayment({ ...stores, paymentMakers: new Map() }),
-    }),
     ...processOf(stores),
     another: () => processOf(stores.anotherProcess()),
     withoutCredentials: () => processOf(stores, new Map()),
@@ -169,12 +158,12 @@ test('A payment that the service did not make, and an approval that came before,
   t.is(captures.length, 1);
 });
 
-test('A reaction passes an approval on that its request did not pass on, and one of a shop’s payment to no order', async (t) => {
-  const { stores, receive, passOn, react, captures } = await givenApproved();
+test('An approval is applied once, and one of a shop’s payment is not', async (t) => {
+  const { stores, receive, react, captures } = await givenApproved();
   const own = await receive('made-2', { isMade: true });
   const ofShop = await receive('made-elsewhere');
 
-  for (const id of [own, own, ofShop]) await passOn(id, givenContext(900, stores.clock.now()));
+  for (const { apply } of [own, own, ofShop]) await apply(givenContext(900, stores.clock.now()));
 
   const approved = await stores.eventStore.read(`checkout-${orderId}`, { limit: 100 });
   t.is(approved.filter(({ type }) => type === 'PaymentApproved').length, 2);

@@ -24,7 +24,14 @@ const told = (
   ...(reference === null ? {} : { reference }),
 });
 const reportOf = (one: PaymentNotification, report: Partial<TransactionReport> = {}): TransactionReport => ({
-  ...{ key: 'k1', digest, is_ours: true, told: [one], order_id: orderId, received_at: at.toISOString() },
+  ...{
+    key: 'k1',
+    digest,
+    is_ours: true,
+    notifications: [one],
+    order_id: orderId,
+    received_at: at.toISOString(),
+  },
   ...{ revision: 0, held: null, decision: null, ...report },
 });
 

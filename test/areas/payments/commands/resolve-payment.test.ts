@@ -1,5 +1,5 @@
 import test from 'ava';
-import { callbackIdOf } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { erased } from '../../../../src/keys/sealing/sealer.js';
 import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
 import { userId } from '../../../support/examples/ids.js';
@@ -122,7 +122,7 @@ test('An unreadable notification is dismissed, and the rest of its callback is a
   const { send, idOf, resolve, order } = await givenPayments();
   const unreadable = told({ kind: 'unreadable', field: 'amount' }, { number: numbers[0] });
   await send({ key: 'm1', told: [unreadable] });
-  const id = await idOf('m1', { index: 0 });
+  const id = await idOf('m1');
   t.is(await outcomeOf(resolve({ id, ...apply })), 'payment_callback_unreadable');
   t.like(await resolve({ id, ...dismiss }), { disposition: 'ignored' });
   await send({ key: 'm2', told: [unreadable, told(paid(), { ...unknown, transaction: 't2' })] });
@@ -139,7 +139,7 @@ test('A decision on a missing or settled callback, or one with missing values, i
   const unknownOrder = '019b7d00-0000-7000-8000-00000000ffff';
   const refusals: readonly [Parameters<typeof resolve>[0], string][] = [
     [{ id: 'm1', ...apply }, 'payment_callback_not_found'],
-    [{ id: callbackIdOf('standard', 'm9'), ...apply }, 'payment_callback_not_found'],
+    [{ id: `${reportKeyOf('standard', 'm9')}@0`, ...apply }, 'payment_callback_not_found'],
     [{ id: `${await idOf('m1')}.7`, action: 'apply' }, 'payment_callback_not_found'],
     [{ id: await idOf('m1'), ...dismiss }, 'payment_callback_not_held'],
     [{ id: `${await idOf('m1')}.0`, ...dismiss }, 'review_not_open'],

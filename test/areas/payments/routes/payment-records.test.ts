@@ -70,7 +70,7 @@ test('An operator records a payment, and the callback that comes later changes n
   t.deepEqual(await find('t2'), { items: [], orders: [] });
   // The log names the operator as the actor, and contains the reason only sealed.
   const { events } = await stores.eventStore.readAll({ after: null, limit: 1_000 });
-  const ofRecord = events.filter(({ type }) => type === 'PaymentCallbackRecorded');
+  const ofRecord = events.filter(({ data }) => 'recorded' in data);
   t.is(ofRecord.length, 1);
   t.regex(ofRecord[0]?.metadata.actor ?? '', /^user:/);
   t.notRegex(JSON.stringify(events.map(({ data, metadata }) => [data, metadata])), /canary/);

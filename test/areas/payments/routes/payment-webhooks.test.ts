@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { callbackIdOf } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { reportKeyOf, transactionStreamId } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { makeStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
 import { acceptedReports } from '../../../support/given/accepted-reports.js';
 import { startTestService } from '../../../support/servers/http-service.js';
@@ -43,7 +43,7 @@ async function start(t: ExecutionContext, overrides: Parameters<typeof startTest
     return { id, number, read };
   };
   const reportOf = async (key: string, provider: 'standard' | 'epay' | 'alipay' = 'standard') => {
-    const [id] = await acceptedReports(service.stores.eventStore, callbackIdOf(provider, key));
+    const [id] = await acceptedReports(service.stores.eventStore, reportKeyOf(provider, key));
     return id === undefined ? null : service.commands.paymentCallbacks.find(id);
   };
   return { ...service, send, placeOrder, reportOf };
@@ -159,7 +159,7 @@ test('A callback of an unknown order is held and acknowledged, and other content
   t.is((await send({ key: 'm1', told })).status, 200);
   t.like(await reportOf('m1'), { held: 'unknown_order', disposition: null });
   t.is((await send({ key: 'm1', told: [...told, ...told] })).status, 200);
-  t.deepEqual(commands.notices, [`conflict ${callbackIdOf('standard', 'm1')}`]);
+  t.deepEqual(commands.notices, [`conflict ${transactionStreamId('standard', 't9')}@0`]);
   const { items } = { items: await commands.paymentCallbacks.unmatched({ limit: 5 }) };
   t.like(items[0], { provider: 'standard', reason: 'unknown_order' });
 });

@@ -1,8 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
 import { makeDismissUnmatched } from '../../../../src/areas/payments/commands/reviews/dismiss-unmatched.js';
-import { paymentCallbackAggregate } from '../../../../src/areas/payments/domain/payment-callback/payment-callback.js';
-import { callbackIdOf } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { registerPaymentMetrics } from '../../../../src/observing/metrics.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
@@ -58,26 +57,6 @@ test('A callback without an order is listed, applied to an order, and shown ther
   t.is(other.status, 409);
   t.is((other.json as { code: string }).code, 'conflict');
   t.notRegex(logLines.join(), /canary/);
-});
-
-test('A callback that is accepted and not passed on yet has no outcome', async (t) => {
-  // given a process that has stopped after the acceptance, where the inbox is the only event
-  const { place, get, operator, stores } = await start(t);
-  const { number } = await place();
-  const id = callbackIdOf('standard', 'accepted');
-  const notification = { order_number: number, transaction_id: 't1', fact: paid(), at: null };
-  const callback = {
-    ...{ provider: 'standard' as const, is_ours: true, fields_digest: '0'.repeat(64) },
-    ...{ notifications: [notification], received_at: stores.clock.now().toISOString() },
-  };
-  const context = givenContext(1, stores.clock.now());
-  const target = { aggregate: paymentCallbackAggregate, id };
-  await stores.handler.handle(target, { type: 'Receive', callback }, context);
-  // when
-  const answer = await get(`${path}/${id}`, operator);
-  // then it is neither ignored nor waiting for a decision
-  t.is(answer.status, 200, answer.text);
-  t.like(answer.json, { id, held: null, disposition: null, order_id: null });
 });
 
 /** Returns the payment metrics by name and list. */
@@ -254,7 +233,7 @@ test('An impossible decision is refused with a reason, and other users cannot de
     [unreadable, apply, '409 conflict'],
     [`${id}.0`, { action: 'dismiss', note }, '409 conflict'],
     [`${id}.1`, { action: 'dismiss', note }, '404 not_found'],
-    [callbackIdOf('standard', 'never'), { action: 'dismiss', note }, '404 not_found'],
+    [`${reportKeyOf('standard', 'never')}@0`, { action: 'dismiss', note }, '404 not_found'],
     ['not-an-id', { action: 'dismiss', note }, '404 not_found'],
   ];
   for (const [name, body, expected] of refusals) {
@@ -346,7 +325,7 @@ test('Operators see a decision with its note and author until the buyer is erase
   t.is((await get(`/api/v1/admin/payments/${applied}`, buyer)).status, 403);
   t.is((await get(`/api/v1/admin/orders/${orderId}`, buyer)).status, 403);
   t.false('decisions' in (order as object));
-  t.is((await get(`/api/v1/admin/payments/${callbackIdOf('standard', 'never')}`, operator)).status, 404);
+  t.is((await get(`/api/v1/admin/payments/${reportKeyOf('standard', 'never')}@0`, operator)).status, 404);
   t.is((await get('/api/v1/admin/orders/019b7d00-0000-7000-8000-00000000ffff', operator)).status, 404);
   t.notRegex(logLines.join(), /canary/);
   // And the notes about the buyer are erased with the account

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  callbackIdOf,
+  reportKeyOf,
   notificationName,
   reportName,
   transactionStreamId,
@@ -40,11 +40,11 @@ export async function makeWaitingPayments(
     const told = isHeld ? notification(null, 999) : notification(orderNumber(orderId), n);
     const transaction = transactionStreamId('standard', told.transaction_id);
     const report = {
-      ...{ key: callbackIdOf('standard', randomUUID()), digest, is_ours: true, told: [told] },
+      ...{ key: reportKeyOf('standard', randomUUID()), digest, is_ours: true, notifications: [told] },
       ...{ order_id: null, received_at: clock.now().toISOString() },
     };
-    const accepted = await commands.settlePayment.accept('standard', report, context());
-    await accepted.settle(context());
+    const reported = await commands.paymentReports.report('standard', report, context());
+    await reported.apply(context());
     const id = reportName(transaction, 0);
     ids.push(isHeld ? id : notificationName(id, 0));
   }

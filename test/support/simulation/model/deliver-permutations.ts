@@ -7,7 +7,6 @@ import {
   type OrderState,
   orderStatus,
   type PlacedOrder,
-  type ReportedFact,
   refundedAmount,
 } from '../../../../src/areas/payments/domain/order/order.js';
 import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
@@ -20,7 +19,7 @@ import {
 import type { PaymentNotification } from '../../../../src/areas/payments/domain/payment.js';
 import type { PaymentReport } from '../../../../src/areas/payments/domain/transaction/events.js';
 import {
-  dueAt,
+  applicableAt,
   evolveTransaction,
   noReports,
   type TransactionState,
@@ -50,10 +49,11 @@ interface Told {
   readonly revision: number;
 }
 
-/** A report in the stream of its transaction, or a fact for its order alone. */
-type Route =
-  | { readonly stream: string; readonly report: PaymentReport }
-  | { readonly orderId: string; readonly fact: ReportedFact };
+/** A report, and the stream of its transaction or of itself. */
+interface Route {
+  readonly stream: string;
+  readonly report: PaymentReport;
+}
 
 const crashShare = 0.15;
 const reactionShare = 0.3;
@@ -98,7 +98,6 @@ export function problemOfDeliveries(
   function deliver(world: World, message: SceneMessage, crashes: boolean): World {
     const route = routes.get(message) ?? null;
     if (route === null) return world;
-    if ('orderId' in route) return withOrder(world, route.orderId, { type: 'Report', reports: [route.fact] });
     const { stream, report } = route;
     const before = world.transactions.get(stream) ?? { state: noReports, events: 0 };
     const events = transactionAggregate.decider.decide({ type: 'Report', report }, before.state);
@@ -123,11 +122,11 @@ export function problemOfDeliveries(
 
   function tell(world: World, { stream, revision }: Told): World {
     const state = world.transactions.get(stream)?.state;
-    const due = state === undefined ? null : dueAt(state, revision);
+    const due = state === undefined ? null : applicableAt(state, revision);
     if (due === null) return world;
     const provider = stream.startsWith('stripe') ? 'stripe' : 'standard';
     const reports = due.reports.flatMap((report) =>
-      report.told.map(({ fact, transaction_id: transactionId, at }, index) => ({
+      report.notifications.map(({ fact, transaction_id: transactionId, at }, index) => ({
         ...({ callback: factName(stream, report, index), provider, transactionId, fact } as const),
         mismatch: due.isOther
           ? ('transaction_of_another_order' as const)
@@ -149,10 +148,7 @@ export function problemOfDeliveries(
     for (const [stream, { state }] of end.transactions) {
       if (state.link !== null) links.set(stream, state.link.order_id);
       for (const report of state.reports) {
-        keys.set(
-          factName(stream, report, 0),
-          report.key.includes('.') ? report.key : notificationName(report.key, 0),
-        );
+        keys.set(factName(stream, report, 0), notificationName(report.key, 0));
       }
     }
     const expected = expectedWith(links);
@@ -188,32 +184,19 @@ export function problemOfDeliveries(
   }
 }
 
-/** Where a message is accepted, as `accept-callback.ts` decides; null where it changes nothing. */
+/** Where a message is reported, as `payment-reports.ts` decides; null where it changes nothing. */
 function routeOf(message: SceneMessage, orders: World['orders']): Route | null {
   const told = message.told.map(notificationOf)[0];
   if (told === undefined || told.fact.kind === 'nothing') return null;
   const orderId = parseOrderNumber(told.order_number ?? '') ?? '';
-  const order = orders.get(orderId);
-  if (isOf(order, message) && isWithoutMoney(told)) return { orderId, fact: factAlone(message, told) };
-  return reportOf(message, told, order === undefined ? null : orderId);
-}
-
-function factAlone(message: SceneMessage, { fact, at }: PaymentNotification): ReportedFact {
-  const callback = notificationName(callbackOf(message), 0);
-  const when = new Date(at ?? receivedAt);
-  return { callback, provider: message.provider, transactionId: null, mismatch: null, fact, at: when };
-}
-
-function reportOf(message: SceneMessage, told: PaymentNotification, order_id: string | null): Route {
+  const order_id = orders.has(orderId) ? orderId : null;
   const { provider, isOurs: is_ours = true } = message;
-  const { transaction_id: transaction, fact } = told;
-  const id = callbackOf(message);
-  // The inbox names what it passes on.
-  const key = transaction === null || fact.kind === 'unreadable' ? notificationName(id, 0) : id;
+  const { transaction_id: transaction } = told;
+  const key = callbackOf(message);
   const stream =
     transaction === null ? ownStreamId(provider, key) : transactionStreamId(provider, transaction);
   const received_at = receivedAt.toISOString();
-  return { stream, report: { key, digest, is_ours, told: [told], order_id, received_at } };
+  return { stream, report: { key, digest, is_ours, notifications: [told], order_id, received_at } };
 }
 
 function notificationOf({
@@ -223,14 +206,6 @@ function notificationOf({
   at = null,
 }: SceneMessage['told'][number]): PaymentNotification {
   return { order_number: number, transaction_id: transaction, fact, at };
-}
-
-function isOf(order: OrderState | undefined, { provider, isOurs = true }: SceneMessage): boolean {
-  return isOurs && order?.status === 'placed' && order.provider === provider;
-}
-
-function isWithoutMoney({ transaction_id: transaction, fact: { kind } }: PaymentNotification): boolean {
-  return transaction === null && ['pending', 'failed', 'expired', 'canceled'].includes(kind);
 }
 
 function withOrder(world: World, id: string, command: OrderCommand): World {

@@ -9,7 +9,7 @@ import {
   orderStatus,
   refundedAmount,
 } from '../../../../src/areas/payments/domain/order/order.js';
-import { whyWaiting } from '../../../../src/areas/payments/domain/transaction/status.js';
+import { whyPending } from '../../../../src/areas/payments/domain/transaction/status.js';
 import { transactionAggregate } from '../../../../src/areas/payments/domain/transaction/transaction.js';
 import { holds, projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
@@ -91,14 +91,9 @@ function circumstancesOf({ orders, messages }: Scene, events: readonly LogEvent[
     const id = stream.slice(stream.indexOf('-') + 1);
     if (type === 'OrderExpired') ends.get(id)?.push('expired');
     if (type === 'OrderCanceled') ends.get(id)?.push('canceled');
-    const content = type === 'PaymentReported' ? data['digest'] : data['fields_digest'];
-    if (type !== 'PaymentReported' && type !== 'PaymentCallbackReceived') continue;
-    const message = messages.find((one) => fieldsDigestOf(one) === content);
+    if (type !== 'PaymentReported') continue;
+    const message = messages.find((one) => fieldsDigestOf(one) === data['digest']);
     if (message !== undefined) accepted.set(callbackOf(message), message);
-  }
-  // What moves no money is accepted by its order alone, which does not record what it knows.
-  for (const message of messages) {
-    if (!accepted.has(callbackOf(message))) accepted.set(callbackOf(message), message);
   }
   return { accepted, links: linksOf(events), ends, decisions: decisionsOf(events) };
 }
@@ -134,15 +129,17 @@ function decisionsOf(events: readonly LogEvent[]): Decisions {
   return { reports, reviews, found };
 }
 
-/** Returns the key of each report by its name. */
+/** Returns the key of each report by its name; of a forwarded one the key of its callback and the index. */
 function keysOf(events: readonly LogEvent[]): ReadonlyMap<string, string> {
-  const reports = events.filter(({ type }) => type === 'PaymentReported');
-  return new Map(
-    reports.map(({ stream, revision, data }) => [
-      reportName(stream.slice('transaction-'.length), Number(revision)),
-      textAt(data, 'key'),
-    ]),
-  );
+  const keys = new Map<string, string>();
+  for (const { type, stream, revision, data } of events) {
+    if (type !== 'PaymentReported') continue;
+    const [forwardedBy = '', index] = textAt(data, 'key').split('.');
+    const key =
+      index === undefined ? forwardedBy : notificationName(keys.get(forwardedBy) ?? '', Number(index));
+    keys.set(reportName(stream.slice('transaction-'.length), Number(revision)), key);
+  }
+  return keys;
 }
 
 /** Returns the name of each fact by its callback in any order of arrival. */
@@ -178,7 +175,8 @@ async function endsOf(
     const { state } = await handler.load(transactionAggregate, stream);
     const report = state.reports.find((one) => one.revision === Number(revision));
     if (report === undefined) throw new Error('a report is in its stream');
-    const reason = whyWaiting(state, report);
+    if (report.is_forwarded === true) continue;
+    const reason = whyPending(state, report);
     ends.push({ reason, ...(await outcomeOfReport(handler, stream, report.revision)) });
   }
   return ends;

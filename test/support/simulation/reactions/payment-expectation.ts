@@ -1,5 +1,5 @@
 import {
-  callbackIdOf,
+  reportKeyOf,
   notificationName,
   transactionStreamId,
 } from '../../../../src/areas/payments/domain/payment-ids.js';
@@ -122,10 +122,10 @@ export function expectedOf(
     fact,
     ...notification
   }: Pick<Notification, 'fact' | 'name' | 'callback'>): boolean {
-    return fact.kind === 'nothing' || (fact.kind === 'unreadable' && decisionOn(notification) !== undefined);
+    return fact.kind === 'unreadable' && decisionOn(notification) !== undefined;
   }
 
-  /** A decision is on a report: the whole of a callback, or one notification that an inbox passed on. */
+  /** A decision is on a report: the whole of a callback, or one notification that was forwarded. */
   function decisionOn({
     name,
     callback,
@@ -179,7 +179,8 @@ function notificationsOf(
   id: string,
   { told, provider, isOurs = true }: SceneMessage,
 ): readonly Notification[] {
-  return told.map(({ number = null, transaction = null, fact, at = null }, index) => ({
+  const reported = told.filter(({ fact }) => fact.kind !== 'nothing');
+  return reported.map(({ number = null, transaction = null, fact, at = null }, index) => ({
     name: notificationName(id, index),
     callback: id,
     ...{ isOurs, provider, number, transaction, fact },
@@ -205,5 +206,5 @@ function together(outcomes: readonly Outcome[]): ExpectedCallback {
 
 /** Returns the id of a message in the log. */
 export function callbackOf({ provider, key }: SceneMessage): string {
-  return callbackIdOf(provider, key);
+  return reportKeyOf(provider, key);
 }

@@ -8,7 +8,6 @@ export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
       .map(({ stream, data }) => [stream, textAt(data, 'provider')]),
   );
   return [
-    ...repeated(events, 'PaymentCallbackReceived', ({ stream }) => stream),
     ...repeated(events, 'PaymentReported', ({ stream, data }) => `${stream} ${textAt(data, 'key')}`),
     ...repeated(
       events,

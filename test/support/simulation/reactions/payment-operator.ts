@@ -4,6 +4,7 @@ import { isRejection } from '../../../../src/areas/shared/rejections.js';
 import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/reviews/resolve-payment.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import type { Random } from '../../../../src/kit/time/clock.js';
+import { forwardedKey } from '../../given/forwarded-key.js';
 import { callbackOf } from './payment-expectation.js';
 import { textAt } from './payment-invariants.js';
 import type { PaymentProcess, PaymentProcesses } from './payment-processes.js';
@@ -52,7 +53,7 @@ export function makePaymentOperator({
   async function namesOf(message: SceneMessage): Promise<readonly string[]> {
     const { events } = await processes.store.readAll({ after: null, limit: 100_000 });
     const id = callbackOf(message);
-    const facts = message.told.map((_, index) => notificationName(id, index));
+    const facts = message.told.map((_, index) => forwardedKey(id, index));
     const reports = events.filter(
       ({ type, data }) => type === 'PaymentReported' && [id, ...facts].includes(textAt(data, 'key')),
     );

@@ -1,9 +1,8 @@
 import { makeFulfilOrder } from '../../../../src/areas/payments/commands/orders/fulfil-order.js';
-import { makePassOnCallback } from '../../../../src/areas/payments/commands/callbacks/pass-on-callback.js';
 import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks/accept-callback.js';
 import { makeReceivePaymentCallback } from '../../../../src/areas/payments/commands/callbacks/receive-payment-callback.js';
 import { makeResolvePayment } from '../../../../src/areas/payments/commands/reviews/resolve-payment.js';
-import { makeSettlePayment } from '../../../../src/areas/payments/commands/callbacks/settle-payment.js';
+import { makePaymentReports } from '../../../../src/areas/payments/commands/callbacks/payment-reports.js';
 import type { Clock, Random } from '../../../../src/kit/time/clock.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
@@ -17,7 +16,7 @@ import {
   makeCheckEntitlementGrants,
   makeFulfilOrders,
 } from '../../../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
-import { makeSettlePayments } from '../../../../src/areas/payments/commands/callbacks/settle-payment-reaction.js';
+import { makeApplyReports } from '../../../../src/areas/payments/commands/callbacks/apply-reports-reaction.js';
 import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
 import { digest } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';
@@ -47,7 +46,7 @@ export type PaymentProcess = ReturnType<PaymentProcesses['at']>;
 export type PaymentProcesses = ReturnType<typeof makePaymentProcesses>;
 
 /**
- * Makes two processes over one log in memory. They accept, settle, fulfil and expire as production does, without views,
+ * Makes two processes over one log in memory. They accept, apply, fulfil and expire as production does, without views,
  * because no part of the test reads them. Between any two store calls a process may wait while others run. It may crash
  * before and after every append, and the next call to it starts it again.
  */
@@ -162,11 +161,10 @@ export function makePaymentProcesses({
       ...{ eventStore, clock, random, cachedStreamsMax: 32 },
       documentWriter: { viewsOf: () => [], write: () => Promise.resolve() },
     });
-    const settlePayment = makeSettlePayment({ handler, paymentMakers: new Map() });
-    const passOnCallback = makePassOnCallback({ handler, settlePayment });
+    const paymentReports = makePaymentReports({ handler, paymentMakers: new Map() });
     const fulfilOrder = makeFulfilOrder({ handler });
     const reactions: readonly AnyReaction[] = [
-      ...makeSettlePayments({ settlePayment, passOnCallback }),
+      makeApplyReports(paymentReports),
       makeFulfilOrders({ fulfilOrder }),
       makeCheckCapacityGrants({ fulfilOrder }),
       makeCheckEntitlementGrants({ fulfilOrder }),
@@ -184,7 +182,7 @@ export function makePaymentProcesses({
       onRefused: (_, reason) => void problems.push(`refused: ${reason}`),
     });
     const resolvePayment = makeResolvePayment({
-      ...{ handler, settlePayment },
+      ...{ handler, paymentReports },
       // No part of the test reads the note of an operator.
       sealer: partial({ seal: () => Promise.resolve(sealedNote) }),
       digests: partial({ of: () => digest }),

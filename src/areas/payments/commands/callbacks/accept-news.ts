@@ -3,7 +3,7 @@ import { checkoutAggregate, isPaymentMade } from '../../domain/checkout/checkout
 import { parseOrderNumber } from '../../domain/order/number.js';
 import { orderAggregate, outcomeIn, reportedFact } from '../../domain/order/order.js';
 import { approvalName, transactionStreamId } from '../../domain/payment-ids.js';
-import type { PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
+import { movesMoney, type PaymentNotification, type PaymentProviderName } from '../../domain/payment.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { VerifiedCallback } from '../../platforms/payment-provider.js';
@@ -34,43 +34,26 @@ export function makeAcceptNews({
 
   async function isKnown(
     provider: PaymentProviderName,
-    report: VerifiedCallback,
+    { isOurs }: VerifiedCallback,
     one: PaymentNotification,
   ): Promise<boolean> {
-    if (one.transaction_id !== null) return isInTransaction(provider, report, one, one.transaction_id);
-    const orderId = report.isOurs ? parseOrderNumber(one.order_number ?? '') : null;
-    switch (one.fact.kind) {
-      case 'approved':
-        return isApprovalKnown(provider, orderId, one);
-      case 'pending':
-      case 'failed':
-      case 'expired':
-      case 'canceled':
-        return orderId !== null && (await isKnownToOrder(provider, orderId, one));
-      case 'paid':
-      case 'refund':
-      case 'refunded-in-total':
-      case 'dispute':
-      case 'nothing':
-      case 'unreadable':
-        // An order keeps nothing of a message that cannot be read. The key alone says whether it came before.
-        return false;
+    if (one.transaction_id !== null) {
+      const id = transactionStreamId(provider, one.transaction_id);
+      const { reports } = (await handler.load(transactionAggregate, id)).state;
+      return reports.some((report) => report.is_ours === isOurs && report.notifications.some(isSame));
     }
-  }
+    const orderId = isOurs ? parseOrderNumber(one.order_number ?? '') : null;
+    if (one.fact.kind === 'approved') return isApprovalKnown(provider, orderId, one);
+    // Of money without a transaction, and of what cannot be read, only the key says whether it came before.
+    if (orderId === null || movesMoney(one.fact) || one.fact.kind === 'unreadable') return false;
+    const { state } = await handler.load(orderAggregate, orderId);
+    const fact = reportedFact(one, new Date(0).toISOString(), { callback: '', provider, mismatch: null });
+    return state.status === 'placed' && outcomeIn(state, fact) === 'already_applied';
 
-  async function isInTransaction(
-    provider: PaymentProviderName,
-    { isOurs }: VerifiedCallback,
-    { order_number: number, fact }: PaymentNotification,
-    transaction: string,
-  ): Promise<boolean> {
-    const { state } = await handler.load(transactionAggregate, transactionStreamId(provider, transaction));
-    const told = state.reports.filter(({ is_ours }) => is_ours === isOurs).flatMap((report) => report.told);
-    return told.some(
-      (one) =>
-        isDeepStrictEqual(one.fact, fact) &&
-        parseOrderNumber(one.order_number ?? '') === parseOrderNumber(number ?? ''),
-    );
+    function isSame({ fact, order_number: number }: PaymentNotification): boolean {
+      const order = parseOrderNumber(number ?? '');
+      return isDeepStrictEqual(fact, one.fact) && order === parseOrderNumber(one.order_number ?? '');
+    }
   }
 
   /**
@@ -91,16 +74,5 @@ export function makeAcceptNews({
         one.approval === name ||
         (one.provider === provider && one.reference === reference && one.outcome !== 'refused'),
     );
-  }
-
-  async function isKnownToOrder(
-    provider: PaymentProviderName,
-    orderId: string,
-    one: PaymentNotification,
-  ): Promise<boolean> {
-    const { state } = await handler.load(orderAggregate, orderId);
-    if (state.status === 'absent') return false;
-    const reported = reportedFact(one, new Date(0).toISOString(), { callback: '', provider, mismatch: null });
-    return outcomeIn(state, reported) === 'already_applied';
   }
 }

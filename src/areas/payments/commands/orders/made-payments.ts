@@ -1,15 +1,15 @@
 import { checkoutAggregate, isPaymentMade, type MadeReference } from '../../domain/checkout/checkout.js';
 import type { PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
-import type { Due, TransactionReport } from '../../domain/transaction/status.js';
+import type { Applicable, TransactionReport } from '../../domain/transaction/status.js';
 import type { PaymentDeps } from '../../deps.js';
 
 /**
- * Returns the payments that the service made for an order, where a payment is due and a report of its transaction names
+ * Returns the payments that the service made for an order, where a payment is applicable and a report of its transaction names
  * what was paid.
  */
 export type MadePayments = (
   provider: PaymentProviderName,
-  due: Due,
+  applicable: Applicable,
   reports: readonly TransactionReport[],
 ) => Promise<readonly MadeReference[]>;
 
@@ -21,8 +21,9 @@ export function makeMadePayments({
   handler,
   paymentMakers,
 }: Pick<PaymentDeps, 'handler' | 'paymentMakers'>): MadePayments {
-  return async (provider, { orderId, reports: due }, reports) => {
-    if (!due.some(({ told }) => told.some(isPaid)) || !paymentMakers.has(provider)) return [];
+  return async (provider, { orderId, reports: applicable }, reports) => {
+    if (!applicable.some(({ notifications }) => notifications.some(isPaid)) || !paymentMakers.has(provider))
+      return [];
     const named = paidReferences(reports);
     if (named.length === 0) return [];
     const { state: cached } = await handler.load(checkoutAggregate, orderId, 'remembered');
@@ -38,14 +39,14 @@ export function makeMadePayments({
  * @param reports all reports of the transaction, also those that the order knows and those that an operator dismissed
  */
 export function isAnotherPayment(
-  told: PaymentNotification,
+  notification: PaymentNotification,
   provider: PaymentProviderName,
   made: readonly MadeReference[],
   reports: readonly TransactionReport[],
 ): boolean {
-  if (!isPaid(told) || !made.some((one) => one.provider === provider)) return false;
+  if (!isPaid(notification) || !made.some((one) => one.provider === provider)) return false;
   const isMade = (reference: string) => isPaymentMade(made, { provider, reference });
-  if (told.reference !== undefined) return !isMade(told.reference);
+  if (notification.reference !== undefined) return !isMade(notification.reference);
   const named = paidReferences(reports);
   return named.length > 0 && !named.some(isMade);
 }
@@ -54,7 +55,7 @@ export function isAnotherPayment(
 function paidReferences(reports: readonly TransactionReport[]): readonly string[] {
   return reports
     .filter(({ is_ours: isOurs }) => isOurs)
-    .flatMap(({ told }) => told.filter(isPaid))
+    .flatMap(({ notifications }) => notifications.filter(isPaid))
     .flatMap(({ reference }) => (reference === undefined ? [] : [reference]));
 }
 

@@ -17,24 +17,23 @@ import {
 import { rejectOrder } from '../../domain/order/rejections.js';
 import type { ReviewReason } from '../../../../../projections/payments/orders/resource.js';
 import type { Disposition } from '../../domain/payment.js';
-import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
 import { rejectPayment } from '../../domain/transaction/rejections.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import { checkText } from '../../../../validation/text.js';
-import { callbackIdOf, transactionStreamId } from '../../domain/payment-ids.js';
+import { reportKeyOf, transactionStreamId } from '../../domain/payment-ids.js';
 import { sealPaymentNote } from '../callbacks/payment-notes.js';
 import { factOfRecord, type RecordRequest } from './record-request.js';
-import type { PassOnCallback } from '../callbacks/pass-on-callback.js';
+import type { PaymentReports } from '../callbacks/payment-reports.js';
 
 /** The outcome of a payment that an operator recorded. */
 export interface PaymentRecord {
-  /** The id of the report, like that of a callback. */
+  /** The id of the report. */
   readonly id: string;
   readonly order_id: string;
   readonly order_number: string;
   /** `known`: the same was recorded before, and this call wrote nothing. */
   readonly outcome: 'recorded' | 'known';
-  /** What the report was settled as; null: it is held. */
+  /** What the report was applied as; null: it is pending. */
   readonly disposition: Disposition | null;
   readonly order_status: OrderStatus;
   /** Why payments of the order wait for an operator now. */
@@ -43,7 +42,7 @@ export interface PaymentRecord {
 
 /**
  * Records what a platform did not report, or cannot (docs/payments/resolving.md#record-by-hand). The record is a report
- * like that of a callback: it is settled by the same rules, and the same callback later changes nothing more. The same
+ * like that of a callback: it is applied by the same rules, and the same callback later changes nothing more. The same
  * record again is known by its content, under any reason.
  * @throws CommandRejected invalid_request, order_not_found, record_contradicts, transaction_of_another_order,
  * payment_callback_full
@@ -55,10 +54,10 @@ const clockSkewMs = 300_000;
 
 export function makeRecordPayment(
   deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & {
-    readonly passOnCallback: PassOnCallback;
+    readonly paymentReports: PaymentReports;
   },
 ): RecordPayment {
-  const { handler, passOnCallback } = deps;
+  const { handler, paymentReports } = deps;
 
   return async (request, context) => {
     // The order keeps the latest figure of a platform, so a time in the future would hide what comes later.
@@ -81,33 +80,28 @@ export function makeRecordPayment(
     await refuseOtherOrder(orderId, provider, transaction_id);
     const content = JSON.stringify([orderId, transaction_id, fact, request.at ?? null]);
     // No key of a platform begins like this.
-    const id = callbackIdOf(provider, `recorded by an operator: ${content}`);
-    const { state: before } = await handler.load(paymentCallbackAggregate, id);
+    const key = reportKeyOf(provider, `recorded by an operator: ${content}`);
     const at = request.at === undefined ? null : new Date(request.at).toISOString();
-    if (before.callback === null) {
-      const told = { callback: id, provider, transactionId: transaction_id, fact, mismatch: null };
-      checkRecord(order, { ...told, at: new Date(at ?? context.time) });
-    }
     const why = JSON.stringify({ reason, evidence });
-    const note = await sealPaymentNote(deps, { paymentId: id, buyerId: order.userId }, why);
-    const callback = {
-      provider,
-      fields_digest: hash('sha256', content),
-      is_ours: true,
+    const report = {
+      ...{ key, digest: hash('sha256', content), is_ours: true, order_id: null },
       notifications: [{ order_number: orderNumber(orderId), transaction_id, fact, at }],
       received_at: context.time.toISOString(),
+      recorded: await sealPaymentNote(deps, { paymentId: key, buyerId: order.userId }, why),
     };
-    const target = { aggregate: paymentCallbackAggregate, id };
-    const { events } = await handler.handle(target, { type: 'Receive', callback, note }, context);
-    const [disposition = null] = await passOnCallback(id, stepContext(context, 'settle'));
-    return outcomeOf({ id, disposition }, orderId, events.length > 0);
+    if (!(await paymentReports.isReported(provider, report))) {
+      const fields = { callback: key, provider, transactionId: transaction_id, fact, mismatch: null };
+      checkRecord(order, { ...fields, at: new Date(at ?? context.time) });
+    }
+    const { name: id, isNew, apply } = await paymentReports.report(provider, report, context);
+    return outcomeOf({ id, disposition: await apply(stepContext(context, 'apply')) }, orderId, isNew);
   };
 
   /** A record that is held goes to no order again, so one that the order would hold is refused before it is written. */
-  function checkRecord(order: PlacedOrder, told: ReportedFact): void {
-    const contradiction = contradictionOf(order, told);
+  function checkRecord(order: PlacedOrder, reported: ReportedFact): void {
+    const contradiction = contradictionOf(order, reported);
     if (contradiction !== null) rejectOrder('record_contradicts', contradiction);
-    if (!outcomesIn(order, [told]).includes('full')) return;
+    if (!outcomesIn(order, [reported]).includes('full')) return;
     rejectPayment(
       'payment_callback_full',
       'the order keeps no more reports; decide on what waits in review, then record this again with its transaction',
@@ -140,7 +134,7 @@ export function makeRecordPayment(
     if (transactionId === null) return;
     const { state } = await handler.load(transactionAggregate, transactionStreamId(provider, transactionId));
     if (state.link !== null && state.link.order_id !== orderId) {
-      rejectPayment('transaction_of_another_order', 'the transaction has paid another order');
+      rejectPayment('transaction_of_another_order');
     }
   }
 

@@ -6,23 +6,23 @@ import { parseOrderNumber } from '../../domain/order/number.js';
 import { orderAggregate, type PlacedOrder, unusedPayments } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
 import type { Disposition } from '../../domain/payment.js';
-import { paymentCallbackAggregate } from '../../domain/payment-callback/payment-callback.js';
 import { rejectPayment } from '../../domain/transaction/rejections.js';
 import type { PaymentAction } from '../../domain/payment.js';
 import { checkText } from '../../../../validation/text.js';
 import { reportAt, transactionAggregate } from '../../domain/transaction/transaction.js';
 import {
-  notificationName,
+  factName,
   ownStreamId,
   parsePaymentId,
   reportName,
   transactionStreamId,
 } from '../../domain/payment-ids.js';
 import { sealPaymentNote } from '../callbacks/payment-notes.js';
-import type { SettlePayment } from '../callbacks/settle-payment.js';
+import { platformOf } from '../../domain/order/events.js';
+import type { PaymentReports } from '../callbacks/payment-reports.js';
 
 export interface ResolvePaymentInput {
-  /** A report that waits, or a mismatch in review: see `parsePaymentId`. */
+  /** A pending report, or a mismatch in review: see `parsePaymentId`. */
   readonly id: string;
   readonly action: PaymentAction;
   /** The order that a report is applied to. */
@@ -54,9 +54,9 @@ export type ResolvePayment = (
 type Decision = Omit<ResolvePaymentInput, 'id'>;
 
 export function makeResolvePayment(
-  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & { readonly settlePayment: SettlePayment },
+  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & { readonly paymentReports: PaymentReports },
 ): ResolvePayment {
-  const { handler, settlePayment } = deps;
+  const { handler, paymentReports } = deps;
 
   return async ({ id, ...decided }, context) => {
     const { stream, revision, index } = parsePaymentId(id) ?? notFound();
@@ -65,7 +65,7 @@ export function makeResolvePayment(
       invalid('order_id', 'must be left out: it is for what is applied', 'not_allowed');
     }
     if (index !== null) return resolveReview(id, await ordersOf(stream, revision, index), decision, context);
-    return revision === null ? notFound() : resolveReport(stream, revision, decision, context);
+    return resolveReport(stream, revision, decision, context);
   };
 
   async function resolveReport(
@@ -82,15 +82,15 @@ export function makeResolvePayment(
     const target = { aggregate: transactionAggregate, id: stream };
     await handler.handle(target, { type: 'Resolve', resolution }, stepContext(context, 'resolve'));
     if (action === 'dismiss') return { id, action, orderId: null, disposition: 'ignored' };
-    const told = await settlePayment.tell(stream, 'link', stepContext(context, 'settle'));
-    return { id, action, orderId, disposition: told.get(revision) ?? 'ignored' };
+    const applied = await paymentReports.apply(stream, 'link', stepContext(context, 'apply'));
+    return { id, action, orderId, disposition: applied.get(revision) ?? 'ignored' };
   }
 
   /** A decided report is in no list, so what the order would refuse is not decided on. */
   async function requireRoom(orderId: string, stream: string, revision: number): Promise<PlacedOrder> {
-    const order = await settlePayment.placedOrder(orderId);
+    const order = await paymentReports.placedOrder(orderId);
     if (order === null) return rejectOrder('order_not_found', 'there is no such order');
-    if (await settlePayment.hasRoom(orderId, stream, revision)) return order;
+    if (await paymentReports.hasRoom(orderId, stream, revision)) return order;
     return rejectPayment(
       'payment_callback_full',
       'the order keeps no more reports; decide on what waits of it in review, or dismiss this',
@@ -112,31 +112,26 @@ export function makeResolvePayment(
     return { id: name, action, orderId, disposition: action === 'apply' ? 'applied' : 'ignored' };
   }
 
-  /** Returns the orders that may have found the fact of a report or a callback a mismatch. */
+  /** Returns the orders that may have found the fact of a report a mismatch. */
   async function ordersOf(
     stream: string,
-    revision: number | null,
+    revision: number,
     index: number,
   ): Promise<readonly (string | null)[]> {
-    if (revision !== null) {
-      const { state } = await handler.load(transactionAggregate, stream);
-      const { told, order_id } = reportAt(state, revision);
-      if (told[index] === undefined) notFound();
-      return [order_id, state.link?.order_id ?? null];
-    }
-    const { state } = await handler.load(paymentCallbackAggregate, stream);
-    const { provider, notifications } = state.callback ?? notFound();
-    const { transaction_id: of, order_number: number } = notifications[index] ?? notFound();
-    const own = ownStreamId(provider, notificationName(stream, index));
-    const transaction = of === null ? null : transactionStreamId(provider, of);
-    const links = [transaction ?? own, own].map((id) => handler.load(transactionAggregate, id));
+    const { state } = await handler.load(transactionAggregate, stream);
+    const report = reportAt(state, revision);
+    const { transaction_id: of, order_number: number } = report.notifications[index] ?? notFound();
+    if (report.is_forwarded !== true) return [report.order_id, state.link?.order_id ?? null];
+    const own = ownStreamId(platformOf(stream), factName(stream, report, index));
+    const transaction = of === null ? own : transactionStreamId(platformOf(stream), of);
+    const links = [transaction, own].map((id) => handler.load(transactionAggregate, id));
     const linked = (await Promise.all(links)).map(({ state: { link } }) => link?.order_id ?? null);
     return [parseOrderNumber(number ?? ''), ...linked];
   }
 
   async function reviewedOrder(name: string, orderIds: readonly (string | null)[]) {
     for (const orderId of orderIds) {
-      const order = orderId === null ? null : await settlePayment.placedOrder(orderId);
+      const order = orderId === null ? null : await paymentReports.placedOrder(orderId);
       if (orderId !== null && order !== null && isNamedIn(order, name)) return { orderId, order };
     }
     return rejectOrder('review_not_open', 'nothing waits for a decision under this name');
@@ -150,5 +145,5 @@ function isNamedIn(order: PlacedOrder, name: string): boolean {
 }
 
 function notFound(): never {
-  return rejectPayment('payment_callback_not_found', 'there is no such payment');
+  return rejectPayment('payment_callback_not_found');
 }

@@ -1,21 +1,16 @@
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 
-export type PaymentRejection =
-  /** No report was accepted under this name. */
-  | 'payment_callback_not_found'
-  /** It does not wait for a decision. */
-  | 'payment_callback_not_held'
-  /** An operator has made another decision. */
-  | 'payment_callback_resolved'
-  /** The report is unreadable, so it cannot be applied to an order. */
-  | 'payment_callback_unreadable'
-  /** The order or the transaction has its maximum of reports. */
-  | 'payment_callback_full'
-  /** The transaction has paid another order. */
-  | 'transaction_of_another_order'
-  /** The transaction has its maximum of reports. */
-  | 'transaction_full';
+const messages = {
+  payment_callback_not_found: 'there is no such payment',
+  payment_callback_not_held: 'nothing of this payment waits for a decision',
+  payment_callback_resolved: 'somebody has decided otherwise on this payment',
+  payment_callback_unreadable: 'what the platform says cannot be read; dismiss it',
+  payment_callback_full: 'no more reports are kept of it; dismiss it, or record the payment',
+  transaction_of_another_order: 'the transaction has paid another order',
+  transaction_full: 'too much was reported of this transaction already',
+};
+export type PaymentRejection = keyof typeof messages;
 
-export function rejectPayment(code: PaymentRejection, message: string): never {
+export function rejectPayment(code: PaymentRejection, message: string = messages[code]): never {
   throw new CommandRejected<PaymentRejection>(code, message);
 }

@@ -1,10 +1,10 @@
 import type { HoldReason } from '../payment.js';
 import type { PaymentReport, ReportResolution, TransactionEvent } from './events.js';
 
-/** An accepted report. A type alias, because documents contain it. */
-export type TransactionReport = Omit<PaymentReport, 'is_excess'> & {
+/** A report in its stream. A type alias, because documents contain it. */
+export type TransactionReport = PaymentReport & {
   readonly revision: number;
-  /** Why the report waits, although an order is known. */
+  /** Why it is pending, although an order is known. */
   readonly held: 'order_full' | 'transaction_full' | null;
   readonly decision: Pick<ReportResolution, 'action' | 'order_id' | 'note_digest'> | null;
 };
@@ -19,42 +19,44 @@ export type TransactionState = {
 
 export const noReports: TransactionState = { link: null, reports: [], conflicts: [] };
 
-/** The reports that an event makes due: its own, and those that its link releases. All are about one order. */
-export interface Due {
+/** The reports that an event makes applicable: its report, and those that its link releases. All are about one order. */
+export interface Applicable {
   readonly orderId: string;
   /** The transaction pays another order. */
   readonly isOther: boolean;
   readonly reports: readonly TransactionReport[];
 }
 
-export function dueAt({ link, reports }: TransactionState, revision: number): Due | null {
-  const due = reports.filter(
+export function applicableAt({ link, reports }: TransactionState, revision: number): Applicable | null {
+  const found = reports.filter(
     (report) =>
       (revision === link?.at ? report.revision <= revision : report.revision === revision) &&
       report.held === null &&
       report.decision?.action !== 'dismiss' &&
+      report.is_forwarded !== true &&
       !isUnreadable(report),
   );
-  const orderId = (revision === link?.at ? null : due[0]?.order_id) ?? link?.order_id;
-  if (orderId === undefined || due.length === 0) return null;
-  return { orderId, isOther: orderId !== link?.order_id, reports: due };
+  const orderId = (revision === link?.at ? null : found[0]?.order_id) ?? link?.order_id;
+  if (orderId === undefined || found.length === 0) return null;
+  return { orderId, isOther: orderId !== link?.order_id, reports: found };
 }
 
-/** Returns why a report waits for its order or for an operator; null if it does not. */
-export function whyWaiting(
+/** Returns why a report is pending: it waits for its order or for an operator. Null: it is not. */
+export function whyPending(
   { link }: Pick<TransactionState, 'link'>,
   report: TransactionReport,
 ): HoldReason | null {
-  if (report.decision !== null) return null;
+  if (report.decision !== null || report.is_forwarded === true || report.notifications.length === 0)
+    return null;
   if (isUnreadable(report)) return 'unreadable';
   if (report.held !== null) return report.held;
   if (link !== null) return null;
-  const isNamed = report.told.some(({ order_number: number }) => number !== null);
+  const isNamed = report.notifications.some(({ order_number: number }) => number !== null);
   return isNamed ? 'unknown_order' : 'unlinked_transaction';
 }
 
-export function isUnreadable({ told }: Pick<TransactionReport, 'told'>): boolean {
-  return told.some(({ fact }) => fact.kind === 'unreadable');
+export function isUnreadable({ notifications }: Pick<PaymentReport, 'notifications'>): boolean {
+  return notifications.some(({ fact }) => fact.kind === 'unreadable');
 }
 
 export function evolveTransaction(
@@ -64,10 +66,9 @@ export function evolveTransaction(
   const at = Number(event.revision);
   switch (event.type) {
     case 'PaymentReported': {
-      const { is_excess, ...data } = event.data;
-      const held = is_excess === true ? 'transaction_full' : null;
-      const reports = [...state.reports, { ...data, revision: at, held, decision: null } as const];
-      return { ...state, reports, link: state.link ?? linkTo(data.order_id, at) };
+      const held = event.data.is_excess === true ? 'transaction_full' : null;
+      const report = { ...event.data, revision: at, held, decision: null } as const;
+      return { ...withLink(state, report.order_id, at), reports: [...state.reports, report] };
     }
     case 'PaymentConflicted':
       return { ...state, conflicts: [...state.conflicts, event.data] };
@@ -75,14 +76,14 @@ export function evolveTransaction(
       return withReport(state, event.data.report, { held: 'order_full' });
     case 'PaymentReportResolved': {
       const { report, action, order_id, note_digest } = event.data;
-      const link = state.link ?? linkTo(order_id, at);
-      return { ...withReport(state, report, { decision: { action, order_id, note_digest } }), link };
+      const decided = withReport(state, report, { decision: { action, order_id, note_digest } });
+      return withLink(decided, order_id, at);
     }
   }
 }
 
-function linkTo(order_id: string | null, at: number): TransactionState['link'] {
-  return order_id === null ? null : { order_id, at };
+function withLink(state: TransactionState, order_id: string | null, at: number): TransactionState {
+  return state.link !== null || order_id === null ? state : { ...state, link: { order_id, at } };
 }
 
 function withReport(

@@ -15,7 +15,7 @@ import {
   noReports,
   type TransactionReport,
   type TransactionState,
-  whyWaiting,
+  whyPending,
 } from './status.js';
 
 export type TransactionCommand =
@@ -29,10 +29,10 @@ export const transactionReportsMax = 500;
 function decide(command: TransactionCommand, state: TransactionState): readonly TransactionEvent[] {
   switch (command.type) {
     case 'Report':
-      return accept(command.report, state);
+      return report(command.report, state);
     case 'Hold': {
-      const report = reportAt(state, command.report);
-      if (report.held !== null || report.decision !== null) return [];
+      const { held, decision } = reportAt(state, command.report);
+      if (held !== null || decision !== null) return [];
       return [{ type: 'PaymentReportHeld', data: { report: command.report } }];
     }
     case 'Resolve':
@@ -41,19 +41,15 @@ function decide(command: TransactionCommand, state: TransactionState): readonly 
 }
 
 /** A duplicate appends nothing. Other content under a known key is recorded once, for the first `conflictsMax`. */
-function accept(
-  report: PaymentReport,
-  { link, reports, conflicts }: TransactionState,
-): readonly TransactionEvent[] {
-  const { key, digest } = report;
+function report(data: PaymentReport, state: TransactionState): readonly TransactionEvent[] {
+  const { key, digest } = data;
+  const { link, reports, conflicts } = state;
   const known = reports.find((one) => one.key === key);
   if (known === undefined) {
-    if (reports.length >= transactionReportsMax) {
-      rejectPayment('transaction_full', 'too much was reported of this transaction already');
-    }
-    const isApart = isUnreadable(report) || report.is_excess === true;
-    const order_id = isApart ? null : (report.order_id ?? link?.order_id ?? null);
-    return [{ type: 'PaymentReported', data: { ...report, order_id } }];
+    if (reports.length >= transactionReportsMax) rejectPayment('transaction_full');
+    const isApart = isUnreadable(data) || data.is_excess === true || data.is_forwarded === true;
+    const order_id = isApart ? null : (data.order_id ?? link?.order_id ?? null);
+    return [{ type: 'PaymentReported', data: { ...data, order_id } }];
   }
   const isKnown = known.digest === digest || conflicts.some((one) => isDeepStrictEqual(one, { key, digest }));
   if (isKnown || conflicts.length >= conflictsMax) return [];
@@ -63,31 +59,19 @@ function accept(
 /** A repeated decision appends nothing. A different later one is rejected. */
 function resolve(resolution: ReportResolution, state: TransactionState): readonly TransactionEvent[] {
   const { action, order_id, note_digest } = resolution;
-  const report = reportAt(state, resolution.report);
-  if (report.decision !== null) {
-    if (isDeepStrictEqual(report.decision, { action, order_id, note_digest })) return [];
-    rejectPayment('payment_callback_resolved', 'somebody has decided otherwise on this payment');
-  }
-  const reason = whyWaiting(state, report);
-  if (reason === null) {
-    rejectPayment('payment_callback_not_held', 'nothing of this payment waits for a decision');
-  }
-  if (action === 'apply' && reason === 'unreadable') {
-    rejectPayment('payment_callback_unreadable', 'what the platform says cannot be read; dismiss it');
-  }
-  if (action === 'apply' && report.held !== null) {
-    rejectPayment(
-      'payment_callback_full',
-      'no more reports are kept of it; dismiss it, or record the payment',
-    );
-  }
+  const pending = reportAt(state, resolution.report);
+  if (isDeepStrictEqual(pending.decision, { action, order_id, note_digest })) return [];
+  if (pending.decision !== null) rejectPayment('payment_callback_resolved');
+  const reason = whyPending(state, pending);
+  if (reason === null) rejectPayment('payment_callback_not_held');
+  if (action === 'apply' && reason === 'unreadable') rejectPayment('payment_callback_unreadable');
+  if (action === 'apply' && pending.held !== null) rejectPayment('payment_callback_full');
   return [{ type: 'PaymentReportResolved', data: resolution }];
 }
 
 /** @throws CommandRejected payment_callback_not_found */
 export function reportAt({ reports }: TransactionState, revision: number): TransactionReport {
-  const found = reports.find((one) => one.revision === revision);
-  return found ?? rejectPayment('payment_callback_not_found', 'there is no such payment');
+  return reports.find((one) => one.revision === revision) ?? rejectPayment('payment_callback_not_found');
 }
 
 export const transactionAggregate: Aggregate<TransactionState, TransactionCommand, TransactionEvent> = {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {
-  callbackIdOf,
+  reportKeyOf,
   ownStreamId,
   reportName,
   transactionStreamId,
@@ -13,7 +13,7 @@ import {
   transactionReportsMax,
 } from '../../../../src/areas/payments/domain/transaction/transaction.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { makeSettlePayment } from '../../../../src/areas/payments/commands/callbacks/settle-payment.js';
+import { makePaymentReports } from '../../../../src/areas/payments/commands/callbacks/payment-reports.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { digest } from '../../../support/examples/ids.js';
 import { appendEvents } from '../../../support/given/append-events.js';
@@ -33,9 +33,9 @@ const [number] = numbers;
 const [orderId] = orderIds;
 const dispute = { kind: 'dispute', dispute_id: 'd1', status: 'open' } as const;
 
-/** Given two orders, and a store whose appends to streams of a category fail while `fail` names it. */
+/** Given two orders, and a store whose appends to streams fail while `fail` matches their names. */
 async function given() {
-  let failing: string | null = null;
+  let failing: RegExp | null = null;
   const reads: string[] = [];
   const world = await givenPayments({
     wrap: (store) => ({
@@ -45,14 +45,14 @@ async function given() {
         return store.read(stream, ...rest);
       },
       append: async (stream, ...rest) => {
-        if (failing !== null && stream.startsWith(failing)) throw new StoreUnavailable('away');
+        if (failing?.test(stream) === true) throw new StoreUnavailable('away');
         return store.append(stream, ...rest);
       },
     }),
   });
   const written = async (from = 0) =>
     (await world.events()).slice(from).map(({ stream, type }) => `${stream.split('-')[0]}: ${type}`);
-  return { ...world, written, reads, fail: (category: string | null) => void (failing = category) };
+  return { ...world, written, reads, fail: (streams: RegExp | null) => void (failing = streams) };
 }
 
 test('A paid callback makes two appends, and its repetition none', async (t) => {
@@ -69,7 +69,7 @@ test('A paid callback makes two appends, and its repetition none', async (t) => 
   t.deepEqual(await written(before + 2), ['transaction: PaymentConflicted']);
 });
 
-test('The reaction reads nothing of a report that its process has told, and reads what another process has told', async (t) => {
+test('The reaction reads nothing of a report that its process has applied, and reads what another process has applied', async (t) => {
   const { send, react, another, reads, fail, written, order } = await given();
   await send({ key: 'm1', told: [told(paid(), { number })] });
   reads.length = 0;
@@ -78,8 +78,8 @@ test('The reaction reads nothing of a report that its process has told, and read
   // A process that has cached neither stream reads both.
   await another().react();
   t.deepEqual(reads, ['transaction', 'order']);
-  // The reaction tells what the request could not, after reads of the head.
-  fail('order');
+  // The reaction applies what the request could not, after reads of the head.
+  fail(/^order/);
   const before = (await written()).length;
   await send({ key: 'm2', told: [told(refunded(300))] });
   fail(null);
@@ -103,22 +103,22 @@ test('A report that came before its link reaches the order in one append with th
   t.deepEqual(names, [`${reportName(transaction, 0)}.0`, `${reportName(transaction, 1)}.0`]);
 });
 
-test('A report without a transaction goes to its order alone', async (t) => {
+test('A report without a transaction has a stream for itself', async (t) => {
   const { send, written, order } = await given();
   const before = (await written()).length;
   const pending = { key: 'm1', told: [told({ kind: 'pending' }, { number, transaction: null })] };
   await send(pending);
   await send(pending);
-  t.deepEqual(await written(before), ['order: PaymentPending']);
+  t.deepEqual(await written(before), ['transaction: PaymentReported', 'order: PaymentPending']);
   t.like(await order(), { status: 'pending' });
 });
 
-test('An inbox keeps what has no order, what is not readable, and what names several transactions', async (t) => {
+test('A callback that names several transactions is reported once, and each part is forwarded', async (t) => {
   const { send, written } = await given();
   const unknown = { number: 'NOT-OURS', transaction: null };
   const cases = [
-    [[told({ kind: 'failed' }, unknown)], ['transaction: PaymentReported']],
-    [[told({ kind: 'unreadable', field: 'amount' }, { number })], ['transaction: PaymentReported']],
+    [[told({ kind: 'failed' }, unknown)], []],
+    [[told({ kind: 'unreadable', field: 'amount' }, { number })], []],
     [[told({ kind: 'nothing' })], []],
     [
       [told(paid(), { number, transaction: 't8' }), told(refunded(1), { number, transaction: 't9' })],
@@ -133,15 +133,15 @@ test('An inbox keeps what has no order, what is not readable, and what names sev
   for (const [index, [notifications, expected]] of cases.entries()) {
     const before = (await written()).length;
     await send({ key: `m${index}`, told: notifications });
-    t.deepEqual(await written(before), ['payment: PaymentCallbackReceived', ...expected]);
+    t.deepEqual(await written(before), ['transaction: PaymentReported', ...expected]);
   }
 });
 
-test('The reaction tells the order what a request did not tell, and what its link releases', async (t) => {
+test('The reaction applies what a request did not, and what its link releases', async (t) => {
   const { send, fail, another, order, written } = await given();
   await send({ key: 'm1', told: [told(refunded(300))] });
   // Given a payment that was accepted, and a process that stopped before it told the order
-  fail('order');
+  fail(/^order/);
   t.is(await send({ key: 'm2', told: [told(paid(), { number })] }), 'acknowledged');
   fail(null);
   t.like(await order(), { status: 'created' });
@@ -157,7 +157,7 @@ test('The reaction tells the order what a request did not tell, and what its lin
 test('A repetition of a report that the order does not know is not acknowledged before the order knows it', async (t) => {
   const { send, fail, order } = await given();
   const message = { key: 'm1', told: [told(paid(), { number })] };
-  fail('order');
+  fail(/^order/);
   await send(message);
   await t.throwsAsync(send(message), { instanceOf: StoreUnavailable });
   fail(null);
@@ -165,9 +165,9 @@ test('A repetition of a report that the order does not know is not acknowledged 
   t.like(await order(), { status: 'paid' });
 });
 
-test('The reaction passes on what the inbox of a callback holds', async (t) => {
+test('The reaction forwards what a request did not', async (t) => {
   const { send, fail, another, order } = await given();
-  fail('transaction');
+  fail(new RegExp(transactionStreamId('standard', 't1')));
   await send({
     ...{ key: 'm1', told: [told(paid(), { number }), told(refunded(300), { number, transaction: 't2' })] },
   });
@@ -181,7 +181,7 @@ test('The reaction tells a decision that was cut off', async (t) => {
   const { send, idOf, fail, resolve, another, order, written } = await given();
   await send({ key: 'm1', told: [told(paid(), { number: 'NOT-OURS' })] });
   const id = await idOf('m1');
-  fail('order');
+  fail(/^order/);
   await t.throwsAsync(resolve({ id, action: 'apply', orderId }), { instanceOf: StoreUnavailable });
   fail(null);
   await another().react((await written()).length - 1);
@@ -213,7 +213,7 @@ test('A report for a full order waits with its reason, and is only dismissed', a
   // and what moves no money is kept in the inbox
   const failed = told({ kind: 'failed' }, { number, transaction: null });
   t.is(await send({ key: 'third', told: [failed] }), 'acknowledged');
-  t.like(await callback('third.0'), { held: 'order_full' });
+  t.like(await callback('third'), { held: 'order_full' });
 });
 
 test('A report has no outcome where the order gets room while the report is applied', async (t) => {
@@ -225,7 +225,7 @@ test('A report has no outcome where the order gets room while the report is appl
   // When an operator decides on that after the order has refused a second report
   const { handler } = stores;
   let isDecided = false;
-  const settlePayment = makeSettlePayment({
+  const paymentReports = makePaymentReports({
     handler: {
       load: (...request) => handler.load(...request),
       handle: async (target, command, ...rest) => {
@@ -239,13 +239,13 @@ test('A report has no outcome where the order gets room while the report is appl
     },
     paymentMakers: new Map(),
   });
-  const key = callbackIdOf('standard', 'second');
+  const key = reportKeyOf('standard', 'second');
   const report = { order_number: number, transaction_id: 't2' };
   const message = { is_ours: true, order_id: null, received_at: at.toISOString() };
-  const second = { ...message, key, digest, told: [{ ...report, fact: paid(), at: null }] };
-  const accepted = await settlePayment.accept('standard', second, givenContext(900, at));
+  const second = { ...message, key, digest, notifications: [{ ...report, fact: paid(), at: null }] };
+  const reported = await paymentReports.report('standard', second, givenContext(900, at));
   // Then the attempt is repeated, and the next one applies the report
-  await t.throwsAsync(accepted.settle(givenContext(901, at)), { instanceOf: StoreUnavailable });
+  await t.throwsAsync(reported.apply(givenContext(901, at)), { instanceOf: StoreUnavailable });
   await react();
   t.like(await callback('second'), { held: null, disposition: 'mismatch' });
 });
@@ -312,15 +312,15 @@ test('A payment is not applied where an earlier report of its transaction takes 
 test('A transaction keeps a limited number of reports, and a further one waits for itself', async (t) => {
   const { stores, send, resolve, events } = await given();
   const kept = Array.from({ length: transactionReportsMax }, (_, n): TransactionEvent => {
-    const told = [{ order_number: null, transaction_id: 't1', fact: dispute, at: null }];
-    const data = { key: `c${n}`, digest, is_ours: true, told, order_id: null, received_at: at.toISOString() };
-    return { type: 'PaymentReported', data };
+    const notifications = [{ order_number: null, transaction_id: 't1', fact: dispute, at: null }];
+    const data = { key: `c${n}`, digest, is_ours: true, order_id: null, received_at: at.toISOString() };
+    return { type: 'PaymentReported', data: { ...data, notifications } };
   });
   const transaction = transactionStreamId('standard', 't1');
   await appendEvents(stores.handler, { aggregate: transactionAggregate, id: transaction }, kept, at);
   const { length } = await events();
   await send({ key: 'late', told: [told(paid(), { number })] });
-  const own = ownStreamId('standard', callbackIdOf('standard', 'late'));
+  const own = ownStreamId('standard', reportKeyOf('standard', 'late'));
   t.deepEqual(
     (await events()).slice(length).map(({ stream }) => stream),
     [`transaction-${own}`],
