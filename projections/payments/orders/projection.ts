@@ -45,6 +45,8 @@ export type OrderDocument = OrderFields & {
   readonly updated_at: string;
 };
 
+type RefundReported = Extract<OrderEvent, { type: 'RefundReported' }>['data'];
+
 const keptMax = 100;
 /** More than the reports that an order keeps, and as many decisions on them. */
 const seenMax = 1_002;
@@ -143,7 +145,7 @@ function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): Paymen
     case 'PaymentFailed':
       return entry(event.data.reason, event.data, unnamed);
     case 'RefundReported':
-      return entry('refund', event.data, event.data);
+      return entry(isReversal(event.data.refund) ? 'lost' : 'refund', event.data, event.data);
     case 'DisputeOpened':
       return entry('disputed', event.data, disputedOf(event.data));
     case 'DisputeClosed':
@@ -169,6 +171,10 @@ function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): Paymen
   }
 }
 
+function isReversal(refund: RefundReported['refund']): boolean {
+  return refund !== 'in-total' && refund.status === 'reversed';
+}
+
 const unnamed = { amount: null, currency: null };
 
 function disputedOf(data: { readonly amount?: number; readonly currency?: string }) {
@@ -177,7 +183,7 @@ function disputedOf(data: { readonly amount?: number; readonly currency?: string
 
 export const ordersProjection: Projection<OrderDocument, OrderEvent> = {
   name: 'orders',
-  version: 6,
+  version: 7,
   category: orderCategory,
   codec: orderCodec,
   indexes: ['user_id', 'project_id', 'open_for', 'in_review'],

@@ -17,7 +17,7 @@ export function reviewsOf({ id: orderId, body }: ViewDocument<OrderDocument>): r
     return { ...mismatch, ...ofOrder, kind: kindOf(fact), ...moneyOf(fact) };
   });
   const unused = unusedPayments(body).map(({ transaction: _key, is_applied: _applied, ...payment }) => {
-    return { ...payment, ...ofOrder, kind: 'paid' as const };
+    return { ...payment, ...ofOrder, kind: payment.reason === 'partial_loss' ? 'lost' : 'paid' } as const;
   });
   return [...mismatches, ...unused].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
@@ -31,6 +31,7 @@ export function reviewPlace({ order_id: orderId, id }: Pick<ReviewResource, 'ord
 function kindOf(fact: PaymentFact): PaymentEntry['kind'] {
   switch (fact.kind) {
     case 'refund':
+      return fact.status === 'reversed' ? 'lost' : 'refund';
     case 'refunded-in-total':
       return 'refund';
     case 'dispute':

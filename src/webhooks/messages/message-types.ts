@@ -8,6 +8,7 @@ import {
   minorAmount,
   paymentAction,
   paymentProvider,
+  refundStatus,
 } from '../../areas/payments/domain/payment.js';
 import { deliveryMode } from '../../areas/storages/domain/delivery/delivery.js';
 import { storageProvider } from '../../areas/storages/domain/bucket/provider.js';
@@ -75,7 +76,7 @@ export const webhookMessages = {
     ...{ ...order, ...report },
     /** Null: the amount is the total of all refunds so far. */
     refund_id: z.string().nullable(),
-    refund_status: z.enum(['pending', 'succeeded', 'failed']),
+    refund_status: refundStatus,
     refund_amount: minorAmount,
     refund_currency: currencyCode,
   }),

@@ -25,6 +25,8 @@ export const transactionId = z.string().min(1).max(256);
 
 const money = { amount: minorAmount, currency: currencyCode };
 
+export const refundStatus = z.enum(['pending', 'succeeded', 'failed', 'reversed']);
+
 /** A fact that a platform reports, in the form that events store. */
 export const paymentFact = z
   .discriminatedUnion('kind', [
@@ -46,12 +48,12 @@ export const paymentFact = z
     z
       .strictObject({ kind: z.literal('refunded-in-total'), ...money })
       .meta({ id: 'PaymentFactRefundedInTotal' }),
-    /** One refund with its id. */
+    /** One refund with its id. `reversed`: the platform took the money back, which a refund of the same id reports again. */
     z
       .strictObject({
         kind: z.literal('refund'),
         refund_id: z.string().min(1).max(256),
-        status: z.enum(['pending', 'succeeded', 'failed']),
+        status: refundStatus,
         ...money,
       })
       .meta({ id: 'PaymentFactRefund' }),

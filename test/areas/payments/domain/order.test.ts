@@ -153,6 +153,38 @@ test('The grant is held while a capture stands, and fulfilments and revocations 
   t.false(refunded.status === 'placed' && refunded.is_granted);
 });
 
+const lossOf = (amount: number, status: 'succeeded' | 'reversed', refund_id = 'r1'): PaymentFact => ({
+  ...({ kind: 'refund', refund_id, status, amount, currency: 'USD' } as const),
+});
+const decisionOf = (status: 'open' | 'won' | 'lost', amount?: number): PaymentFact => ({
+  ...({ kind: 'dispute', dispute_id: 'd1', status } as const),
+  ...(amount === undefined ? {} : { amount, currency: 'USD' }),
+});
+/** What platforms report one minute after the other, and whether the buyer keeps the grant. */
+const losses: readonly (readonly [string, readonly PaymentFact[], boolean])[] = [
+  ['a reversal of a part', [lossOf(400, 'reversed')], true],
+  ['a reversal of the whole', [lossOf(999, 'reversed')], false],
+  ['two reversals of the whole', [lossOf(400, 'reversed'), lossOf(599, 'reversed', 'r2')], false],
+  ['a reversal and a later decision for the seller', [lossOf(999, 'reversed'), decisionOf('won')], true],
+  ['a decision for the seller about a part', [lossOf(999, 'reversed'), decisionOf('won', 1)], true],
+  ['a reversal after a decision for the seller', [decisionOf('won'), lossOf(999, 'reversed')], false],
+  ['a reversal and its lost dispute', [lossOf(600, 'reversed'), decisionOf('lost', 600)], true],
+  ['a reversal and its refund', [lossOf(600, 'reversed'), lossOf(600, 'succeeded')], true],
+  ['a reversal and another refund', [lossOf(600, 'reversed'), lossOf(399, 'succeeded', 'r2')], false],
+  ['a lost dispute that is won later', [decisionOf('lost'), decisionOf('won')], true],
+  ['an open dispute', [decisionOf('open')], true],
+];
+for (const [title, facts, isKept] of losses) {
+  test(`The grant ${isKept ? 'stays with' : 'ends with'} ${title}, in any order of arrival`, (t) => {
+    const reports = facts.map((fact, n) => reportOf(fact, `standard-l${n}`, n + 1));
+    for (const commands of [
+      [reportOf(paid), ...reports],
+      [...reports.toReversed(), reportOf(paid)],
+    ])
+      t.is(seen(after(...commands)).due, isKept);
+  });
+}
+
 test('A refund that failed after a total reduces the refunded amount', (t) => {
   const total: PaymentFact = { kind: 'refunded-in-total', amount: 500, currency: 'USD' };
   const failed: PaymentFact = {

@@ -81,7 +81,7 @@ test('The number and age of waiting payments are measured, and have no value whi
     'transaction_of_another_order',
     'too_many_reports',
   ];
-  const none = [...reasons, 'second_payment', 'project_deleted', 'buyer_erased'];
+  const none = [...reasons, 'second_payment', 'project_deleted', 'buyer_erased', 'partial_loss'];
   const byReason = (amounts: number) => [
     `in_review amount: ${amounts}`,
     ...none.map((reason) => `in_review ${reason}: 0`),

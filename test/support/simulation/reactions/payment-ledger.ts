@@ -18,7 +18,6 @@ export interface Ledger {
 
 type Refund = Extract<PaymentFact, { kind: 'refund' }>;
 type Dispute = Extract<PaymentFact, { kind: 'dispute' }>;
-type Total = Extract<PaymentFact, { kind: 'refunded-in-total' }>;
 type Dated<Fact> = Fact & { readonly atMs: number };
 
 /**
@@ -33,14 +32,16 @@ export function ledgerOf(
     paymentsOf(about, price),
   );
   const refunded = paid.reduce((sum, payment) => sum + payment.inPrice, 0);
-  const isDue = paid.some(({ isGivenBack, disputes }) => !isGivenBack && !disputes.includes('lost'));
+  const isDue = paid.some(({ captured, refunded: given, taken }) => given + taken < captured);
   const has = (kind: PaymentFact['kind']): boolean => entries.some(({ fact }) => fact.kind === kind);
   return { status: statusOf(), refunded, isDue };
 
   function statusOf(): OrderStatus {
     if (paid.length > 0) {
       if (paid.every(({ isGivenBack }) => isGivenBack)) return 'refunded';
-      if (paid.some(({ disputes }) => disputes.some((end) => end !== 'won'))) return 'disputed';
+      const isDisputed = ({ taken, disputes }: (typeof paid)[number]): boolean =>
+        taken > 0 || disputes.some(({ status }) => status !== 'won');
+      if (paid.some(isDisputed)) return 'disputed';
       return paid.some((payment) => payment.refunded > 0) ? 'partially_refunded' : 'fulfilled';
     }
     if (has('canceled') || ends.includes('canceled')) return 'canceled';
@@ -61,43 +62,68 @@ function paymentsOf(about: readonly LedgerEntry[], price: number) {
     const refunded = Math.min(captured, refundedOf(own));
     // A refund in another currency counts as the same share of the price.
     const inPrice = currency === 'USD' ? refunded : Math.round((price * refunded) / captured);
-    return [{ refunded, inPrice, isGivenBack: refunded === captured, disputes }];
+    const taken = Math.min(takenOf(own, disputes, { captured, currency }), captured - refunded);
+    return [{ captured, refunded, inPrice, taken, isGivenBack: refunded === captured, disputes }];
   });
 }
 
-function refundedOf(about: readonly LedgerEntry[]): number {
-  const totals: Dated<Total>[] = [];
-  const refunds: Dated<Refund>[] = [];
-  for (const { fact, atMs } of about) {
-    if (fact.kind === 'refunded-in-total') totals.push({ ...fact, atMs });
-    if (fact.kind === 'refund') refunds.push({ ...fact, atMs });
+/** Returns what was lost beside refunds: by reversals that no later decision took back, or by disputes. */
+function takenOf(
+  own: readonly LedgerEntry[],
+  disputes: readonly Dated<Dispute>[],
+  { captured, currency }: { readonly captured: number; readonly currency: string },
+): number {
+  const part = (one: Dispute): number => (one.currency === currency ? (one.amount ?? captured) : captured);
+  const of = (end: Dispute['status']) => disputes.filter(({ status }) => status === end);
+  const lost = of('lost').reduce((sum, one) => sum + part(one), 0);
+  const reversals = refundsOf(own).filter(({ status }) => status === 'reversed');
+  const times = [...new Set([...reversals, ...of('won')].map(({ atMs }) => atMs))].sort((a, b) => a - b);
+  let reversed = 0;
+  for (const time of times) {
+    for (const { atMs, amount } of reversals) if (atMs === time) reversed += amount;
+    for (const one of of('won')) if (one.atMs === time) reversed = Math.max(0, reversed - part(one));
   }
-  const latest = grouped(refunds, ({ refund_id }) => refund_id).map((of) =>
+  return Math.max(reversed, lost);
+}
+
+/** Returns the state of each refund: a reversal, else the latest. */
+function refundsOf(about: readonly LedgerEntry[]): readonly Dated<Refund>[] {
+  const refunds = about.flatMap(({ fact, atMs }) => (fact.kind === 'refund' ? [{ ...fact, atMs }] : []));
+  return grouped(refunds, ({ refund_id }) => refund_id).map((of) =>
     last(of, ({ atMs, status, amount }) => [
+      status === 'reversed' ? 1 : 0,
       atMs,
       ['pending', 'succeeded', 'failed'].indexOf(status),
       amount,
     ]),
   );
+}
+
+function refundedOf(about: readonly LedgerEntry[]): number {
+  const totals = about.flatMap(({ fact, atMs }) =>
+    fact.kind === 'refunded-in-total' ? [{ ...fact, atMs }] : [],
+  );
+  const latest = refundsOf(about);
   const sumOf = (some: readonly Refund[]): number => some.reduce((sum, { amount }) => sum + amount, 0);
   const succeeded = sumOf(latest.filter(({ status }) => status === 'succeeded'));
   if (totals.length === 0) return succeeded;
   const total = last(totals, ({ atMs, amount }) => [atMs, amount]);
   const failedSince = latest.filter(({ status, atMs }) => status === 'failed' && atMs >= total.atMs);
-  return Math.max(succeeded, total.amount - sumOf(failedSince));
+  const reversedBefore = latest.filter(({ status, atMs }) => status === 'reversed' && atMs <= total.atMs);
+  return Math.max(succeeded, total.amount - sumOf([...failedSince, ...reversedBefore]));
 }
 
-/** Returns the state of each dispute. An end holds, and of two ends the later one, or the lost one at equal times. */
-function disputesOf(about: readonly LedgerEntry[]): readonly Dispute['status'][] {
-  const disputes: Dated<Dispute>[] = [];
-  for (const { fact, atMs } of about) if (fact.kind === 'dispute') disputes.push({ ...fact, atMs });
-  return grouped(disputes, ({ dispute_id }) => dispute_id).map(
-    (of) =>
-      last(of, ({ status, atMs }) => [
-        status === 'open' ? 0 : 1,
-        atMs,
-        ['open', 'won', 'lost'].indexOf(status),
-      ]).status,
+/** Returns each dispute at its end. An end holds, and of two ends the later one, or the lost one at equal times. */
+function disputesOf(about: readonly LedgerEntry[]): readonly Dated<Dispute>[] {
+  const disputes = about.flatMap(({ fact, atMs }) => (fact.kind === 'dispute' ? [{ ...fact, atMs }] : []));
+  return grouped(disputes, ({ dispute_id }) => dispute_id).map((of) =>
+    last(of, ({ status, atMs, amount, currency }) => [
+      status === 'open' ? 0 : 1,
+      atMs,
+      ['open', 'won', 'lost'].indexOf(status),
+      amount ?? Infinity,
+      currency === 'USD' ? 1 : 0,
+    ]),
   );
 }
 

@@ -125,7 +125,8 @@ function drawFact(random: Random, price: number): PaymentFact {
         kind: 'refund',
         refund_id: pick(random, ['r1', 'r2', 'r3']),
         // A failed refund after a succeeded one takes the refund back.
-        status: pick(random, ['pending', 'succeeded', 'succeeded', 'failed']),
+        // A reversal and a refund with one id are one loss.
+        status: pick(random, ['pending', 'succeeded', 'succeeded', 'failed', 'reversed']),
         amount: pick(random, [part, price - part, price]),
         currency,
       },
@@ -136,6 +137,7 @@ function drawFact(random: Random, price: number): PaymentFact {
         kind: 'dispute',
         dispute_id: pick(random, ['d1', 'd2']),
         status: pick(random, ['open', 'won', 'lost']),
+        ...pick(random, [{}, { amount: part, currency }, { amount: price, currency }]),
       },
     ],
   ]);

@@ -1,10 +1,10 @@
-import { refundedOf } from '../../domain/order/facts.js';
+import { refundedOf, takenOf } from '../../domain/order/facts.js';
 import type { PlacedOrder } from '../../domain/order/order.js';
 import type { Capture } from '../../domain/order/unused.js';
 import type { AskedRefund } from '../../domain/checkout/checkout.js';
 
 /**
- * Returns what can go back of a payment: what was paid less what was refunded or is on its way. A refund that the service
+ * Returns what can go back of a payment: what was paid less what was refunded, taken back or is on its way. A refund that the service
  * asked for counts until the platform refused it, or reported it as failed. A platform that reports totals alone names no
  * refund, so there the larger of both figures counts; the platform refuses what is too much.
  */
@@ -13,11 +13,11 @@ export function remainingOf(
   { transaction, transaction_id, amount, currency }: Capture,
   asked: readonly AskedRefund[],
 ): number {
-  const ledger = facts.transactions
-    .find(({ id }) => id === transaction)
-    ?.ledgers.find((one) => one.currency === currency);
+  const about = facts.transactions.find(({ id }) => id === transaction);
+  const ledger = about?.ledgers.find((one) => one.currency === currency);
+  const taken = about === undefined || ledger === undefined ? 0 : takenOf(about, ledger);
   const reported = ledger?.refunds ?? [];
-  const known = sum(reported.filter(({ status }) => status !== 'failed'));
+  const known = sum(reported.filter(({ status }) => status === 'pending' || status === 'succeeded'));
   const unreported = asked.filter(
     (one) =>
       one.transaction_id === transaction_id &&
@@ -25,7 +25,7 @@ export function remainingOf(
       !isReported(one.outcome?.refundId),
   );
   const total = ledger === undefined ? 0 : refundedOf(ledger);
-  return amount - Math.max(total, known + sum(unreported));
+  return amount - taken - Math.max(total, known + sum(unreported));
 
   function isReported(refundId: string | undefined): boolean {
     return reported.some(({ id }) => id === refundId);

@@ -8,13 +8,17 @@ import type { PlacedOrder } from './state.js';
 export interface RecordedReport {
   readonly transactionId: string | null;
   readonly fact: PaymentFact;
+  readonly at: Date;
 }
 
 /**
  * Returns why the report cannot be true beside what the order knows, as a sentence; null when it can. The same report
  * again is no contradiction, and neither is an amount that differs from the price, which is reviewed.
  */
-export function contradictionOf(order: PlacedOrder, { transactionId, fact }: RecordedReport): string | null {
+export function contradictionOf(
+  order: PlacedOrder,
+  { transactionId, fact, at }: RecordedReport,
+): string | null {
   const key = transactionKey(order.provider, '', transactionId);
   const known = order.facts.transactions.find(({ id }) => id === key);
   switch (fact.kind) {
@@ -24,7 +28,7 @@ export function contradictionOf(order: PlacedOrder, { transactionId, fact }: Rec
     case 'refunded-in-total':
       return refundContradiction(fact, known);
     case 'dispute':
-      return disputeContradiction(fact, known);
+      return disputeContradiction(fact, at, known);
     case 'failed':
     case 'canceled':
     case 'expired':
@@ -87,12 +91,18 @@ function refundContradiction(fact: RefundFact, known: TransactionFacts | undefin
     : null;
 }
 
-function disputeContradiction(fact: DisputeFact, known: TransactionFacts | undefined): string | null {
+function disputeContradiction(
+  fact: DisputeFact,
+  at: Date,
+  known: TransactionFacts | undefined,
+): string | null {
   if (known === undefined || known.ledgers.every(({ captured }) => captured === null)) {
     return 'no payment of this transaction is known; record the payment first';
   }
   const same = known.disputes.find(({ id }) => id === fact.dispute_id);
-  return same !== undefined && same.status !== 'open' && same.status !== fact.status
+  if (same === undefined || same.status === 'open' || same.status === fact.status) return null;
+  // A later decision of the platform takes an earlier one back.
+  return fact.status === 'open' || at.getTime() <= same.at_ms
     ? `the dispute is ${same.status} already`
     : null;
 }

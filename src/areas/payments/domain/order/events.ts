@@ -9,6 +9,7 @@ import {
   paymentFact,
   paymentProvider,
   type PaymentProviderName,
+  refundStatus,
   resolutionNote,
   transactionId,
 } from '../payment.js';
@@ -77,7 +78,7 @@ const schemas = {
     transaction_id: transactionId,
     /** One refund by its id, or the total so far. */
     refund: z.union([
-      z.strictObject({ refund_id: z.string().min(1), status: z.enum(['pending', 'succeeded', 'failed']) }),
+      z.strictObject({ refund_id: z.string().min(1), status: refundStatus }),
       z.literal('in-total'),
     ]),
     amount: minorAmount,

@@ -1,4 +1,5 @@
-import type { Money } from '../payment.js';
+import type { z } from 'zod';
+import type { Money, refundStatus } from '../payment.js';
 
 /**
  * The platforms' reports on an order, as stored. Additions are commutative, associative and idempotent, so the same
@@ -31,10 +32,10 @@ export type Ledger = {
   readonly refunded_in_total: Figure | null;
 };
 
-/** `id`: the platform's. */
+/** `id`: the platform's. `reversed`: the platform took the money back, whether it reports a refund of this id or not. */
 export type Refund = Figure & {
   readonly id: string;
-  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly status: z.infer<typeof refundStatus>;
 };
 
 /** `at_ms`: the platform's time, epoch milliseconds. */
@@ -133,10 +134,12 @@ export function withEntry<Key extends string, Entry extends Readonly<Record<Key,
   return entries.map((entry) => (entry[key] === fresh[key] ? merge(entry, fresh) : entry));
 }
 
-const refundRank = { pending: 0, succeeded: 1, failed: 2 } as const;
+const refundRank = { pending: 0, succeeded: 1, failed: 2, reversed: 3 } as const;
 
-/** The later platform time wins, then failed over succeeded over pending, then the larger amount. */
+/** A reversal wins, so that it counts once. Else the later platform time wins, then the higher rank, then the larger amount. */
 function laterRefund(known: Refund, fresh: Refund): Refund {
+  const isReversed = known.status === 'reversed';
+  if (isReversed !== (fresh.status === 'reversed')) return isReversed ? known : fresh;
   if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
   if (known.status !== fresh.status) {
     return refundRank[known.status] > refundRank[fresh.status] ? known : fresh;
@@ -172,16 +175,37 @@ function disputedRank({ money }: Dispute): string {
 
 /**
  * Returns the refunded amount, at most the captured one: the larger of the sum of the succeeded refunds and the latest
- * total less the refunds that failed at the same time or later.
+ * total, less the refunds that failed at the same time or later, and less the reversals that the total covers.
  */
 export function refundedOf({ captured, refunds, refunded_in_total: total }: Ledger): number {
   const succeeded = sum(refunds.filter(({ status }) => status === 'succeeded'));
-  const failedAfter = sum(
+  const [totalAt, totalAmount] = [total?.at_ms ?? Infinity, total?.amount ?? 0];
+  const uncounted = refunds.filter(
     // A total and a failure in one second: Stripe sends a total when a refund is made, and none when it fails.
-    refunds.filter(({ status, at_ms }) => status === 'failed' && at_ms >= (total?.at_ms ?? Infinity)),
+    ({ status, at_ms }) =>
+      (status === 'failed' && at_ms >= totalAt) || (status === 'reversed' && at_ms <= totalAt),
   );
-  const refunded = Math.max(succeeded, (total?.amount ?? 0) - failedAfter);
+  const refunded = Math.max(succeeded, totalAmount - sum(uncounted));
   return captured === null ? refunded : Math.min(refunded, captured);
+}
+
+/**
+ * Returns what the platform took of a capture beside its refunds: the larger of its reversals, less what disputes won
+ * after them were about, and its lost disputes. Two reports of one loss are not added up.
+ */
+export function takenOf({ disputes }: Pick<TransactionFacts, 'disputes'>, ledger: Ledger): number {
+  const captured = ledger.captured ?? 0;
+  // A dispute about the whole, or in another currency, which may be any part, counts as the whole.
+  const partOf = ({ money }: Dispute): number =>
+    money?.amount === 0 || money?.currency === ledger.currency ? money.amount : captured;
+  const ended = (end: Dispute['status']) => disputes.filter(({ status }) => status === end);
+  const lost = sum(ended('lost').map((dispute) => ({ amount: partOf(dispute) })));
+  const steps = [
+    ...ledger.refunds.filter(({ status }) => status === 'reversed'),
+    ...ended('won').map((dispute) => ({ at_ms: dispute.at_ms, amount: -partOf(dispute) })),
+  ].toSorted((one, other) => one.at_ms - other.at_ms || other.amount - one.amount);
+  const reversed = steps.reduce((taken, { amount }) => Math.max(0, taken + amount), 0);
+  return Math.min(Math.max(reversed, lost), captured - refundedOf(ledger));
 }
 
 /** Returns whether a capture was fully refunded. A zero payment, which an operator may apply, is never given back. */
@@ -198,16 +222,11 @@ export function hasDispute({ disputes }: TransactionFacts, status: Dispute['stat
   return disputes.some((dispute) => dispute.status === status);
 }
 
-/** Returns whether a part of a capture was neither refunded nor lost in a dispute. */
-export function hasValidCapture({ ledgers, disputes }: TransactionFacts): boolean {
-  const lost = disputes.filter(({ status }) => status === 'lost');
-  return ledgers.some((ledger) => {
-    if (ledger.captured === null || isGivenBack(ledger)) return false;
-    const parts = lost.map(({ money }) => (money?.currency === ledger.currency ? money : null));
-    // A loss in another currency may be any part, so it counts as the whole.
-    if (parts.some((part) => part === null)) return false;
-    const given = refundedOf(ledger) + sum(parts.filter((part) => part !== null));
-    return given === 0 || given < ledger.captured;
+/** Returns whether a part of a capture was neither refunded nor taken back. */
+export function hasValidCapture(transaction: TransactionFacts): boolean {
+  return transaction.ledgers.some((ledger) => {
+    const loss = refundedOf(ledger) + takenOf(transaction, ledger);
+    return ledger.captured !== null && (loss === 0 || loss < ledger.captured);
   });
 }
 

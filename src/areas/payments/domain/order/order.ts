@@ -172,10 +172,11 @@ function resolve(
   order: PlacedOrder,
 ): readonly OrderEvent[] {
   const earlier = order.resolved.get(callback);
-  if (isDeepStrictEqual(earlier, { action, noteDigest: note.note_digest })) return [];
   const unused = unusedPayments(order).find(({ id }) => id === callback);
-  // A payment that an operator applied may buy nothing later, which is another question.
-  if (earlier !== undefined && (unused === undefined || earlier.action === 'dismiss')) {
+  const isRepeated = isDeepStrictEqual(earlier, { action, noteDigest: note.note_digest });
+  if (isRepeated && (unused === undefined || action === 'apply')) return [];
+  // A payment that was decided on may buy nothing later, or be lost in part, which is another question.
+  if (earlier !== undefined && unused === undefined) {
     rejectOrder('review_resolved', 'somebody has decided otherwise on this payment');
   }
   const waiting = order.mismatches.find(({ id }) => id === callback);
@@ -190,7 +191,7 @@ function requireApplicable(waiting: Mismatch | undefined): void {
   if (waiting === undefined) {
     rejectOrder(
       'review_not_applicable',
-      'this payment counts already and bought nothing; give the money back at the platform, or dismiss this',
+      'this payment counts already; give the money back at the platform, or dismiss this',
     );
   }
   if (!isApplicable(waiting)) {

@@ -9,6 +9,7 @@ import {
   type OrderFacts,
   hasValidCapture,
   refundedOf,
+  takenOf,
   withCapture,
   withDispute,
   withEnd,
@@ -25,7 +26,7 @@ import {
   transactionKey,
   withMismatch,
 } from './review.js';
-import { type Captures, noCaptures, unusedPayments, withCaptureEntry } from './unused.js';
+import { type Captures, dismissalOf, noCaptures, unusedPayments, withCaptureEntry } from './unused.js';
 
 export const orderStatusSchema = z
   .enum([
@@ -124,15 +125,15 @@ function afterCapture(
   };
 }
 
-/** A decision is on a mismatch, or else on a payment that bought nothing, which can only be dismissed. */
+/** A decision is on a mismatch, or else on a payment that bought nothing or is partly lost, which can only be dismissed. */
 function afterReview(
   order: OrderFields,
   { callback: id, action }: Extract<OrderEvent, { type: 'ReviewResolved' }>['data'],
 ): Partial<OrderFields> {
   const mismatch = order.mismatches.find((waiting) => waiting.id === id);
   if (mismatch === undefined) {
-    const isUnused = unusedPayments(order).some((unused) => unused.id === id);
-    return isUnused ? { dismissed: [...order.dismissed, id] } : {};
+    const unused = unusedPayments(order).find((one) => one.id === id);
+    return unused === undefined ? {} : { dismissed: [...order.dismissed, dismissalOf(unused)] };
   }
   const after = afterDecision(order, id, action);
   const { fact, provider, transaction_id, at } = mismatch;
@@ -210,7 +211,10 @@ function statusOfPaid(order: OrderFields): OrderStatus {
   if (captured.every(isGivenBack)) return 'refunded';
   const isDisputed = order.facts.transactions.some(
     (transaction) =>
-      isCaptured(transaction) && (hasDispute(transaction, 'open') || hasDispute(transaction, 'lost')),
+      isCaptured(transaction) &&
+      (hasDispute(transaction, 'open') ||
+        hasDispute(transaction, 'lost') ||
+        transaction.ledgers.some((ledger) => takenOf(transaction, ledger) > 0)),
   );
   if (isDisputed) return 'disputed';
   if (captured.some((ledger) => refundedOf(ledger) > 0)) return 'partially_refunded';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { PaymentProviderName } from '../payment.js';
-import { hasValidCapture, type OrderFacts, withEntry } from './facts.js';
+import { hasValidCapture, type OrderFacts, takenOf, withEntry } from './facts.js';
 
-/** Why a captured payment bought nothing. */
-export const unusedReason = z.enum(['second_payment', 'project_deleted', 'buyer_erased']);
+/** Why a captured payment waits for an operator: it bought nothing, or the platform took a part of it back. */
+export const unusedReason = z.enum(['second_payment', 'project_deleted', 'buyer_erased', 'partial_loss']);
 
 /** Why the recipient of a paid grant is gone. */
-export const goneReason = unusedReason.exclude(['second_payment']);
+export const goneReason = unusedReason.exclude(['second_payment', 'partial_loss']);
 export type GoneReason = z.infer<typeof goneReason>;
 
 /** A payment that counts for the order, with the report that names it. `at`: the platform's time. */
@@ -25,7 +25,7 @@ export type Capture = {
   readonly is_applied: boolean;
 };
 
-/** A payment that bought nothing, and waits for an operator. */
+/** A payment that bought nothing, or is partly lost, and waits for an operator. `amount`: of a partial loss, what is lost. */
 export type UnusedPayment = Capture & { readonly reason: z.infer<typeof unusedReason> };
 
 export type Captures = {
@@ -33,7 +33,7 @@ export type Captures = {
   readonly captures: readonly Capture[];
   /** Why no recipient takes the grant; null while there is one, or while no payment has asked for it. */
   readonly gone: GoneReason | null;
-  /** The names of the payments that operators have dismissed. */
+  /** What operators have dismissed: see `dismissalOf`. */
   readonly dismissed: readonly string[];
 };
 
@@ -44,9 +44,9 @@ export function withCaptureEntry({ captures }: Captures, capture: Capture): Capt
 }
 
 /**
- * Returns the payments that bought nothing and were neither given back nor dismissed. Their number follows from the facts,
- * so it is the same in any order of arrival. Of several payments, the first by the platform's time pays the order. The time
- * of a payment is that of the report that arrived first.
+ * Returns the payments that bought nothing and were neither given back nor dismissed, and those of which the platform took
+ * a part back. Their number follows from the facts, so it is the same in any order of arrival. Of several payments, the
+ * first by the platform's time pays the order. The time of a payment is that of the report that arrived first.
  */
 export function unusedPayments({
   facts,
@@ -55,20 +55,31 @@ export function unusedPayments({
   dismissed,
 }: Captures & { readonly facts: OrderFacts }): readonly UnusedPayment[] {
   // Most orders have one payment and a recipient, and every event of an order asks.
-  if (gone === null && captures.length < 2) return [];
+  const [first] = captures;
+  if (gone === null && captures.length < 2 && (first === undefined || lostOf(facts, first) === 0)) return [];
   const valid = captures
     .filter(({ transaction }) =>
       facts.transactions.some((one) => one.id === transaction && hasValidCapture(one)),
     )
     .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
-  const unused =
-    gone === null
-      ? valid
-          .slice(1)
-          .filter(({ is_applied }) => !is_applied)
-          .map((capture) => ({ ...capture, reason: 'second_payment' as const }))
-      : valid.map((capture) => ({ ...capture, reason: gone }));
-  return unused.filter(({ id }) => !dismissed.includes(id));
+  const waiting = valid.flatMap((capture, index): readonly UnusedPayment[] => {
+    if (gone !== null) return [{ ...capture, reason: gone }];
+    if (index > 0 && !capture.is_applied) return [{ ...capture, reason: 'second_payment' }];
+    const amount = lostOf(facts, capture);
+    return amount === 0 ? [] : [{ ...capture, amount, reason: 'partial_loss' }];
+  });
+  return waiting.filter((unused) => !dismissed.includes(dismissalOf(unused)));
+}
+
+/** Names what an operator dismisses. A further loss of the same payment is another question. */
+export function dismissalOf({ id, reason, amount }: UnusedPayment): string {
+  return reason === 'partial_loss' ? `${id} ${reason} ${amount}` : id;
+}
+
+function lostOf({ transactions }: OrderFacts, { transaction, currency }: Capture): number {
+  const of = transactions.find(({ id }) => id === transaction);
+  const ledger = of?.ledgers.find((one) => one.currency === currency);
+  return of === undefined || ledger === undefined ? 0 : takenOf(of, ledger);
 }
 
 function placeOf({ at, transaction }: Capture): string {

@@ -101,13 +101,8 @@ function factsOf(type: string, resource: unknown, captureId: string | null): rea
       return [{ kind: 'failed' }];
     case 'PAYMENT.CAPTURE.REFUNDED':
       return refund(resource);
-    // PayPal has taken the money back. The event's name does not give the cause, but the capture is lost.
     case 'PAYMENT.CAPTURE.REVERSED':
-      return [
-        captureId === null
-          ? unreadable('resource.links')
-          : { kind: 'dispute', dispute_id: captureId, status: 'lost' },
-      ];
+      return [reversal(resource, captureId)];
     case 'CHECKOUT.PAYMENT-APPROVAL.REVERSED':
       return [{ kind: 'canceled' }];
     // No money moves before the capture.
@@ -139,6 +134,16 @@ function refund(resource: unknown): readonly PaymentFact[] {
   if (money === null) return [unreadable('resource.amount')];
   const one: PaymentFact = { kind: 'refund', refund_id, status, ...money };
   return total === null || status !== 'succeeded' ? [one] : [one, { kind: 'refunded-in-total', ...total }];
+}
+
+/** PayPal has taken this money back. A capture as the resource names the whole of it. */
+function reversal(resource: unknown, captureId: string | null): PaymentFact {
+  const refund_id = textAt(resource, 'id');
+  const money = moneyAt(resource, 'amount');
+  if (captureId === null) return unreadable('resource.links');
+  if (refund_id === null) return unreadable('resource.id');
+  if (money === null) return unreadable('resource.amount');
+  return { kind: 'refund', refund_id, status: 'reversed', ...money };
 }
 
 function readDispute(
@@ -191,7 +196,7 @@ function factOfDispute(type: string, resource: unknown, money: Money | null): Pa
 
 function captureOf(resource: unknown): string | null {
   const up = listAt(resource, 'links').find((link) => at(link, 'rel') === 'up');
-  return /\/v2\/payments\/captures\/([A-Z0-9]{1,64})$/.exec(textAt(up, 'href', 2_048) ?? '')?.[1] ?? null;
+  return /\/v2\/payments\/captures\/([A-Z0-9]{1,64})\/?$/.exec(textAt(up, 'href', 2_048) ?? '')?.[1] ?? null;
 }
 
 function moneyAt(resource: unknown, path: string): Money | null {

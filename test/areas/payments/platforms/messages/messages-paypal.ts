@@ -81,7 +81,7 @@ const dispute = {
 };
 
 const one = (fact: Told['fact']): readonly Told[] => [{ order_number: order, transaction_id: capture, fact }];
-const refunded = (status: 'pending' | 'succeeded' | 'failed'): Told['fact'] => ({
+const refunded = (status: 'pending' | 'succeeded' | 'failed' | 'reversed'): Told['fact'] => ({
   kind: 'refund',
   refund_id: refundId,
   status,
@@ -142,15 +142,13 @@ export const paypalMessages: readonly PaymentMessage[] = [
   event('PAYMENT.CAPTURE.REFUNDED', captured, one(unreadable('resource_type')), {
     title: 'a refund comes as a capture',
   }),
+  event('PAYMENT.CAPTURE.REVERSED', refund, one(refunded('reversed')), asRefund),
   event(
     'PAYMENT.CAPTURE.REVERSED',
-    refund,
-    one({ kind: 'dispute', dispute_id: capture, status: 'lost' }),
-    asRefund,
+    captured,
+    one({ kind: 'refund', refund_id: capture, status: 'reversed', ...money(999, 'USD') }),
+    { title: 'a reversal comes as a capture' },
   ),
-  event('PAYMENT.CAPTURE.REVERSED', captured, one({ kind: 'dispute', dispute_id: capture, status: 'lost' }), {
-    title: 'a reversal comes as a capture',
-  }),
   event(
     'CHECKOUT.ORDER.APPROVED',
     { id: '5O190127TN364715T', purchase_units: [{ custom_id: order }], payer: { name: personal } },
