@@ -36,7 +36,7 @@ export function problemOfFolds(seed: number, size: number, tally: Record<string,
     ...order,
   });
   const priced = reports.filter(({ fact }) => {
-    const isOfCurrency = !('currency' in fact) || fact.currency === 'USD';
+    const isOfCurrency = fact.kind === 'dispute' || !('currency' in fact) || fact.currency === 'USD';
     return isOfCurrency && (fact.kind !== 'paid' || fact.amount === order.amount);
   });
   const ledger = ledgerOf(
