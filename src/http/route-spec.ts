@@ -1,4 +1,4 @@
-import type { ExpectedRevision } from '../event-sourcing/deciding/expected-revision.js';
+import type { NamedRevisions } from '../event-sourcing/deciding/expected-revision.js';
 import { z } from 'zod';
 import type { CommandContext } from '../event-sourcing/ports/command-context.js';
 import type { AccessKind, Grants, Policy } from './access/access.js';
@@ -31,7 +31,7 @@ export interface RouteRequest<Params, Query, Body> {
   /** The field as the client sends it. */
   readonly acceptLanguage: string | undefined;
   /** The revisions from `If-Match`, one of which the caller has read. */
-  readonly expectedRevision: ExpectedRevision | undefined;
+  readonly expectedRevision: NamedRevisions | undefined;
   /** Id, time and actor of the requested command. */
   readonly command: CommandContext;
 }

@@ -273,7 +273,7 @@ test('SMTP_URL configures mail, and an error contains no part of its value', (t)
     'smtp://user@mail.example.org',
     'smtp://:canary@mail.example.org',
     'smtp://mail.example.org/?canary=1',
-    'smtp://ma_il.example.org',
+    'smtp://ma*il.example.org',
   ]) {
     const error = t.throws(
       () => readConfig({ SMTP_URL: wrong }),

@@ -1,12 +1,12 @@
 import type { CommandContext } from '../ports/command-context.js';
 import type { Aggregate } from './decider.js';
 import type { DomainEvent } from '../ports/domain-event.js';
-import type { ExpectedRevision } from './expected-revision.js';
+import type { NamedRevisions } from './expected-revision.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
 
 export interface HandleOptions {
   /** The revision in `If-Match`. At another revision the command fails with PreconditionFailed, without a retry. */
-  readonly expectedRevision?: ExpectedRevision | undefined;
+  readonly expectedRevision?: NamedRevisions | undefined;
   /** The command takes access away: it resolves after its documents are written, or fails with StoreUnavailable. */
   readonly revokesAccess?: boolean;
   /** The command resolves as soon as its events are durable, and writes the documents in the background. */

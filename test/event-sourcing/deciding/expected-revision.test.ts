@@ -1,10 +1,10 @@
 import test from 'ava';
 import {
-  type ExpectedRevision,
+  type NamedRevisions,
   requireRevision,
 } from '../../../src/event-sourcing/deciding/expected-revision.js';
 
-const rows: readonly [ExpectedRevision | undefined, bigint | null, RegExp | null][] = [
+const rows: readonly [NamedRevisions | undefined, bigint | null, RegExp | null][] = [
   [undefined, 3n, null],
   [3n, 3n, null],
   [[1n, 3n], 3n, null],

@@ -47,6 +47,9 @@ export interface TestHttp {
 /** The published documents of paths, by the routes of the path. */
 export type TestDocuments = Map<string, OpenApiDocument>;
 
+/** A busy machine refuses no request by its time. */
+const patientRequests = { totalMs: 600_000, awayMs: 600_000 };
+
 /** Client and server share one thread. On a busy machine a request may arrive late although the client is not slow. */
 export const patientLimits: Partial<ServerLimits> = {
   headersTimeout: 600_000,
@@ -98,6 +101,7 @@ export async function startTestHttp(
     passwordRules: 'at least 10 characters',
     available: { mail: true, passkeys: false },
     limits: deps.rates ?? {},
+    requestMs: patientRequests,
     ...deps,
     agentSecrets: 'digests' in agentSecrets ? agentSecrets : makeFixedAgentSecrets(agentSecrets),
     clock,

@@ -1,7 +1,4 @@
-import {
-  reportKeyOf,
-  reportName,
-} from '../../../src/areas/payments/domain/payment-ids.js';
+import { reportKeyOf, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
 import type { RecordRequest } from '../../../src/areas/payments/commands/reviews/record-request.js';
 import type { ResolvePaymentInput } from '../../../src/areas/payments/commands/reviews/resolve-payment.js';
 import { orderNumber } from '../../../src/areas/payments/domain/order/number.js';
@@ -105,7 +102,9 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
     callback: async (key: string, provider: 'standard' | 'alipay' = 'standard') => {
       const [name = '', index] = key.split('.');
       const id = reportKeyOf(provider, name);
-      const { stream, revision } = await reportOf(index === undefined ? id : forwardedKey(id, Number(index))).catch(() => {
+      const { stream, revision } = await reportOf(
+        index === undefined ? id : forwardedKey(id, Number(index)),
+      ).catch(() => {
         throw new Error(`there is no report ${key}`);
       });
       const { state } = await stores.handler.load(transactionAggregate, stream);

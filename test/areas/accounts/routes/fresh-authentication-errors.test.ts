@@ -49,6 +49,7 @@ const staleCallers: Readonly<Record<string, SessionCaller>> = {
   },
 };
 const project = partial<ProjectAccess>({
+  id: userId,
   requireTwoFactor: false,
   entitlements: { allow_s3: true },
   roleOf: () => 'owner',

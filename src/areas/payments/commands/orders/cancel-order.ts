@@ -1,4 +1,4 @@
-import type { ExpectedRevision } from '../../../../event-sourcing/deciding/expected-revision.js';
+import type { NamedRevisions } from '../../../../event-sourcing/deciding/expected-revision.js';
 import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
@@ -9,7 +9,7 @@ import type { OrderResource } from '../../../../../projections/payments/orders/r
 export interface CancelOrderInput {
   readonly userId: string;
   readonly orderId: string;
-  readonly expectedRevision?: ExpectedRevision | undefined;
+  readonly expectedRevision?: NamedRevisions | undefined;
 }
 
 /**
