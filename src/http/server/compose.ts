@@ -28,6 +28,7 @@ import type { RequestHead } from './raw-error.js';
 import type { Route } from '../route.js';
 import { serverLimits } from './server.js';
 import { makeTurns, requestsPerUserMax } from '../access/turns.js';
+import { makeWorkCharges } from '../access/work.js';
 import { makeServiceRoutes, type ServiceRouteDeps } from '../routes/service.js';
 
 export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks' | 'requestsAtOnce' | 'rates'> {
@@ -89,6 +90,7 @@ export function composeHttp(deps: HttpDeps): Http {
     readiness,
     limiter,
     turns: makeTurns(requestsAtOnce),
+    work: makeWorkCharges(limiter),
     clock,
     requestLimits: makeRequestLimits({ clock, availability: deps.availability, ...deps.requestMs }),
     newId: randomUUID,

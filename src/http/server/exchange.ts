@@ -19,8 +19,8 @@ import type { MadeBefore, RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
 import type { TakeTurn } from '../access/turns.js';
-import { beginWork, type ChargeWork } from '../access/work.js';
 import { requireConnection } from './pipeline.js';
+import type { RequestWork } from '../access/work.js';
 import { makeQueryParser, validate, validatePath } from '../body/validate.js';
 
 /** Visible ASCII. */
@@ -48,12 +48,12 @@ export function makeExchange<
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
 
-  if (!chargesWork(access)) return (ctx) => exchange(ctx, noTurn, noCharge);
+  if (!chargesWork(access)) return (ctx) => exchange(ctx, noTurn, noWork);
   return async (ctx) => {
     const turn = shell.turns.of(ctx.res);
-    const work = beginWork(shell.limiter);
+    const work = shell.work.begin();
     try {
-      await work.run(() => exchange(ctx, turn.take, work.charge));
+      await work.run(() => exchange(ctx, turn.take, work));
     } finally {
       turn.end();
       work.end();
@@ -63,7 +63,7 @@ export function makeExchange<
   async function exchange(
     ctx: RouterContext<HttpState>,
     takeTurn: TakeTurn,
-    chargeWork: ChargeWork,
+    charged: Pick<RequestWork, 'charge' | 'takeTurn'>,
   ): Promise<void> {
     ctx.state.route = spec.path;
     const noteAllowance: NoteAllowance = (allowance) => {
@@ -79,10 +79,18 @@ export function makeExchange<
     // 2. Authentication 401 with the turn of the caller 429, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
-      { headers: ctx.req.headers, client: ctx.state.client, takeTurn, noteAllowance, chargeWork },
+      {
+        headers: ctx.req.headers,
+        client: ctx.state.client,
+        takeTurn,
+        noteAllowance,
+        chargeWork: charged.charge,
+      },
       () => noParams ?? validatePath(request.params, ctx.params, badId),
     );
     ctx.state.actor = grant.caller.actor;
+    const turn = charged.takeTurn();
+    if (turn !== undefined) await turn;
 
     // 3. Content type 415, then body, query and headers 400.
     const content = noBody?.success === true ? null : requestContentOf(ctx, received);
@@ -165,7 +173,7 @@ export function makeExchange<
 
 /** Agents and sign-ins have no places to wait for, and are charged for no work. */
 const noTurn: TakeTurn = () => undefined;
-const noCharge: ChargeWork = () => undefined;
+const noWork = { charge: () => undefined, takeTurn: () => undefined };
 
 /** @throws HttpError 400 */
 function makeBodyParser<Body>(schema: z.ZodType<Body>): (content: unknown) => Body {

@@ -6,6 +6,7 @@ import type { Limiter } from '../access/limits.js';
 import type { Readiness } from '../../observing/readiness.js';
 import type { TrackedRequest } from '../access/request-limits.js';
 import type { RequestTurns } from '../access/turns.js';
+import type { WorkCharges } from '../access/work.js';
 
 /** `ctx.state`. */
 export interface HttpState {
@@ -29,6 +30,7 @@ export interface Shell {
   readonly gate: Gate;
   readonly limiter: Limiter;
   readonly turns: RequestTurns;
+  readonly work: WorkCharges;
   readonly runOnce: RunOnce;
   readonly clock: Clock;
   readonly newId: () => string;
