@@ -16,7 +16,7 @@ const objects = Array.from({ length: 200 }, (_, n) => {
   const key = `videos/${String(n).padStart(3, '0')}.m3u8`;
   return `<Contents><Key>${key}</Key><ETag>"${hash('md5', key)}"</ETag><Size>50000</Size></Contents>`;
 });
-const list = `<ListBucketResult><IsTruncated>true</IsTruncated>${objects.join('')}</ListBucketResult>`;
+const list = `<ListBucketResult><IsTruncated>false</IsTruncated>${objects.join('')}</ListBucketResult>`;
 
 createServer((request, response) => {
   const { method = '', url = '' } = request;
