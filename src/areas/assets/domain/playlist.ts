@@ -32,8 +32,8 @@ const sliceBytes = 16_384;
 
 /**
  * Reads a playlist of HTTP Live Streaming (RFC 8216), a line in each step. Its lines are bounded before the first one is
- * read. Relative references lead into the folder of the playlist. An absolute URL, a path from the root, `..` and variables
- * are refused. Comments, and tags and attributes that are not known, are left out: players ignore what is absent.
+ * read. Relative references lead into the folder of the playlist, and `..` may not leave it. An absolute URL, a path from the
+ * root and variables are refused. Comments, and tags and attributes that are not known, are left out: players ignore what is absent.
  * @param objectKey the key of the playlist below the base path
  * @throws CommandRejected playlist_not_served, naming the line
  */
@@ -174,10 +174,14 @@ function relativeKey(uri: string, line: number): string {
     .split('/')
     .map((segment) => decoded(segment, line))
     .filter((segment) => segment !== '.');
-  const key = segments.join('/');
-  if (segments.some((segment) => segment === '..' || /[/\\]/.test(segment))) {
-    refuse(line, 'leaves the folder of the playlist');
+  if (segments.some((segment) => /[/\\]/.test(segment))) refuse(line, 'leaves the folder of the playlist');
+  const resolved: string[] = [];
+  for (const segment of segments) {
+    if (segment !== '..') resolved.push(segment);
+    else if (resolved.pop() === undefined) refuse(line, 'leaves the folder of the playlist');
   }
+  // A name of dots at the end is a folder.
+  const key = segments.at(-1) === '..' ? '' : resolved.join('/');
   if (key === '' || key.endsWith('/') || !isPrintable(key)) refuse(line, 'names no file');
   return key;
 }

@@ -47,7 +47,7 @@ export function makeSharePageBody(text: (key: string) => string): string {
 <h1 id="notice-heading" tabindex="-1"></h1>
 <p class="faint" id="notice-text"></p>
 <p class="faint wait" id="notice-wait" hidden></p>
-<button class="main" type="button" id="again" hidden>${text('again')}</button>
+<button class="main" type="button" id="again" hidden></button>
 </section>
 <section id="opened" aria-labelledby="title" hidden>
 <div class="head">

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ShareCommands } from '../commands/index.js';
 import { contentTag } from '../../../http/replies/etag.js';
-import { noBody, noQuery } from '../../../http/route-spec.js';
+import { ignoredQuery, noBody } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 
 /** Makes the route of HLS playlists (docs/design.md#playlists). */
@@ -17,7 +17,7 @@ export function makePlaylistRoutes({
       summary: 'An HLS playlist with signed URLs',
       description:
         'The URL is that of a rendition `hls` in `media`. Segments have signed URLs of the bucket for 15 to 20 minutes. Pages of every origin may fetch it. It is 404 once the share has ended.',
-      request: { params: z.object({ token: z.string() }), query: noQuery, body: noBody },
+      request: { params: z.object({ token: z.string() }), query: ignoredQuery, body: noBody },
       replies: {
         200: {
           description: 'A playlist (RFC 8216).',

@@ -43,6 +43,9 @@ const sharedAsset = {
 const sharedPlace = z
   .strictObject({
     password_required: z.boolean(),
+    limited_uses: z
+      .boolean()
+      .meta({ description: 'Opening it counts a use; do so only at the wish of a person.' }),
     project: z.strictObject({
       name: z.string(),
       accent_color: z.string().nullable().meta({ description: '`#rrggbb`.' }),
@@ -102,9 +105,13 @@ export function makePublicShareRoutes({
       errors: ['not_found'],
       limit: { name: 'share_describe', counts: 'all' },
       handler: async ({ params: { token } }) => {
-        const { passwordRequired, project } = await describeShared(token);
+        const { passwordRequired, limitedUses, project } = await describeShared(token);
         const { name, accentColor: accent_color } = project;
-        const place = { password_required: passwordRequired, project: { name, accent_color } };
+        const place = {
+          password_required: passwordRequired,
+          limited_uses: limitedUses,
+          project: { name, accent_color },
+        };
         return { status: 200, body: wrap(place) };
       },
     }),

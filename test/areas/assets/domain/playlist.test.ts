@@ -47,6 +47,22 @@ test('A media playlist names the objects of its folder, and keeps the lines that
   ]);
 });
 
+test('Blanks, and dots that stay in the folder, lead to the same files', (t) => {
+  const lines = [
+    '#EXTM3U',
+    '   ',
+    '#EXTINF:6,',
+    '  a.ts\t ',
+    '#EXTINF:6,',
+    'b/../c/./%2e%2e/a%20b.ts',
+    ' # made',
+  ];
+  t.is(
+    read([...lines, '#EXT-X-MAP:URI="x/../init.mp4"']),
+    '#EXTM3U\n#EXTINF:6,\n<object:film/720/a.ts>\n#EXTINF:6,\n<object:film/720/a b.ts>\n#EXT-X-MAP:URI="<object:film/720/init.mp4>"\n',
+  );
+});
+
 test('A master playlist names the playlists of its streams, with Windows line ends too', (t) => {
   const lines = [
     '#EXTM3U',
@@ -73,8 +89,10 @@ test('A reference that leaves the folder is refused with its line', (t) => {
       '../a.ts',
       'a/../../b.ts',
       '%2e%2e/a.ts',
-      'a/%2E./b.ts',
+      'a/%2E./../b.ts',
       '..',
+      'a/..',
+      'a/../..',
       'a%2f..%2fb.ts',
       'a%2Fb.ts',
       '..\\a.ts',

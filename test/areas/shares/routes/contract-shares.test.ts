@@ -75,7 +75,7 @@ for (const [section, ...sentences] of [
   test(names(section, ...sentences), async (t) => {
     const { share, open } = await startContract(t);
     const token = await share();
-    for (const tried of ['wrong', 'Open sesame', 'open sesame ', 'open']) {
+    for (const tried of ['wrong', 'Open sesame', 'open  sesame', 'open']) {
       isError(t, await open(token, { password: tried }), 401);
     }
     t.is((await open(token)).status, 200);

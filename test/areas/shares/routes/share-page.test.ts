@@ -126,6 +126,14 @@ test('The script of the page of shares loads no other file and cannot end its el
   );
 });
 
+test('The page is served with a slash at the end too', async (t) => {
+  const { origin, get } = await startTestService(t);
+  // The document has the path without the slash, so the reply is compared and not checked by it.
+  const reply = await fetch(`${origin}/s/a-token/`);
+  t.deepEqual([reply.status, await reply.text()], [200, (await get('/s/a-token')).text]);
+  for (const path of ['/s/a-token/b/', '/s/a-token//', '/s/']) t.is((await get(path)).status, 404, path);
+});
+
 test('The script says only texts that the page has', (t) => {
   const [{ texts }] = readShareTexts();
   const script = readPageScript('share');

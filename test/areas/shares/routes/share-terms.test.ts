@@ -64,7 +64,7 @@ test('Before the password a visitor sees the project, and nothing of a share tha
   const { name } = (await service.get(base, owner)).json as { name: string };
   t.deepEqual(shown.json, {
     ...{ code: 'ok', message: 'ok' },
-    data: { password_required: true, project: { name, accent_color: '#0a7f5a' } },
+    data: { password_required: true, limited_uses: false, project: { name, accent_color: '#0a7f5a' } },
   });
   t.is((await change(base, { accent_color: 'green' })).status, 400);
   // Every share that does not open has the reply of an unknown token, here and in verify
@@ -72,6 +72,7 @@ test('Before the password a visitor sees the project, and nothing of a share tha
     await share({ asset_id, max_uses: 1 }),
     await share({ asset_id, expires_in: '1h' }),
   ];
+  t.like((await describe(usedUp.token)).json, { data: { limited_uses: true } });
   t.is((await verify(usedUp.token)).status, 200);
   t.is((await describe(expired.token)).status, 200);
   t.is((await remove(`${base}/shares/${id}`)).status, 204);

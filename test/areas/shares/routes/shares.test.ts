@@ -266,6 +266,18 @@ test('A session of a share whose media cannot be served is 404', async (t) => {
   t.is((await verify(token)).status, 404);
 });
 
+test('Blanks around a password open the share, and are one attempt where the rest is wrong', async (t) => {
+  const { share, verify } = await given(t);
+  const { token } = await share();
+  for (const tried of [`${password} `, `\t${password}\u00a0`])
+    t.is((await verify(token, tried)).status, 200, tried);
+  for (let tried = 0; tried < 5; tried += 1) t.is((await verify(token, ` wrong ${tried} `)).status, 401);
+  t.is((await verify(token, password)).status, 429);
+  const exact = await share({ password: ' open sesame  ' });
+  t.is((await verify(exact.token, ' open sesame  ', from('198.51.100.2'))).status, 200);
+  t.is((await verify(exact.token, 'open sesame', from('198.51.100.2'))).status, 401);
+});
+
 test('After 5 wrong passwords one client must wait, and no other client', async (t) => {
   const { service, owner, shares, share, verify } = await given(t);
   const { id, token } = await share();

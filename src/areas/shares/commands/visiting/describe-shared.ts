@@ -5,6 +5,8 @@ import type { FindVisitedShare } from './find-visited-share.js';
 /** The facts that a visitor sees before the password. */
 export interface SharedPlace {
   readonly passwordRequired: boolean;
+  /** Whether opening it counts. */
+  readonly limitedUses: boolean;
   readonly project: { readonly name: string; readonly accentColor: string | null };
 }
 
@@ -26,7 +28,12 @@ export function makeDescribeShared({ findVisitedShare }: Found): DescribeShared 
     const found = await findVisitedShare(token, null);
     if (found === null) return shareNotFound();
     const { name, accent_color: accentColor } = found.shared.project;
-    return { passwordRequired: isProtected(found.share), project: { name, accentColor } };
+    const { share } = found;
+    return {
+      passwordRequired: isProtected(share),
+      limitedUses: share.max_uses !== null,
+      project: { name, accentColor },
+    };
   };
 }
 

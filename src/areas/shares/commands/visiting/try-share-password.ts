@@ -121,7 +121,9 @@ export function makeTrySharePassword({
       }
     },
     matchesNone: async (password) => {
-      await refuseWhenFull(() => sharePasswords.suspect.verifyNone(password));
+      await refuseWhenFull(async () => {
+        for (const form of formsOf(password)) await sharePasswords.suspect.verifyNone(form);
+      });
     },
   };
 
@@ -133,9 +135,13 @@ export function makeTrySharePassword({
     const scope = { kind: 'share', projectId: share.projectId, shareId } as const;
     const stored = await sealer.open(scope, 'password_hash', share.passwordHash);
     const passwords = passwordsFor(failuresBefore);
-    const { matches } =
-      stored === erased ? await passwords.verifyNone(password) : await passwords.verify(password, stored);
-    return matches ? true : null;
+    for (const form of formsOf(password)) {
+      const { matches } = await (stored === erased
+        ? passwords.verifyNone(form)
+        : passwords.verify(form, stored));
+      if (matches) return true;
+    }
+    return null;
   }
 
   function passwordsFor(failuresBefore: number): Passwords {
@@ -196,4 +202,10 @@ export function makeTrySharePassword({
       if (!(error instanceof Overloaded)) throw error;
     }
   }
+}
+
+/** People paste blanks with a password, so the form without them counts too. Both are one attempt. */
+function formsOf(password: string): readonly string[] {
+  const trimmed = password.trim();
+  return trimmed === '' || trimmed === password ? [password] : [password, trimmed];
 }

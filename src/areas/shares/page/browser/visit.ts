@@ -65,12 +65,20 @@ function visitShare(): void {
   async function startAfresh({ status, data, waitSeconds }: ShareReply): Promise<void> {
     if (status === 404) notices.showGone();
     else if (status !== 200) notices.showUnreached(waitSeconds, () => void start());
-    else if ((data as Introduction).password_required) form.show(null);
+    else await openIntroduced(data as Introduction);
+  }
+
+  async function openIntroduced(introduction: Introduction): Promise<void> {
+    if (introduction.password_required) form.show(null);
+    else if (introduction.limited_uses) notices.showCounted(() => void openWithoutPassword());
     else await openWithoutPassword();
   }
 
   async function openWithoutPassword(): Promise<void> {
+    notices.hide();
+    loading.hidden = false;
     const reply = await client.verify(null, key);
+    loading.hidden = true;
     if (reply.status === 200) open(reply);
     else if (reply.status === 404) leave();
     // The share has got a password meanwhile.

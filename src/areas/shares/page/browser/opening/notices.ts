@@ -8,6 +8,8 @@ export interface Notices {
   readonly showGone: () => void;
   /** Offers another attempt, after a time where the service asks for one. */
   readonly showUnreached: (waitSeconds: number, again: () => void) => void;
+  /** Asks for a click before a use is counted. */
+  readonly showCounted: (open: () => void) => void;
   readonly hide: () => void;
 }
 
@@ -23,6 +25,12 @@ export function makeNotices(given: { readonly words: ShareWords; readonly format
   let repeat: (() => void) | null = null;
   button.addEventListener('click', () => repeat?.());
 
+  function offer(label: string, work: (() => void) | null): void {
+    repeat = work;
+    button.textContent = label;
+    button.hidden = work === null;
+  }
+
   function show(title: string, explanation: string): void {
     heading.textContent = title;
     text.textContent = explanation;
@@ -32,18 +40,20 @@ export function makeNotices(given: { readonly words: ShareWords; readonly format
 
   return {
     showGone: () => {
-      repeat = null;
+      offer('', null);
       countdown.stop();
-      button.hidden = true;
       show(words.say('gone.heading'), words.say('gone.text'));
     },
     showUnreached: (waitSeconds, again) => {
-      repeat = again;
-      button.hidden = false;
+      offer(words.say('again'), again);
       const isBusy = waitSeconds > 0;
       show(words.say(isBusy ? 'wait.busy' : 'unreached.heading'), isBusy ? '' : words.say('unreached.text'));
       if (isBusy) countdown.start(waitSeconds);
       else countdown.stop();
+    },
+    showCounted: (open) => {
+      offer(words.say('ask.open'), open);
+      show(words.say('ask.heading'), words.say('ask.counted'));
     },
     hide: () => {
       countdown.stop();

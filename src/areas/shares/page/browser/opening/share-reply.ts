@@ -41,6 +41,8 @@ export interface Opening {
 /** The facts of a share before its password. */
 export interface Introduction {
   readonly password_required: boolean;
+  /** Opening it counts, so a person asks for it: scanners of mail load pages and run their scripts. */
+  readonly limited_uses: boolean;
   readonly project: { readonly name: string; readonly accent_color: string | null };
 }
 
