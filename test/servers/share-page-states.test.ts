@@ -393,6 +393,13 @@ const galleryStates: readonly PageState[] = [
     terms: { ...albumTerms, title: '第二摄制组，第 4 周' },
     shows: imageLoaded,
   },
+  {
+    name: '36-open-share-with-limited-uses',
+    visitor: phone,
+    assets: album,
+    terms: { ...albumTerms, maxUses: 1 },
+    shows: `return !document.getElementById('again').hidden`,
+  },
 ];
 
 if (missing !== null) {
@@ -419,6 +426,9 @@ if (missing !== null) {
     async (t) => {
       const { browser, judge } = await given(t);
       for (const state of galleryStates) await judge(state);
+      // The last page has counted no use, so its button has the only one
+      await browser.click('#again');
+      await browser.until(imageLoaded);
       // The visitor goes on to the next file, and chooses the last one
       await browser.click('#next');
       await browser.until(says('place-name', 'Portrait of the gorge'));
