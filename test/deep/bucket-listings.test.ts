@@ -134,8 +134,10 @@ async function importAll(given: Listing) {
   const importAssets = makeImportAssets({
     handler: partial({}),
     assets: partial({
-      withObject: (_: string, object: string) => Promise.resolve(added.includes(object) ? [projectId] : []),
-      findMany: () => Promise.resolve(new Map([[projectId, partial({})]])),
+      holding: (_: string, keys: readonly string[]) =>
+        Promise.resolve(
+          new Map(keys.filter((one) => added.includes(one)).map((one) => [one, 'already_an_asset'] as const)),
+        ),
       after: () => ({ revision: 0n, resource: partial({}) }),
     }),
     listObjects: makeListObjects({ http, now }),

@@ -33,7 +33,7 @@ export interface AssetReader {
   withObject(storageId: string, objectKey: string): Promise<readonly string[]>;
   /**
    * Returns which of the objects of a storage assets have, and which the service deletes. One call reads all of it.
-   * @param objectKeys at most 200
+   * @param objectKeys at most 600: three readings of each object of a page
    */
   holding(
     storageId: string,
