@@ -17,8 +17,7 @@ const rules: Readonly<Record<string, (text: string) => unknown>> = {
   'schemas.ProfileChange.properties.nickname.anyOf.0': (text) => checkName(text, 'nickname', 50),
   'schemas.Registration.properties.nickname.anyOf.0': (text) => text.trim() === '' || checkName(text),
   'schemas.PaymentResolutionRequest.properties.note': (text) => checkText(text, 'note', 1_000),
-  'schemas.AssetCreation.properties.object_key.anyOf.0': (text) =>
-    checkAssetFacts({ ...asset, object_key: text }, widestKeyRule),
+  'schemas.ObjectKey': (text) => checkAssetFacts({ ...asset, object_key: text }, widestKeyRule),
   'schemas.AssetCreation.properties.media_type': (text) =>
     checkAssetFacts({ ...asset, media_type: text }, widestKeyRule),
   'schemas.StorageBasePath': (text) => checkBasePath(text, 's3'),
