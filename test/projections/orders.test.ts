@@ -53,7 +53,7 @@ const report = (fact: PaymentFact, callback: string, minute = 0, transactionId =
 
 const fresh: OrderDocument = {
   ...(order as Omit<OrderDocument, 'facts'>),
-  facts: { is_pending: false, ends: [], transactions: [] },
+  facts: { is_pending: false, ends: [], is_withdrawn: false, attempts: [], transactions: [] },
   is_granted: false,
   status: 'created',
   refunded_amount: 0,
@@ -239,7 +239,14 @@ test('The view of a transaction shows since when a report waits, until it has an
     type: 'PaymentReported',
     data: {
       ...{ key, digest, is_ours: true, order_id, received_at },
-      notifications: [{ order_number: null, transaction_id: 't1', fact: { kind: 'pending' }, at: null }],
+      notifications: [
+        {
+          order_number: null,
+          transaction_id: 't1',
+          fact: { kind: 'paid', amount: 999, currency: 'USD' },
+          at: null,
+        },
+      ],
     },
   });
   const dismissed: TransactionEvent = {

@@ -59,6 +59,8 @@ export function factInWords(fact: PaymentFact): string {
       return 'a payment that the buyer approved';
     case 'nothing':
       return 'a fact that does not concern the service';
+    case 'unpaid':
+      return 'a payment that waits for the buyer';
     case 'pending':
     case 'failed':
     case 'expired':

@@ -37,11 +37,12 @@ function kindOf(fact: PaymentFact): PaymentEntry['kind'] {
     case 'dispute':
       return fact.status === 'open' ? 'disputed' : fact.status;
     case 'paid':
+      return fact.kind;
     case 'pending':
+    case 'unpaid':
     case 'failed':
     case 'expired':
     case 'canceled':
-      return fact.kind;
     case 'approved':
     case 'nothing':
     case 'unreadable':

@@ -29,6 +29,7 @@ export const errorStatus = {
   cursor_expired: 409,
   project_limit_reached: 409,
   payment_not_offered: 409,
+  payment_pending: 409,
   idempotency_key_reused: 409,
   document_too_large: 409,
   precondition_failed: 412,

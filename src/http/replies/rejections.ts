@@ -96,6 +96,7 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   node_not_found: 'not_found',
   order_not_found: 'not_found',
   order_not_open: 'conflict',
+  payment_pending: 'payment_pending',
   order_limit_reached: 'conflict',
   record_contradicts: 'conflict',
   refund_not_possible: 'conflict',

@@ -55,7 +55,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'revoke-asset-shares': ['AssetRemoved'],
   'revoke-late-shares': ['ShareCreated'],
   'forget-share-mails': ['ShareMailRequested', 'ShareMailed'],
-  'expire-orders': ['OrderPlaced'],
+  'expire-waiting-orders': ['OrderPlaced', 'PaymentPending'],
   'capture-approved-payments': ['PaymentApproved'],
   'apply-payment-reports': ['PaymentReported', 'PaymentReportResolved'],
   'fulfil-orders': ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],

@@ -41,7 +41,8 @@ export function problemOfFolds(seed: number, size: number, tally: Record<string,
   });
   const ledger = ledgerOf(
     priced.map(({ callback, transactionId, fact, at }) => {
-      return { transaction: transactionId ?? callback, fact, atMs: at.getTime() };
+      const isNamed = transactionId !== null;
+      return { transaction: transactionId ?? callback, isNamed, fact, atMs: at.getTime() };
     }),
     { price: order.amount, ends: [] },
   );

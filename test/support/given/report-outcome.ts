@@ -7,6 +7,11 @@ import {
 import { factName } from '../../../src/areas/payments/domain/payment-ids.js';
 import type { Disposition } from '../../../src/areas/payments/domain/payment.js';
 import { transactionAggregate } from '../../../src/areas/payments/domain/transaction/transaction.js';
+import {
+  type TransactionReport,
+  type TransactionState,
+  whyPending,
+} from '../../../src/areas/payments/domain/transaction/status.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 
 /** What has become of a report. `disposition`: null while it waits, or while its order has not learned it. */
@@ -28,7 +33,7 @@ export async function outcomeOfReport(
   if (isIgnored) return { disposition: 'ignored', orderId: null };
   const linked = state.link?.order_id ?? null;
   const orderId = report.order_id ?? linked;
-  if (orderId === null) return { disposition: null, orderId };
+  if (orderId === null) return unlinked(state, report);
   const { state: order } = await handler.load(orderAggregate, orderId);
   if (order.status === 'absent') throw new Error('the order of a report is gone');
   const ofReport = report.is_ours ? null : 'merchant';
@@ -40,6 +45,11 @@ export async function outcomeOfReport(
     }),
   );
   return { disposition: mainOf(outcomes), orderId };
+}
+
+/** What moves no money waits for no operator. */
+function unlinked(state: TransactionState, report: TransactionReport): ReportOutcome {
+  return { disposition: whyPending(state, report) === null ? 'ignored' : null, orderId: null };
 }
 
 function mainOf(outcomes: readonly FactOutcome[]): Disposition | null {

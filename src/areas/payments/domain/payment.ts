@@ -31,11 +31,14 @@ export const refundStatus = z.enum(['pending', 'succeeded', 'failed', 'reversed'
 export const paymentFact = z
   .discriminatedUnion('kind', [
     /**
+     * `pending`: the buyer has paid, and the platform decides. `unpaid`: the payment waits for the buyer to act.
      * `approved`: the buyer agreed to a payment, and the platform takes the money when the service asks for it.
      * `nothing`: a genuine report that does not concern the service.
      */
     z
-      .strictObject({ kind: z.enum(['pending', 'failed', 'expired', 'canceled', 'approved', 'nothing']) })
+      .strictObject({
+        kind: z.enum(['pending', 'unpaid', 'failed', 'expired', 'canceled', 'approved', 'nothing']),
+      })
       .meta({ id: 'PaymentFactOther' }),
     /**
      * `amount`: the price that the shop asked for. `charged`: the money that moved, where tax, shipping or a discount make

@@ -50,6 +50,7 @@ function complete({ order_number, transaction_id, fact }: PaymentNotification): 
     case 'dispute':
       return transaction_id === null ? unreadable('transaction id') : fact;
     case 'pending':
+    case 'unpaid':
     case 'failed':
     case 'expired':
     case 'canceled':

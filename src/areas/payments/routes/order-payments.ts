@@ -56,10 +56,10 @@ export function makeOrderPaymentRoutes({
       description:
         'Returns how the buyer pays. While that payment can be paid, each call returns it. A callback of the platform says ' +
         'that the order is paid. 409 `payment_not_offered`: the service has no credentials for this platform, and the order ' +
-        'is paid by its number.',
+        'is paid by its number. `payment_pending`: the buyer has paid, and the platform still decides.',
       request: { params: orderParams, query: noQuery, body: payRequest },
       replies: { 200: { description: 'How the buyer pays.', schema: orderPaymentWay } },
-      errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
+      errors: ['conflict', 'payment_not_offered', 'payment_pending', 'platform_unavailable'],
       check: ({ body }) => {
         checkReturnUrl(body.return_url);
       },

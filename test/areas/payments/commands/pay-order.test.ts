@@ -128,6 +128,31 @@ test('A refusal of the platform is a rejection that names its code', async (t) =
   await t.throwsAsync(pay(), { code: 'payment_refused', message: /\(amount_too_small\)/ });
 });
 
+test('While a payment that was made is under way, no other one is made, and the buyer reads which', async (t) => {
+  const { world, context, clock, pay } = await givenOrder();
+  const report = (kind: 'pending' | 'failed' | 'unpaid', minute: number) =>
+    world.handler.handle(
+      { aggregate: orderAggregate, id: orderId },
+      {
+        type: 'Report',
+        reports: [
+          {
+            ...({ callback: `standard-${kind}${minute}`, provider: 'standard', mismatch: null } as const),
+            ...{ transactionId: 't1', fact: { kind }, at: new Date(clock.now().getTime() + minute * 60_000) },
+          },
+        ],
+      },
+      context(),
+    );
+  await report('unpaid', 0);
+  await pay();
+  await report('pending', 1);
+  clock.advance(orderLifeMs + 7_200_000);
+  await t.throwsAsync(pay(), { code: 'payment_pending', message: /the payment t1 is under way at standard/ });
+  await report('failed', 2);
+  await t.throwsAsync(pay(), { code: 'order_not_open' });
+});
+
 test('Only the buyer pays, and only an order that waits for its payment', async (t) => {
   const { world, context, clock, pay, maker } = await givenOrder();
   const of = (input: { readonly userId: string; readonly orderId: string }) =>

@@ -110,13 +110,18 @@ test('A refund of a payment in another currency counts as the same share of the 
   });
 });
 
+test('What moves no money, of another account or order, changes nothing and waits for no operator', (t) => {
+  for (const kind of ['pending', 'unpaid', 'failed', 'expired', 'canceled'] as const)
+    for (const route of ['merchant', 'transaction_of_another_order'] as const)
+      t.deepEqual(eventsOf(report({ kind }, 'p', route)).slice(1), [], `${kind} ${route}`);
+});
+
 test('Only a payment is applied, and only one whose transaction pays no other order', (t) => {
   const others: readonly [PaymentFact, Route][] = [
     [refund(5, 'JPY'), 'ours'],
     [refund(5), 'merchant'],
     [{ kind: 'refunded-in-total', amount: 5, currency: 'USD' }, 'merchant'],
     [lost, 'merchant'],
-    [{ kind: 'failed' }, 'merchant'],
     [paid(999), 'transaction_of_another_order'],
   ];
   for (const [fact, route] of others) {

@@ -9,6 +9,7 @@ import {
   type OrderCommand,
   type OrderState,
   orderStatus,
+  type OrderStatus,
   outcomeIn,
   refundedAmount,
   type ReportedFact,
@@ -319,6 +320,50 @@ test('An unpaid order that ended in several ways is canceled by its buyer first,
   t.is(seen(after(reportOf({ kind: 'pending' }))).status, 'pending');
 });
 
+/** What platforms say of payments, by transaction and minute, and whether the order is expired; the status. */
+const pendings: readonly (readonly [string, readonly OrderCommand[], OrderStatus])[] = [
+  ['its own expiry', [reportOf({ kind: 'pending' }), { type: 'Expire', now: instantAt(36 * 60) }], 'pending'],
+  [
+    'the end of another payment',
+    [reportOf({ kind: 'pending' }), reportOf({ kind: 'canceled' }, 'standard-c2', 1, 't2')],
+    'pending',
+  ],
+  [
+    'an earlier end of it',
+    [reportOf({ kind: 'failed' }), reportOf({ kind: 'pending' }, 'standard-c2', 1)],
+    'pending',
+  ],
+  [
+    'no end at its time',
+    [reportOf({ kind: 'pending' }), reportOf({ kind: 'failed' }, 'standard-c2')],
+    'failed',
+  ],
+  [
+    'no later end',
+    [reportOf({ kind: 'pending' }), reportOf({ kind: 'expired' }, 'standard-c2', 1)],
+    'expired',
+  ],
+  ['no decision of the buyer', [reportOf({ kind: 'pending' }), { type: 'Cancel' }], 'canceled'],
+  [
+    'nothing where the buyer must act',
+    [reportOf({ kind: 'unpaid' }), reportOf({ kind: 'failed' }, 'standard-c2')],
+    'failed',
+  ],
+  [
+    'no expiry after 21 days',
+    [reportOf({ kind: 'pending' }), { type: 'Expire', now: instantAt(21 * 1_440) }],
+    'expired',
+  ],
+];
+for (const [title, commands, status] of pendings) {
+  test(`A pending payment outranks ${title}`, (t) => {
+    t.is(seen(after(...commands)).status, status);
+    if (commands.every(({ type }) => type === 'Report'))
+      t.is(seen(after(...commands.toReversed())).status, status);
+    t.like(seen(after(...commands, reportOf(paid, 'standard-c9', 50))), { status: 'paid', due: true });
+  });
+}
+
 test('A report on a payment of another transaction changes nothing of the order', (t) => {
   const elsewhere = (of: PaymentFact, name: string): OrderCommand => reportOf(of, name, 1, 't2');
   const others = [elsewhere(disputeOf('lost'), 'standard-c2'), elsewhere(totalOf(999), 'standard-c3')];
@@ -367,13 +412,13 @@ test('An order keeps a limited number of reports, and the next one needs a revie
   });
   t.is(seen(state).status, 'review');
   t.deepEqual(tell(news), [], 'once');
-  // and there is no room for the next report while that review is open, and never for one without a transaction
-  const next = reportOf({ kind: 'pending' }, 'standard-next');
+  // and there is no room for the next report while that review is open, and never for one that moves no money
+  const next = reportOf(decisionOf('lost'), 'standard-next');
   t.deepEqual(outcomesOf(next), ['full']);
   t.deepEqual(tell(next), []);
   tell({ type: 'ResolveReview', callback: 'standard-news', action: 'apply', note });
   t.like(seen(state), { status: 'partially_refunded', due: true });
-  const apart = reportOf({ kind: 'failed' }, 'standard-apart', 0, null);
+  const apart = reportOf({ kind: 'failed' }, 'standard-apart');
   t.deepEqual(outcomesOf(apart), ['full']);
   t.deepEqual(tell(apart), []);
   t.like(tell(next)[0], { data: { callback: 'standard-next', reason: 'too_many_reports' } });

@@ -11,6 +11,7 @@ import { sealedExample } from '../../../support/examples/sealed.js';
 import { given } from '../../../support/given/given.js';
 
 const at = '2026-01-02T03:04:05.000Z';
+const paid = { kind: 'paid', amount: 999, currency: 'USD' } as const;
 const note = { note: sealedExample('why'), note_of: null, note_digest: digest };
 
 type Reported = Extract<TransactionEvent, { type: 'PaymentReported' }>;
@@ -18,7 +19,7 @@ const reported = (key: string, order_id: string | null, more: Partial<Reported['
   type: 'PaymentReported',
   data: {
     ...{ key, digest, is_ours: true, order_id, received_at: at },
-    notifications: [{ order_number: null, transaction_id: 't1', fact: { kind: 'pending' }, at: null }],
+    notifications: [{ order_number: null, transaction_id: 't1', fact: paid, at: null }],
     ...more,
   },
 });

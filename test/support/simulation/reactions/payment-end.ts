@@ -5,8 +5,10 @@ import {
   transactionStreamId,
 } from '../../../../src/areas/payments/domain/payment-ids.js';
 import {
+  isOpen,
   orderAggregate,
   orderStatus,
+  paymentUnderWay,
   refundedAmount,
 } from '../../../../src/areas/payments/domain/order/order.js';
 import { whyPending } from '../../../../src/areas/payments/domain/transaction/status.js';
@@ -71,8 +73,10 @@ export async function readEnd(
     ...ended.flatMap((order) => order.problems),
     ...(await problemsOfGrants(handler, scene, expectation)),
   );
-  if (timePassed && ended.some(({ status }) => status === 'created' || status === 'pending')) {
-    problems.push('an order never expired');
+  for (const { id } of scene.orders) {
+    const { state } = await handler.load(orderAggregate, id);
+    const waits = state.status === 'placed' && isOpen(state) && paymentUnderWay(state) === null;
+    if (timePassed && waits) problems.push('an order never expired');
   }
   for (const message of scene.messages) {
     const id = callbackOf(message);

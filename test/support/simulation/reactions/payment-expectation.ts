@@ -110,6 +110,7 @@ export function expectedOf(
     if (named === 'dismissed' || changesNothing(notification)) return { kind: 'nothing' };
     if (notification.fact.kind === 'unreadable') return { kind: 'held', reason: 'unreadable' };
     const order = named ?? linked(stream);
+    if (order === undefined && isWithoutMoney(notification.fact)) return { kind: 'nothing' };
     if (order === undefined) {
       return { kind: 'held', reason: number === null ? 'unlinked_transaction' : 'unknown_order' };
     }
@@ -139,9 +140,9 @@ export function expectedOf(
     { name, stream, fact, atMs }: Notification,
     reason: Mismatch['reason'] | null,
   ): Outcome {
-    const entry = { transaction: stream ?? name, fact, atMs };
+    const entry = { transaction: stream ?? name, isNamed: stream !== null, fact, atMs };
     if (reason === null) entries.get(orderId)?.push(entry);
-    else mismatches.get(orderId)?.push({ name, reason, entry });
+    else if (!isWithoutMoney(fact)) mismatches.get(orderId)?.push({ name, reason, entry });
     return { kind: decisions.found.has(name) ? 'mismatch' : 'entry', orderId };
   }
 
@@ -187,6 +188,10 @@ function notificationsOf(
     stream: transaction === null ? null : transactionStreamId(provider, transaction),
     atMs: at === null ? receivedAt.getTime() : Date.parse(at),
   }));
+}
+
+function isWithoutMoney({ kind }: Told['fact']): boolean {
+  return ['pending', 'unpaid', 'failed', 'expired', 'canceled'].includes(kind);
 }
 
 function isPriced(fact: Told['fact'], { amount }: SceneOrder): boolean {

@@ -36,14 +36,17 @@ export function textAt(data: LogEvent['data'], field: string): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Checks that neither time nor the buyer ends an order that was paid or has ended. */
+/** Checks that neither time nor the buyer ends an order that was paid, or has ended and has no pending payment. */
 function endedTooLate(events: readonly LogEvent[]): readonly string[] {
-  const over = new Set<string>();
+  const [paid, ended, pending] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const { stream, type, data } of events) {
     const isEnd = type === 'OrderExpired' || type === 'OrderCanceled';
-    if (isEnd && over.has(stream)) return [`${type} of ${stream}, which was over`];
+    const isOver = paid.has(stream) || (ended.has(stream) && !pending.has(stream));
+    if (isEnd && isOver) return [`${type} of ${stream}, which was over`];
     const isApplied = type === 'ReviewResolved' && data['action'] === 'apply';
-    if (isEnd || isApplied || type === 'PaymentCaptured' || type === 'PaymentFailed') over.add(stream);
+    if (isApplied || type === 'PaymentCaptured') paid.add(stream);
+    if (isEnd || type === 'PaymentFailed') ended.add(stream);
+    if (type === 'PaymentPending' && data['is_unpaid'] !== true) pending.add(stream);
   }
   return [];
 }

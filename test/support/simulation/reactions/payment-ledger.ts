@@ -5,6 +5,8 @@ import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.
 export interface LedgerEntry {
   /** The stream of the transaction, because two platforms may name their payments alike. */
   readonly transaction: string;
+  /** Whether the platform named the transaction. Payments without a name are one. */
+  readonly isNamed: boolean;
   readonly fact: PaymentFact;
   readonly atMs: number;
 }
@@ -44,10 +46,24 @@ export function ledgerOf(
       if (paid.some(isDisputed)) return 'disputed';
       return paid.some((payment) => payment.refunded > 0) ? 'partially_refunded' : 'fulfilled';
     }
-    if (has('canceled') || ends.includes('canceled')) return 'canceled';
+    return ends.includes('canceled') ? 'canceled' : statusOfUnpaid();
+  }
+
+  function statusOfUnpaid(): OrderStatus {
+    if (isUnderWay()) return 'pending';
+    if (has('canceled')) return 'canceled';
     if (has('expired') || ends.includes('expired')) return 'expired';
     if (has('failed')) return 'failed';
-    return has('pending') ? 'pending' : 'created';
+    return has('pending') || has('unpaid') ? 'pending' : 'created';
+  }
+
+  /** Of one payment's pending and end, the later by the platform's time counts, and the end in a tie. */
+  function isUnderWay(): boolean {
+    return grouped(entries, ({ transaction, isNamed }) => (isNamed ? transaction : '')).some((of) => {
+      const latest = (...kinds: readonly PaymentFact['kind'][]): number =>
+        Math.max(...of.map(({ fact, atMs }) => (kinds.includes(fact.kind) ? atMs : -Infinity)));
+      return latest('pending') > latest('failed', 'expired', 'canceled');
+    });
   }
 }
 

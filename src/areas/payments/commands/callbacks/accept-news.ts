@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkoutAggregate, isPaymentMade } from '../../domain/checkout/checkout.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
-import { orderAggregate, outcomeIn, reportedFact } from '../../domain/order/order.js';
+import { orderAggregate, outcomeIn, paymentUnderWay, reportedFact } from '../../domain/order/order.js';
 import { approvalName, transactionStreamId } from '../../domain/payment-ids.js';
 import { movesMoney, type PaymentNotification, type PaymentProviderName } from '../../domain/payment.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
@@ -47,8 +47,12 @@ export function makeAcceptNews({
     // Of money without a transaction, and of what cannot be read, only the key says whether it came before.
     if (orderId === null || movesMoney(one.fact) || one.fact.kind === 'unreadable') return false;
     const { state } = await handler.load(orderAggregate, orderId);
-    const fact = reportedFact(one, new Date(0).toISOString(), { callback: '', provider, mismatch: null });
-    return state.status === 'placed' && outcomeIn(state, fact) === 'already_applied';
+    if (state.status === 'absent') return false;
+    // A reply has the time of the question, which only tells whether a payment that is under way has ended since.
+    const at = paymentUnderWay(state) === null ? null : one.at;
+    const of = { callback: `${provider}-reply`, provider, mismatch: null };
+    const fact = reportedFact({ ...one, at }, new Date(0).toISOString(), of);
+    return outcomeIn(state, fact) === 'already_applied';
 
     function isSame({ fact, order_number: number }: PaymentNotification): boolean {
       const order = parseOrderNumber(number ?? '');

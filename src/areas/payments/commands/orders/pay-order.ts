@@ -9,7 +9,7 @@ import {
 } from '../../domain/checkout/checkout.js';
 import { invalid } from '../../../../validation/invalid-request.js';
 import { orderNumber } from '../../domain/order/number.js';
-import { isOpen, orderAggregate, type PlacedOrder } from '../../domain/order/order.js';
+import { isOpen, orderAggregate, paymentUnderWay, type PlacedOrder } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { MadePayment, PaymentMaker, PaymentRequest } from '../../platforms/payment-maker.js';
@@ -40,8 +40,8 @@ export interface PaymentWayOfOrder {
 /**
  * Makes a payment for an order at its platform (docs/design.md#paying). While the buyer can pay it, every further call
  * returns the same payment. Its callback confirms it; this call changes nothing of the order.
- * @throws CommandRejected order_not_found, order_not_open, payment_not_offered, invalid_request, payment_refused,
- * platform_unavailable
+ * @throws CommandRejected order_not_found, order_not_open, payment_pending, payment_not_offered, invalid_request,
+ * payment_refused, platform_unavailable
  */
 export type PayOrder = (input: PayOrderInput, context: CommandContext) => Promise<PaymentWayOfOrder>;
 
@@ -121,6 +121,15 @@ export function makePayOrder(
     const { state: order } = await handler.load(orderAggregate, orderId);
     if (order.status === 'absent' || order.userId !== userId) {
       return rejectOrder('order_not_found', 'there is no such order');
+    }
+    const pending = paymentUnderWay(order);
+    if (pending !== null) {
+      const since = new Date(pending.pending_ms).toISOString();
+      const named = pending.transaction_id === null ? 'a payment' : `the payment ${pending.transaction_id}`;
+      return rejectOrder(
+        'payment_pending',
+        `${named} is under way at ${order.provider} since ${since}; wait for its end`,
+      );
     }
     if (!isOpen(order) || order.expiresAt <= now) {
       return rejectOrder('order_not_open', 'the order cannot be paid any more');

@@ -33,6 +33,7 @@ export function contradictionOf(
     case 'canceled':
     case 'expired':
     case 'pending':
+    case 'unpaid':
       return order.captures.length === 0
         ? null
         : 'the order has a payment, so its payment has not failed; record a refund of it where the money went back';

@@ -54,7 +54,13 @@ const schemas = {
     currency: currencyCode,
     expires_at: instant,
   }),
-  PaymentPending: z.strictObject({ ...callback, transaction_id: transactionId.nullable(), at }),
+  /** `is_unpaid`: the payment waits for the buyer, and not for the platform. */
+  PaymentPending: z.strictObject({
+    ...callback,
+    transaction_id: transactionId.nullable(),
+    is_unpaid: z.literal(true).exactOptional(),
+    at,
+  }),
   /** The amount and currency are the order's. `charged`: the money that moved, where it is another amount. */
   PaymentCaptured: z.strictObject({
     ...callback,

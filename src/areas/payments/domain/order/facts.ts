@@ -8,7 +8,21 @@ import type { Money, refundStatus } from '../payment.js';
 export type OrderFacts = {
   readonly is_pending: boolean;
   readonly ends: readonly OrderEnd[];
+  /** Whether the buyer canceled the order. */
+  readonly is_withdrawn: boolean;
+  readonly attempts: readonly PaymentAttempt[];
   readonly transactions: readonly TransactionFacts[];
+};
+
+/**
+ * A payment that was made, and the latest times of the platform at which it was pending and at which it ended; epoch ms.
+ * `id`: see `transactionKey`.
+ */
+export type PaymentAttempt = {
+  readonly id: string;
+  readonly transaction_id: string | null;
+  readonly pending_ms: number;
+  readonly ended_ms: number;
 };
 
 export type OrderEnd = 'failed' | 'expired' | 'canceled';
@@ -53,7 +67,10 @@ export type Dispute = {
   readonly money: Money | null;
 };
 
-export const noFacts: OrderFacts = { is_pending: false, ends: [], transactions: [] };
+export const noFacts: OrderFacts = {
+  ...{ is_pending: false, ends: [], is_withdrawn: false, attempts: [], transactions: [] },
+};
+const never = Number.MIN_SAFE_INTEGER;
 
 export function withPending(facts: OrderFacts): OrderFacts {
   return { ...facts, is_pending: true };
@@ -61,6 +78,34 @@ export function withPending(facts: OrderFacts): OrderFacts {
 
 export function withEnd(facts: OrderFacts, end: OrderEnd): OrderFacts {
   return facts.ends.includes(end) ? facts : { ...facts, ends: [...facts.ends, end] };
+}
+
+export function withAttempt(
+  facts: OrderFacts,
+  { id, transaction_id }: Pick<PaymentAttempt, 'id' | 'transaction_id'>,
+  { pending_ms = never, ended_ms = never }: Partial<PaymentAttempt>,
+): OrderFacts {
+  const fresh = { id, transaction_id, pending_ms, ended_ms };
+  const later = (known: PaymentAttempt): PaymentAttempt => ({
+    ...known,
+    pending_ms: Math.max(known.pending_ms, pending_ms),
+    ended_ms: Math.max(known.ended_ms, ended_ms),
+  });
+  return { ...facts, attempts: withEntry(facts.attempts, 'id', fresh, later) };
+}
+
+/** Returns the payments that the platform still decides on. The end wins where both have one time. */
+export function underWay({ attempts }: OrderFacts): readonly PaymentAttempt[] {
+  return attempts.filter(({ pending_ms, ended_ms }) => pending_ms > ended_ms);
+}
+
+/** Gives up on the payments that the platform has not decided. */
+export function withoutUnderWay(facts: OrderFacts): OrderFacts {
+  const attempts = facts.attempts.map((one) => ({
+    ...one,
+    ended_ms: Math.max(one.ended_ms, one.pending_ms),
+  }));
+  return { ...facts, attempts };
 }
 
 export function withCapture(facts: OrderFacts, transactionId: string, paid: Money): OrderFacts {

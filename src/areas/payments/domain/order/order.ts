@@ -1,18 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
-import type { PaymentProviderName, ResolutionNote, PaymentAction } from '../payment.js';
+import { movesMoney, type PaymentAction, type PaymentProviderName, type ResolutionNote } from '../payment.js';
 import { orderCodec, type OrderEvent, type OrderGrant, orderCategory } from './events.js';
 import { rejectOrder } from './rejections.js';
 import { eventsOf, mismatch, type ReportedFact } from './reported-fact.js';
 import { isApplicable, knownAs, type Mismatch } from './review.js';
 import { evolve, type OrderState, type PlacedOrder } from './state.js';
-import { isDue, isOpen, isUnpaid, orderStatus } from './status.js';
+import { isDue, isExpiring, isOpen, orderStatus } from './status.js';
 import { type GoneReason, unusedPayments } from './unused.js';
 
 export { reportedFact, type ReportedFact } from './reported-fact.js';
 export type { OrderState, PlacedOrder } from './state.js';
 export { type GoneReason, unusedPayments } from './unused.js';
-export { isDue, isOpen, isUnpaid, orderStatus, refundedAmount, type OrderStatus } from './status.js';
+export {
+  isDue,
+  isExpiring,
+  isOpen,
+  orderStatus,
+  paymentUnderWay,
+  pendingMsMax,
+  refundedAmount,
+  type OrderStatus,
+} from './status.js';
 
 export type OrderCommand =
   | {
@@ -66,7 +75,7 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
       if (!isOpen(order)) rejectOrder('order_not_open', 'the order cannot be canceled any more');
       return [{ type: 'OrderCanceled', data: {} }];
     case 'Expire':
-      return isUnpaid(order) && order.expiresAt <= command.now ? [{ type: 'OrderExpired', data: {} }] : [];
+      return isExpiring(order, command.now) ? [{ type: 'OrderExpired', data: {} }] : [];
     case 'MarkFulfilled':
       return isDue(order) && !order.is_granted ? [{ type: 'OrderFulfilled', data: {} }] : [];
     case 'MarkRevoked':
@@ -156,14 +165,15 @@ function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonl
 
 /**
  * Beyond `reportsMax`: the first further report becomes a mismatch for review. While one waits, there is no room for
- * others. There is never room for a report without a transaction, which moves no money.
+ * others. There is never room for a report that moves no money.
  */
 function unlessFull(order: PlacedOrder, reported: ReportedFact, events: readonly OrderEvent[]): Effect {
   if (events.length === 0 || order.seen.size < reportsMax) return events;
+  if (!movesMoney(reported.fact)) return 'full';
   const { provider } = reported;
   const excess = unlessSeen(order, mismatch(reported, { reason: 'too_many_reports', provider }, order));
   if (excess.length === 0) return [];
-  return order.mismatches.length > 0 || reported.transactionId === null ? 'full' : excess;
+  return order.mismatches.length > 0 ? 'full' : excess;
 }
 
 /** A repeated decision appends nothing. A different later one is rejected. */

@@ -4,6 +4,8 @@ export type OrderRejection =
   | 'order_not_found'
   /** The order was paid or canceled, or has expired. */
   | 'order_not_open'
+  /** The buyer has paid, and the platform still decides. */
+  | 'payment_pending'
   | 'order_limit_reached'
   /** The plan does not exist, or has no price in this currency. */
   /** No mismatch of this name waits for a decision. */

@@ -1,4 +1,9 @@
-import type { PaymentFact, PaymentNotification, PaymentProviderName } from '../payment.js';
+import {
+  movesMoney,
+  type PaymentFact,
+  type PaymentNotification,
+  type PaymentProviderName,
+} from '../payment.js';
 import type { OrderEvent } from './events.js';
 import { isCharged, isCovered, type Mismatch, transactionKey } from './review.js';
 import type { PlacedOrder } from './state.js';
@@ -33,6 +38,8 @@ export function eventsOf(reported: ReportedFact, order: PlacedOrder): readonly O
   const { provider } = reported;
   const reason = reported.mismatch ?? (provider === order.provider ? null : 'merchant');
   if (reason === null) return report(reported, provider, order);
+  // Of a payment of another account or order, only money is an operator's business.
+  if (!movesMoney(reported.fact)) return [];
   return reportMismatch({ report: reported, provider, reason }, order);
 }
 
@@ -49,7 +56,10 @@ function report(
     case 'unreadable':
       return [];
     case 'pending':
-      return [{ type: 'PaymentPending', data: { callback, transaction_id: transactionId, at } }];
+    case 'unpaid': {
+      const unpaid = fact.kind === 'unpaid' ? { is_unpaid: true as const } : {};
+      return [{ type: 'PaymentPending', data: { callback, transaction_id: transactionId, ...unpaid, at } }];
+    }
     case 'failed':
     case 'expired':
     case 'canceled':

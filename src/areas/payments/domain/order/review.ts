@@ -139,6 +139,7 @@ function withMoneyFact(facts: OrderFacts, transaction: string, { fact, at }: Mis
       });
     case 'paid':
     case 'pending':
+    case 'unpaid':
     case 'failed':
     case 'expired':
     case 'canceled':

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type OrderEvent, platformOf } from './events.js';
 import {
+  type PaymentAttempt,
   hasDispute,
   isCaptured,
   isGivenBack,
@@ -10,12 +11,15 @@ import {
   hasValidCapture,
   refundedOf,
   takenOf,
+  underWay,
+  withAttempt,
   withCapture,
   withDispute,
   withEnd,
   withPending,
   withRefund,
   withRefundedInTotal,
+  withoutUnderWay,
 } from './facts.js';
 import {
   afterDecision,
@@ -70,16 +74,21 @@ export function applyEvent(
 ): Partial<OrderFields> {
   const { facts } = order;
   switch (event.type) {
-    case 'PaymentPending':
-      return { facts: withPending(facts) };
+    case 'PaymentPending': {
+      if (event.data.is_unpaid === true) return { facts: withPending(facts) };
+      const pending_ms = Date.parse(event.data.at);
+      return { facts: withAttempt(withPending(facts), attemptOf(event), { pending_ms }) };
+    }
     case 'PaymentCaptured':
       return afterCapture(order, event);
-    case 'PaymentFailed':
-      return { facts: withEnd(facts, event.data.reason) };
+    case 'PaymentFailed': {
+      const ended_ms = Date.parse(event.data.at);
+      return { facts: withAttempt(withEnd(facts, event.data.reason), attemptOf(event), { ended_ms }) };
+    }
     case 'OrderExpired':
-      return { facts: withEnd(facts, 'expired') };
+      return { facts: withEnd(withoutUnderWay(facts), 'expired') };
     case 'OrderCanceled':
-      return { facts: withEnd(facts, 'canceled') };
+      return { facts: { ...withEnd(facts, 'canceled'), is_withdrawn: true } };
     case 'RefundReported': {
       const { refund, amount, currency, at } = event.data;
       const figure = { amount, currency, at_ms: Date.parse(at) };
@@ -144,6 +153,13 @@ function afterReview(
   return { ...after, captures: withCaptureEntry(order, capture) };
 }
 
+/** A payment without a transaction is one payment of its platform. */
+function attemptOf({
+  data: { callback, transaction_id },
+}: Extract<OrderEvent, { type: 'PaymentPending' | 'PaymentFailed' }>) {
+  return { id: transactionKey(platformOf(callback), '', transaction_id), transaction_id };
+}
+
 /** Returns the key of the transaction that the event is about. */
 function transactionOf({
   data: { callback, transaction_id: transactionId },
@@ -182,9 +198,25 @@ export function isDue({ facts }: OrderFields): boolean {
   return facts.transactions.some(hasValidCapture);
 }
 
-/** Returns whether the order has neither a capture nor an end. Mismatches do not count. */
-export function isUnpaid({ facts }: OrderFields): boolean {
-  return facts.ends.length === 0 && capturedLedgers({ facts }).length === 0;
+/** A platform decides on a payment within days. The bound is for those whose decision is lost. */
+export const pendingMsMax = 21 * 86_400_000;
+
+/** Returns the payment that outranks every end but the buyer's own: it was made, and the platform decides; or null. */
+export function paymentUnderWay({ facts }: OrderFields): PaymentAttempt | null {
+  if (facts.is_withdrawn || capturedLedgers({ facts }).length > 0) return null;
+  return underWay(facts)[0] ?? null;
+}
+
+/**
+ * Returns whether the order expires: it has no capture, its time is over, and it has either no end, or a payment that the
+ * platform has not decided for `pendingMsMax`. Mismatches do not count.
+ */
+export function isExpiring(order: OrderFields & { readonly expiresAt: Date }, now: Date): boolean {
+  const { facts, expiresAt } = order;
+  const pending = underWay(facts);
+  const isOver = pending.every(({ pending_ms }) => pending_ms + pendingMsMax <= now.getTime());
+  const isUnpaid = capturedLedgers(order).length === 0 && (facts.ends.length === 0 || pending.length > 0);
+  return isUnpaid && isOver && expiresAt <= now;
 }
 
 /** Returns whether the order waits for a payment. */
@@ -202,6 +234,7 @@ export function orderStatus(order: OrderFields): OrderStatus {
   const { facts, mismatches } = order;
   if (mismatches.length > 0) return 'review';
   if (capturedLedgers(order).length > 0) return statusOfPaid(order);
+  if (paymentUnderWay(order) !== null) return 'pending';
   for (const end of ['canceled', 'expired', 'failed'] as const) if (facts.ends.includes(end)) return end;
   return facts.is_pending ? 'pending' : 'created';
 }

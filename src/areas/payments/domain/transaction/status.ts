@@ -1,4 +1,4 @@
-import type { HoldReason } from '../payment.js';
+import { type HoldReason, movesMoney } from '../payment.js';
 import type { PaymentReport, ReportResolution, TransactionEvent } from './events.js';
 
 /** A report in its stream. A type alias, because documents contain it. */
@@ -41,14 +41,15 @@ export function applicableAt({ link, reports }: TransactionState, revision: numb
   return { orderId, isOther: orderId !== link?.order_id, reports: found };
 }
 
-/** Returns why a report is pending: it waits for its order or for an operator. Null: it is not. */
+/** Returns why a report is pending: it waits for its order or for an operator. Null: it is not, or it moves no money. */
 export function whyPending(
   { link }: Pick<TransactionState, 'link'>,
   report: TransactionReport,
 ): HoldReason | null {
-  if (report.decision !== null || report.is_forwarded === true || report.notifications.length === 0)
-    return null;
+  if (report.decision !== null || report.is_forwarded === true) return null;
   if (isUnreadable(report)) return 'unreadable';
+  // What moves no money waits for a link alone, and for no operator.
+  if (!report.notifications.some(({ fact }) => movesMoney(fact))) return null;
   if (report.held !== null) return report.held;
   if (link !== null) return null;
   const isNamed = report.notifications.some(({ order_number: number }) => number !== null);

@@ -161,7 +161,7 @@ function readTrade(signed: Signed): readonly PaymentNotification[] {
     refunded.amount > 0 ? one({ kind: 'refunded-in-total', ...refunded }, 'gmt_refund') : [];
   switch (signed('trade_status') ?? '') {
     case 'WAIT_BUYER_PAY':
-      return one({ kind: 'pending' }, 'gmt_create');
+      return one({ kind: 'unpaid' }, 'gmt_create');
     case 'TRADE_SUCCESS':
     case 'TRADE_FINISHED':
       return [...one(paid(signed), 'gmt_payment'), ...refund];

@@ -98,15 +98,23 @@ function factOfSession(type: string, session: unknown): PaymentFact {
 
 function completed(session: unknown): PaymentFact {
   switch (at(session, 'payment_status')) {
-    case 'paid':
     case 'no_payment_required':
+      return paysNothing(session) ? nothing : paidSession(session);
+    case 'paid':
       return paidSession(session);
-    // With a delayed method, the session completes before the money arrives.
+    // With a delayed method, the session completes before the money arrives, and a voucher waits for the buyer. The
+    // intent reports a payment that was made (`payment_intent.processing`).
     case 'unpaid':
-      return { kind: 'pending' };
+      return { kind: 'unpaid' };
     default:
       return unreadable('data.object.payment_status');
   }
+}
+
+/** A set-up, a trial, or a session without a price. A discount of the whole price pays an order. */
+function paysNothing(session: unknown): boolean {
+  const isPayment = (at(session, 'mode') ?? 'payment') === 'payment';
+  return !isPayment || [0, null, undefined].includes(at(session, 'amount_subtotal') as number);
 }
 
 /**

@@ -54,7 +54,7 @@ const nowhere: readonly Told[] = [{ order_number: null, transaction_id: null, fa
 export const alipayMessages: readonly PaymentMessage[] = [
   notification('paid', {}, [paid(6900, 'CNY')]),
   notification('paid, with a refund of nothing', { refund_fee: '0.00' }, [paid(6900, 'CNY')]),
-  notification('a buyer is awaited', { trade_status: 'WAIT_BUYER_PAY' }, [{ kind: 'pending' }]),
+  notification('a buyer is awaited', { trade_status: 'WAIT_BUYER_PAY' }, [{ kind: 'unpaid' }]),
   notification('finished', { trade_status: 'TRADE_FINISHED' }, [paid(6900, 'CNY')]),
   notification('closed', { trade_status: 'TRADE_CLOSED', gmt_close: '2026-01-02 11:03:59' }, [
     { kind: 'expired' },

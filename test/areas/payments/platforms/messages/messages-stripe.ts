@@ -106,13 +106,13 @@ export const stripeMessages: readonly PaymentMessage[] = [
   event(
     'checkout.session.completed',
     { ...session, payment_status: 'unpaid' },
-    tells({ kind: 'pending' }, order, intent),
+    tells({ kind: 'unpaid' }, order, intent),
     { title: 'a session is completed by a delayed method' },
   ),
   event(
     'checkout.session.completed',
     { ...session, payment_status: 'no_payment_required', payment_intent: null, amount_total: 0 },
-    tells(paid(0, 'USD'), order, session.id),
+    tells(nothing, order, null),
     { title: 'a session costs nothing' },
   ),
   event(

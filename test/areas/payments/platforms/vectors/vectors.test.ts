@@ -12,9 +12,9 @@ import { everyByteChanged, makeJudge, makeMutants } from '../messages/callback-m
 
 /** SHA-256 of the digests of all genuine callbacks, one after the other, as events hold them. */
 const digestsOf: Readonly<Record<PaymentProviderName, string>> = {
-  stripe: 'ad1338ea54c02f66bec3f3c7c66830bdb30042f96fa0390247a811e624af667a',
+  stripe: '0f1d520ab9d05cbba1ce3108aa5e5c4cbc16b565d6f085ee9eb6990fa44bf1f9',
   wechatpay: '958a9e1b87c928ff7f8336f6fd60342d461f368b11be29818a0a8fe6f032ef0e',
-  alipay: 'c4c2522a073518f4e5f5cd5abeb6b25600493c949d476184d81959fb06018fe0',
+  alipay: 'd6e51823047c86faa0584ebc1415e47108c1b98e742c88e02617a8e761f2173a',
   paypal: '3f8f86c68337fb125e3da87957f9e9cdc06914fe56f67caa4dec211493bb1b07',
   standard: '37062e6cc70c896f61d4c983265fcbfc33557e4afbcbb0c81465ffa12f149d99',
   epay: '07b6059ede13d5cca26ad1517b8ae6f6b5f1ecc4d6a76ed93a47a7bc43a43752',
