@@ -25,8 +25,9 @@ import type { KeyRings } from '../keys/rings/key-rings.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/rings/key-rotation.js';
 import { inBlocks } from '../keys/sealing/random-bytes.js';
 import { makeAddressChangeCodes, makeLoginCodes, makeVerificationCodes } from '../keys/codes/login-codes.js';
+import { makeDeviceTokens } from '../keys/codes/device-tokens.js';
 import { makePasskeyChallenges } from '../keys/codes/passkey-challenges.js';
-import { makeAddressRevertCodes } from '../keys/codes/revert-codes.js';
+import { makeAddressRevertCodes, makeStrongLoginCodes } from '../keys/codes/strong-codes.js';
 import { makeRefreshTokens } from '../keys/codes/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealing/sealer.js';
 import { makePlaylistTokens } from '../keys/codes/playlist-tokens.js';
@@ -38,9 +39,8 @@ import { guessing } from '../security/guessing/guessing.js';
 import { makeHashPool, type MeasuredHashPool } from '../security/passwords/hash-pool.js';
 import { limitsFrom } from '../security/rates/limits.js';
 import { makeCheckPassword } from '../security/passwords/password-rules.js';
-import { makePasswords } from '../security/passwords/passwords.js';
+import { makePasswords, sharePasswordScrypt } from '../security/passwords/passwords.js';
 import type { ThreadPriority } from '../security/passwords/thread-priority.js';
-import { makeSharePasswords } from '../security/passwords/share-passwords.js';
 import type { ScryptParameters } from '../security/passwords/scrypt.js';
 import { makeCommands, type Commands } from '../areas/commands.js';
 import { openAgentSecrets } from './opening/agent-secrets.js';
@@ -190,10 +190,11 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       ...scryptParameters,
     });
     const sharePool = makeHashPool({ ...guessing.sharePassword.pool, nice: config.hashingNice });
-    const sharePasswords = makeSharePasswords({
+    const sharePasswords = makePasswords({
       peppers: keyRings.pepper,
       pool: sharePool,
       randomBytes,
+      parameters: sharePasswordScrypt,
       ...scryptParameters,
     });
     const onFailure = (what: string, error: unknown): void => {
@@ -218,7 +219,9 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       playlistTokens: makePlaylistTokens(keyRings.refresh),
       accessTokens,
       refreshTokens,
+      deviceTokens: makeDeviceTokens(keyRings.refresh),
       loginCodes: makeLoginCodes(keyRings.code),
+      strongLoginCodes: makeStrongLoginCodes(keyRings.code),
       addressChangeCodes: makeAddressChangeCodes(keyRings.code),
       verificationCodes: makeVerificationCodes(keyRings.code),
       passkeyChallenges: makePasskeyChallenges(keyRings.code, inBlocks(randomBytes)),

@@ -14,8 +14,13 @@ export const tokens = z
   })
   .meta({ id: 'Tokens' });
 
-/** `data` of a sign-in (docs/design.md#accounts). */
-export const signedIn = z.strictObject({ user: userResource, tokens }).meta({ id: 'SignedIn' });
+/** Makes later sign-ins from the client those of a known device. */
+export const deviceToken = z.string().meta({ description: 'For later sign-ins.' });
+
+/** `data` of a sign-in (docs/design.md#accounts). `device_token`: null while it needs a second factor. */
+export const signedIn = z
+  .strictObject({ user: userResource, tokens, device_token: deviceToken.nullable() })
+  .meta({ id: 'SignedIn' });
 
 const { id, ...ofSession } = sessionResource.shape;
 

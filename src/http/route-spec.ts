@@ -8,6 +8,7 @@ import type { HttpError } from './replies/http-error.js';
 import type { RouteLimit } from './access/limits.js';
 import type { Reply, ReplySpecs } from './replies/reply.js';
 import type { GuardedAction } from '../areas/accounts/domain/guard.js';
+import type { KnownDevice } from '../security/guessing/guard.js';
 
 /** Schemas of routes without parameters in the path, without parameters in the query, or without a body. */
 export const noParams = z.object({});
@@ -26,6 +27,8 @@ export interface RouteRequest<Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly client: string;
+  /** See `RouteSpec.deviceOf`. */
+  readonly device: KnownDevice | null;
   /** `User-Agent`, printable and cut to 256 characters; null if the client sends none. */
   readonly userAgent: string | null;
   /** The field as the client sends it. */
@@ -101,6 +104,13 @@ export interface RouteSpec<
     made: MadeBefore,
     request: Pick<RouteRequest<Params, Query, Body>, 'params' | 'body'> & Grants[Kind],
   ): boolean | Promise<boolean>;
+  /**
+   * Returns the device of the client, if the account or the share knows it; null: not. Limits per client and the guards of
+   * passwords and codes have a part for it. It runs for well-formed requests, before the limits.
+   */
+  deviceOf?(
+    request: Pick<RouteRequest<Params, Query, Body>, 'params' | 'body'> & Grants[Kind],
+  ): Promise<KnownDevice | null>;
   /** One or several limits. If one of several refuses, none is charged. */
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
   /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */

@@ -13,12 +13,13 @@ import type { HttpState, Shell } from './server/shell.js';
 /** A route without its type parameters: the data for the OpenAPI document, and the middleware that serves it. */
 export type Route = Omit<
   RouteSpec<AccessKind, PathParams, unknown, unknown, ReplySpecs>,
-  'handler' | 'check' | 'request' | 'access' | 'errors' | 'guards' | 'isGone'
+  'handler' | 'check' | 'request' | 'access' | 'errors' | 'guards' | 'isGone' | 'deviceOf'
 > & {
   readonly errors: readonly ErrorCode[];
   readonly access: Policy;
   readonly guards?: ((request: never) => GuardedAction | null) | undefined;
   readonly isGone?: ((made: never, request: never) => boolean | Promise<boolean>) | undefined;
+  readonly deviceOf?: ((request: never) => Promise<unknown>) | undefined;
   readonly request: { readonly params: z.ZodType; readonly query: z.ZodType; readonly body: z.ZodType };
   /** For routes that accept any bytes: see `defineRawRoute`. `errorCodes` are those of the callers' protocols. */
   readonly raw?: { readonly errorCodes: readonly string[] };

@@ -4,6 +4,11 @@ import { Overloaded } from './overloaded.js';
 export interface Background {
   /** @param what names the work in the report of its failure @throws Overloaded when too much work runs */
   start(what: string, work: () => Promise<void>): void;
+  /**
+   * Starts work that a later attempt repeats if it is lost: not while work with this key runs, and not when too much runs.
+   * @param key unique in the process
+   */
+  startOnce(key: string, what: string, work: () => Promise<void>): void;
   /** Resolves when all started work has ended. */
   settled(): Promise<void>;
 }
@@ -17,15 +22,22 @@ export function makeBackground({
   readonly onFailure: (what: string, error: unknown) => void;
 }): Background {
   const running = new Set<Promise<void>>();
+  const keys = new Set<string>();
+  const start = (what: string, work: () => Promise<void>): void => {
+    if (running.size >= max) throw new Overloaded('too much work runs in the background');
+    const task: Promise<void> = work()
+      .catch((error: unknown) => {
+        onFailure(what, error);
+      })
+      .finally(() => running.delete(task));
+    running.add(task);
+  };
   return {
-    start: (what, work) => {
-      if (running.size >= max) throw new Overloaded('too much work runs in the background');
-      const task: Promise<void> = work()
-        .catch((error: unknown) => {
-          onFailure(what, error);
-        })
-        .finally(() => running.delete(task));
-      running.add(task);
+    start,
+    startOnce: (key, what, work) => {
+      if (keys.has(key) || running.size >= max) return;
+      keys.add(key);
+      start(what, () => work().finally(() => keys.delete(key)));
     },
     settled: async () => {
       while (running.size > 0) await Promise.all(running);

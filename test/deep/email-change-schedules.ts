@@ -42,7 +42,7 @@ import type { Sealer } from '../../src/keys/sealing/sealer.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
 import type { Digests } from '../../src/keys/sealing/digests.js';
 import type { MailedCodes } from '../../src/keys/codes/login-codes.js';
-import { everyNetworkKnown } from '../support/fakes/unguarded.js';
+import { noKnownDevices } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -96,7 +96,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       verificationIssues: partial({}),
       mailConfigured: false,
       users: makeUserReader({ views: noViews, sealer, usedBytes: () => Promise.resolve(0) }),
-      networks: everyNetworkKnown,
+      knownDevices: noKnownDevices,
       projectPlaces: { noteNew: () => undefined },
       startSession: makeStartSession({
         ...deps,
@@ -108,7 +108,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     requestEmailChange: makeRequestEmailChange({ ...deps, mailConfigured: true }),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
     revertEmailChange: makeRevertEmailChange({
-      ...{ ...deps, networks: everyNetworkKnown },
+      ...{ ...deps, knownDevices: noKnownDevices },
       endGivenAccess: () => Promise.resolve(),
     }),
     reactions: [

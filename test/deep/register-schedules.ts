@@ -29,7 +29,7 @@ import {
 } from './register-simulation.js';
 import { partial } from '../support/fakes/partial.js';
 import type { Sealer } from '../../src/keys/sealing/sealer.js';
-import { everyNetworkKnown } from '../support/fakes/unguarded.js';
+import { noKnownDevices } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -68,7 +68,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     checkPassword: () => null,
     verificationIssues: partial({}),
     mailConfigured: false,
-    networks: everyNetworkKnown,
+    knownDevices: noKnownDevices,
     projectPlaces: { noteNew: () => undefined },
     users,
     startSession: makeStartSession({

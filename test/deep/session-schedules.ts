@@ -141,7 +141,7 @@ export async function runSchedule(
         // The gate authenticates before this command.
         await process.authenticate(sessionId);
         const factor = { code: '000000' };
-        const tokens = await process.passSecondFactor({ userId, sessionId, clientIp, factor }, context);
+        const { tokens } = await process.passSecondFactor({ userId, sessionId, clientIp, factor }, context);
         return tokens.refresh_token;
       }
       case 'login':

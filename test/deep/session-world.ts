@@ -18,7 +18,6 @@ import { makeStartSession } from '../../src/areas/accounts/commands/sessions/sta
 import { makeAuthenticator } from '../../src/http/access/authenticate.js';
 import { makeKeyring } from '../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/codes/refresh-tokens.js';
-import type { GuardedTries } from '../../src/security/guessing/guarded-tries.js';
 import { makeAccessReader } from '../../projections/projects/access-reader.js';
 import { makeSessionReader } from '../../projections/accounts/sessions/reader.js';
 import { assetsProjection } from '../../projections/assets/assets/projection.js';
@@ -36,7 +35,7 @@ import type { Sealer } from '../../src/keys/sealing/sealer.js';
 import type { Digests } from '../../src/keys/sealing/digests.js';
 import type { MailedCodes } from '../../src/keys/codes/login-codes.js';
 import type { AccessTokens } from '../../src/security/tokens/access-tokens.js';
-import { everyNetworkKnown, unboundedTries } from '../support/fakes/unguarded.js';
+import { noKnownDevices, unguarded } from '../support/fakes/unguarded.js';
 
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
@@ -72,12 +71,6 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     verifyNone: () => Promise.resolve({ matches: false, needsRehash: false }),
     requireRoom: () => undefined,
   };
-  const tries: GuardedTries = {
-    run: async (_of, check) => {
-      const value = await check(0);
-      return value === null ? { outcome: 'failed' } : { outcome: 'passed', value };
-    },
-  };
   const accessTokens = partial<AccessTokens>({
     sign: () => Promise.resolve({ token: '', expiresAt: new Date(0), expiresInSeconds: 600 }),
   });
@@ -98,8 +91,8 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     const digests = partial<Digests>({ ip: () => digest, email: () => digest });
     const onUncheckable = (): void => undefined;
     const deps = {
-      ...{ handler, sealer, digests, passwords, tries, accessTokens, refreshTokens, onUncheckable },
-      ...{ networks: everyNetworkKnown, passwordTries: unboundedTries },
+      ...{ handler, sealer, digests, passwords, accessTokens, refreshTokens, onUncheckable },
+      ...{ knownDevices: noKnownDevices, passwordGuard: unguarded },
     };
     const startSession = makeStartSession(deps);
     const loginCodes = partial<MailedCodes>({ active: () => 'c1', matches: (_of, typed) => typed === code });
@@ -113,7 +106,12 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
       }),
       loginByEmailCode: makeLoginByEmailCode({
         ...{ ...deps, ...readers, clock, startSession },
-        tryLoginCode: makeTryLoginCode({ handler, loginCodes, codeTries: unboundedTries }),
+        tryLoginCode: makeTryLoginCode({
+          handler,
+          loginCodes,
+          strongLoginCodes: loginCodes,
+          mailedCodeGuard: unguarded,
+        }),
         endGivenAccess: () => Promise.resolve(),
       }),
       refresh: makeRefresh(deps),

@@ -44,8 +44,7 @@ export const shareWords: Phrases<ShareEvent> = {
       ? `removed the password of share ${id}`
       : `changed the password of share ${id} (sealed hash)`,
   ShareUsed: ({ access_id }, id) => `used share ${id} once (access ${access_id})`,
-  ShareVerificationThrottled: ({ failures }, id) =>
-    `entered ${failures} wrong passwords at share ${id}, which answers more slowly`,
+  ShareVerificationThrottled: ({ failures }, id) => `entered ${failures} wrong passwords at share ${id}`,
   ShareGuessingLimitReached: (_, id) => `reached the limit of wrong passwords at share ${id}`,
   ShareRevoked: (_, id) => `revoked share ${id}`,
 };

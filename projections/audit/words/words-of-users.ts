@@ -1,7 +1,11 @@
 import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
 import { listInWords, outcomeInWords, type Phrases, sourceInWords } from './phrases.js';
 
-const secrets = { password: 'the password', mailed_code: 'a mailed code' } as const;
+const secrets = {
+  password: 'the password',
+  mailed_code: 'a mailed code',
+  totp: 'a code of the app',
+} as const;
 
 /** The events of a user. */
 export const userWords: Phrases<UserEvent> = {

@@ -1,5 +1,6 @@
 import type { UserReader } from '../../../projections/accounts/users/reader.js';
 import type { SessionReader } from '../../../projections/accounts/sessions/reader.js';
+import type { DeviceTokens } from '../../keys/codes/device-tokens.js';
 import type { MailedCodes } from '../../keys/codes/login-codes.js';
 import type { PasskeyChallenges } from '../../keys/codes/passkey-challenges.js';
 import type { RefreshTokens } from '../../keys/codes/refresh-tokens.js';
@@ -18,7 +19,9 @@ export interface AccountDeps extends SharedDeps {
   readonly checkPassword: CheckPassword;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
+  readonly deviceTokens: DeviceTokens;
   readonly loginCodes: MailedCodes;
+  readonly strongLoginCodes: MailedCodes;
   readonly addressChangeCodes: MailedCodes;
   readonly verificationCodes: MailedCodes;
   readonly passkeyChallenges: PasskeyChallenges;

@@ -1,7 +1,7 @@
 import type { ShareReader } from '../../../projections/shares/shares/reader.js';
 import type { ShareAccessReader } from '../../../projections/shares/share-accesses/reader.js';
 import type { ShareSessions } from '../../keys/codes/share-sessions.js';
-import type { SharePasswords } from '../../security/passwords/share-passwords.js';
+import type { Passwords } from '../../security/passwords/passwords.js';
 import type { RateLimit } from '../../security/rates/gcra.js';
 import type { LimitName } from '../../security/rates/limits.js';
 import type { AssetDeps } from '../assets/deps.js';
@@ -10,7 +10,8 @@ import type { AssetDeps } from '../assets/deps.js';
 export interface ShareDeps extends AssetDeps {
   readonly shares: ShareReader;
   readonly shareAccesses: ShareAccessReader;
-  readonly sharePasswords: SharePasswords;
+  /** In a pool apart from the accounts': a flood of visitors delays no sign-in. */
+  readonly sharePasswords: Passwords;
   readonly shareSessions: ShareSessions;
   readonly shareMailLimits: Readonly<Record<Extract<LimitName, `share_mail_${string}`>, RateLimit>>;
 }

@@ -8,7 +8,7 @@ import {
   makeLoginCodes,
   makeVerificationCodes,
 } from '../../keys/codes/login-codes.js';
-import { makeAddressRevertCodes } from '../../keys/codes/revert-codes.js';
+import { makeAddressRevertCodes, makeStrongLoginCodes } from '../../keys/codes/strong-codes.js';
 import { makeMailAddressChanges } from '../../areas/accounts/commands/address/mail-address-change-reaction.js';
 import { makeMailEmailVerifications } from '../../areas/accounts/commands/address/mail-email-verification-reaction.js';
 import { makeMailInvitations } from '../../areas/projects/commands/invitations/mail-invitation-reaction.js';
@@ -33,6 +33,7 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     mailer: openMailer(services),
     publicUrl: config.publicUrl,
     loginCodes: makeLoginCodes(keyRings.code),
+    strongLoginCodes: makeStrongLoginCodes(keyRings.code),
     addressChangeCodes: makeAddressChangeCodes(keyRings.code),
     verificationCodes: makeVerificationCodes(keyRings.code),
     addressRevertCodes: makeAddressRevertCodes(keyRings.code),

@@ -1,13 +1,17 @@
 import type { LimitName } from '../../security/rates/limits.js';
 import type { Allowance, RateKey, RateLimiter, RateVerdict } from '../../security/rates/rate-limit.js';
 import { ipBuckets } from '../../security/rates/client-ip.js';
+import type { KnownDevice } from '../../security/guessing/guard.js';
 import { HttpError } from '../replies/http-error.js';
 
 export type Limiter = RateLimiter<LimitName>;
 
 export type NoteAllowance = (allowance: Allowance | null) => void;
 
-/** A limit per client address, or per value of a parameter in the path; only replies with these statuses count. */
+/**
+ * A limit per client address, or per value of a parameter in the path; only replies with these statuses count. Per address, the
+ * known devices of an account or a share count apart, so that no neighbour uses up their part.
+ */
 export interface RouteLimit {
   readonly name: LimitName;
   readonly counts: readonly number[] | 'all';
@@ -75,9 +79,19 @@ function rateLimited({ retryAfterSeconds: retryAfter, allowance }: RateVerdict):
 export function reservePlaces(
   limiter: Limiter,
   limits: readonly RouteLimit[],
-  { client, params }: { readonly client: string; readonly params: Readonly<Record<string, string>> },
+  {
+    client,
+    device,
+    params,
+  }: {
+    readonly client: string;
+    readonly device: KnownDevice | null;
+    readonly params: Readonly<Record<string, string>>;
+  },
 ): (status: number) => Allowance | null {
-  const keyOf = ({ by }: RouteLimit): RateKey => (by === undefined ? ipBuckets(client) : String(params[by]));
+  const suffix = device === null ? '' : ` ${device.of}`;
+  const ofClient = ipBuckets(client).map(({ key, factor }) => ({ key: `${key}${suffix}`, factor }));
+  const keyOf = ({ by }: RouteLimit): RateKey => (by === undefined ? ofClient : String(params[by]));
   const reservation = limiter.reserve(limits.map((limit) => ({ name: limit.name, key: keyOf(limit) })));
   if (!reservation.allowed) throw rateLimited(reservation);
   return (status) => {

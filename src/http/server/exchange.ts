@@ -107,7 +107,9 @@ export function makeExchange<
 
     // 4. The limit per client 429, which only well-formed requests reach.
     const { requestId, client, tracked } = ctx.state;
-    const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, { client, params });
+    const device = spec.deviceOf === undefined ? null : await spec.deviceOf({ params, body, ...grant });
+    const reserved = { client, device, params };
+    const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, reserved);
 
     // 5. The work itself: 409, 412, 503.
     const { actor } = grant.caller;
@@ -129,6 +131,7 @@ export function makeExchange<
         query,
         body,
         client,
+        device,
         userAgent,
         acceptLanguage,
         expectedRevision,

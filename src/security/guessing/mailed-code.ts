@@ -8,6 +8,9 @@ export const mailedCode = {
   codesPerHour: 6,
 } as const;
 
+/** The bounds of codes of 100 bits, which sign in while wrong codes are typed (docs/design.md#login-codes). No failure ends one. */
+export const strongCode = { lifeSeconds: 3_600 } as const;
+
 /** The limits on mailed codes, each with its window. */
 export const mailedCodeLimits = [
   { limit: mailedCode.codesPerMinute, withinMs: 60_000 },

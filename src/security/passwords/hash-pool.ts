@@ -2,20 +2,23 @@ import { Tinypool } from 'tinypool';
 import { Overloaded } from '../../kit/overloaded.js';
 import { packageFile } from '../../package-files.js';
 import { guessing } from '../guessing/guessing.js';
-import { makeHashQueue, type Priority } from './hash-queue.js';
+import type { TryingClient } from '../guessing/guard.js';
+import { ipBuckets } from '../rates/client-ip.js';
+import { makeRateLimiter } from '../rates/rate-limit.js';
+import { makeHashQueue, type HashPlace } from './hash-queue.js';
 import type { HashReply, HashRequest } from './hash-worker.js';
 import { chooseScrypt, type ScryptInput } from './scrypt.js';
 import type { ThreadPriority } from './thread-priority.js';
 
-/** Hashes in separate threads. In libuv's pool, four hashes would delay every fsync and look-up for seconds. */
+/**
+ * Hashes in separate threads. In libuv's pool, four hashes would delay every fsync and look-up for seconds. Three lanes wait:
+ * clients that are known, then those with few recent hashes, then the rest, among them those of no client (docs/design.md#passwords).
+ */
 export interface HashPool {
-  /**
-   * @param priority `normal` when left out
-   * @throws Overloaded when the queue is full, or when the hash would not end in time
-   */
-  hash(input: ScryptInput, priority?: Priority): Promise<Buffer>;
+  /** @throws Overloaded when the queue is full, or when the hash would not end in time */
+  hash(input: ScryptInput, by?: TryingClient | null): Promise<Buffer>;
   /** Returns whether `hash` accepts one now. Call it before a write that precedes the hash. */
-  hasRoom(): boolean;
+  hasRoom(by?: TryingClient | null): boolean;
   /** Ends the threads, and refuses waiting hashes. */
   close(): Promise<void>;
 }
@@ -26,17 +29,17 @@ export interface MeasuredHashPool extends HashPool {
   load(): { readonly running: number; readonly waiting: number };
 }
 
-interface HashPoolOptions {
-  readonly threads?: number;
-  readonly queue?: number;
-  readonly timeLimitMs?: number;
-  /** How far the threads yield to the rest of the machine; 0 when left out. */
-  readonly nice?: number;
+type HashPoolOptions = Partial<Readonly<Record<'threads' | 'queue' | 'timeLimitMs' | 'nice', number>>> & {
   /** Receives once, with the first hash, whether the threads have a lower priority than the rest of the process. */
   readonly onPriority?: (priority: ThreadPriority) => void;
-}
+};
 
-/** Threads start with the first hash and end after an idle minute. @param options by default those of `guessing` */
+/** Known clients of one subject, and clients of one network, with more hashes than this wait behind all others. */
+const few = { limit: 5, seconds: 60 };
+
+const nowMs = () => performance.now();
+
+/** Threads start with the first hash and end after an idle minute. @param options by default those of `guessing`, and `nice` 0 */
 export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
   const { threads, queue, timeLimitMs, nice = 0 } = { ...guessing.password.pool, ...options };
   let onPriority = options.onPriority;
@@ -49,14 +52,21 @@ export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
     maxThreads: threads,
     idleTimeout: 60_000,
   });
-  // The queue of Tinypool has no priorities, and takes what cannot end in time.
+  const recent = makeRateLimiter({ clock: { now: () => new Date(), steadyMs: nowMs }, limits: { few } });
+  // The queue of Tinypool has no lanes, and takes what cannot end in time.
   const hashes = makeHashQueue<ScryptInput, Buffer>({
     threads,
     queue,
     timeLimitMs,
-    nowMs: () => performance.now(),
+    nowMs,
     work: async (input) => {
-      const reply = await onThread({ input, nice });
+      const run = () => pool.run({ input, nice } satisfies HashRequest) as Promise<HashReply>;
+      // Twice if the thread has ended meanwhile. Without the error, which could contain the input.
+      const reply = await run()
+        .catch(run)
+        .catch(() => {
+          throw new Overloaded('the thread that checked a password ended');
+        });
       if ('failed' in reply) throw new Error(`scrypt failed: ${reply.failed}`);
       onPriority?.(reply.priority);
       onPriority = undefined;
@@ -65,8 +75,8 @@ export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
   });
 
   return {
-    hash: (input, priority = 'normal') => hashes.run(input, priority),
-    hasRoom: () => hashes.hasRoom(),
+    hash: (input, by = null) => hashes.run(input, placeOf(by, 'check')),
+    hasRoom: (by = null) => hashes.hasRoom(placeOf(by, 'probe')),
     load: () => hashes.load(),
     close: async () => {
       hashes.close();
@@ -74,13 +84,13 @@ export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
     },
   };
 
-  /** Runs a hash, twice if its thread has ended meanwhile. Without the error, which could contain the input. */
-  async function onThread(request: HashRequest): Promise<HashReply> {
-    const run = () => pool.run(request) as Promise<HashReply>;
-    return run()
-      .catch(run)
-      .catch(() => {
-        throw new Overloaded('the thread that checked a password ended');
-      });
+  /** @param how whether the hash counts as a recent one */
+  function placeOf(by: TryingClient | null, how: 'check' | 'probe'): HashPlace {
+    if (by === null) return { lane: 2, client: '' };
+    const { ip, known } = by;
+    const buckets = known === null ? ipBuckets(ip) : [{ key: known.of, factor: 1 }];
+    const client = buckets[0]?.key ?? ip;
+    if (!recent[how]('few', buckets).allowed) return { lane: 2, client };
+    return { lane: known === null ? 1 : 0, client };
   }
 }

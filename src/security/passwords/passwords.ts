@@ -3,12 +3,15 @@ import { Overloaded } from '../../kit/overloaded.js';
 import { KeyMissing } from '../../keys/sealing/errors.js';
 import type { Keyring } from '../../keys/rings/keyring.js';
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
+import type { TryingClient } from '../guessing/guard.js';
 import type { HashPool } from './hash-pool.js';
 import { type PasswordHash, formatPasswordHash, parsePasswordHash } from './password-hash.js';
 import type { ScryptParameters } from './scrypt.js';
 
 /** 32 MiB and three passes: one of the settings in the OWASP Password Storage Cheat Sheet. */
 export const passwordScrypt: ScryptParameters = { N: 2 ** 15, r: 8, p: 3 };
+/** 16 MiB and one pass: docs/design.md#share-passwords. */
+export const sharePasswordScrypt: ScryptParameters = { N: 2 ** 14, r: 8, p: 1 };
 
 const saltBytes = 16;
 const hashBytes = 32;
@@ -19,16 +22,19 @@ export interface PasswordVerdict {
   readonly needsRehash: boolean;
 }
 
-/** Hashes passwords: scrypt (RFC 7914) over HMAC-SHA-256 of the NFC password with a pepper. No store has the pepper. */
+/**
+ * Hashes passwords: scrypt (RFC 7914) over HMAC-SHA-256 of the NFC password with a pepper. No store has the pepper. `by` decides
+ * which hashes go first, as in `HashPool`; without it one goes last.
+ */
 export interface Passwords {
   /** Returns a PHC string, as `formatPasswordHash` does. Its caller seals it. @throws Overloaded */
-  hash(password: string): Promise<string>;
+  hash(password: string, by?: TryingClient | null): Promise<string>;
   /** @throws Overloaded; KeyMissing when `PEPPERS` lacks the hash's pepper; TypeError when `stored` is no hash */
-  verify(password: string, stored: string): Promise<PasswordVerdict>;
+  verify(password: string, stored: string, by?: TryingClient | null): Promise<PasswordVerdict>;
   /** Takes as long as `verify`, for an account that does not exist. @throws Overloaded */
-  verifyNone(password: string): Promise<PasswordVerdict>;
+  verifyNone(password: string, by?: TryingClient | null): Promise<PasswordVerdict>;
   /** Call it before a write, so that a check that the pool refuses leaves no record. @throws Overloaded */
-  readonly requireRoom: () => void;
+  readonly requireRoom: (by?: TryingClient | null) => void;
 }
 
 /** @param parameters of new hashes; `passwordScrypt` when left out */
@@ -49,9 +55,10 @@ export function makePasswords({
     password: string,
     pepper: Buffer,
     { salt, ...cost }: ScryptParameters & { salt: Buffer },
+    by: TryingClient | null | undefined,
   ): Promise<Buffer> {
     const peppered = createHmac('sha256', pepper).update(password.normalize('NFC'), 'utf8').digest();
-    return pool.hash({ password: peppered, salt, N: cost.N, r: cost.r, p: cost.p, length: hashBytes });
+    return pool.hash({ password: peppered, salt, N: cost.N, r: cost.r, p: cost.p, length: hashBytes }, by);
   }
 
   function isOutdated(stored: PasswordHash): boolean {
@@ -60,33 +67,33 @@ export function makePasswords({
   }
 
   return {
-    hash: async (password) => {
+    hash: async (password, by) => {
       const { kid, key } = peppers.active();
       const salt = randomBytes(saltBytes);
-      const hash = await compute(password, key, { N, r, p, salt });
+      const hash = await compute(password, key, { N, r, p, salt }, by);
       return formatPasswordHash({ N, r, p, pepper: kid, salt, hash });
     },
 
-    verify: async (password, stored) => {
+    verify: async (password, stored, by) => {
       const parsed = parsePasswordHash(stored);
       if (parsed === null) throw new TypeError('a stored password hash is not readable');
       const pepper = peppers.find(parsed.pepper);
       if (pepper === undefined)
         throw new KeyMissing(`pepper ${parsed.pepper} is not in PEPPERS; put it back`);
-      const matches = timingSafeEqual(await compute(password, pepper, parsed), parsed.hash);
+      const matches = timingSafeEqual(await compute(password, pepper, parsed, by), parsed.hash);
       return { matches, needsRehash: matches && isOutdated(parsed) };
     },
 
-    verifyNone: async (password) => {
+    verifyNone: async (password, by) => {
       const salt = randomBytes(saltBytes);
-      const hash = await compute(password, peppers.active().key, { N, r, p, salt });
+      const hash = await compute(password, peppers.active().key, { N, r, p, salt }, by);
       // Compares with zeros, to take as long as `verify`.
       timingSafeEqual(hash, Buffer.alloc(hashBytes));
       return { matches: false, needsRehash: false };
     },
 
-    requireRoom: () => {
-      if (!pool.hasRoom()) throw new Overloaded('too many passwords are being checked');
+    requireRoom: (by) => {
+      if (!pool.hasRoom(by)) throw new Overloaded('too many passwords are being checked');
     },
   };
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Overloaded } from '../../kit/overloaded.js';
 import type { Clock } from '../../kit/time/clock.js';
-import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord, type ChangeOptions } from '../../event-sourcing/ports/change-record.js';
 import type { Digests } from '../../keys/sealing/digests.js';
@@ -24,13 +23,6 @@ export type SharedVerdict<Name extends string> =
       readonly retryAfterSeconds: number;
     };
 
-export interface Level {
-  /** Attempts that still count, up to the limit. */
-  readonly counted: number;
-  /** Milliseconds until the limit allows one more; 0 when it does. */
-  readonly retryAfterMs: number;
-}
-
 /** Counts by named limits in all processes together; `RateLimiter` counts in one process. */
 export interface SharedRateLimiter<Name extends string> {
   /**
@@ -38,21 +30,14 @@ export interface SharedRateLimiter<Name extends string> {
    * @throws StoreUnavailable; Overloaded when too many calls write the same key
    */
   take(claims: readonly SharedClaim<Name>[]): Promise<SharedVerdict<Name>>;
-  /** @throws StoreUnavailable */
-  level(claim: SharedClaim<Name>): Promise<Level>;
-  /**
-   * Counts one, for a limit that delays clients and refuses none. Returns the level after it. Counts nothing when the
-   * limit is full, or (with zeros) when too many calls write at once or the store is unavailable.
-   */
-  count(claim: SharedClaim<Name>): Promise<Level>;
 }
 
 /** The storage format: the theoretical arrival time of `gcraJudge`. */
 const recordSchema = z.strictObject({ arrival: z.iso.datetime() });
+type Found = { readonly value: z.output<typeof recordSchema> } | null;
 
 /** A retry after an unknown outcome may count twice. */
-const takeOptions: ChangeOptions = { tries: 20, unknownOutcome: 'retry' };
-const countOptions: ChangeOptions = { tries: 3 };
+const options: ChangeOptions = { tries: 20, unknownOutcome: 'retry' };
 
 /** Stores arrival times in the state store, under keyed digests, until they are in the past. */
 export function makeSharedRateLimiter<Name extends string>({
@@ -60,125 +45,72 @@ export function makeSharedRateLimiter<Name extends string>({
   stateStore,
   digests,
   clock,
-  kind = 'limit',
 }: {
   readonly limits: Readonly<Record<Name, RateLimit>>;
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
   readonly digests: Pick<Digests, 'of'>;
   readonly clock: Clock;
-  readonly kind?: 'limit' | 'pressure';
 }): SharedRateLimiter<Name> {
   type Claim = SharedClaim<Name>;
 
   return {
     take: async (claims) => {
-      const levels = await Promise.all(claims.map(level));
-      const waits = claims.map(({ name }, index) => ({ name, ms: levels[index]?.retryAfterMs ?? 0 }));
+      const waits = await Promise.all(
+        claims.map(async (claim) => ({ name: claim.name, ms: await waitOf(claim) })),
+      );
       const [longest] = waits.sort((one, other) => other.ms - one.ms);
       if (longest !== undefined && longest.ms > 0) return refusal(longest.name, longest.ms);
       for (const claim of claims) {
-        const changed = await add(claim, takeOptions);
-        if (changed === null) {
-          throw new Overloaded(
-            `other writers were faster at the count of ${claim.name} ${takeOptions.tries} times`,
-          );
-        }
-        if ('kept' in changed) return refusal(claim.name, changed.kept.level.retryAfterMs);
+        const waitMs = await add(claim);
+        if (waitMs > 0) return refusal(claim.name, waitMs);
       }
       return { allowed: true };
     },
-    level,
-    count: async (claim) => {
-      try {
-        const changed = await add(claim, countOptions);
-        if (changed !== null && 'kept' in changed) await correct(claim, changed.kept.storedMs);
-        if (changed !== null) return 'kept' in changed ? changed.kept.level : changed.result;
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-      }
-      return { counted: 0, retryAfterMs: 0 };
-    },
   };
 
-  async function level(claim: Claim): Promise<Level> {
+  async function waitOf(claim: Claim): Promise<number> {
     const record = await stateStore.get(recordOf(claim));
-    const arrivalMs = record === null ? undefined : arrivalOf(recordSchema.parse(record.value));
-    const nowMs = clock.now().getTime();
-    await correct(claim, arrivalMs);
-    return levelAt(claim, arrivalMs, nowMs);
-  }
-
-  function isAhead({ name }: Claim, arrivalMs: number | undefined, nowMs: number): arrivalMs is number {
-    return arrivalMs !== undefined && gcraCap(limits[name], arrivalMs, nowMs) < arrivalMs;
-  }
-
-  /** Corrects a record that a clock has written which was set back since. Without it the count would stay for the step. */
-  async function correct(claim: Claim, storedMs: number | undefined): Promise<void> {
-    if (!isAhead(claim, storedMs, clock.now().getTime())) return;
-    await changeRecord(
-      stateStore,
-      { key: recordOf(claim), schema: recordSchema },
-      (found) => {
-        const nowMs = clock.now().getTime();
-        if (found === null || !isAhead(claim, arrivalOf(found.value), nowMs)) return { keep: null };
-        const expiresAt = new Date(gcraCap(limits[claim.name], arrivalOf(found.value), nowMs));
-        return { write: { arrival: expiresAt.toISOString() }, expiresAt, result: null };
-      },
-      takeOptions,
+    const { waitMs, isAhead } = judge(
+      claim,
+      record === null ? null : { value: recordSchema.parse(record.value) },
     );
+    // Without a correction the count would stay for the step of the clock.
+    return isAhead && waitMs > 0 ? add(claim) : waitMs;
   }
 
-  /** Counts one if the limit allows it. */
-  function add(claim: Claim, options: ChangeOptions) {
-    return changeRecord(
+  /** @returns `isAhead`: a clock has written the record which was set back since; its time is capped */
+  function judge({ name, times = 1 }: Claim, found: Found) {
+    const nowMs = clock.now().getTime();
+    const storedMs = found === null ? undefined : Date.parse(found.value.arrival);
+    const arrivalMs = storedMs === undefined ? undefined : gcraCap(limits[name], storedMs, nowMs);
+    let beforeLast = arrivalMs;
+    for (let more = times; more > 1; more -= 1) beforeLast = gcraCount(limits[name], beforeLast, nowMs);
+    const waitMs = gcraJudge(limits[name], beforeLast, nowMs).retryAfterMs;
+    const endMs = waitMs > 0 ? (arrivalMs ?? nowMs) : gcraCount(limits[name], beforeLast, nowMs);
+    return { waitMs, isAhead: arrivalMs !== storedMs, end: new Date(Math.ceil(endMs)) };
+  }
+
+  /** Counts the claim if the limit allows it. Returns how long it has to wait otherwise. */
+  async function add(claim: Claim): Promise<number> {
+    const changed = await changeRecord(
       stateStore,
       { key: recordOf(claim), schema: recordSchema },
       (found) => {
-        const nowMs = clock.now().getTime();
-        const storedMs = found === null ? undefined : arrivalOf(found.value);
-        const before = levelAt(claim, storedMs, nowMs);
-        if (before.retryAfterMs > 0) return { keep: { level: before, storedMs } };
-        // An allowed attempt has a time within the period, so this needs no cap.
-        const countedMs = gcraCount(limits[claim.name], beforeLast(claim, storedMs, nowMs), nowMs);
-        const expiresAt = new Date(Math.ceil(countedMs));
-        const write = { arrival: expiresAt.toISOString() };
-        return { write, expiresAt, result: levelAt(claim, countedMs, nowMs) };
+        const { waitMs, isAhead, end } = judge(claim, found);
+        if (waitMs > 0 && !isAhead) return { keep: waitMs };
+        return { write: { arrival: end.toISOString() }, expiresAt: end, result: waitMs };
       },
       options,
     );
-  }
-
-  /** Returns the arrival time after all counts of the claim but the last one. */
-  function beforeLast(
-    { name, times = 1 }: Claim,
-    arrivalMs: number | undefined,
-    nowMs: number,
-  ): number | undefined {
-    let counted = arrivalMs;
-    for (let more = times; more > 1; more -= 1) counted = gcraCount(limits[name], counted, nowMs);
-    return counted;
-  }
-
-  function levelAt(claim: Claim, storedMs: number | undefined, nowMs: number): Level {
-    const { name } = claim;
-    const { limit, seconds } = limits[name];
-    const arrivalMs = storedMs === undefined ? undefined : gcraCap(limits[name], storedMs, nowMs);
-    const counted = Math.ceil((Math.max(0, (arrivalMs ?? nowMs) - nowMs) * limit) / (seconds * 1_000));
-    return {
-      counted,
-      retryAfterMs: gcraJudge(limits[name], beforeLast(claim, arrivalMs, nowMs), nowMs).retryAfterMs,
-    };
+    if (changed !== null) return 'kept' in changed ? changed.kept : changed.result;
+    throw new Overloaded(`other writers were faster at the count of ${claim.name} ${options.tries} times`);
   }
 
   function recordOf({ name, key }: Claim): string {
-    return `${kind}/${digests.of(kind, JSON.stringify([name, key]))}`;
+    return `limit/${digests.of('limit', JSON.stringify([name, key]))}`;
   }
 }
 
 function refusal<Name extends string>(name: Name, waitMs: number): SharedVerdict<Name> {
   return { allowed: false, name, retryAfterSeconds: Math.ceil(waitMs / 1_000) };
-}
-
-function arrivalOf({ arrival }: z.output<typeof recordSchema>): number {
-  return Date.parse(arrival);
 }

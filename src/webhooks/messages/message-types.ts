@@ -118,7 +118,10 @@ export const webhookMessages = {
     ...share,
     asset_id: entityId,
   }),
-  'share.throttled': message('wrong passwords slowed the share down', { ...share, failures: z.int() }),
+  'share.throttled': message('a client of the share has to wait, or many wrong passwords come', {
+    ...share,
+    failures: z.int(),
+  }),
   'share.guessing_limit_reached': message('the share checks no more passwords for up to a day', share),
   'share.revoked': message('the share ended', share),
 

@@ -1,34 +1,48 @@
 import test from 'ava';
 import { Overloaded } from '../../../src/kit/overloaded.js';
-import { makeHashLane } from '../../../src/security/passwords/hash-lane.js';
-import { type HashPool, makeHashPool } from '../../../src/security/passwords/hash-pool.js';
+import type { TryingClient } from '../../../src/security/guessing/guard.js';
+import { makeHashPool } from '../../../src/security/passwords/hash-pool.js';
 import { nativeScrypt } from '../../../src/security/passwords/scrypt.js';
 
 const input = { password: Buffer.from('a'), salt: Buffer.alloc(16), N: 2, r: 1, p: 1, length: 32 };
 
-test('Work outside a busy lane of the pool is hashed first', async (t) => {
+test('Known devices are hashed first, then clients with few recent hashes, then the rest, each client in its turn', async (t) => {
   // On a machine under load the thread may take longer to start than the time limit of production.
-  const pool = makeHashPool({ threads: 1, queue: 40, timeLimitMs: 60_000 });
+  const pool = makeHashPool({ threads: 1, queue: 60, timeLimitMs: 60_000 });
   t.teardown(() => pool.close());
-  const lane = makeHashLane(pool, 30);
   const order: string[] = [];
-  const hash = async (through: HashPool, name: string): Promise<void> => {
-    t.deepEqual(await through.hash(input), Buffer.from(nativeScrypt(input)));
+  const hash = async (by: TryingClient | null, name: string): Promise<void> => {
+    t.deepEqual(await pool.hash(input, by), Buffer.from(nativeScrypt(input)));
     order.push(name);
   };
-  const all = Array.from({ length: 30 }, (_, index) => hash(lane, `lane ${index}`));
-  await t.throwsAsync(() => lane.hash(input), { instanceOf: Overloaded });
-  await Promise.all([...all, hash(pool, 'other'), hash(pool, 'another')]);
-  // One hash of the lane had begun.
-  t.deepEqual(order.slice(0, 4), ['lane 0', 'other', 'another', 'lane 1']);
-  t.is(order.at(-1), 'lane 29');
+  const stranger = (ip: string): TryingClient => ({ ip, known: null });
+  const device = (of: string, id: string): TryingClient => ({ ip: '192.0.2.1', known: { id, of } });
+  // Given a client that hashes 20 times in a minute, from one address or from many of an IPv6 /64, and tokens of no share
+  const ofIpv6 = (index: number) => stranger(`2001:db8:1:2::${index}`);
+  const all = [
+    ...Array.from({ length: 10 }, () => hash(stranger('198.51.100.1'), 'flood')),
+    ...Array.from({ length: 10 }, (_, index) => hash(ofIpv6(index), 'ipv6')),
+    hash(null, 'none'),
+    hash(stranger('192.0.2.1'), 'stranger'),
+    // And an account with more devices than hashes in a minute
+    ...Array.from({ length: 8 }, (_, index) => hash(device('ada', `${index}`), 'ada')),
+    hash(device('bob', 'phone'), 'bob'),
+  ];
+  await Promise.all(all);
+  // Then one of the flood had begun
+  const few = (name: string, count: number) => Array.from({ length: count }, () => name);
+  t.deepEqual(order.slice(0, 7), ['flood', 'ada', 'bob', ...few('ada', 4)]);
+  const lane = order.slice(7, 17);
+  t.deepEqual(lane.slice(0, 3).toSorted(), ['flood', 'ipv6', 'stranger']);
+  t.deepEqual([...new Set(lane)].toSorted(), ['flood', 'ipv6', 'stranger']);
+  t.deepEqual(order.slice(17, 21).toSorted(), ['ada', 'flood', 'ipv6', 'none']);
 });
 
 test('A hash that waits too long is refused and frees its place, and one under way ends', async (t) => {
   const slow = { ...input, N: 2 ** 15, r: 8, p: 3 };
   const pool = makeHashPool({ threads: 1, queue: 2, timeLimitMs: 30 });
   const first = pool.hash(slow);
-  const waiting = [pool.hash(slow), pool.hash(slow, 'low')];
+  const waiting = [pool.hash(slow), pool.hash(slow)];
   for (const one of waiting) await t.throwsAsync(() => one, { instanceOf: Overloaded });
   // Its time is over, too. Its thread lives, because a new one would cost more than the rest of the work.
   t.deepEqual(await first, Buffer.from(nativeScrypt(slow)));

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import { Overloaded } from '../../../src/kit/overloaded.js';
-import { makeHashQueue } from '../../../src/security/passwords/hash-queue.js';
+import { makeHashQueue, type HashPlace } from '../../../src/security/passwords/hash-queue.js';
 
 /** A clock and the work that ends by it. Time passes when nothing else happens. */
 function makeVirtualTime() {
@@ -30,6 +30,7 @@ function makeVirtualTime() {
 }
 
 const timeLimitMs = 8_000;
+const place: HashPlace = { lane: 1, client: 'a client' };
 
 /** Lets clients sign in again and again, as the bench does, with work of a duration. Counts what came of it. */
 async function signIns(clients: number, workMs: (n: number) => number, seconds = 60) {
@@ -52,7 +53,7 @@ async function signIns(clients: number, workMs: (n: number) => number, seconds =
     for (;;) {
       const beganMs = time.nowMs();
       try {
-        await queue.run(null, 'normal');
+        await queue.run(null, place);
         counts.done += 1;
         if (time.nowMs() - beganMs > timeLimitMs) counts.late += 1;
       } catch (error) {
@@ -101,11 +102,11 @@ test('A thread without work takes a hash that is longer than the limit, and the 
     },
   });
   for (const endMs of [20_000, 40_000]) {
-    t.true(queue.hasRoom());
-    const long = queue.run(null, 'normal');
+    t.true(queue.hasRoom(place));
+    const long = queue.run(null, place);
     if (endMs === 40_000) {
-      t.false(queue.hasRoom());
-      await t.throwsAsync(queue.run(null, 'normal'), { instanceOf: Overloaded });
+      t.false(queue.hasRoom(place));
+      await t.throwsAsync(queue.run(null, place), { instanceOf: Overloaded });
     }
     await time.until(endMs);
     t.is(await long, 'hash');
@@ -126,11 +127,43 @@ test('An error of the work reaches its caller, and the next work begins', async 
       return Promise.resolve({ output: begun, tookMs: 1 });
     },
   });
-  const [first, second] = [queue.run(null, 'normal'), queue.run(null, 'normal')];
+  const [first, second] = [queue.run(null, place), queue.run(null, place)];
   await t.throwsAsync(first, { message: 'scrypt failed' });
   t.is(await second, 2);
-  t.is(await queue.run(null, 'low'), 3);
+  t.is(await queue.run(null, place), 3);
   queue.close();
-  t.false(queue.hasRoom());
-  await t.throwsAsync(queue.run(null, 'normal'), { instanceOf: Overloaded });
+  t.false(queue.hasRoom(place));
+  await t.throwsAsync(queue.run(null, place), { instanceOf: Overloaded });
+});
+
+test('A full queue refuses the last in its order: a later lane before an earlier one, and no client its first turn', async (t) => {
+  const time = makeVirtualTime();
+  const queue = makeHashQueue<string, string>({
+    threads: 1,
+    queue: 4,
+    timeLimitMs: 60_000,
+    nowMs: time.nowMs,
+    work: async (input) => {
+      await time.sleep(10);
+      return { output: input, tookMs: 10 };
+    },
+  });
+  const order: string[] = [];
+  const run = (lane: HashPlace['lane'], client: string) =>
+    queue.run(client, { lane, client }).then(
+      () => order.push(client),
+      (error: unknown) => order.push(`${client}: ${error instanceof Overloaded ? 'refused' : String(error)}`),
+    );
+  // Given a flood that has a thread and all places
+  const all = Array.from({ length: 6 }, () => run(1, 'flood'));
+  t.false(queue.hasRoom({ lane: 1, client: 'flood' }));
+  t.false(queue.hasRoom({ lane: 2, client: 'rest' }));
+  // When another client comes, and a known device
+  all.push(run(1, 'other'), run(0, 'device'));
+  t.deepEqual(queue.load(), { running: 1, waiting: 4 });
+  await time.until(1_000);
+  await Promise.all(all);
+  // Then they take the places of the last ones of the flood
+  const refused = 'flood: refused';
+  t.deepEqual(order, [refused, refused, refused, 'flood', 'device', 'flood', 'other', 'flood']);
 });

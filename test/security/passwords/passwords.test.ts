@@ -233,11 +233,25 @@ test('A closed pool refuses work, and waiting work ends', async (t) => {
 test('A pool reports whether it takes another hash', async (t) => {
   const pool = makeHashPool({ threads: 1, queue: 1, timeLimitMs });
   const passwords = given({ pool });
-  t.notThrows(passwords.requireRoom);
+  t.notThrows(() => {
+    passwords.requireRoom();
+  });
   const both = [passwords.hash('one'), passwords.hash('two')];
-  t.throws(passwords.requireRoom, { instanceOf: Overloaded });
+  t.throws(
+    () => {
+      passwords.requireRoom();
+    },
+    { instanceOf: Overloaded },
+  );
   await Promise.all(both);
-  t.notThrows(passwords.requireRoom);
+  t.notThrows(() => {
+    passwords.requireRoom();
+  });
   await pool.close();
-  t.throws(passwords.requireRoom, { instanceOf: Overloaded });
+  t.throws(
+    () => {
+      passwords.requireRoom();
+    },
+    { instanceOf: Overloaded },
+  );
 });

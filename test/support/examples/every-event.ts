@@ -98,7 +98,7 @@ const refresh = {
 const session = examplesOf(sessionCodec, {
   SessionStarted: {
     ...{ user_id: userId, epoch: 0, amr: ['pwd', 'otp'], auth_time: at, expires_at: until },
-    ...{ client_ip_digest: digest, user_agent: secret },
+    ...{ client_ip_digest: digest, device_id: testId, user_agent: secret },
     ...refresh,
   },
   RefreshTokenRotated: refresh,
@@ -109,7 +109,14 @@ const session = examplesOf(sessionCodec, {
 });
 
 const loginCode = examplesOf(loginCodeCodec, {
-  LoginCodeIssued: { issue_id: testId, user_id: userId, email, requester: 'known', ...expiring },
+  LoginCodeIssued: {
+    issue_id: testId,
+    user_id: userId,
+    email,
+    requester: 'known',
+    strong: false,
+    ...expiring,
+  },
   LoginCodeWithheld: { requester: 'unknown' },
   LoginCodeMailed: { issue_id: testId, outcome },
   LoginCodeAttemptFailed: { issue_id: testId, requester: 'unknown' },

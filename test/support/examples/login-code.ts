@@ -10,7 +10,7 @@ import { sealedExample } from './sealed.js';
 export const issueId = '019b7d00-0000-7000-8000-000000000061';
 export const laterIssueId = '019b7d00-0000-7000-8000-000000000062';
 
-export function loginCodeIssued(issue: string, requester: Requester = 'unknown') {
+export function loginCodeIssued(issue: string, requester: Requester = 'unknown', strong = false) {
   return {
     type: 'LoginCodeIssued',
     data: {
@@ -19,6 +19,7 @@ export function loginCodeIssued(issue: string, requester: Requester = 'unknown')
       email: sealedExample('ada@example.com'),
       code_key_id: 'c1',
       expires_at: '2026-01-02T03:14:05.000Z',
+      strong,
       requester,
     },
   } as const satisfies LoginCodeEvent;
@@ -38,7 +39,7 @@ export const loginCodeUsed = {
 } as const satisfies LoginCodeEvent;
 
 /** Returns the code that was issued last, to any client. */
-export function newestIssue({ known, unknown }: LoginCodeState): LoginCodeIssue | null {
-  if (known.issue === null || unknown.issue === null) return known.issue ?? unknown.issue;
-  return known.issue.expiresAt > unknown.issue.expiresAt ? known.issue : unknown.issue;
+export function newestIssue({ known, unknown, strong }: LoginCodeState): LoginCodeIssue | null {
+  const issues = [known.issue, unknown.issue, ...strong].filter((issue) => issue !== null);
+  return issues.toSorted((one, other) => other.expiresAt.getTime() - one.expiresAt.getTime())[0] ?? null;
 }

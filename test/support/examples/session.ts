@@ -1,6 +1,6 @@
 import { sessionCodec } from '../../../src/areas/accounts/domain/session/events.js';
 import { anEvent } from './event.js';
-import { digest, otherDigest, userId } from './ids.js';
+import { digest, otherDigest, testId, userId } from './ids.js';
 
 export const sessionStarted = anEvent(sessionCodec, 'SessionStarted', {
   user_id: userId,
@@ -13,6 +13,7 @@ export const sessionStarted = anEvent(sessionCodec, 'SessionStarted', {
   idle_expires_at: '2026-01-16T03:04:05.000Z',
   expires_at: '2026-04-02T03:04:05.000Z',
   client_ip_digest: otherDigest,
+  device_id: testId,
   user_agent: null,
 });
 

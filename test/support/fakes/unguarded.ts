@@ -1,19 +1,17 @@
-import type { AccountTries } from '../../../src/areas/accounts/commands/signing-in/account-tries.js';
-import type { KnownNetworks } from '../../../src/security/guessing/known-networks.js';
+import type { AccountGuard } from '../../../src/areas/accounts/commands/signing-in/account-guard.js';
+import type { KnownDevices } from '../../../src/areas/accounts/commands/signing-in/known-devices.js';
 
-/** Remembers nothing: every client is a known one. For worlds without a state store. */
-export const everyNetworkKnown: KnownNetworks = {
-  requesterOf: () => Promise.resolve({ requester: 'known', network: '' }),
-  remember: () => Promise.resolve(),
-  rememberOnly: () => Promise.resolve(),
+/** Knows no device. For worlds without a state store. */
+export const noKnownDevices: KnownDevices = {
+  ofToken: () => Promise.resolve(null),
+  ofSession: () => Promise.resolve(null),
+  complete: () => Promise.resolve('a device token'),
+  keep: () => Promise.resolve(),
   forget: () => Promise.resolve(),
 };
 
-/** Counts nothing in a day. */
-export const unboundedTries: AccountTries = {
-  run: async (_of, check, _context, around) => {
-    if (around !== undefined) return around(() => check('known'));
-    const value = await check('known');
-    return value === null ? { outcome: 'failed' } : { outcome: 'passed', value };
-  },
+/** Counts nothing. */
+export const unguarded: AccountGuard = {
+  run: (_tried, check) => check(),
+  hasFailures: () => Promise.resolve(false),
 };

@@ -73,7 +73,8 @@ export async function givenFreshAccount(t: ExecutionContext): Promise<FreshAccou
         ({ stream }) => stream === `logincode-${emailDigest}`,
       );
       const issue = { kid: textOf(data, 'code_key_id'), issueId: textOf(data, 'issue_id'), emailDigest };
-      return commands.loginCodes.codeFor(issue);
+      const codes = data['strong'] === true ? commands.strongLoginCodes : commands.loginCodes;
+      return codes.codeFor(issue);
     },
     changeAddress: async ({ authorization }, email) => {
       clock.advance(minuteMs);

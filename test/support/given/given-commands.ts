@@ -17,15 +17,15 @@ import {
   makeLoginCodes,
   makeVerificationCodes,
 } from '../../../src/keys/codes/login-codes.js';
+import { makeDeviceTokens } from '../../../src/keys/codes/device-tokens.js';
 import { makePasskeyChallenges } from '../../../src/keys/codes/passkey-challenges.js';
-import { makeAddressRevertCodes } from '../../../src/keys/codes/revert-codes.js';
+import { makeAddressRevertCodes, makeStrongLoginCodes } from '../../../src/keys/codes/strong-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/codes/refresh-tokens.js';
 import { makePlaylistTokens } from '../../../src/keys/codes/playlist-tokens.js';
 import { makeShareSessions } from '../../../src/keys/codes/share-sessions.js';
 import { makeAccessTokens } from '../../../src/security/tokens/access-tokens.js';
 import { makePasswords } from '../../../src/security/passwords/passwords.js';
 import { type ExtraCheck, makeCheckPassword } from '../../../src/security/passwords/password-rules.js';
-import { makeSharePasswords } from '../../../src/security/passwords/share-passwords.js';
 import {
   nativeScrypt,
   type ScryptInput,
@@ -110,6 +110,7 @@ export function givenCommands(
   const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
   const [loginCodes, addressChangeCodes] = [makeLoginCodes(codeKeys), makeAddressChangeCodes(codeKeys)];
   const addressRevertCodes = makeAddressRevertCodes(codeKeys);
+  const strongLoginCodes = makeStrongLoginCodes(codeKeys);
   const failures: unknown[] = [];
   /** The notices about payment callbacks. */
   const notices: string[] = [];
@@ -120,10 +121,12 @@ export function givenCommands(
     ...{ passwords, checkPassword, accessTokens, refreshTokens, loginCodes, addressChangeCodes },
     verificationCodes: makeVerificationCodes(codeKeys),
     addressRevertCodes,
+    strongLoginCodes,
     ...{ paymentProviders, paymentMakers, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
     passkeys: { rpId: 'example.org', origins: ['https://example.org', 'https://app.example.org'] },
+    deviceTokens: makeDeviceTokens(refreshKeys),
     passkeyChallenges: makePasskeyChallenges(codeKeys, randomBytes),
-    sharePasswords: makeSharePasswords(hashing),
+    sharePasswords: makePasswords(hashing),
     shareSessions: makeShareSessions(refreshKeys),
     playlistTokens: makePlaylistTokens(refreshKeys),
     publicUrl: 'http://127.0.0.1:8080',

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { loginCodeAggregate } from '../../../src/areas/accounts/domain/login-code/login-code.js';
-import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
-import { makeKnownNetworks } from '../../../src/security/guessing/known-networks.js';
+import { type RegisteredUser, userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
+import type { LoginCodeIssue } from '../../../src/areas/accounts/domain/login-code/login-code.js';
 import { totpCode } from '../fakes/authenticator-app.js';
 import { makeTestClock } from '../fakes/clock.js';
 import { givenCommands } from '../given/given-commands.js';
@@ -9,6 +9,9 @@ import { givenContext, givenStores } from '../given/given-stores.js';
 import { outcomeOf } from '../given/outcome-of.js';
 
 export const ownerNetwork = '192.0.2.1';
+
+/** A client: its address, and the token of its device; an address alone is a client without one. */
+export type Guesser = string | { readonly ip: string; readonly token: string | null };
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
 const dayMs = 24 * 3_600_000;
@@ -45,10 +48,13 @@ export async function givenGuessing(t: ExecutionContext) {
   const emailDigest = stores.digests.email(email);
   let commandsSoFar = 0;
   const next = () => givenContext((commandsSoFar += 1), clock.now());
-  const { user } = await commands.register(
+  const registered = await commands.register(
     { email, password, clientIp: ownerNetwork, userAgent: null },
     next(),
   );
+  const { user } = registered;
+  /** The device from which the owner registered. */
+  const owner = { ip: ownerNetwork, token: registered.deviceToken };
   t.teardown(() => {
     const failed = processes.flatMap(({ failures }) => failures);
     if (failed.length > 0) throw new Error(`work after a reply failed: ${String(failed[0])}`);
@@ -56,20 +62,29 @@ export async function givenGuessing(t: ExecutionContext) {
   const codesRefusedAtMs: number[] = [];
   let current = password;
   const processFor = (index: number) => processes[index % processes.length] ?? commands;
-  const of = (clientIp: string) => ({ email, clientIp, userAgent: null });
-  const networks = makeKnownNetworks({ ...stores, onFailure: () => undefined });
-  const issuesNow = async () => {
-    const { known, unknown } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
-    return [known.issue, unknown.issue].filter((issue) => issue !== null);
+  /** Returns the client as the routes give it to the commands. */
+  const of = async (guesser: Guesser, at = email) => {
+    const { ip: clientIp, token } = typeof guesser === 'string' ? { ip: guesser, token: null } : guesser;
+    const known = await commands.knownDevices.ofToken(at, token ?? undefined);
+    return { email: at, clientIp, known, userAgent: null };
+  };
+  const issuesNow = async (): Promise<readonly LoginCodeIssue[]> => {
+    const { known, unknown, strong } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+    return [known.issue, unknown.issue, ...strong].filter((issue) => issue !== null);
+  };
+  const codeOf = async ({ codeKeyId: kid, issueId }: LoginCodeIssue) => {
+    const { strong } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+    const isStrong = strong.some((one) => one.issueId === issueId);
+    const codes = isStrong ? commands.strongLoginCodes : commands.loginCodes;
+    return codes.codeFor({ kid, issueId, emailDigest });
   };
 
-  /** Types a wrong password from each address, all at once. */
-  async function guessPasswords(addresses: readonly string[], at = email): Promise<string[]> {
+  /** Types a wrong password from each client, all at once. */
+  async function guessPasswords(guessers: readonly Guesser[], at = email): Promise<string[]> {
+    const inputs = await Promise.all(guessers.map((guesser) => of(guesser, at)));
     guessing = true;
-    const tried = addresses.map((address, index) =>
-      outcomeOf(
-        processFor(index).login({ ...of(address), email: at, password: `Wrong-Horse-${index}` }, next()),
-      ),
+    const tried = inputs.map((input, index) =>
+      outcomeOf(processFor(index).login({ ...input, password: `Wrong-Horse-${index}` }, next())),
     );
     const outcomes = await Promise.all(tried);
     guessing = false;
@@ -77,31 +92,41 @@ export async function givenGuessing(t: ExecutionContext) {
   }
 
   /** Asks for a code. Returns it, or null if none was issued. */
-  async function requestCode(clientIp: string): Promise<string | null> {
+  async function requestCode(guesser: Guesser): Promise<string | null> {
     const before = await issuesNow();
-    await commands.sendEmailCode({ email, clientIp }, next());
+    await commands.sendEmailCode(await of(guesser), next());
     const issue = (await issuesNow()).find(({ issueId }) => before.every((one) => one.issueId !== issueId));
-    if (issue === undefined) return null;
-    return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
+    return issue === undefined ? null : codeOf(issue);
   }
 
-  async function typeCode(code: string, clientIp: string): Promise<string> {
-    return outcomeOf(commands.loginByEmailCode({ ...of(clientIp), code }, next()));
+  async function typeCode(code: string, guesser: Guesser): Promise<string> {
+    return outcomeOf(commands.loginByEmailCode({ ...(await of(guesser)), code }, next()));
   }
 
-  /** Types a wrong code from each address, all at once. */
-  async function guessCodes(addresses: readonly string[], at = email): Promise<string[]> {
-    const right = (await issuesNow()).map(({ codeKeyId: kid, issueId }) =>
-      commands.loginCodes.codeFor({ kid, issueId, emailDigest }),
-    );
+  /** Types a wrong code of six digits from each client, all at once. */
+  async function guessCodes(guessers: readonly Guesser[], at = email): Promise<string[]> {
+    const right = await Promise.all((await issuesNow()).map(codeOf));
     const wrong = ['271828', '314159', '141421'].find((code) => !right.includes(code)) ?? '';
-    const tried = addresses.map((address, index) =>
-      outcomeOf(processFor(index).loginByEmailCode({ ...of(address), email: at, code: wrong }, next())),
+    const inputs = await Promise.all(guessers.map((guesser) => of(guesser, at)));
+    const tried = inputs.map((input, index) =>
+      outcomeOf(processFor(index).loginByEmailCode({ ...input, code: wrong }, next())),
     );
     const outcomes = await Promise.all(tried);
     const refused = outcomes.filter((one) => one === 'credentials_refused');
     codesRefusedAtMs.push(...refused.map(() => clock.now().getTime()));
     return outcomes;
+  }
+
+  /** The newest code in the mailbox that signs in, of 100 bits where there is one; null: none. */
+  async function codeInMailbox(): Promise<string | null> {
+    const { unknown, strong } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+    const isOpen = ({ used, expiresAt }: LoginCodeIssue) => !used && expiresAt > clock.now();
+    const issue = strong.filter(isOpen).at(-1) ?? unknown.issue;
+    return issue === null || !isOpen(issue) ? null : codeOf(issue);
+  }
+
+  async function signIn(guesser: Guesser) {
+    return commands.login({ ...(await of(guesser)), password: current }, next());
   }
 
   const settled = async (): Promise<void> => {
@@ -115,6 +140,11 @@ export async function givenGuessing(t: ExecutionContext) {
     requestCode,
     typeCode,
     settled,
+    /** What the log and the state store hold. */
+    written: async () => {
+      const records = await stores.stateStore.list('', { limit: 100 });
+      return [await stores.eventStore.head(), records.map(({ key, version }) => [key, version])];
+    },
     /** Hashes of wrong passwords. */
     passwordsChecked: () => hashedAtMs.length,
     /** Wrong codes that were compared, and not put off. */
@@ -123,38 +153,53 @@ export async function givenGuessing(t: ExecutionContext) {
     mostCodesInADay: () => mostInADay(codesRefusedAtMs),
     /** The most hashes of wrong passwords in any 24 hours. */
     mostPasswordsInADay: () => mostInADay(hashedAtMs),
-    /** @param secret of an authenticator that then completes the sign-in */
-    signInByPassword: async (clientIp: string, secret: string | null = null): Promise<string> => {
-      const login = commands.login({ ...of(clientIp), password: current }, next());
-      if (secret === null) return outcomeOf(login);
-      const { tokens } = await login;
+    owner,
+    codeInMailbox,
+    signInByPassword: (guesser: Guesser): Promise<string> => outcomeOf(signIn(guesser)),
+    signInByCode: async (guesser: Guesser): Promise<string> =>
+      typeCode((await requestCode(guesser)) ?? '', guesser),
+    /** Signs in by password, and by a code of the authenticator where one is on. Returns the client with its token. */
+    signInFrom: async (ip: string, secret: string | null = null) => {
+      const { tokens, deviceToken } = await signIn(ip);
+      if (secret === null) return { ip, token: deviceToken };
+      if (deviceToken !== null) throw new Error('the sign-in is not complete');
       const sessionId = commands.refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
       clock.advance(60_000);
       const factor = { code: totpCode(secret, clock.now()) };
-      return outcomeOf(commands.passSecondFactor({ userId: user.id, sessionId, clientIp, factor }, next()));
+      const passed = await commands.passSecondFactor(
+        { userId: user.id, sessionId, clientIp: ip, factor },
+        next(),
+      );
+      return { ip, token: passed.deviceToken };
     },
-    signInByCode: async (clientIp: string): Promise<string> =>
-      typeCode((await requestCode(clientIp)) ?? '', clientIp),
-    changePassword: (clientIp: string): Promise<string> => {
-      const session = { id: next().commandId, epoch: 0, emailCodeAt: null };
-      const asked = { userId: user.id, session, clientIp, currentPassword: current };
+    /** Changes the password in the session of the registration, from an address. */
+    changePassword: async (clientIp: string): Promise<string> => {
+      const sessionId = commands.refreshTokens.verify(registered.tokens.refresh_token)?.sessionId ?? '';
+      const { epoch } = (await stores.handler.load(userAggregate, user.id)).state as RegisteredUser;
+      const known = await commands.knownDevices.ofSession({ userId: user.id, sessionId, epoch });
+      const session = { id: sessionId, epoch, emailCodeAt: null };
+      const asked = { userId: user.id, session, clientIp, known, currentPassword: current };
       const newPassword = 'Another-Horse-8';
       return outcomeOf(
         commands.changePassword({ ...asked, newPassword }, next()).then(() => (current = newPassword)),
       );
     },
+    signOutEverywhere: async (): Promise<void> => {
+      const sessionId = commands.refreshTokens.verify(registered.tokens.refresh_token)?.sessionId ?? '';
+      await commands.logout({ userId: user.id, sessionId, all: true }, next());
+    },
+    ban: () => commands.banUser(email, next()),
     turnOnSecondFactor: async (): Promise<string> => {
       const { secret } = await commands.enrolTotp({ userId: user.id }, next());
       const code = totpCode(secret, clock.now());
-      const { tokens } = await commands.login({ ...of(ownerNetwork), password }, next());
+      const { tokens } = await signIn(owner);
       const sessionId = commands.refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
       await commands.confirmTotp({ userId: user.id, sessionId, clientIp: ownerNetwork, code }, next());
       return secret;
     },
     /** The operator vouches for the address, so that its first code voids nothing. */
     verifyAddress: () => commands.verifyEmail({ email }, next()),
-    isKnown: async (clientIp: string): Promise<boolean> =>
-      (await networks.requesterOf({ emailDigest, clientIp })).requester === 'known',
+    isKnown: async (token: string | null): Promise<boolean> => (await of({ ip: '', token })).known !== null,
     /** The events that tell the owner. */
     limitsReached: async () =>
       (await stores.eventStore.read(`user-${user.id}`)).filter(({ type }) => type === 'GuessingLimitReached'),
@@ -177,8 +222,8 @@ export async function givenGuessing(t: ExecutionContext) {
     },
   };
 
-  function sendTo(address: string, clientIp: string): Promise<string> {
-    return outcomeOf(commands.sendEmailCode({ email: address, clientIp }, next()));
+  async function sendTo(address: string, guesser: Guesser): Promise<string> {
+    return outcomeOf(commands.sendEmailCode(await of(guesser, address), next()));
   }
 }
 

@@ -17,14 +17,6 @@ export async function simulateGuessing(t: ExecutionContext, attackers: number): 
   // Given a share, and time that passes only as the simulation says
   const stores = await givenStores();
   const { clock } = stores;
-  const waits: number[] = [];
-  const waiting = {
-    ...clock,
-    sleep: (ms: number) => {
-      waits.push(ms);
-      return Promise.resolve();
-    },
-  };
   const given = givenCommands(stores);
   const { token, id } = await givenShare(
     { ...stores, commands: given },
@@ -41,8 +33,8 @@ export async function simulateGuessing(t: ExecutionContext, attackers: number): 
   };
   const { verifyShare } = makeShareCommands({
     ...stores,
-    ...{ ...given, clock: waiting, background, onFailure: () => undefined },
-    sharePasswords: { fresh: counting, suspect: counting },
+    ...{ ...given, background, onFailure: () => undefined },
+    sharePasswords: counting,
     shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
   });
   const start = clock.now().getTime();
@@ -73,8 +65,7 @@ export async function simulateGuessing(t: ExecutionContext, attackers: number): 
   // And each address had some ten guesses, and one an hour
   t.true(guesses <= attackers * 36, `${guesses} guesses`);
   t.true(guesses >= attackers * 30, `${guesses} guesses`);
-  // Then no visitor waited longer than a second, and the owner received at most one notice an hour
-  t.is(Math.max(...waits), 1_000);
+  // Then the owner received at most one notice an hour
   await background.settled();
   const events = await stores.eventStore.read(`share-${id}`, { from: 0n, limit: 500 });
   const told = events.filter(({ type }) => type === 'ShareVerificationThrottled');

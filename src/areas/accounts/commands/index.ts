@@ -1,5 +1,6 @@
 import type { AccountDeps } from '../deps.js';
-import { makeAccountTries } from './signing-in/account-tries.js';
+import { makeAccountGuard } from './signing-in/account-guard.js';
+import { makeKnownDevices } from './signing-in/known-devices.js';
 import { makeAccountByAddress, makeAccountByName } from './registering/account-by-address.js';
 import { makeAddressReservations } from './registering/address-reservations.js';
 import { makeAccountChanges } from './account/change-account.js';
@@ -35,9 +36,8 @@ import { makeVerifyEmail } from './address/verify-email.js';
 import type { FindAccount } from './signing-in/find-account.js';
 import type { Holdings } from './account/holdings.js';
 import type { Places } from '../../shared/places.js';
-import { makeGuardedTries } from '../../../security/guessing/guarded-tries.js';
 import { guessing } from '../../../security/guessing/guessing.js';
-import { makeKnownNetworks } from '../../../security/guessing/known-networks.js';
+import { makeDevices } from '../../../security/guessing/devices.js';
 
 export type AccountCommands = ReturnType<typeof makeAccountCommands>;
 
@@ -49,24 +49,18 @@ export function makeAccountCommands(
   },
 ) {
   const startSession = makeLimitSessions({ ...deps, startSession: makeStartSession(deps) });
-  const networks = makeKnownNetworks(deps);
-  const bounded = { ...deps, networks };
-  const passwordTries = makeAccountTries({
-    ...bounded,
-    secret: 'password',
-    limits: guessing.password.daily,
-  });
-  const codeTries = makeAccountTries({
-    ...bounded,
-    secret: 'mailed_code',
-    limits: guessing.signInCode.daily,
-  });
+  const knownDevices = makeKnownDevices({ ...deps, devices: makeDevices(deps) });
+  const ownerOf = async (emailDigest: string) => (await deps.findAccount(emailDigest))?.userId ?? null;
+  const ofPassword = { secret: 'password', limits: guessing.password.failures, ownerOf } as const;
+  const ofMailedCode = { secret: 'mailed_code', limits: guessing.signInCode.failures, ownerOf } as const;
+  const mailedCodeGuard = makeAccountGuard({ ...deps, ...ofMailedCode });
   const common = {
     ...deps,
     startSession,
-    networks,
-    passwordTries,
-    tryLoginCode: makeTryLoginCode({ ...deps, codeTries }),
+    knownDevices,
+    passwordGuard: makeAccountGuard({ ...deps, ...ofPassword }),
+    mailedCodeGuard,
+    tryLoginCode: makeTryLoginCode({ ...deps, mailedCodeGuard }),
     passPasskey: makePassPasskey(deps),
     reservations: makeAddressReservations(deps),
     accountByAddress: makeAccountByAddress(deps),
@@ -77,14 +71,19 @@ export function makeAccountCommands(
   const sessionTokens = makeSessionTokens(deps);
   const secondFactors = makeSecondFactors({
     ...deps,
-    tries: makeGuardedTries({ ...deps, ...guessing.secondFactor.failures }),
-    accountTries: makeGuardedTries({ ...deps, ...guessing.secondFactor.accountFailures }),
+    codeGuard: makeAccountGuard({
+      ...deps,
+      secret: 'totp',
+      limits: guessing.secondFactor.failures,
+      ownerOf: (userId) => Promise.resolve(userId),
+    }),
   });
   const issueRecoveryCodes = makeIssueRecoveryCodes(deps);
   const finishEmailChange = makeFinishEmailChange(common);
   const finishErasure = makeFinishErasure(common);
   return {
     reservations: common.reservations,
+    knownDevices,
     startSession,
     endGivenAccess: common.endGivenAccess,
     register: makeRegister(common),

@@ -61,8 +61,8 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     subject: 'Somebody is guessing at your account',
     happened: (account) => `wrong passwords or codes for ${account} reached the limit of a day`,
     meaning:
-      'For up to a day, no more of them are checked. Networks that you signed in from in the last 90 days have a ' +
-      'limit of their own, so you can sign in from there.',
+      'For up to a day, no more of them are checked. Devices that you signed in from in the last 90 days have a limit ' +
+      'of their own, so you can sign in from there. From another device, sign in with a code that is mailed to you.',
     advice:
       'nobody got in by this. Choose another password if yours is short, or if you use it elsewhere too, and consider ' +
       'two-factor authentication.',
@@ -71,10 +71,11 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     subject: 'Somebody is guessing at the password of a share',
     happened: (account) => `wrong passwords for a share of ${account} reached the limit of a day`,
     meaning:
-      'For up to a day, the share opens for nobody, also not with the right password. Visitors who opened it before go ' +
-      'on. In the list of the shares of your project, it is the one with the newest time of throttling.',
+      'For up to a day, the share opens only for visitors who opened it before, with the right password. ' +
+      'In the list of the shares of your project, it is the one with the newest time of throttling.',
     advice:
-      'nobody got in by this. Give the share a longer password, which opens it again at once, or revoke it.',
+      'nobody got in by this. Give the share a longer password, which opens it again at once, or make a new link for ' +
+      'those who wait and revoke this one.',
   },
   share_opened: {
     subject: 'A share was opened for the first time',

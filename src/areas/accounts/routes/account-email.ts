@@ -78,8 +78,8 @@ export function makeEmailChangeRoutes({
       errors: ['invalid_credentials'],
       limit: { name: 'email_revert', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ body, client, command }) => {
-        await revertEmailChange({ ...body, clientIp: client }, command);
+      handler: async ({ body, command }) => {
+        await revertEmailChange(body, command);
         return { status: 204, body: undefined };
       },
     }),

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import type { SessionPasskey, TypedFactor } from '../commands/second-factor/second-factors.js';
 import type { RouteLimit } from '../../../http/access/limits.js';
 import { noContent } from '../../../http/replies/reply.js';
-import { tokens, wrap, wrapped } from '../../../http/resources.js';
+import { deviceToken, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
 import { invalid } from '../../../validation/invalid-request.js';
 import { ruled } from '../../../validation/plain-words.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';
+import { deviceOfSession } from './auth-fields.js';
 import { recoveryCodesOfFirst, shownCodes } from './recovery-code-fields.js';
 
 const code = z
@@ -59,10 +60,12 @@ export function makeTwoFactorRoutes({
   removeTotp,
   replaceRecoveryCodes,
   passSecondFactor,
+  knownDevices,
 }: Pick<
   AccountCommands,
-  'enrolTotp' | 'confirmTotp' | 'removeTotp' | 'replaceRecoveryCodes' | 'passSecondFactor'
+  'enrolTotp' | 'confirmTotp' | 'removeTotp' | 'replaceRecoveryCodes' | 'passSecondFactor' | 'knownDevices'
 >): readonly Route[] {
+  const deviceOf = deviceOfSession(knownDevices);
   return [
     defineRoute({
       method: 'POST',
@@ -100,8 +103,10 @@ export function makeTwoFactorRoutes({
       errors: refusals,
       limit: tries,
       cacheControl: 'no-store',
-      handler: async ({ caller: { userId, sessionId }, client, body, command }) => {
-        const codes = await confirmTotp({ userId, sessionId, clientIp: client, code: body.code }, command);
+      deviceOf,
+      handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
+        const tried = { userId, sessionId, clientIp: client, known, code: body.code };
+        const codes = await confirmTotp(tried, command);
         return { status: 200, body: wrap({ recovery_codes: shownCodes(codes) }) };
       },
     }),
@@ -115,9 +120,10 @@ export function makeTwoFactorRoutes({
       replies: { 204: { description: 'No code of the app counts any more.', schema: noContent } },
       errors: refusals,
       limit: tries,
-      handler: async ({ caller, client, body, command }) => {
+      deviceOf,
+      handler: async ({ caller, client, device: known, body, command }) => {
         const factor = factorOrPasskey(body, caller);
-        await removeTotp({ userId: caller.userId, clientIp: client, factor }, command);
+        await removeTotp({ userId: caller.userId, clientIp: client, known, factor }, command);
         return { status: 204, body: undefined };
       },
     }),
@@ -132,10 +138,11 @@ export function makeTwoFactorRoutes({
       errors: refusals,
       limit: tries,
       cacheControl: 'no-store',
-      handler: async ({ caller, client, body, command }) => {
+      deviceOf,
+      handler: async ({ caller, client, device: known, body, command }) => {
         const factor = factorOrPasskey(body, caller);
         const codes = await replaceRecoveryCodes(
-          { userId: caller.userId, clientIp: client, factor },
+          { userId: caller.userId, clientIp: client, known, factor },
           command,
         );
         return { status: 200, body: wrap({ recovery_codes: [...codes] }) };
@@ -152,16 +159,17 @@ export function makeTwoFactorRoutes({
       replies: {
         200: {
           description: "The session's tokens from now on.",
-          schema: wrapped(z.strictObject({ tokens })),
+          schema: wrapped(z.strictObject({ tokens, device_token: deviceToken })),
         },
       },
       errors: refusals,
       limit: tries,
       cacheControl: 'no-store',
-      handler: async ({ caller: { userId, sessionId }, client, body, command }) => {
-        const factor = factorOf(body);
-        const strengthened = await passSecondFactor({ userId, sessionId, clientIp: client, factor }, command);
-        return { status: 200, body: wrap({ tokens: strengthened }) };
+      deviceOf,
+      handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
+        const tried = { userId, sessionId, clientIp: client, known, factor: factorOf(body) };
+        const { tokens: pair, deviceToken: device_token } = await passSecondFactor(tried, command);
+        return { status: 200, body: wrap({ tokens: pair, device_token }) };
       },
     }),
   ];

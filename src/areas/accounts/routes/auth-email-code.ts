@@ -4,17 +4,17 @@ import { HttpError } from '../../../http/replies/http-error.js';
 import { signedIn, wrap, wrapped } from '../../../http/resources.js';
 import { noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { emailField } from './auth-fields.js';
+import { givenDeviceToken, emailField, presentSignedIn, signInCode } from './auth-fields.js';
 
-const codeRequest = z.strictObject({ email: emailField }).meta({ id: 'EmailCodeRequest' });
+const codeRequest = z
+  .strictObject({ email: emailField, device_token: givenDeviceToken })
+  .meta({ id: 'EmailCodeRequest' });
 
 const codeLogin = z
   .strictObject({
     email: emailField,
-    code: z
-      .string()
-      .regex(/^[0-9]{6}$/, 'must be six digits')
-      .meta({ examples: ['271828'] }),
+    code: signInCode,
+    device_token: givenDeviceToken,
   })
   .meta({ id: 'EmailCodeLogin' });
 
@@ -22,8 +22,9 @@ const codeLogin = z
 export function makeEmailCodeRoutes({
   sendEmailCode,
   loginByEmailCode,
+  knownDevices,
   mailConfigured,
-}: Pick<AccountCommands, 'sendEmailCode' | 'loginByEmailCode'> & {
+}: Pick<AccountCommands, 'sendEmailCode' | 'loginByEmailCode' | 'knownDevices'> & {
   readonly mailConfigured: boolean;
 }): readonly Route[] {
   return [
@@ -50,9 +51,10 @@ export function makeEmailCodeRoutes({
         { name: 'email_code_day', counts: [200] },
       ],
       cacheControl: 'no-store',
-      handler: async ({ body: { email }, client, command }) => ({
+      deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
+      handler: async ({ body: { email }, device: known, command }) => ({
         status: 200,
-        body: wrap(await sendEmailCode({ email, clientIp: client }, command)),
+        body: wrap(await sendEmailCode({ email, known }, command)),
       }),
     }),
     defineRoute({
@@ -62,7 +64,7 @@ export function makeEmailCodeRoutes({
       tag: 'Accounts',
       summary: 'Sign in by a mailed code',
       description:
-        'A code works once, for 10 minutes and five attempts. As the first proof of the address it voids the password, sessions and second factors of before, and takes back what the account gave: API keys, invitations and members. `POST /auth/email/verify` proves an address and voids nothing. `POST /auth/password` then sets a password without the current one.',
+        'A code of six digits works once, for 10 minutes and five attempts; one of 20 characters for an hour. As the first proof of the address it voids the password, sessions and second factors of before, and takes back what the account gave: API keys, invitations and members. `POST /auth/email/verify` proves an address and voids nothing. `POST /auth/password` then sets a password without the current one.',
       request: { params: noParams, query: noQuery, body: codeLogin },
       replies: {
         200: {
@@ -73,9 +75,10 @@ export function makeEmailCodeRoutes({
       errors: ['invalid_credentials', 'account_banned', 'too_many_attempts'],
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ body: { email, code }, client, userAgent, command }) => {
-        const signedIn = await loginByEmailCode({ email, code, clientIp: client, userAgent }, command);
-        return { status: 200, body: wrap(signedIn) };
+      deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
+      handler: async ({ body: { email, code }, client, device: known, userAgent, command }) => {
+        const reply = await loginByEmailCode({ email, code, clientIp: client, known, userAgent }, command);
+        return { status: 200, body: wrap(presentSignedIn(reply)) };
       },
     }),
   ];

@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import type { SignedIn } from '../commands/signing-in/login.js';
+import type { KnownDevices } from '../commands/signing-in/known-devices.js';
+import type { SessionCaller } from '../../../http/access/access.js';
+import { isSignInCode } from '../commands/signing-in/try-login-code.js';
 import { parseEmailAddress } from '../../../validation/email-address.js';
 
 /** A valid e-mail address. The schema refuses other texts before any look-up of an account. */
@@ -10,6 +14,20 @@ export const emailField = z
 
 /** An existing password. The command checks the rules for a new one; this limit only bounds its work. */
 export const knownPassword = z.string().max(512);
+
+/** A mailed code that signs in: six digits, or 20 characters in any spelling that people type. */
+export const signInCode = z
+  .string()
+  .max(64)
+  .refine(isSignInCode, 'must be six digits, or a code such as 7QK2M-9XW4T-0B3HC-V8Z5N')
+  .meta({ examples: ['271828'] });
+
+/** The token of a device; a text that is none is like none. */
+export const givenDeviceToken = z
+  .string()
+  .max(512)
+  .optional()
+  .meta({ description: '`device_token` of an earlier sign-in.' });
 
 export const newPassword = knownPassword.meta({
   minLength: 10,
@@ -30,3 +48,14 @@ export const addressCodeSent = z
     resend_after: z.int().positive().meta({ description: 'Seconds until another one can be asked for.' }),
   })
   .meta({ id: 'AddressCodeSent' });
+
+/** Returns `data` of a sign-in. */
+export function presentSignedIn({ user, tokens, deviceToken: device_token }: SignedIn) {
+  return { user, tokens, device_token };
+}
+
+/** Returns the device from which the session of a caller began, if its account knows it. */
+export function deviceOfSession(knownDevices: Pick<KnownDevices, 'ofSession'>) {
+  return ({ caller: { userId, sessionId, user } }: { readonly caller: SessionCaller }) =>
+    knownDevices.ofSession({ userId, sessionId, epoch: user.epoch });
+}

@@ -4,10 +4,10 @@ import { noContent } from '../../../http/replies/reply.js';
 import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { emailField, knownPassword } from './auth-fields.js';
+import { givenDeviceToken, emailField, knownPassword, presentSignedIn } from './auth-fields.js';
 
 const credentials = z
-  .strictObject({ email: emailField, password: knownPassword })
+  .strictObject({ email: emailField, password: knownPassword, device_token: givenDeviceToken })
   .meta({ id: 'Credentials' });
 
 const refreshRequest = z.strictObject({ refresh_token: z.string().min(1).max(512) });
@@ -19,9 +19,10 @@ const logoutRequest = z.strictObject({
 /** Makes the routes that sign in by password, refresh tokens, and sign out (docs/design.md#accounts). */
 export function makeLoginRoutes({
   login,
+  knownDevices,
   refresh,
   logout,
-}: Pick<AccountCommands, 'login' | 'refresh' | 'logout'>): readonly Route[] {
+}: Pick<AccountCommands, 'login' | 'knownDevices' | 'refresh' | 'logout'>): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -41,9 +42,10 @@ export function makeLoginRoutes({
       errors: ['invalid_credentials', 'too_many_attempts', 'account_banned'],
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ body: { email, password }, client, userAgent, command }) => {
-        const signedIn = await login({ email, password, clientIp: client, userAgent }, command);
-        return { status: 200, body: wrap(signedIn) };
+      deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
+      handler: async ({ body: { email, password }, client, device: known, userAgent, command }) => {
+        const reply = await login({ email, password, clientIp: client, known, userAgent }, command);
+        return { status: 200, body: wrap(presentSignedIn(reply)) };
       },
     }),
     defineRoute({

@@ -7,7 +7,7 @@ import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { invalid } from '../../../validation/invalid-request.js';
 import { ruled } from '../../../validation/plain-words.js';
-import { knownPassword } from './auth-fields.js';
+import { deviceOfSession, knownPassword, signInCode } from './auth-fields.js';
 import {
   authenticationOf,
   authenticationResponse,
@@ -19,11 +19,9 @@ import {
 const presentedProof = z
   .strictObject({
     password: knownPassword.optional(),
-    code: z
-      .string()
-      .regex(/^[0-9]{6}$/, 'must be six digits')
-      .meta({ description: 'From `POST /auth/email-code/send` for the own address.', examples: ['271828'] })
-      .optional(),
+    code: signInCode
+      .optional()
+      .meta({ description: 'From `POST /auth/email-code/send` for the own address.' }),
     passkey: authenticationResponse
       .optional()
       .meta({ description: 'To the options of `POST /auth/reauthenticate/options`.' }),
@@ -43,8 +41,9 @@ const presentedProof = z
 export function makeReauthenticationRoutes({
   reauthenticate,
   passkeyOptions,
+  knownDevices,
   passkeys,
-}: Pick<AccountCommands, 'reauthenticate' | 'passkeyOptions'> & {
+}: Pick<AccountCommands, 'reauthenticate' | 'passkeyOptions' | 'knownDevices'> & {
   readonly passkeys: object | null;
 }): readonly Route[] {
   return [
@@ -83,9 +82,10 @@ export function makeReauthenticationRoutes({
       ],
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ caller: { userId, sessionId }, client, body, command }) => {
+      deviceOf: deviceOfSession(knownDevices),
+      handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
         const presented = proofOf(body);
-        await reauthenticate({ userId, sessionId, clientIp: client, presented }, command);
+        await reauthenticate({ userId, sessionId, clientIp: client, known, presented }, command);
         return { status: 204, body: undefined };
       },
     }),

@@ -6,7 +6,7 @@ import { noContent } from '../../../http/replies/reply.js';
 import { session, wrap, wrapped } from '../../../http/resources.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { knownPassword, newPassword } from './auth-fields.js';
+import { deviceOfSession, knownPassword, newPassword } from './auth-fields.js';
 
 const sessionParams = z.object({ sessionId: z.uuid().toLowerCase() });
 
@@ -27,7 +27,8 @@ export function makeSessionRoutes({
   sessions,
   revokeSession,
   changePassword,
-}: Pick<AccountCommands, 'revokeSession' | 'changePassword'> &
+  knownDevices,
+}: Pick<AccountCommands, 'revokeSession' | 'changePassword' | 'knownDevices'> &
   Pick<AccountDeps, 'sessions'>): readonly Route[] {
   return [
     defineRoute({
@@ -67,12 +68,13 @@ export function makeSessionRoutes({
       replies: { 204: { description: 'The password is the new one.', schema: noContent } },
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'login', counts: 'all' },
-      handler: async ({ body, caller, client, command }) => {
+      deviceOf: deviceOfSession(knownDevices),
+      handler: async ({ body, caller, client, device: known, command }) => {
         const { userId, sessionId, sessionEpoch, emailCodeAt } = caller;
         const { current_password: currentPassword, new_password } = body;
         const session = { id: sessionId, epoch: sessionEpoch, emailCodeAt };
         await changePassword(
-          { userId, session, currentPassword, newPassword: new_password, clientIp: client },
+          { userId, session, currentPassword, newPassword: new_password, clientIp: client, known },
           command,
         );
         return { status: 204, body: undefined };

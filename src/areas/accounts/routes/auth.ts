@@ -8,7 +8,7 @@ import { optionalNamePattern } from '../../../validation/text.js';
 import { signedIn, wrap, wrapped } from '../../../http/resources.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { emailField, newPassword } from './auth-fields.js';
+import { emailField, newPassword, presentSignedIn } from './auth-fields.js';
 
 const registration = z.strictObject({
   email: emailField,
@@ -71,7 +71,7 @@ export function makeAuthRoutes({
       cacheControl: 'no-store',
       handler: async ({ body, client, userAgent, command }) => {
         const registered = await register({ ...withoutNone(body), clientIp: client, userAgent }, command);
-        return { status: 201, body: wrap(registered) };
+        return { status: 201, body: wrap(presentSignedIn(registered)) };
       },
     }),
     defineRoute({

@@ -14,7 +14,7 @@ import {
   type ShareTerms,
 } from '../domain/share/terms.js';
 import type { ShareResource } from '../../../../projections/shares/shares/reader.js';
-import { refuseWhenFull } from './refuse-when-full.js';
+import { refuseWhenFull, sharerOf } from './refuse-when-full.js';
 import type { RequireOpenShares } from './require-open-shares.js';
 import { sealForShare } from './share-data.js';
 
@@ -84,7 +84,7 @@ export function makeChangeShare({
     ): Promise<{ readonly hash: Sealed | null; readonly passwordClass: PasswordClass }> {
       if (chosen === null) return { hash: null, passwordClass: passwordClassOf('') };
       const checkedPassword = checkSharePassword(chosen);
-      const hash = await refuseWhenFull(() => sharePasswords.fresh.hash(checkedPassword));
+      const hash = await refuseWhenFull(() => sharePasswords.hash(checkedPassword, sharerOf(projectId)));
       const sealed = await sealForShare(sealer, { projectId, shareId, field: 'password_hash' }, hash);
       return { hash: sealed, passwordClass: passwordClassOf(checkedPassword) };
     }

@@ -24,11 +24,9 @@ const pageSize = 500;
 const opensAtOnce = 20;
 const someSharesMax = 5;
 
-type Scope = Extract<LastingScope, { kind: 'person' | 'share' }>;
-
 /** The current password of a user or a share. */
 interface CurrentPassword {
-  readonly scope: Scope;
+  readonly scope: Extract<LastingScope, { kind: 'person' | 'share' }>;
   readonly hash: Sealed;
 }
 
@@ -65,19 +63,16 @@ export function makeCountPasswords({
   /** Returns the password that the event set; null where it is no longer the current one. */
   async function currentPasswordOf(stored: LogEvent): Promise<CurrentPassword | null> {
     const { category, id } = parseStreamName(stored.stream) ?? { category: '', id: '' };
-    if (category === userAggregate.category) {
-      const { data } = userCodec.decode(stored);
-      const { state } = await handler.load(userAggregate, id);
-      const isCurrent =
-        'password_hash' in data && state.status === 'registered' && state.passwordHash === data.password_hash;
-      return isCurrent ? { scope: { kind: 'person', userId: id }, hash: data.password_hash } : null;
-    }
-    const { data } = shareCodec.decode(stored);
-    const { state } = await handler.load(shareAggregate, id);
-    const isCurrent =
-      'password_hash' in data && state.status === 'open' && state.passwordHash === data.password_hash;
-    if (!isCurrent || state.passwordHash === null) return null;
-    return { scope: { kind: 'share', projectId: state.projectId, shareId: id }, hash: state.passwordHash };
+    const isUser = category === userAggregate.category;
+    const { data } = isUser ? userCodec.decode(stored) : shareCodec.decode(stored);
+    const { state } = isUser ? await handler.load(userAggregate, id) : await handler.load(shareAggregate, id);
+    const hash = 'passwordHash' in state ? state.passwordHash : null;
+    if (hash === null || !('password_hash' in data) || hash !== data.password_hash) return null;
+    const projectId = 'projectId' in state ? state.projectId : '';
+    return {
+      scope: isUser ? { kind: 'person', userId: id } : { kind: 'share', projectId, shareId: id },
+      hash,
+    };
   }
 
   /** Returns the key id of the pepper; null where the key of the hash is destroyed. */

@@ -22,7 +22,7 @@ import {
 } from '../domain/share/terms.js';
 import { digestShareToken, makeShareToken } from '../../../keys/codes/share-tokens.js';
 import type { ShareResource } from '../../../../projections/shares/shares/reader.js';
-import { refuseWhenFull } from './refuse-when-full.js';
+import { refuseWhenFull, sharerOf } from './refuse-when-full.js';
 import type { RequireOpenShares } from './require-open-shares.js';
 import { sealForShare, type ShareField } from './share-data.js';
 
@@ -133,7 +133,10 @@ export function makeCreateShare({
     if (password === null) await requireOpenShares(projectId);
     const shareId = derivedId(context, 'share');
     const token = makeShareToken(randomBytes);
-    const hash = password === null ? null : await refuseWhenFull(() => sharePasswords.fresh.hash(password));
+    const hash =
+      password === null
+        ? null
+        : await refuseWhenFull(() => sharePasswords.hash(password, sharerOf(projectId)));
     const { documents } = await handler.handle(
       { aggregate: shareAggregate, id: shareId },
       {

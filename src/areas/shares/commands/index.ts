@@ -19,18 +19,17 @@ import { makeOpenAssetStorage } from '../../assets/commands/asset-storage.js';
 import { makeSignSharedMedia } from './visiting/sign-shared-media.js';
 import { makeTrySharePassword } from './visiting/try-share-password.js';
 import { makeVerifyShare } from './visiting/verify-share.js';
+import { makeVisitorOf } from './visiting/visitor-of.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 import type { PasswordClass } from '../domain/share/password.js';
-import { makeDailyBudget } from '../../../security/guessing/daily-budget.js';
-import { makeGuardedTries } from '../../../security/guessing/guarded-tries.js';
+import { makeGuard } from '../../../security/guessing/guard.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 
 export type ShareCommands = ReturnType<typeof makeShareCommands>;
 
 export function makeShareCommands(deps: ShareDeps) {
-  const { daily } = guessing.sharePassword;
-  const budgetOf = (name: PasswordClass) =>
-    makeDailyBudget({ ...deps, name: `share-${name}`, limit: daily[name] });
+  const guardOf = (name: PasswordClass) =>
+    makeGuard({ ...deps, name: `share-${name}`, limits: guessing.sharePassword.failures[name] });
   const openStorage = makeOpenStorage(deps);
   const recordShareAccess = makeRecordShareAccess(deps);
   const findSharedAssets = makeFindSharedAssets(deps);
@@ -45,13 +44,7 @@ export function makeShareCommands(deps: ShareDeps) {
     recordShareAccess,
     trySharePassword: makeTrySharePassword({
       ...deps,
-      budgets: { short: budgetOf('short'), long: budgetOf('long') },
-      tries: makeGuardedTries({ ...deps, ...guessing.sharePassword.failures }),
-      pressure: makeSharedRateLimiter({
-        ...deps,
-        kind: 'pressure',
-        limits: { share: guessing.sharePassword.pressure.limit },
-      }),
+      guards: { short: guardOf('short'), long: guardOf('long') },
       onUncheckable: (error) => {
         deps.onFailure(`the password of a share could not be checked: ${error.message}`, error);
       },
@@ -62,6 +55,7 @@ export function makeShareCommands(deps: ShareDeps) {
     changeShare: makeChangeShare(common),
     revokeShare: makeRevokeShare(common),
     verifyShare: makeVerifyShare(common),
+    visitorOf: makeVisitorOf(deps),
     renewShareMedia: makeRenewShareMedia(common),
     describeShared: makeDescribeShared(common),
     findFrameAncestors: makeFindFrameAncestors(common),

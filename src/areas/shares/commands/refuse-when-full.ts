@@ -1,4 +1,5 @@
 import { Overloaded } from '../../../kit/overloaded.js';
+import type { TryingClient } from '../../../security/guessing/guard.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 import { TooManyAttempts } from '../../shared/rejections.js';
 
@@ -13,4 +14,9 @@ export async function refuseWhenFull<Result>(work: () => Promise<Result>): Promi
       'too many passwords are being checked; wait and try again',
     );
   }
+}
+
+/** Returns in whose turn a new password of a share is hashed: that of its project. */
+export function sharerOf(projectId: string): TryingClient {
+  return { ip: '', known: { id: projectId, of: projectId } };
 }

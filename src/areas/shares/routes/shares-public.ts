@@ -14,6 +14,11 @@ const verification = z
       .max(512)
       .nullable()
       .meta({ minLength: 1, maxLength: 128, description: 'Null for a share without a password.' }),
+    share_session: z
+      .string()
+      .max(512)
+      .meta({ description: 'Of an earlier visit, also one that has ended.' })
+      .optional(),
   })
   .meta({ id: 'ShareVerification' });
 
@@ -90,8 +95,12 @@ const common = { tag: 'Shares', cacheControl: 'no-store' } as const;
 export function makePublicShareRoutes({
   describeShared,
   verifyShare,
+  visitorOf,
   renewShareMedia,
-}: Pick<ShareCommands, 'describeShared' | 'verifyShare' | 'renewShareMedia'>): readonly Route[] {
+}: Pick<
+  ShareCommands,
+  'describeShared' | 'verifyShare' | 'visitorOf' | 'renewShareMedia'
+>): readonly Route[] {
   return [
     defineRoute({
       ...common,
@@ -135,8 +144,9 @@ export function makePublicShareRoutes({
       check: ({ body }) => {
         checkVisit(body);
       },
-      handler: async ({ params: { token }, body: { password }, client, command }) => {
-        const opened = await verifyShare({ token, password, clientIp: client }, command);
+      deviceOf: ({ params: { token }, body }) => visitorOf({ token, session: body.share_session }),
+      handler: async ({ params: { token }, body: { password }, client, device, command }) => {
+        const opened = await verifyShare({ token, password, clientIp: client, known: device }, command);
         return { status: 200, body: wrap(present(opened)) };
       },
     }),

@@ -1,7 +1,9 @@
 import test from 'ava';
 import { givenGuessing, ownerNetwork, strangers } from '../../../support/simulation/account-guessing.js';
+import { guessingCampaign } from '../../../support/simulation/guessing-campaign.js';
 
 const dayMs = 24 * 3_600_000;
+const stranger = (index = 0) => strangers(index + 1).at(-1) ?? '';
 
 test('Of wrong passwords from many networks at once, in three processes, 60 are checked in a day', async (t) => {
   const world = await givenGuessing(t);
@@ -16,15 +18,22 @@ test('Of wrong passwords from many networks at once, in three processes, 60 are 
     outcomes.filter((one) => !decided.includes(one)),
     [],
   );
-  // And the right password of a stranger's network waits, but the owner's network signs in
-  t.is(await world.signInByPassword(strangers(301).at(-1) ?? ''), 'TooManyAttempts');
-  t.is(await world.signInByPassword(ownerNetwork), 'passed');
+  // And the right password waits without a known device, also on the network of the owner, whose device signs in anywhere
+  t.is(await world.signInByPassword(stranger(300)), 'TooManyAttempts');
+  t.is(await world.signInByPassword(ownerNetwork), 'TooManyAttempts');
+  t.is(await world.signInByPassword(world.owner), 'passed');
+  t.is(await world.signInByPassword({ ...world.owner, ip: stranger() }), 'passed');
 });
 
-test('Wrong passwords of known and unknown networks are at most 100 in any 24 hours', async (t) => {
+test('While wrong passwords and codes come from everywhere, the owner signs in at any moment', async (t) => {
+  // `test/deep` types 10,000 of each.
+  const { passwords, codes } = await guessingCampaign(t, { rounds: 8, seed: 11 });
+  t.true(passwords <= 100 && codes <= 96, `${passwords} passwords and ${codes} codes`);
+});
+
+test('Wrong passwords of known devices and of strangers are at most 100 in any 24 hours', async (t) => {
   const world = await givenGuessing(t);
-  const known = strangers(4);
-  for (const network of known) t.is(await world.signInByPassword(network), 'passed');
+  const known = await Promise.all(strangers(4).map((ip) => world.signInFrom(ip)));
   for (let hour = 0; hour < 40; hour += 1) {
     // When clients of all kinds guess as fast as they may
     for (let round = 0; round < 3; round += 1) {
@@ -36,65 +45,116 @@ test('Wrong passwords of known and unknown networks are at most 100 in any 24 ho
   t.true(most <= 100 && most > 90, `${most}`);
 });
 
-test('A guesser on one known network leaves the other known networks their part', async (t) => {
+test('A guesser with one known device leaves the other devices their part', async (t) => {
   const world = await givenGuessing(t);
-  const cafe = strangers(1);
-  t.is(await world.signInByPassword(cafe[0] ?? ''), 'passed');
+  const stolen = await world.signInFrom(stranger());
   for (let guess = 0; guess < 40; guess += 1) {
-    await world.guessPasswords(cafe);
+    await world.guessPasswords([stolen]);
     world.clock.advance(20 * 60_000);
   }
   t.is(world.passwordsChecked(), 20);
-  t.is(await world.signInByPassword(cafe[0] ?? ''), 'TooManyAttempts');
-  t.is(await world.signInByPassword(ownerNetwork), 'passed');
+  t.is(await world.signInByPassword(stolen), 'TooManyAttempts');
+  t.is(await world.signInByPassword(world.owner), 'passed');
 });
 
-test('Of wrong mailed codes from many networks, 56 are compared in a day', async (t) => {
+test('Of wrong mailed codes from many networks, 56 are compared in a day, and the owner signs in meanwhile', async (t) => {
   const world = await givenGuessing(t);
+  await world.verifyAddress();
   // When strangers ask for codes and guess at them all day
   for (let quarter = 0; quarter < 95; quarter += 1) {
-    await world.requestCode(strangers(1, quarter)[0] ?? '');
+    await world.requestCode(stranger(quarter));
     await world.guessCodes(strangers(5, quarter));
     world.clock.advance(15 * 60_000);
   }
   t.is(world.codesCompared(), 56);
-  t.is(await world.signInByCode(ownerNetwork), 'passed');
+  // Then a code of six digits signs in from the known device, and without one the code of 100 bits in the mailbox
+  t.is(await world.signInByCode({ ...world.owner, ip: stranger() }), 'passed');
+  t.is(await world.typeCode((await world.codeInMailbox()) ?? '', stranger(200)), 'passed');
 });
 
-test('Strangers invalidate no code of the owner and use up none of the mails', async (t) => {
+test('Strangers invalidate no code of a known device and use up none of its mails', async (t) => {
   const world = await givenGuessing(t);
   // Given a code that the owner asked for
-  const code = await world.requestCode(ownerNetwork);
+  const code = await world.requestCode(world.owner);
   t.truthy(code);
-  // When strangers ask for codes beyond the limits, and guess until no code takes more
+  // When strangers ask for codes beyond the limits, and guess until no code takes more, also on the owner's network
   for (let round = 0; round < 8; round += 1) {
-    await world.requestCode(strangers(1, round)[0] ?? '');
-    await world.guessCodes(strangers(10, round));
+    await world.requestCode(stranger(round));
+    await world.guessCodes([ownerNetwork, ...strangers(10, round)]);
     world.clock.advance(60_000);
   }
   // Then the owner's code signs in, and the next one is mailed
-  t.is(await world.typeCode(code ?? '', ownerNetwork), 'passed');
-  t.truthy(await world.requestCode(ownerNetwork));
+  t.is(await world.typeCode(code ?? '', world.owner), 'passed');
+  t.truthy(await world.requestCode(world.owner));
 });
 
-test('A code that was asked for on one network signs in on another', async (t) => {
-  for (const [from, to] of [
-    [ownerNetwork, strangers(1)[0] ?? ''],
-    [strangers(1)[0] ?? '', ownerNetwork],
-  ] as const) {
+test('A code that was asked for on one device signs in on another', async (t) => {
+  for (const isKnown of [true, false]) {
     const world = await givenGuessing(t);
-    const code = await world.requestCode(from);
-    t.is(await world.typeCode(code ?? '', to), 'passed');
+    const [from, to] = isKnown ? [world.owner, stranger()] : [stranger(), world.owner];
+    t.is(await world.typeCode((await world.requestCode(from)) ?? '', to), 'passed');
   }
 });
 
 test('A stranger cannot try a code of the owner more than five times, and that leaves the owner five', async (t) => {
   const world = await givenGuessing(t);
-  const code = (await world.requestCode(ownerNetwork)) ?? '';
+  const code = (await world.requestCode(world.owner)) ?? '';
   await world.guessCodes(strangers(5));
-  t.is(await world.typeCode(code, strangers(6).at(-1) ?? ''), 'credentials_refused');
-  await world.guessCodes(Array.from({ length: 4 }, () => ownerNetwork));
-  t.is(await world.typeCode(code, ownerNetwork), 'passed');
+  t.is(await world.typeCode(code, stranger(6)), 'credentials_refused');
+  await world.guessCodes(Array.from({ length: 4 }, () => world.owner));
+  t.is(await world.typeCode(code, world.owner), 'passed');
+});
+
+test('The last mail of an hour has a code of 100 bits, which lives for an hour and which no attempt ends', async (t) => {
+  const world = await givenGuessing(t);
+  await world.verifyAddress();
+  // When strangers ask for all the mails of an hour
+  const codes: string[] = [];
+  for (let mail = 0; mail < 6; mail += 1) {
+    codes.push((await world.requestCode(stranger(mail))) ?? '');
+    world.clock.advance(60_000);
+  }
+  t.is(await world.requestCode(stranger()), null);
+  // Then five have six digits
+  t.deepEqual(
+    codes.map((code) => /^\d{6}$/.test(code)),
+    [true, true, true, true, true, false],
+  );
+  // When they type wrong codes of both kinds, and a newer code is mailed
+  await world.guessCodes(strangers(80));
+  const strong = codes.at(-1) ?? '';
+  t.is(await world.typeCode('7QK2M-9XW4T-0B3HC-V8Z5N', stranger()), 'credentials_refused');
+  world.clock.advance(59 * 60_000 - 1);
+  t.regex((await world.requestCode(stranger())) ?? '', /^[0-9A-Z]{5}(-[0-9A-Z]{5}){3}$/);
+  // Then it signs in once, in any spelling, until its hour is over
+  t.is(await world.typeCode(strong.replaceAll('-', ' ').toLowerCase(), stranger(90)), 'passed');
+  t.is(await world.typeCode(strong, stranger(90)), 'credentials_refused');
+  const next = (await world.codeInMailbox()) ?? '';
+  world.clock.advance(3_600_000);
+  t.is(await world.typeCode(next, stranger(90)), 'credentials_refused');
+});
+
+test('After a wrong code, each mail without a known device has a code of 100 bits for a day', async (t) => {
+  const world = await givenGuessing(t);
+  await world.guessCodes([stranger()]);
+  const isStrong = async () => ((await world.requestCode(stranger())) ?? '').includes('-');
+  t.true(await isStrong());
+  t.regex((await world.requestCode(world.owner)) ?? '', /^\d{6}$/);
+  world.clock.advance(dayMs - 1);
+  t.true(await isStrong());
+  world.clock.advance(15 * 60_000);
+  t.false(await isStrong());
+});
+
+test('A wrong code of 100 bits appends and counts nothing', async (t) => {
+  const world = await givenGuessing(t);
+  await world.guessCodes([stranger()]);
+  await world.requestCode(stranger());
+  const before = await world.written();
+  for (let tried = 0; tried < 10; tried += 1) {
+    t.is(await world.typeCode('7QK2M-9XW4T-0B3HC-V8Z5N', stranger()), 'credentials_refused');
+  }
+  t.deepEqual(await world.written(), before);
 });
 
 test('One event a day tells the owner that a limit is reached', async (t) => {
@@ -102,7 +162,7 @@ test('One event a day tells the owner that a limit is reached', async (t) => {
   for (let day = 0; day < 3; day += 1) {
     // When both limits are reached, several times over
     await world.guessPasswords(strangers(80, day));
-    await world.requestCode(strangers(1, day)[0] ?? '');
+    await world.requestCode(stranger(day));
     await world.guessCodes(strangers(80, day));
     await world.settled();
     // Then one event a day says so
@@ -119,40 +179,69 @@ test('An address without an account gets the same replies after the same store c
   t.true(known.some(({ outcome }) => outcome === 'TooManyAttempts'));
 });
 
-test('A network is forgotten after 90 days without a sign-in, and with a change of the password elsewhere', async (t) => {
+test('A device is known for 90 days after its last sign-in, at its account alone', async (t) => {
   const world = await givenGuessing(t);
-  const office = strangers(1)[0] ?? '';
-  t.is(await world.signInByPassword(office), 'passed');
-  t.true(await world.isKnown(office));
-  await world.changePassword(ownerNetwork);
-  t.false(await world.isKnown(office));
-  t.true(await world.isKnown(ownerNetwork));
+  const { token } = world.owner;
+  world.clock.advance(80 * dayMs);
+  t.is(await world.signInByPassword(world.owner), 'passed');
   world.clock.advance(90 * dayMs - 1);
-  t.true(await world.isKnown(ownerNetwork));
+  t.true(await world.isKnown(token));
   world.clock.advance(1);
-  t.false(await world.isKnown(ownerNetwork));
+  t.false(await world.isKnown(token));
+  t.false(await world.isKnown(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`));
 });
 
-test('A stranger who registered the address is no known client after its owner proves it', async (t) => {
+test('An account knows 16 devices, and the first to go is one that never came back', async (t) => {
   const world = await givenGuessing(t);
-  const owner = strangers(1)[0] ?? '';
-  t.is(await world.signInByCode(owner), 'passed');
-  t.deepEqual([await world.isKnown(ownerNetwork), await world.isKnown(owner)], [false, true]);
+  const phone = await world.signInFrom(stranger());
+  const laptop = await world.signInFrom(stranger(1));
+  world.clock.advance(dayMs);
+  // Given a phone that came back, and a laptop that did not
+  t.is(await world.signInByPassword(phone), 'passed');
+  const others = [];
+  for (let count = 0; count < 15; count += 1) {
+    world.clock.advance(60_000);
+    others.push(await world.signInFrom(stranger(count)));
+  }
+  const known = [];
+  for (const { token } of [world.owner, laptop, phone, ...others]) known.push(await world.isKnown(token));
+  t.deepEqual(known, [false, false, true, ...others.map(() => true)]);
 });
 
-test('A password alone makes no network known where a second factor is on', async (t) => {
+for (const [what, end] of [
+  ['A change of the password', (world) => world.changePassword(ownerNetwork)],
+  ['A sign-out everywhere', (world) => world.signOutEverywhere()],
+] as readonly (readonly [string, (world: Awaited<ReturnType<typeof givenGuessing>>) => Promise<unknown>])[]) {
+  test(`${what} ends the devices of the other sessions`, async (t) => {
+    const world = await givenGuessing(t);
+    const office = await world.signInFrom(stranger());
+    await end(world);
+    t.deepEqual([await world.isKnown(world.owner.token), await world.isKnown(office.token)], [true, false]);
+  });
+}
+
+test('A ban ends all devices', async (t) => {
+  const world = await givenGuessing(t);
+  await world.ban();
+  t.false(await world.isKnown(world.owner.token));
+});
+
+test('The device of a stranger who registered the address is not known after its owner proves it', async (t) => {
+  const world = await givenGuessing(t);
+  t.is(await world.signInByCode(stranger()), 'passed');
+  t.false(await world.isKnown(world.owner.token));
+});
+
+test('A password alone makes no device known where a second factor is on', async (t) => {
   const world = await givenGuessing(t);
   const secret = await world.turnOnSecondFactor();
-  const thief = strangers(1)[0] ?? '';
-  t.is(await world.signInByPassword(thief), 'passed');
-  t.false(await world.isKnown(thief));
-  t.is(await world.signInByPassword(thief, secret), 'passed');
-  t.true(await world.isKnown(thief));
+  t.is((await world.signInFrom(stranger())).token, null);
+  t.true(await world.isKnown((await world.signInFrom(stranger(), secret)).token));
 });
 
-test('A wrong current password counts in the same budget as a sign-in', async (t) => {
+test('A wrong current password counts with sign-ins, and a live session counts as its device', async (t) => {
   const world = await givenGuessing(t);
   await world.guessPasswords(strangers(60));
-  t.is(await world.changePassword(strangers(61).at(-1) ?? ''), 'TooManyAttempts');
-  t.is(await world.changePassword(ownerNetwork), 'passed');
+  t.is(await world.signInByPassword(stranger(61)), 'TooManyAttempts');
+  t.is(await world.changePassword(stranger(61)), 'passed');
 });

@@ -266,7 +266,7 @@ test('A repetition after a rotation of the keys returns the token that the sessi
   };
   const first = await start([before]);
   const second = await start([after, before]);
-  t.is(second.refresh_token, first.refresh_token);
+  t.is(second.tokens.refresh_token, first.tokens.refresh_token);
 });
 
 const refused: readonly [string, Partial<typeof input>, RegExp][] = [

@@ -4,6 +4,7 @@ import { projectAggregate } from '../../../../src/areas/projects/domain/project/
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
+import { makeStrongLoginCodes } from '../../../../src/keys/codes/strong-codes.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../../../src/keys/codes/login-codes.js';
 import type { MailDeps } from '../../../../src/areas/shared/mail-reaction.js';
 import { makeMailAddressChanges } from '../../../../src/areas/accounts/commands/address/mail-address-change-reaction.js';
@@ -33,7 +34,8 @@ interface Issued {
 
 function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStores) {
   const users = makeUserReader({ views, sealer, usedBytes: () => Promise.resolve(0) });
-  const deps = { ...mailDeps, handler, sealer, users, loginCodes, addressChangeCodes, clock: realClock };
+  const codes = { loginCodes, strongLoginCodes: makeStrongLoginCodes(codeKeys), addressChangeCodes };
+  const deps = { ...mailDeps, handler, sealer, users, ...codes, clock: realClock };
   return [
     makeMailLoginCodes(deps),
     makeMailAddressChanges(deps),

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../../../src/event-sourcing/ports/domain-ev
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { makeMailSecurityNotices } from '../../../../src/areas/accounts/commands/account/mail-security-notice-reaction.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
-import { makeAddressRevertCodes } from '../../../../src/keys/codes/revert-codes.js';
+import { makeAddressRevertCodes } from '../../../../src/keys/codes/strong-codes.js';
 import { digest, otherDigest } from '../../../support/examples/ids.js';
 import { enrolmentId } from '../../../support/examples/user.js';
 import { givenContext } from '../../../support/given/given-stores.js';

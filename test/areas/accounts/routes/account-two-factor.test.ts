@@ -38,8 +38,8 @@ async function signInAgain({ commands, clock }: TestService, session: Session): 
   if (!verdict.valid) throw new Error(verdict.code);
   const { userId } = verdict.claims;
   const input = { userId, epoch: 0, methods: ['pwd'], clientIp: null, userAgent: null } as const;
-  const { access_token } = await commands.startSession(input, givenContext(8_000, clock.now()));
-  return { authorization: `Bearer ${access_token}` };
+  const { tokens } = await commands.startSession(input, givenContext(8_000, clock.now()));
+  return { authorization: `Bearer ${tokens.access_token}` };
 }
 
 test('An enrolment is confirmed by its first code and shown by the account', async (t) => {
@@ -155,6 +155,8 @@ test('Wrong, used and malformed codes are refused, and too many of them throttle
     t.is(answer.status, 401, JSON.stringify(body));
     t.like(answer.json, { code: 'invalid_credentials' });
   }
+  // Recovery codes count nowhere.
+  for (const wrong of [otherThan(code()), '12']) t.is((await verify({ code: wrong })).status, 401);
   const throttled = await verify({ code: code() });
   t.is(throttled.status, 429);
   t.like(throttled.json, { code: 'too_many_attempts' });

@@ -17,7 +17,7 @@ import { asObject, textOf } from '../../../support/clients/service-client.js';
 const path = '/api/v1/auth/email/verify';
 const me = '/api/v1/auth/me';
 
-/** Returns the code that was issued last, to a client of a known or of an unknown network. */
+/** Returns the code that was issued last, from a known device or another client. */
 function newestIssue({ known, unknown }: LoginCodeState) {
   const times = [known, unknown].map(({ issue }) => issue?.expiresAt.getTime() ?? 0);
   return (times[0] ?? 0) >= (times[1] ?? 0) ? known.issue : unknown.issue;
@@ -97,8 +97,8 @@ test('A code that proves an address does not sign in, and a code that signs in p
   const ada = await signUp('ada');
   const email = 'ada@example.com';
   const code = await codeOf('ada');
-  t.is((await post('/api/v1/auth/email-code/login', { email, code })).status, 401);
   t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
+  t.is((await post('/api/v1/auth/email-code/login', { email, code })).status, 401);
   const emailDigest = stores.digests.email(email);
   const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
   const { codeKeyId: kid = '', issueId = '' } = issue ?? {};

@@ -163,17 +163,22 @@ test("Another account's code, a wrong code, a wrong password and a body with bot
 
 test('Wrong codes and passwords of a reauthentication count at the limits of sign-ins', async (t) => {
   const account = await givenFreshAccount(t);
-  const { post, signIn, codeFor } = account;
+  const { post, signIn, codeFor, clock } = account;
   const session = await signIn();
   const code = await codeFor('ada@example.com');
   const wrong = code === '000000' ? '000001' : '000000';
   for (let n = 0; n < 5; n += 1) await post(reauthenticate, { code: wrong }, { ...session });
+  t.is(statusOf(await post(reauthenticate, { code }, { ...session })), '429 too_many_attempts');
+  clock.advance(1_000);
   t.is(
     statusOf(await post(reauthenticate, { code }, { ...session })),
     '401 invalid_credentials',
     'five attempts',
   );
-  const byCode = await post('/api/v1/auth/email-code/login', { email: 'ada@example.com', code });
+  const email = 'ada@example.com';
+  const other = await post('/api/v1/auth/login', { email, password });
+  const device_token = textOf(asObject(asObject(other.json)['data']), 'device_token');
+  const byCode = await post('/api/v1/auth/email-code/login', { email, code, device_token });
   t.is(statusOf(byCode), '401 invalid_credentials', 'they count for sign-ins too');
   const send = async () =>
     statusOf(await post(reauthenticate, { password: 'Wrong-Horse-7' }, { ...session }));

@@ -56,7 +56,7 @@ async function given() {
   const service = { ...stores, commands };
   const asset = await givenAsset(service);
   const { id: shareId } = await givenShare(service, asset);
-  await commands.sendEmailCode({ email: 'eve@example.com', clientIp: '192.0.2.1' }, next());
+  await commands.sendEmailCode({ email: 'eve@example.com' }, next());
   await commands.background.settled();
   const issue = newestIssue((await stores.handler.load(loginCodeAggregate, alone.emailDigest)).state);
   const codeOf = { kid: issue?.codeKeyId ?? '', issueId: issue?.issueId ?? '' };

@@ -89,7 +89,7 @@ test('A new password for a share that is being revoked is refused like one for a
     ...stores,
     requireOpenShares: () => Promise.resolve(),
     shares: commands.shares,
-    sharePasswords: { fresh: commands.passwords, suspect: commands.passwords },
+    sharePasswords: commands.passwords,
     handler: {
       ...stores.handler,
       load: async (aggregate, id) => {

@@ -20,8 +20,13 @@ async function given() {
   const service = { ...stores, commands };
   const asset = await givenAsset(service);
   const share = await givenShare(service, asset, { password: pin });
-  const verify = (password: string, clientIp: string) =>
-    outcomeOf(commands.verifyShare({ token: share.token, password, clientIp }, nextContext(service)));
+  /** @param session of an earlier visit */
+  const open = async (password: string, clientIp: string, session?: string) => {
+    const known = await commands.visitorOf({ token: share.token, session });
+    return commands.verifyShare({ token: share.token, password, clientIp, known }, nextContext(service));
+  };
+  const verify = (password: string, clientIp: string, session?: string) =>
+    outcomeOf(open(password, clientIp, session));
   /** Types wrong passwords from as many networks. Returns how many were hashed. */
   const guess = async (count: number, batch: number): Promise<number> => {
     hashes.length = 0;
@@ -38,7 +43,7 @@ async function given() {
       { projectId: asset.projectId, shareId: share.id, changes: { password } },
       nextContext(service),
     );
-  return { stores, service, clock, share, verify, guess, reached, change, commands };
+  return { stores, service, clock, share, open, verify, guess, reached, change, commands };
 }
 
 test('Of wrong passwords for a share with a short one, 1,000 are checked in a day, over all clients', async (t) => {
@@ -95,6 +100,25 @@ test('Right passwords use up no part of the day, also when many visitors come at
   const failed = (await Promise.all(visits)).filter((one) => one instanceof Error);
   t.false(failed.some((error) => error instanceof TooManyAttempts));
   t.deepEqual(failed, []);
-  const budgets = await service.stateStore.list('budget/', { limit: 10 });
+  const budgets = await service.stateStore.list('guessing/', { limit: 10 });
   t.deepEqual(budgets, []);
+});
+
+test('At the limit of a day, visitors who opened the share with its password go on, and others wait', async (t) => {
+  const { open, verify, guess, change, clock } = await given();
+  const { session } = await open(pin, '192.0.2.1');
+  // Given a session that has ended
+  clock.advance(13 * 3_600_000);
+  for (let batch = 0; batch < 11; batch += 1) await guess(100, batch);
+  t.is(await verify(pin, '192.0.2.1'), 'TooManyAttempts');
+  // Then its visitor opens the share, also on the network of a guesser
+  for (const ip of ['192.0.2.1', strangers(1)[0] ?? '']) t.is(await verify(pin, ip, session), 'passed');
+  // And waits after wrong passwords like anyone
+  for (let tried = 0; tried < 5; tried += 1)
+    t.is(await verify('0000', '192.0.2.1', session), 'share_password_wrong');
+  t.is(await verify(pin, '192.0.2.1', session), 'TooManyAttempts');
+  // And with another password, the session shows nothing
+  await change('4712');
+  for (let batch = 0; batch < 11; batch += 1) await guess(100, batch);
+  t.is(await verify('4712', '192.0.2.1', session), 'TooManyAttempts');
 });

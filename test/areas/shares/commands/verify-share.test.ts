@@ -128,7 +128,7 @@ test('The reaction records a use that was counted before a crash, once', async (
     ...stores,
     ...{ ...service.commands, background: service.commands.background, onFailure },
     handler: { ...stores.handler, handle },
-    sharePasswords: { fresh: service.commands.passwords, suspect: service.commands.passwords },
+    sharePasswords: service.commands.passwords,
     shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
   });
   const context = nextContext(stores);
@@ -176,15 +176,12 @@ async function givenSlowCheck(terms: Parameters<typeof givenShare>[2]) {
     ...stores,
     ...commands,
     sharePasswords: {
-      fresh: {
-        ...commands.passwords,
-        verify: async (password, stored) => {
-          const verdict = await commands.passwords.verify(password, stored);
-          await meanwhile();
-          return verdict;
-        },
+      ...commands.passwords,
+      verify: async (password, stored) => {
+        const verdict = await commands.passwords.verify(password, stored);
+        await meanwhile();
+        return verdict;
       },
-      suspect: commands.passwords,
     },
     onFailure,
     shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),

@@ -69,6 +69,19 @@ async function given(
 const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
 const sessionOf = (answer: Answer): string => (answer.json as Opened).data.share_session;
 
+test('A neighbour who uses up the limit of a network stops no visitor there who opened the share before', async (t) => {
+  const limit = { limit: 2, seconds: 3_600 };
+  const { service, share, verify } = await given(t, { rates: { share_verify: limit } });
+  const [made, other] = [await share(), await share()];
+  const share_session = sessionOf(await verify(made.token));
+  for (let tried = 0; tried < 3; tried += 1) await verify(made.token, 'wrong', from('198.51.100.1'));
+  const again = (token: string, tried = password) =>
+    service.post(`/api/v1/shares/${token}/verify`, { password: tried, share_session }, from('198.51.100.1'));
+  t.is((await again(made.token)).status, 200);
+  // The session of one share helps at no other.
+  t.is((await again(other.token)).status, 429);
+});
+
 test('A share is made, shown, changed, opened and revoked', async (t) => {
   const { service, owner, shares, assetId, share, verify, change } = await given(t);
   // Given a share

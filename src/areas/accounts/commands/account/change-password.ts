@@ -5,7 +5,8 @@ import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { invalid } from '../../../../validation/invalid-request.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { parseEmailAddress } from '../../../../validation/email-address.js';
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { TryingClient, KnownDevice } from '../../../../security/guessing/guard.js';
+import type { KnownDevices } from '../signing-in/known-devices.js';
 import { openForPerson, sealForPerson } from './person-data.js';
 import type { CheckPresentPassword } from '../signing-in/present-password.js';
 import { loadRegistered } from '../registering/registered-user.js';
@@ -25,6 +26,8 @@ export interface ChangePasswordInput {
   readonly newPassword: string;
   /** In canonical spelling. */
   readonly clientIp: string;
+  /** The device of the session, if the account knows it; null when left out. */
+  readonly known?: KnownDevice | null;
 }
 
 /**
@@ -47,10 +50,10 @@ export function makeChangePassword({
   passwords,
   checkPassword,
   checkPresentPassword,
-  networks,
+  knownDevices,
 }: Pick<AccountDeps, 'handler' | 'sealer' | 'passwords' | 'checkPassword'> & {
   readonly checkPresentPassword: CheckPresentPassword;
-  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
+  readonly knownDevices: Pick<KnownDevices, 'keep'>;
 }): ChangePassword {
   return async (input, context) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -70,8 +73,9 @@ export function makeChangePassword({
     const problem = checkPassword(newPassword, parseEmailAddress(email)?.localPart ?? '');
     if (problem !== null) invalid('new_password', problem.problem, problem.code);
 
-    const checkedAgainst = await prove(input, user, context);
-    const hash = await passwords.hash(newPassword);
+    const client = { ip: input.clientIp, known: input.known ?? null };
+    const checkedAgainst = await prove(input, { user, client }, context);
+    const hash = await passwords.hash(newPassword, client);
     const passwordHash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
     await handler.handle(
       { aggregate: userAggregate, id: userId },
@@ -79,19 +83,19 @@ export function makeChangePassword({
       context,
       { revokesAccess: true },
     );
-    // The change ends the sessions that began elsewhere, and may be an answer to a thief's.
-    await networks.rememberOnly({ emailDigest: user.email_digest, clientIp: input.clientIp });
+    // The change ends the other devices too: it may be an answer to a thief.
+    await knownDevices.keep({ userId, epoch: user.epoch + 1, sessionId: session.id });
   }
 
   /** Returns the hash that the current password matches; null where a mailed code replaces it. */
   async function prove(
-    { userId, session, currentPassword, clientIp }: ChangePasswordInput,
-    user: RegisteredUser,
+    { userId, session, currentPassword }: ChangePasswordInput,
+    { user, client }: { readonly user: RegisteredUser; readonly client: TryingClient },
     context: CommandContext,
   ): Promise<Sealed | null> {
     if (currentPassword !== undefined) {
       const field = 'current_password';
-      const of = { userId, user, password: currentPassword, clientIp, field };
+      const of = { userId, user, password: currentPassword, client, field };
       return checkPresentPassword(of, context);
     }
     const { emailCodeAt } = session;

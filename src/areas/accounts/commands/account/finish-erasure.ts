@@ -3,7 +3,7 @@ import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { sessionAggregate } from '../../domain/session/session.js';
 import { userAggregate } from '../../domain/user/user.js';
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { KnownDevices } from '../signing-in/known-devices.js';
 import type { AddressReservations } from '../registering/address-reservations.js';
 import { everyId } from '../../../shared/every-id.js';
 
@@ -13,7 +13,7 @@ export interface FinishErasureInput {
 
 /**
  * Completes an erasure after UserErased (docs/design.md#erasure): destroys the person's data key, revokes the sessions,
- * ends the memberships and the API keys that the user issued, forgets the known networks, releases its addresses. Every
+ * ends the memberships and the API keys that the user issued, forgets the known devices, releases its addresses. Every
  * step is idempotent. It does
  * nothing while the user is not erased.
  * @throws StoreUnavailable
@@ -26,11 +26,11 @@ export function makeFinishErasure({
   sessions,
   holdings,
   reservations,
-  networks,
+  knownDevices,
 }: Pick<AccountDeps, 'handler' | 'sealer' | 'sessions'> & {
   readonly holdings: Holdings;
   readonly reservations: Pick<AddressReservations, 'release'>;
-  readonly networks: Pick<KnownNetworks, 'forget'>;
+  readonly knownDevices: Pick<KnownDevices, 'forget'>;
 }): FinishErasure {
   return async ({ userId }, context) => {
     const { state: user } = await handler.load(userAggregate, userId);
@@ -41,8 +41,8 @@ export function makeFinishErasure({
       await handler.handle(target, { type: 'Revoke', reason: 'user_erased' }, context);
     }
     await holdings.removeErasedMember(userId, context);
+    await knownDevices.forget(userId);
     for (const emailDigest of [user.emailDigest, ...user.formerDigests]) {
-      await networks.forget(emailDigest);
       await reservations.release(emailDigest, userId, context);
     }
   };

@@ -4,7 +4,6 @@ import { emailAggregate } from '../../domain/email/email.js';
 import { type FormerAddress, formerAddress } from '../../domain/user/former-addresses.js';
 import { rejectUser, type UserRejection } from '../../domain/user/rejections.js';
 import { userAggregate, type UserState } from '../../domain/user/user.js';
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 import { checkAddress } from './check-address.js';
 import { isRejection, rejectUseCase } from '../../../shared/rejections.js';
 import type { EndGivenAccess } from '../account/end-given-access.js';
@@ -15,8 +14,6 @@ export interface RevertEmailChangeInput {
   readonly email: string;
   /** Unchecked text: the code that was mailed there. */
   readonly code: string;
-  /** In canonical spelling. */
-  readonly clientIp: string;
 }
 
 /**
@@ -45,13 +42,11 @@ export function makeRevertEmailChange({
   handler,
   digests,
   addressRevertCodes,
-  networks,
   endGivenAccess,
 }: Pick<AccountDeps, 'handler' | 'digests' | 'addressRevertCodes'> & {
-  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
   readonly endGivenAccess: EndGivenAccess;
 }): RevertEmailChange {
-  return async ({ email, code, clientIp }, context) => {
+  return async ({ email, code }, context) => {
     const emailDigest = digests.email(checkAddress(email).canonical);
     const { state: reservation } = await handler.load(emailAggregate, emailDigest);
     const userId = reservation.status === 'reserved' ? reservation.userId : nobody;
@@ -67,15 +62,10 @@ export function makeRevertEmailChange({
       .catch(refuseLate);
     // From here on, a reaction does it if this process crashes.
     if (!former.verified) await endGivenAccess({ userId }, context);
-    // A thief signed in from other networks; the owner signs in next, from this one.
-    await networks.rememberOnly({ emailDigest, clientIp });
   };
 }
 
-export function makeRestoreAddress({
-  handler,
-  networks,
-}: Pick<AccountDeps, 'handler'> & { readonly networks: Pick<KnownNetworks, 'forget'> }): RestoreAddress {
+export function makeRestoreAddress({ handler }: Pick<AccountDeps, 'handler'>): RestoreAddress {
   return async ({ userId }, context) => {
     const { formerAddresses, lastRevert } = await loadRegistered(handler, userId);
     const former = formerAddresses[0] ?? lastRevert;
@@ -89,8 +79,6 @@ export function makeRestoreAddress({
     const command = { type: 'RevertEmailChange', changeId, byCode: false, now: context.time } as const;
     const target = { aggregate: userAggregate, id: userId };
     await handler.handle(target, command, context, { revokesAccess: true });
-    // A thief may have signed in under this address, too.
-    await networks.forget(former.emailDigest);
   };
 }
 

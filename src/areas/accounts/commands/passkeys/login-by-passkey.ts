@@ -2,7 +2,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import type { AuthenticationResponse } from '../../../../security/tokens/webauthn.js';
 import type { AccountDeps } from '../../deps.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { KnownDevices } from '../signing-in/known-devices.js';
 import type { SignedIn } from '../signing-in/login.js';
 import { refuseBanned } from '../registering/registered-user.js';
 import type { PassPasskey } from './pass-passkey.js';
@@ -29,9 +29,9 @@ export function makeLoginByPasskey({
   users,
   startSession,
   passPasskey,
-  networks,
+  knownDevices,
 }: Pick<AccountDeps, 'users'> & {
-  readonly networks: Pick<KnownNetworks, 'remember'>;
+  readonly knownDevices: Pick<KnownDevices, 'complete'>;
   readonly startSession: StartSession;
   readonly passPasskey: PassPasskey;
 }): LoginByPasskey {
@@ -41,12 +41,12 @@ export function makeLoginByPasskey({
     const passed = await passPasskey({ userId, use, response }, context);
     if (passed === null) return refuse();
     refuseBanned(passed.user);
-    const { epoch, email_digest: emailDigest } = passed.user;
-    const session = { userId: passed.userId, epoch, methods: ['passkey'], clientIp, userAgent } as const;
-    const tokens = await startSession(session, context);
-    await networks.remember({ emailDigest, clientIp });
+    const of = { userId: passed.userId, epoch: passed.user.epoch };
+    const session = { ...of, methods: ['passkey'], clientIp, userAgent } as const;
+    const { tokens, deviceId } = await startSession(session, context);
+    const deviceToken = await knownDevices.complete(of, deviceId, null);
     const found = await users.find(passed.userId);
-    return found === null ? refuse() : { user: found.resource, tokens };
+    return found === null ? refuse() : { user: found.resource, tokens, deviceToken };
   };
 }
 

@@ -1,4 +1,4 @@
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { KnownDevices } from '../signing-in/known-devices.js';
 import type { AccountDeps } from '../../deps.js';
 import { makeRemovePasskey, makeRenamePasskey } from './change-passkeys.js';
 import type { IssueRecoveryCodes } from '../second-factor/issue-recovery-codes.js';
@@ -13,7 +13,7 @@ export function makePasskeyCommands(
     readonly startSession: StartSession;
     readonly passPasskey: PassPasskey;
     readonly issueRecoveryCodes: IssueRecoveryCodes;
-    readonly networks: Pick<KnownNetworks, 'remember'>;
+    readonly knownDevices: Pick<KnownDevices, 'complete'>;
   },
 ) {
   return {

@@ -7,7 +7,7 @@ import { checkEach, invalid } from '../../../../validation/invalid-request.js';
 import { checkNickname, nicknameLengthMax } from '../../domain/user/nickname.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { EmailAddress } from '../../../../validation/email-address.js';
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { KnownDevices } from '../signing-in/known-devices.js';
 import type { UserResource } from '../../../../../projections/accounts/users/reader.js';
 import { type AddressReservations, rejectTaken } from './address-reservations.js';
 import { checkAddress } from '../address/check-address.js';
@@ -32,6 +32,7 @@ export interface RegisterInput {
 export interface Registered {
   readonly user: UserResource;
   readonly tokens: TokenPair;
+  readonly deviceToken: string;
 }
 
 /**
@@ -70,7 +71,7 @@ export function makeRegister({
   passwords,
   checkPassword,
   users,
-  networks,
+  knownDevices,
   startSession,
   verificationIssues,
   projectPlaces,
@@ -89,7 +90,7 @@ export function makeRegister({
 > & {
   readonly verificationIssues: EmailVerificationIssues;
   readonly reservations: AddressReservations;
-  readonly networks: Pick<KnownNetworks, 'rememberOnly'>;
+  readonly knownDevices: Pick<KnownDevices, 'complete'>;
   readonly startSession: StartSession;
   readonly projectPlaces: Pick<Places, 'noteNew'>;
 }): Register {
@@ -99,7 +100,8 @@ export function makeRegister({
     const userId = derivedId(context, 'user');
     const emailDigest = digests.email(address.canonical);
     // The password is hashed before the address is checked, so that a taken address takes as long as a free one.
-    const passwordHash = await passwords.hash(input.password);
+    const by = input.clientIp === null ? null : { ip: input.clientIp, known: null };
+    const passwordHash = await passwords.hash(input.password, by);
     await reservations.check(emailDigest, userId);
     // The values are sealed before the reservation, so that only the append can fail between reservation and user.
     const seal = (field: string, text: string): Promise<Sealed> =>
@@ -125,10 +127,10 @@ export function makeRegister({
     // The epoch of a new user.
     const epoch = 0;
     const { clientIp, userAgent } = input;
-    const tokens = await startSession({ userId, epoch, methods: ['pwd'], clientIp, userAgent }, context);
-    // Also an earlier account with this address signed in from somewhere.
-    if (clientIp !== null) await networks.rememberOnly({ emailDigest, clientIp });
-    return { user, tokens };
+    const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent } as const;
+    const { tokens, deviceId } = await startSession(session, context);
+    const deviceToken = await knownDevices.complete({ userId, epoch }, deviceId, null);
+    return { user, tokens, deviceToken };
   };
 }
 

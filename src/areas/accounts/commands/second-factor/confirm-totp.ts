@@ -1,3 +1,4 @@
+import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { sessionAggregate } from '../../domain/session/session.js';
@@ -12,6 +13,8 @@ export interface ConfirmTotpInput {
   /** The session of the request. It passes the second factor too. */
   readonly sessionId: string;
   readonly clientIp: string;
+  /** The device of the session, if the account knows it; null when left out. */
+  readonly known?: KnownDevice | null;
   readonly code: string;
 }
 
@@ -34,7 +37,7 @@ export function makeConfirmTotp({
   readonly secondFactors: Pick<SecondFactors, 'firstStep'>;
   readonly issueRecoveryCodes: IssueRecoveryCodes;
 }): ConfirmTotp {
-  return async ({ userId, sessionId, clientIp, code }, context) => {
+  return async ({ userId, sessionId, clientIp, known = null, code }, context) => {
     const { totp } = await loadRegistered(handler, userId);
     if (totp.status === 'on') {
       return rejectUser('totp_already_on', 'an authenticator app is on already; remove it first');
@@ -43,7 +46,11 @@ export function makeConfirmTotp({
       return rejectUser('totp_enrolment_superseded', 'no enrolment has begun; begin one first');
     }
     const { enrolmentId, secret } = totp;
-    const step = await secondFactors.firstStep({ userId, clientIp, now: context.time }, secret, code);
+    const step = await secondFactors.firstStep(
+      { userId, client: { ip: clientIp, known }, context },
+      secret,
+      code,
+    );
     const made = issueRecoveryCodes(userId);
     await handler.handle(
       { aggregate: userAggregate, id: userId },

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../../../kit/overloaded.js';
 import { rejectSession, type SessionRejection } from '../../domain/session/rejections.js';
-import { sessionAggregate } from '../../domain/session/session.js';
+import { sessionAggregate, type StartedSession } from '../../domain/session/session.js';
 import { userAggregate } from '../../domain/user/user.js';
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { KnownDevice } from '../../../../security/guessing/guard.js';
+import type { KnownDevices } from '../signing-in/known-devices.js';
 import { isRejection } from '../../../shared/rejections.js';
-import { loadRegistered } from '../registering/registered-user.js';
 import type { SecondFactors, TypedFactor } from './second-factors.js';
 import type { SessionTokens, TokenPair } from '../sessions/session-tokens.js';
 import { refreshIdleSeconds } from '../sessions/start-session.js';
@@ -17,6 +17,8 @@ export interface PassSecondFactorInput {
   /** The session of the request, which it strengthens. */
   readonly sessionId: string;
   readonly clientIp: string;
+  /** The device of the session, if the account knows it; null when left out. */
+  readonly known?: KnownDevice | null;
   readonly factor: TypedFactor;
 }
 
@@ -25,7 +27,16 @@ export interface PassSecondFactorInput {
  * replaced refresh token gets the same new one (docs/design.md#refresh-tokens).
  * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused, session_over; TooManyAttempts; Overloaded
  */
-export type PassSecondFactor = (input: PassSecondFactorInput, context: CommandContext) => Promise<TokenPair>;
+export type PassSecondFactor = (
+  input: PassSecondFactorInput,
+  context: CommandContext,
+) => Promise<PassedFactor>;
+
+export interface PassedFactor {
+  readonly tokens: TokenPair;
+  /** The factor completes the sign-in of the session. */
+  readonly deviceToken: string;
+}
 
 /** A recovery code counts as TOTP and as a passkey. */
 type Method = 'otp' | 'recovery';
@@ -37,24 +48,28 @@ export function makePassSecondFactor({
   secondFactors,
   refreshTokens,
   sessionTokens,
-  networks,
+  knownDevices,
 }: Pick<AccountDeps, 'handler' | 'refreshTokens'> & {
   readonly secondFactors: Pick<SecondFactors, 'pass'>;
   readonly sessionTokens: SessionTokens;
-  readonly networks: Pick<KnownNetworks, 'remember'>;
+  readonly knownDevices: Pick<KnownDevices, 'complete'>;
 }): PassSecondFactor {
-  return async ({ userId, sessionId, clientIp, factor: typed }, context) => {
-    await secondFactors.pass({ userId, clientIp, now: context.time }, typed, (factor) =>
+  return async ({ userId, sessionId, clientIp, known = null, factor: typed }, context) => {
+    const tried = { userId, client: { ip: clientIp, known }, context };
+    await secondFactors.pass(tried, typed, (factor) =>
       handler.handle({ aggregate: userAggregate, id: userId }, { type: 'PassSecondFactor', factor }, context),
     );
     const method = 'code' in typed ? 'otp' : 'recovery';
-    const tokens = await strengthen(sessionId, method, context);
-    const { email_digest: emailDigest } = await loadRegistered(handler, userId);
-    await networks.remember({ emailDigest, clientIp });
-    return tokens;
+    const { tokens, deviceId, epoch } = await strengthen(sessionId, method, context);
+    // At the epoch of the session: what has ended it meanwhile has ended the device too.
+    return { tokens, deviceToken: await knownDevices.complete({ userId, epoch }, deviceId, known) };
   };
 
-  async function strengthen(sessionId: string, method: Method, context: CommandContext): Promise<TokenPair> {
+  async function strengthen(
+    sessionId: string,
+    method: Method,
+    context: CommandContext,
+  ): Promise<{ readonly tokens: TokenPair } & Pick<StartedSession, 'deviceId' | 'epoch'>> {
     const link = createHash('sha256').update(context.commandId).digest('base64url');
     for (let attempt = 0; attempt < triesMax; attempt += 1) {
       const { state: session } = await handler.load(sessionAggregate, sessionId);
@@ -62,7 +77,8 @@ export function makePassSecondFactor({
       const { generation, keyId, link: current } = session.refresh;
       if (current === link) {
         const { token } = refreshTokens.issueLinked(sessionId, generation, link, keyId);
-        return sessionTokens({ sessionId, session, refreshToken: token }, context.time);
+        const tokens = await sessionTokens({ sessionId, session, refreshToken: token }, context.time);
+        return { tokens, deviceId: session.deviceId, epoch: session.epoch };
       }
       await append(sessionId, { method, generation: generation + 1, link }, context);
     }

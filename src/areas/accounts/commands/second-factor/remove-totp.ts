@@ -1,3 +1,4 @@
+import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
@@ -6,6 +7,8 @@ import type { SecondFactors, SessionPasskey, TypedFactor } from './second-factor
 export interface RemoveTotpInput {
   readonly userId: string;
   readonly clientIp: string;
+  /** The device of the session, if the account knows it; null when left out. */
+  readonly known?: KnownDevice | null;
   readonly factor: TypedFactor | SessionPasskey;
 }
 
@@ -21,8 +24,8 @@ export function makeRemoveTotp({
 }: Pick<AccountDeps, 'handler'> & {
   readonly secondFactors: Pick<SecondFactors, 'passOrPasskey'>;
 }): RemoveTotp {
-  return async ({ userId, clientIp, factor: typed }, context) => {
-    await secondFactors.passOrPasskey({ userId, clientIp, now: context.time }, typed, (factor) =>
+  return async ({ userId, clientIp, known = null, factor: typed }, context) => {
+    await secondFactors.passOrPasskey({ userId, client: { ip: clientIp, known }, context }, typed, (factor) =>
       handler.handle({ aggregate: userAggregate, id: userId }, { type: 'RemoveTotp', factor }, context),
     );
   };

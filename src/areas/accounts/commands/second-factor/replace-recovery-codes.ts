@@ -1,3 +1,4 @@
+import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../domain/user/user.js';
@@ -7,6 +8,8 @@ import type { SecondFactors, SessionPasskey, TypedFactor } from './second-factor
 export interface ReplaceRecoveryCodesInput {
   readonly userId: string;
   readonly clientIp: string;
+  /** The device of the session, if the account knows it; null when left out. */
+  readonly known?: KnownDevice | null;
   readonly factor: TypedFactor | SessionPasskey;
 }
 
@@ -28,9 +31,9 @@ export function makeReplaceRecoveryCodes({
   readonly secondFactors: Pick<SecondFactors, 'passOrPasskey'>;
   readonly issueRecoveryCodes: IssueRecoveryCodes;
 }): ReplaceRecoveryCodes {
-  return async ({ userId, clientIp, factor: typed }, context) => {
+  return async ({ userId, clientIp, known = null, factor: typed }, context) => {
     const { codes, digests } = issueRecoveryCodes(userId);
-    await secondFactors.passOrPasskey({ userId, clientIp, now: context.time }, typed, (factor) =>
+    await secondFactors.passOrPasskey({ userId, client: { ip: clientIp, known }, context }, typed, (factor) =>
       handler.handle(
         { aggregate: userAggregate, id: userId },
         { type: 'ReplaceRecoveryCodes', factor, recoveryCodes: digests },

@@ -2,13 +2,13 @@ import type { AccountDeps } from '../../deps.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { rejectUser } from '../../domain/user/rejections.js';
 import { type FactorOrPasskey, noFactor, requireOn, type SecondFactor } from '../../domain/factors/totp.js';
-import type { GuardedTries, TryOutcome } from '../../../../security/guessing/guarded-tries.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import type { TryingClient } from '../../../../security/guessing/guard.js';
+import type { AccountGuard } from '../signing-in/account-guard.js';
 import { parseRecoveryCode } from '../../../../security/tokens/recovery-codes.js';
 import { matchTotpStep } from '../../../../security/tokens/totp.js';
-import { TryPutOff } from '../../../../security/guessing/undecided.js';
 import { openForPerson } from '../account/person-data.js';
 import { loadRegistered } from '../registering/registered-user.js';
-import { TooManyAttempts } from '../../../shared/rejections.js';
 import { hasFactor } from '../../domain/user/state.js';
 
 /** The text that proves a second factor. */
@@ -20,9 +20,8 @@ export type SessionPasskey = 'passkey-of-session';
 /** An attempt to prove it. */
 export interface FactorTry {
   readonly userId: string;
-  /** In canonical spelling. Failures are throttled by user and client, those of codes by user too. */
-  readonly clientIp: string;
-  readonly now: Date;
+  readonly client: TryingClient;
+  readonly context: CommandContext;
 }
 
 /** Checks second factors. Each is good for one use (docs/design.md#second-factor). */
@@ -46,19 +45,14 @@ export interface SecondFactors {
   firstStep(of: FactorTry, secret: Sealed, code: string): Promise<number>;
 }
 
-type Check<T> = () => Promise<{ readonly value: T } | null>;
-
 export function makeSecondFactors({
   handler,
   sealer,
   digests,
-  tries,
-  accountTries,
+  codeGuard,
 }: Pick<AccountDeps, 'handler' | 'sealer' | 'digests'> & {
-  /** Counts by user and client. */
-  readonly tries: GuardedTries;
-  /** Counts codes by user alone. A stranger cannot lock a user out: this needs the user's password or mail. */
-  readonly accountTries: GuardedTries;
+  /** Counts wrong codes by user. */
+  readonly codeGuard: AccountGuard;
 }): SecondFactors {
   return {
     pass,
@@ -83,32 +77,16 @@ export function makeSecondFactors({
       const factor = await match(of, typed);
       return factor === null ? null : { value: await use(factor) };
     };
-    // A recovery code has 50 random bits, so it needs no second limit. It passes while another client guesses codes.
-    return guarded(of, 'code' in typed ? () => guardedByAccount(of, check) : check);
+    // A recovery code has 50 random bits, so it needs no guard. It passes while another client guesses codes.
+    return 'code' in typed ? guarded(of, check) : ((await check()) ?? refuseFactor()).value;
   }
 
-  async function guarded<T>({ userId, clientIp }: FactorTry, check: Check<T>): Promise<T> {
-    const tried = await tries
-      .run({ subject: userId, clientIp }, check)
-      .catch((error: unknown): TryOutcome<{ readonly value: T }> => {
-        if (!(error instanceof TryPutOff)) throw error;
-        return { outcome: 'throttled', retryAfterSeconds: error.retryAfterSeconds };
-      });
-    switch (tried.outcome) {
-      case 'passed':
-        return tried.value.value;
-      case 'failed':
-        return rejectUser('second_factor_refused', 'the code is wrong or was used already');
-      case 'throttled':
-        throw new TooManyAttempts(tried.retryAfterSeconds);
-    }
-  }
-
-  /** @throws TryPutOff, so that failures of other clients do not count for this one */
-  async function guardedByAccount<T>({ userId }: FactorTry, check: Check<T>): ReturnType<Check<T>> {
-    const tried = await accountTries.run({ subject: userId, clientIp: null }, check);
-    if (tried.outcome === 'throttled') throw new TryPutOff(tried.retryAfterSeconds);
-    return tried.outcome === 'passed' ? tried.value : null;
+  async function guarded<T>(
+    { userId, client, context }: FactorTry,
+    check: () => Promise<{ readonly value: T } | null>,
+  ): Promise<T> {
+    const passed = await codeGuard.run({ subject: userId, client }, check, context);
+    return (passed ?? refuseFactor()).value;
   }
 
   async function match(of: FactorTry, typed: TypedFactor): Promise<SecondFactor | null> {
@@ -124,7 +102,19 @@ export function makeSecondFactors({
     return user.recoveryCodes.has(digest) ? { kind: 'recovery-code', digest } : null;
   }
 
-  async function matchStep({ userId, now }: FactorTry, secret: Sealed, code: string): Promise<number | null> {
-    return matchTotpStep(await openForPerson(sealer, { userId, field: 'totp_secret' }, secret), code, now);
+  async function matchStep(
+    { userId, context }: FactorTry,
+    secret: Sealed,
+    code: string,
+  ): Promise<number | null> {
+    return matchTotpStep(
+      await openForPerson(sealer, { userId, field: 'totp_secret' }, secret),
+      code,
+      context.time,
+    );
   }
+}
+
+function refuseFactor(): never {
+  return rejectUser('second_factor_refused', 'the code is wrong or was used already');
 }

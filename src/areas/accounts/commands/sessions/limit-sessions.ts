@@ -21,14 +21,14 @@ export function makeLimitSessions({
   readonly startSession: StartSession;
 }): StartSession {
   return async (input, context) => {
-    const tokens = await startSession(input, context);
+    const started = await startSession(input, context);
     try {
       await endSurplus(input.userId, context);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       onFailure('the sessions beyond the limit were not ended; the next sign-in does so', error);
     }
-    return tokens;
+    return started;
   };
 
   async function endSurplus(userId: string, context: CommandContext): Promise<void> {

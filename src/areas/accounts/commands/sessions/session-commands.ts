@@ -1,5 +1,6 @@
 import type { AccountDeps } from '../../deps.js';
-import type { AccountTries } from '../signing-in/account-tries.js';
+import type { AccountGuard } from '../signing-in/account-guard.js';
+import type { KnownDevices } from '../signing-in/known-devices.js';
 import { makeChangePassword } from '../account/change-password.js';
 import type { EndGivenAccess } from '../account/end-given-access.js';
 import type { FindAccount } from '../signing-in/find-account.js';
@@ -15,17 +16,15 @@ import { makeRevokeSession } from './revoke-session.js';
 import { makeSendEmailCode } from '../signing-in/send-email-code.js';
 import type { StartSession } from './start-session.js';
 import type { TryLoginCode } from '../signing-in/try-login-code.js';
-import { makeGuardedTries } from '../../../../security/guessing/guarded-tries.js';
-import { guessing } from '../../../../security/guessing/guessing.js';
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
 
 export function makeSessionCommands(
   deps: AccountDeps & {
     readonly findAccount: FindAccount;
     readonly startSession: StartSession;
     readonly endGivenAccess: EndGivenAccess;
-    readonly networks: KnownNetworks;
-    readonly passwordTries: AccountTries;
+    readonly knownDevices: KnownDevices;
+    readonly passwordGuard: AccountGuard;
+    readonly mailedCodeGuard: AccountGuard;
     readonly tryLoginCode: TryLoginCode;
     readonly passPasskey: PassPasskey;
   },
@@ -33,16 +32,11 @@ export function makeSessionCommands(
   const onUncheckable: OnUncheckable = (error) => {
     deps.onFailure(`the password of a user could not be checked: ${error.message}`, error);
   };
-  const checkPresentPassword = makeCheckPresentPassword({
-    ...deps,
-    onUncheckable,
-    tries: makeGuardedTries({ ...deps, ...guessing.presentPassword.failures }),
-  });
+  const checkPresentPassword = makeCheckPresentPassword({ ...deps, onUncheckable });
   return {
     login: makeLogin({
       ...deps,
       onUncheckable,
-      tries: makeGuardedTries({ ...deps, ...guessing.password.failures }),
       onRehashFailed: (error) => {
         deps.onFailure('a password could not be rehashed', error);
       },

@@ -22,10 +22,18 @@ export interface SessionInput {
   readonly clientIp: string | null;
   /** The client's `User-Agent`; null where it sends none. */
   readonly userAgent: string | null;
+  /** The device that the account knows; a new one when left out. */
+  readonly deviceId?: string | undefined;
+}
+
+export interface Started {
+  readonly tokens: TokenPair;
+  /** The device of the session. */
+  readonly deviceId: string;
 }
 
 /** Starts a session of an authenticated user. A repeated command returns tokens of the same session. */
-export type StartSession = (input: SessionInput, context: CommandContext) => Promise<TokenPair>;
+export type StartSession = (input: SessionInput, context: CommandContext) => Promise<Started>;
 
 export function makeStartSession({
   handler,
@@ -35,7 +43,7 @@ export function makeStartSession({
   accessTokens,
 }: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'refreshTokens' | 'accessTokens'>): StartSession {
   const sessionTokens = makeSessionTokens({ accessTokens });
-  return async ({ userId, epoch, methods, clientIp, userAgent }, context) => {
+  return async ({ userId, epoch, methods, clientIp, userAgent, ...given }, context) => {
     const sessionId = derivedId(context, 'session');
     const issued = refreshTokens.issue(sessionId);
     const start = {
@@ -49,6 +57,7 @@ export function makeStartSession({
       idle_expires_at: secondsAfter(context.time, refreshIdleSeconds),
       expires_at: secondsAfter(context.time, sessionSeconds),
       client_ip_digest: clientIp === null ? null : digests.ip(clientIp),
+      device_id: given.deviceId ?? derivedId(context, 'device'),
       user_agent: userAgent === null ? null : await sealFor(userId, userAgent),
     };
     await handler.handle({ aggregate: sessionAggregate, id: sessionId }, { type: 'Start', start }, context);
@@ -59,7 +68,12 @@ export function makeStartSession({
       rejectSession('refresh_token_superseded', 'the session has been refreshed since it began');
     }
     const refresh = refreshTokens.issue(sessionId, state.refresh.keyId);
-    return sessionTokens({ sessionId, session: state, refreshToken: refresh.token }, context.time);
+    const { deviceId } = state;
+    const tokens = await sessionTokens(
+      { sessionId, session: state, refreshToken: refresh.token },
+      context.time,
+    );
+    return { tokens, deviceId };
   };
 
   async function sealFor(userId: string, userAgent: string): Promise<Sealed | null> {

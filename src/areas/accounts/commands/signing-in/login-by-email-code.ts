@@ -5,7 +5,9 @@ import { userAggregate } from '../../domain/user/user.js';
 import type { EndGivenAccess } from '../account/end-given-access.js';
 import { refuseBanned } from '../registering/registered-user.js';
 import { checkAddress } from '../address/check-address.js';
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { TryingClient, KnownDevice } from '../../../../security/guessing/guard.js';
+import { hasFactor } from '../../domain/user/state.js';
+import type { KnownDevices } from './known-devices.js';
 import type { SignedIn } from './login.js';
 import { isRejection, rejectUseCase, TooManyAttempts } from '../../../shared/rejections.js';
 import { replyAfterMs } from './send-email-code.js';
@@ -18,6 +20,8 @@ export interface EmailCodeLoginInput {
   readonly code: string;
   /** In canonical spelling. */
   readonly clientIp: string;
+  /** The device of the client, if the account knows it; null when left out. */
+  readonly known?: KnownDevice | null;
   /** The client's `User-Agent`; null where it sends none. */
   readonly userAgent: string | null;
 }
@@ -39,21 +43,22 @@ export function makeLoginByEmailCode({
   handler,
   digests,
   tryLoginCode,
-  networks,
+  knownDevices,
   clock,
   users,
   startSession,
   endGivenAccess,
 }: Pick<AccountDeps, 'handler' | 'digests' | 'clock' | 'users'> & {
   readonly tryLoginCode: TryLoginCode;
-  readonly networks: Pick<KnownNetworks, 'remember' | 'rememberOnly'>;
+  readonly knownDevices: Pick<KnownDevices, 'complete'>;
   readonly startSession: StartSession;
   readonly endGivenAccess: EndGivenAccess;
 }): LoginByEmailCode {
-  return async ({ email, code, clientIp, userAgent }, context) => {
+  return async ({ email, code, clientIp, known = null, userAgent }, context) => {
     const releaseMs = clock.now().getTime() + replyAfterMs;
     const emailDigest = digests.email(checkAddress(email).canonical);
-    const user = await prove({ emailDigest, code, clientIp }, context).catch(async (error: unknown) => {
+    const client = { ip: clientIp, known };
+    const user = await prove({ emailDigest, code, client }, context).catch(async (error: unknown) => {
       if (refusals.some((refusal) => isRejection<UserRejection>(error, refusal))) return null;
       if (error instanceof TooManyAttempts) await untilRelease();
       throw error;
@@ -63,11 +68,13 @@ export function makeLoginByEmailCode({
       return refuse();
     }
     const { userId, epoch } = user;
-    const tokens = await startSession({ userId, epoch, methods: ['email'], clientIp, userAgent }, context);
+    const session = { userId, epoch, methods: ['email'], clientIp, userAgent, deviceId: known?.id } as const;
+    const { tokens, deviceId } = await startSession(session, context);
     // With a second factor on, only that completes the sign-in.
-    if (!user.hasSecondFactor) await networks.remember({ emailDigest, clientIp });
+    const isComplete = !user.hasSecondFactor;
+    const deviceToken = isComplete ? await knownDevices.complete({ userId, epoch }, deviceId, known) : null;
     const found = await users.find(userId);
-    return found === null ? refuse() : { user: found.resource, tokens };
+    return found === null ? refuse() : { user: found.resource, tokens, deviceToken };
 
     function untilRelease(): Promise<void> {
       return clock.sleep(Math.max(0, releaseMs - clock.now().getTime()));
@@ -76,10 +83,10 @@ export function makeLoginByEmailCode({
 
   /** Uses the code; null when it is wrong. */
   async function prove(
-    of: { readonly emailDigest: string; readonly code: string; readonly clientIp: string },
+    of: { readonly emailDigest: string; readonly code: string; readonly client: TryingClient },
     context: CommandContext,
   ): Promise<Proved | null> {
-    const { emailDigest, clientIp } = of;
+    const { emailDigest } = of;
     const used = await tryLoginCode(of, context);
     if (used === null) return null;
     const { userId, user } = used;
@@ -90,11 +97,9 @@ export function makeLoginByEmailCode({
     if (user.status !== 'registered') return null;
     // CredentialsVoided ends all earlier sessions, but not this one.
     const voided = events.some(({ type }) => type === 'CredentialsVoided');
-    if (!voided) return { userId, epoch: user.epoch, hasSecondFactor: user.totp.status === 'on' };
+    if (!voided) return { userId, epoch: user.epoch, hasSecondFactor: hasFactor(user) };
     // From here on, a reaction does it if this process crashes.
     await endGivenAccess({ userId }, context);
-    // The person who registered the address signed in from the other networks.
-    await networks.rememberOnly({ emailDigest, clientIp });
     return { userId, epoch: user.epoch + 1, hasSecondFactor: false };
   }
 }

@@ -3,15 +3,16 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { userAggregate } from '../../domain/user/user.js';
 import { KeyMissing } from '../../../../keys/sealing/errors.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { GuardedTries } from '../../../../security/guessing/guarded-tries.js';
-import type { KnownNetworks } from '../../../../security/guessing/known-networks.js';
+import type { TryingClient, KnownDevice } from '../../../../security/guessing/guard.js';
 import type { PasswordVerdict } from '../../../../security/passwords/passwords.js';
 import type { UserResource } from '../../../../../projections/accounts/users/reader.js';
 import { checkAddress } from '../address/check-address.js';
 import type { Account, FindAccount } from './find-account.js';
 import type { OnUncheckable } from './refuse-uncheckable.js';
-import { rejectUseCase, TooManyAttempts } from '../../../shared/rejections.js';
-import { type AccountTries, perClient } from './account-tries.js';
+import { rejectUseCase } from '../../../shared/rejections.js';
+import { hasFactor } from '../../domain/user/state.js';
+import type { AccountGuard } from './account-guard.js';
+import type { KnownDevices } from './known-devices.js';
 import { refuseBanned } from '../registering/registered-user.js';
 import type { TokenPair } from '../sessions/session-tokens.js';
 import type { StartSession } from '../sessions/start-session.js';
@@ -21,6 +22,8 @@ export interface LoginInput {
   readonly password: string;
   /** In canonical spelling. */
   readonly clientIp: string;
+  /** The device of the client, if the account knows it; null when left out. */
+  readonly known?: KnownDevice | null;
   /** The client's `User-Agent`; null where it sends none. */
   readonly userAgent: string | null;
 }
@@ -28,6 +31,8 @@ export interface LoginInput {
 export interface SignedIn {
   readonly user: UserResource;
   readonly tokens: TokenPair;
+  /** Null while the sign-in needs a second factor. */
+  readonly deviceToken: string | null;
 }
 
 /**
@@ -48,69 +53,63 @@ export function makeLogin({
   sealer,
   digests,
   passwords,
-  passwordTries,
-  tries,
-  networks,
+  passwordGuard,
+  knownDevices,
   users,
   startSession,
   onRehashFailed,
   onUncheckable,
 }: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'passwords' | 'users'> & {
   readonly findAccount: FindAccount;
-  /** Counts by address, for all clients together. */
-  readonly passwordTries: AccountTries;
-  /** Counts by address and client. */
-  readonly tries: GuardedTries;
-  readonly networks: Pick<KnownNetworks, 'remember'>;
+  readonly passwordGuard: AccountGuard;
+  readonly knownDevices: Pick<KnownDevices, 'complete'>;
   readonly startSession: StartSession;
   /** Reports a failed rehash. The old hash stays until the next sign-in. */
   readonly onRehashFailed: (error: unknown) => void;
   readonly onUncheckable: OnUncheckable;
 }): Login {
-  return async ({ email, password, clientIp, userAgent }, context) => {
+  return async ({ email, password, clientIp, known = null, userAgent }, context) => {
     const emailDigest = digests.email(checkAddress(email).canonical);
-    const tried = await passwordTries.run(
-      { emailDigest, clientIp },
-      () => check(emailDigest, password),
-      context,
-      perClient(tries, { subject: emailDigest, clientIp }, passwords.requireRoom),
-    );
-    if (tried.outcome === 'throttled') throw new TooManyAttempts(tried.retryAfterSeconds);
-    if (tried.outcome === 'failed') return refuse();
-    const account = tried.value;
+    const client = { ip: clientIp, known };
+    const admit = () => {
+      passwords.requireRoom(client);
+    };
+    const tried = { subject: emailDigest, client, admit };
+    const account = await passwordGuard.run(tried, () => check(emailDigest, password, client), context);
+    if (account === null) return refuse();
     refuseBanned(account.user);
-    if (account.needsRehash) await rehash(account, password, context).catch(onRehashFailed);
+    if (account.needsRehash) await rehash(account, password, client, context).catch(onRehashFailed);
     const { userId, user } = account;
     // The epoch comes from the state that the check read: a later change of the password ends the session.
-    const tokens = await startSession(
-      { userId, epoch: user.epoch, methods: ['pwd'], clientIp, userAgent },
-      context,
-    );
+    const { epoch } = user;
+    const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent, deviceId: known?.id } as const;
+    const { tokens, deviceId } = await startSession(session, context);
     // With a second factor on, only that completes the sign-in.
-    if (user.totp.status !== 'on') await networks.remember({ emailDigest, clientIp });
+    const isComplete = !hasFactor(user);
+    const deviceToken = isComplete ? await knownDevices.complete({ userId, epoch }, deviceId, known) : null;
     const found = await users.find(userId);
-    return found === null ? refuse() : { user: found.resource, tokens };
+    return found === null ? refuse() : { user: found.resource, tokens, deviceToken };
   };
 
-  async function check(emailDigest: string, password: string): Promise<Checked | null> {
+  async function check(emailDigest: string, password: string, client: TryingClient): Promise<Checked | null> {
     const account = await findAccount(emailDigest);
     const stored = account === null ? null : await storedHash(account);
     if (account === null || stored === null) {
-      await passwords.verifyNone(password);
+      await passwords.verifyNone(password, client);
       return null;
     }
-    const { matches, needsRehash } = await verify(password, stored);
+    const { matches, needsRehash } = await verify(password, stored, client);
     return matches ? { ...account, needsRehash } : null;
   }
 
   /** Treats a password whose pepper is missing as wrong: another reply would reveal the account. */
-  async function verify(password: string, stored: string): Promise<PasswordVerdict> {
+  async function verify(password: string, stored: string, client: TryingClient): Promise<PasswordVerdict> {
     try {
-      return await passwords.verify(password, stored);
+      return await passwords.verify(password, stored, client);
     } catch (error) {
       if (!(error instanceof KeyMissing)) throw error;
       onUncheckable(error);
-      return passwords.verifyNone(password);
+      return passwords.verifyNone(password, client);
     }
   }
 
@@ -121,9 +120,14 @@ export function makeLogin({
     return stored === erased ? null : stored;
   }
 
-  async function rehash({ userId, user }: Account, password: string, context: CommandContext): Promise<void> {
+  async function rehash(
+    { userId, user }: Account,
+    password: string,
+    client: TryingClient,
+    context: CommandContext,
+  ): Promise<void> {
     if (user.passwordHash === null) return;
-    const hash = await passwords.hash(password);
+    const hash = await passwords.hash(password, client);
     const passwordHash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
     await handler.handle(
       { aggregate: userAggregate, id: userId },

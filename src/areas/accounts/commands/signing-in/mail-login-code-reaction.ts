@@ -15,9 +15,9 @@ type LoginCodeIssued = Extract<LoginCodeEvent, { type: 'LoginCodeIssued' }>;
  * replaced by a later one, or when the person is erased.
  */
 export function makeMailLoginCodes(
-  deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'loginCodes' | 'clock'>,
+  deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'loginCodes' | 'strongLoginCodes' | 'clock'>,
 ): Reaction<LoginCodeIssued, MailOutcome | null> {
-  const { handler, sealer, loginCodes, clock, publicUrl } = deps;
+  const { handler, sealer, loginCodes, strongLoginCodes, clock, publicUrl } = deps;
   return makeMailReaction<LoginCodeIssued>(deps, {
     name: 'mail-login-codes',
     category: loginCodeCategory,
@@ -32,7 +32,8 @@ export function makeMailLoginCodes(
       if (issue === null || issue.mailed || !isIssueOpen(issue, issue.requester, clock.now())) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', email);
       if (to === erased) return null;
-      const code = loginCodes.codeFor({ kid, issueId, emailDigest });
+      const codes = event.data.strong ? strongLoginCodes : loginCodes;
+      const code = codes.codeFor({ kid, issueId, emailDigest });
       return { to, ...loginCodeMessage({ code, expiresAt: issue.expiresAt, publicUrl }) };
     },
     record: async (event, outcome, context) => {

@@ -2,10 +2,10 @@ import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { RegisteredUser } from '../../domain/user/user.js';
-import type { GuardedTries } from '../../../../security/guessing/guarded-tries.js';
+import type { TryingClient } from '../../../../security/guessing/guard.js';
 import { type OnUncheckable, refuseUncheckable } from './refuse-uncheckable.js';
-import { rejectUseCase, TooManyAttempts } from '../../../shared/rejections.js';
-import { type AccountTries, perClient } from './account-tries.js';
+import { rejectUseCase } from '../../../shared/rejections.js';
+import type { AccountGuard } from './account-guard.js';
 import { openForPerson } from '../account/person-data.js';
 
 /** An attempt at the present password of a signed-in user. */
@@ -13,8 +13,7 @@ export interface PasswordTry {
   readonly userId: string;
   readonly user: RegisteredUser;
   readonly password: string;
-  /** In canonical spelling. Failures are throttled by user and client. */
-  readonly clientIp: string;
+  readonly client: TryingClient;
   /** The name of the field in the request. */
   readonly field: string;
 }
@@ -28,38 +27,29 @@ export type CheckPresentPassword = (of: PasswordTry, context: CommandContext) =>
 export function makeCheckPresentPassword({
   sealer,
   passwords,
-  passwordTries,
-  tries,
+  passwordGuard,
   onUncheckable,
 }: Pick<AccountDeps, 'sealer' | 'passwords'> & {
   readonly onUncheckable: OnUncheckable;
-  /** Counts by address, for all clients together, and together with sign-ins. */
-  readonly passwordTries: AccountTries;
-  /** Counts by user and client. */
-  readonly tries: GuardedTries;
+  /** Counts together with sign-ins. */
+  readonly passwordGuard: AccountGuard;
 }): CheckPresentPassword {
-  return async ({ userId, user, password, clientIp, field }, context) => {
+  return async ({ userId, user, password, client, field }, context) => {
     const check = async (): Promise<Sealed | null> => {
       if (user.passwordHash === null) {
-        await passwords.verifyNone(password);
+        await passwords.verifyNone(password, client);
         return null;
       }
       const stored = await openForPerson(sealer, { userId, field: 'password_hash' }, user.passwordHash);
-      const { matches } = await passwords.verify(password, stored);
+      const { matches } = await passwords.verify(password, stored, client);
       return matches ? user.passwordHash : null;
     };
-    const account = { emailDigest: user.email_digest, clientIp };
-    const slowed = perClient<Sealed>(tries, { subject: userId, clientIp }, passwords.requireRoom);
-    const run = () => passwordTries.run(account, check, context, slowed);
+    const admit = () => {
+      passwords.requireRoom(client);
+    };
+    const run = () => passwordGuard.run({ subject: user.email_digest, client, admit }, check, context);
     const advice = `${field} cannot be checked any more; sign in by a mailed code, and choose a new password without it`;
-    const tried = await refuseUncheckable(run, { advice, onUncheckable });
-    switch (tried.outcome) {
-      case 'passed':
-        return tried.value;
-      case 'failed':
-        return rejectUseCase('credentials_refused', `${field} is not your password`);
-      case 'throttled':
-        throw new TooManyAttempts(tried.retryAfterSeconds);
-    }
+    const matched = await refuseUncheckable(run, { advice, onUncheckable });
+    return matched ?? rejectUseCase('credentials_refused', `${field} is not your password`);
   };
 }

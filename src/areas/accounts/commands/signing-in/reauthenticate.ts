@@ -3,6 +3,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import type { AuthenticationMethod } from '../../domain/session/events.js';
 import { sessionAggregate } from '../../domain/session/session.js';
 import type { RegisteredUser } from '../../domain/user/user.js';
+import type { TryingClient, KnownDevice } from '../../../../security/guessing/guard.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import type { AuthenticationResponse } from '../../../../security/tokens/webauthn.js';
 import type { PassPasskey } from '../passkeys/pass-passkey.js';
@@ -14,8 +15,7 @@ import type { TryLoginCode } from './try-login-code.js';
 export interface ReauthenticatingUser {
   readonly userId: string;
   readonly user: RegisteredUser;
-  /** In canonical spelling. */
-  readonly clientIp: string;
+  readonly client: TryingClient;
 }
 
 /** What the caller presents, by its method. A further way to authenticate is a further entry. */
@@ -42,6 +42,8 @@ export interface ReauthenticateInput {
   readonly sessionId: string;
   /** In canonical spelling. */
   readonly clientIp: string;
+  /** The device of the session, if the account knows it; null when left out. */
+  readonly known?: KnownDevice | null;
   readonly presented: ReauthenticationProof;
 }
 
@@ -63,8 +65,8 @@ export function makeReauthenticate({
   readonly checkPresentPassword: CheckPresentPassword;
   readonly tryLoginCode: TryLoginCode;
 }): Reauthenticate {
-  return async ({ userId, sessionId, clientIp, presented }, context) => {
-    const of = { userId, user: await loadRegistered(handler, userId), clientIp };
+  return async ({ userId, sessionId, clientIp, known = null, presented }, context) => {
+    const of = { userId, user: await loadRegistered(handler, userId), client: { ip: clientIp, known } };
     const method = await prove({ ...of, sessionId }, presented, context);
     await handler.handle(
       { aggregate: sessionAggregate, id: sessionId },
@@ -105,11 +107,11 @@ export function makeReauthenticate({
   }
 
   async function proveCode(
-    { userId, user, clientIp }: ReauthenticatingUser,
+    { userId, user, client }: ReauthenticatingUser,
     code: string,
     context: CommandContext,
   ): Promise<void> {
-    const used = await tryLoginCode({ emailDigest: user.email_digest, clientIp, code }, context);
+    const used = await tryLoginCode({ emailDigest: user.email_digest, client, code }, context);
     if (used?.userId === userId) return;
     rejectUseCase(
       'credentials_refused',

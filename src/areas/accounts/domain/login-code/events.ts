@@ -11,7 +11,7 @@ export const loginCodeCategory = 'logincode';
 const byRequester = { requester };
 
 const schemas = {
-  /** Ends earlier codes of the same kind of requester. The code is not stored but computed from these fields (docs/design.md#login-codes). */
+  /** A code of six digits ends the earlier one of the same kind of requester. The code is not stored but computed from these fields (docs/design.md#login-codes). */
   LoginCodeIssued: z.strictObject({
     issue_id: entityId,
     user_id: entityId,
@@ -20,6 +20,8 @@ const schemas = {
     /** The key of CODE_KEYS that makes the code. */
     code_key_id: z.string().min(1),
     expires_at: instant,
+    /** A code of 100 bits: no other code and no failure ends it. */
+    strong: z.boolean(),
     ...byRequester,
   }),
   /**

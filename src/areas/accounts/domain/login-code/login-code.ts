@@ -1,19 +1,21 @@
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { MailOutcome, Requester } from '../../../../validation/fields.js';
-import { mailedCode, mailedCodeLimits } from '../../../../security/guessing/mailed-code.js';
+import { mailedCode, mailedCodeLimits, strongCode } from '../../../../security/guessing/mailed-code.js';
 import { loginCodeCodec, type LoginCodeEvent, loginCodeCategory } from './events.js';
 import { rejectLoginCode } from './rejections.js';
 
-/** The codes of an address. Those of known and of unknown clients do not depend on each other. */
+/** The codes of an address. Those of known devices and of all other clients do not depend on each other. */
 export interface LoginCodeState {
   readonly known: LoginCodes;
   readonly unknown: LoginCodes;
+  /** The codes of 100 bits of the last hour. */
+  readonly strong: readonly LoginCodeIssue[];
 }
 
 /** The codes that one kind of requester asked for. */
 export interface LoginCodes {
-  /** The newest code; null before the first. */
+  /** The newest code of six digits; null before the first. */
   readonly issue: LoginCodeIssue | null;
   /** The store's recorded times of the last codes, issued or withheld, oldest first. */
   readonly requestedAt: readonly Date[];
@@ -40,12 +42,17 @@ export type LoginCodeCommand =
       readonly userId: string;
       readonly email: Sealed;
       readonly codeKeyId: string;
+      /** The end of a code of six digits. */
       readonly expiresAt: Date;
+      /** Whether a wrong code was tried at the address within a day; false when left out. */
+      readonly isGuessedAt?: boolean;
       readonly now: Date;
     }
   /** The address has no account. */
   | { readonly type: 'Withhold'; readonly requester: Requester; readonly now: Date }
   | { readonly type: 'MarkMailed'; readonly issueId: string; readonly outcome: MailOutcome }
+  /** A typed text is this code of 100 bits. A wrong one appends nothing. */
+  | { readonly type: 'UseStrong'; readonly issueId: string; readonly now: Date }
   | {
       readonly type: 'Use';
       readonly requester: Requester;
@@ -54,8 +61,9 @@ export type LoginCodeCommand =
       readonly now: Date;
     };
 
+const hourMs = 3_600_000;
 const noCodes: LoginCodes = { issue: null, requestedAt: [] };
-const initialState: LoginCodeState = { known: noCodes, unknown: noCodes };
+const initialState: LoginCodeState = { known: noCodes, unknown: noCodes, strong: [] };
 
 function evolve(state: LoginCodeState, event: Evolving<LoginCodeEvent>): LoginCodeState {
   switch (event.type) {
@@ -64,6 +72,10 @@ function evolve(state: LoginCodeState, event: Evolving<LoginCodeEvent>): LoginCo
       const { requester, expires_at } = event.data;
       const issue = { issueId, requester, userId, codeKeyId, expiresAt: new Date(expires_at) };
       const untried = { attemptsFailed: { known: 0, unknown: 0 }, used: false, mailed: false };
+      if (event.data.strong) {
+        const strong = state.strong.filter((one) => one.expiresAt > event.recordedAt);
+        return requestedAfter({ ...state, strong: [...strong, { ...issue, ...untried }] }, event);
+      }
       const codes = { ...state[requester], issue: { ...issue, ...untried } };
       return requestedAfter({ ...state, [requester]: codes }, event);
     }
@@ -94,13 +106,14 @@ function requestedAfter(
   return { ...state, [requester]: { ...codes, requestedAt } };
 }
 
-/** Returns the newest code with this id; null when it was replaced. */
+/** Returns the code with this id; null when it was replaced. */
 export function findIssue(state: LoginCodeState, issueId: string): LoginCodeIssue | null {
-  const found = [state.known.issue, state.unknown.issue].find((issue) => issue?.issueId === issueId);
+  const issues = [state.known.issue, state.unknown.issue, ...state.strong];
+  const found = issues.find((issue) => issue?.issueId === issueId);
   return found ?? null;
 }
 
-/** Changes one of the newest codes. An event of an older code changes nothing. */
+/** Changes one of these codes. An event of an older code changes nothing. */
 function withIssue(
   state: LoginCodeState,
   issueId: string,
@@ -108,8 +121,11 @@ function withIssue(
 ): LoginCodeState {
   const issue = findIssue(state, issueId);
   if (issue === null) return state;
+  const changed = { ...issue, ...change(issue) };
+  const strong = state.strong.map((one) => (one === issue ? changed : one));
   const codes = state[issue.requester];
-  return { ...state, [issue.requester]: { ...codes, issue: { ...issue, ...change(issue) } } };
+  if (codes.issue !== issue) return { ...state, strong };
+  return { ...state, [issue.requester]: { ...codes, issue: changed } };
 }
 
 function decide(command: LoginCodeCommand, state: LoginCodeState): readonly LoginCodeEvent[] {
@@ -126,6 +142,11 @@ function decide(command: LoginCodeCommand, state: LoginCodeState): readonly Logi
       if (findIssue(state, issueId)?.mailed !== false) return [];
       return [{ type: 'LoginCodeMailed', data: { issue_id: issueId, outcome } }];
     }
+    case 'UseStrong': {
+      const { issueId, now } = command;
+      if (!openStrong(state, now).some((issue) => issue.issueId === issueId)) refuse();
+      return [{ type: 'LoginCodeUsed', data: { issue_id: issueId } }];
+    }
     case 'Use':
       return useCode(command, state);
   }
@@ -135,9 +156,13 @@ function issueCode(
   command: Extract<LoginCodeCommand, { type: 'Issue' }>,
   state: LoginCodeState,
 ): readonly LoginCodeEvent[] {
-  const { requester, issueId, now } = command;
+  const { requester, issueId, now, isGuessedAt = false } = command;
   // A repetition, because the issue's id derives from the command; or a request beyond the limits.
   if (findIssue(state, issueId) !== null || isOverLimit(state[requester], now)) return [];
+  // Strangers end codes of six digits, and use up the mails of an hour. The owner then finds a good code in the mailbox.
+  const isLast = requestsWithin(state[requester], hourMs, now) === mailedCode.codesPerHour - 1;
+  const strong = requester === 'unknown' && (isGuessedAt || isLast);
+  const expiresAt = strong ? new Date(now.getTime() + strongCode.lifeSeconds * 1_000) : command.expiresAt;
   return [
     {
       type: 'LoginCodeIssued',
@@ -146,18 +171,29 @@ function issueCode(
         user_id: command.userId,
         email: command.email,
         code_key_id: command.codeKeyId,
-        expires_at: command.expiresAt.toISOString(),
+        expires_at: expiresAt.toISOString(),
+        strong,
         requester,
       },
     },
   ];
 }
 
-function isOverLimit({ requestedAt }: LoginCodes, now: Date): boolean {
-  return mailedCodeLimits.some(
-    ({ limit, withinMs }) =>
-      requestedAt.filter((time) => now.getTime() - time.getTime() < withinMs).length >= limit,
-  );
+function isOverLimit(codes: LoginCodes, now: Date): boolean {
+  return mailedCodeLimits.some(({ limit, withinMs }) => requestsWithin(codes, withinMs, now) >= limit);
+}
+
+function requestsWithin({ requestedAt }: LoginCodes, withinMs: number, now: Date): number {
+  return requestedAt.filter((time) => now.getTime() - time.getTime() < withinMs).length;
+}
+
+/** Returns the codes of 100 bits that sign in. */
+export function openStrong({ strong }: LoginCodeState, now: Date): readonly LoginCodeIssue[] {
+  return strong.filter(({ used, expiresAt }) => !used && now < expiresAt);
+}
+
+function refuse(): never {
+  return rejectLoginCode('login_code_refused', 'the code is wrong or not valid any more');
 }
 
 /** A wrong text counts against every open code that it was compared with, for this kind of requester only. */
@@ -167,8 +203,7 @@ function useCode(
 ): readonly LoginCodeEvent[] {
   const open = openIssues(state, requester, now);
   const tried = compared.filter(({ issueId }) => open.some((issue) => issue.issueId === issueId));
-  if (tried.length === 0)
-    return rejectLoginCode('login_code_refused', 'the code is wrong or not valid any more');
+  if (tried.length === 0) refuse();
   const right = tried.find(({ matches }) => matches);
   if (right !== undefined) return [{ type: 'LoginCodeUsed', data: { issue_id: right.issueId } }];
   return tried.map(({ issueId }) => ({

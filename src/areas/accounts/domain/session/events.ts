@@ -39,6 +39,8 @@ const schemas = {
     expires_at: instant,
     /** Keyed digest of the client's address; null if there was none, as on the command line. */
     client_ip_digest: hexDigest.nullable(),
+    /** The device of the client (docs/design.md#known-devices): one that the account knew, or a new one. */
+    device_id: entityId,
     /** The client's name for itself, sealed for the person; null if it gave none. */
     user_agent: sealedSchema.nullable(),
   }),

@@ -18,6 +18,7 @@ export interface StartedSession {
   readonly userId: string;
   /** See `sessionHolds`. */
   readonly epoch: number;
+  readonly deviceId: string;
   readonly methods: readonly AuthenticationMethod[];
   /** The last sign-in or reauthentication. */
   readonly authenticatedAt: Date;
@@ -69,6 +70,7 @@ export function evolve(state: SessionState, event: Evolving<SessionEvent>): Sess
       status: 'started',
       userId: data.user_id,
       epoch: data.epoch,
+      deviceId: data.device_id,
       methods: data.amr,
       authenticatedAt: new Date(data.auth_time),
       expiresAt: new Date(data.expires_at),

@@ -19,7 +19,7 @@ export const platformRole = z.enum(['operator', 'auditor']);
 export type PlatformRole = z.infer<typeof platformRole>;
 
 /** A secret of an account whose wrong attempts are bounded (docs/design.md#guessing). */
-const guessedSecret = z.enum(['password', 'mailed_code']);
+const guessedSecret = z.enum(['password', 'mailed_code', 'totp']);
 export type GuessedSecret = z.infer<typeof guessedSecret>;
 
 /** A credential that a revert of an address change voids. */

@@ -3,6 +3,7 @@ import type { AccountCommands } from '../../commands/index.js';
 import { signedIn, wrap, wrapped } from '../../../../http/resources.js';
 import { noFields, noParams, noQuery } from '../../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../../http/route.js';
+import { presentSignedIn } from '../auth-fields.js';
 import { authenticationOf, authenticationResponse, lacksPasskeys, requestOptions } from './passkey-fields.js';
 
 /** Makes sign-in by a passkey (docs/design.md#passkeys). */
@@ -57,8 +58,8 @@ export function makePasskeyLoginRoutes({
       cacheControl: 'no-store',
       handler: async ({ body: { credential }, client, userAgent, command }) => {
         const response = authenticationOf(credential);
-        const signedIn = await loginByPasskey({ response, clientIp: client, userAgent }, command);
-        return { status: 200, body: wrap(signedIn) };
+        const reply = await loginByPasskey({ response, clientIp: client, userAgent }, command);
+        return { status: 200, body: wrap(presentSignedIn(reply)) };
       },
     }),
   ];

@@ -9,6 +9,7 @@ import type { AssetResource } from '../../../../../projections/assets/assets/rea
 import type { MediaLink } from '../../../assets/commands/media/media-links.js';
 import type { RecordShareAccess } from './record-share-access.js';
 import { isRejection } from '../../../shared/rejections.js';
+import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import type { FindVisitedShare, VisitedShare } from './find-visited-share.js';
 import type { SignSharedMedia } from './sign-shared-media.js';
 import type { TrySharePassword } from './try-share-password.js';
@@ -19,6 +20,8 @@ export interface VerifyShareInput {
   readonly password: string | null;
   /** In canonical spelling. */
   readonly clientIp: string;
+  /** The visitor, if it opened the share before (`VisitorOf`); null when left out. */
+  readonly known?: KnownDevice | null;
 }
 
 export interface OpenedAsset {
@@ -71,7 +74,7 @@ export function makeVerifyShare({
   readonly signSharedMedia: SignSharedMedia;
   readonly recordShareAccess: Pick<RecordShareAccess, 'record'>;
 }): VerifyShare {
-  return async ({ token, clientIp, ...input }, context) => {
+  return async ({ token, clientIp, known = null, ...input }, context) => {
     const password = checkVisit(input);
     const accessId = derivedId(context, 'share-access');
     const found = await findVisitedShare(token, accessId);
@@ -82,7 +85,8 @@ export function makeVerifyShare({
     const { shareId, share } = found;
     if (isProtected(share)) {
       if (password === null) return refuse('the share needs a password');
-      if (!(await trySharePassword.matches({ shareId, share, password, clientIp }, context))) return refuse();
+      const tried = { shareId, share, password, clientIp, known };
+      if (!(await trySharePassword.matches(tried, context))) return refuse();
     }
 
     // The URLs and the assets, which may be missing, come before the use is counted.

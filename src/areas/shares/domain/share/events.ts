@@ -58,7 +58,7 @@ const schemas = {
   SharePasswordChanged: z.strictObject({ password_hash: sealedSchema.nullable(), ...classed }),
   /** Appended before the visitor gets the media, if uses are limited. */
   ShareUsed: z.strictObject({ access_id: entityId }),
-  /** Wrong passwords have slowed the share down. Appended at most once an hour. */
+  /** A client has to wait, or many wrong passwords come. Appended at most once an hour. */
   ShareVerificationThrottled: z.strictObject({ failures: z.int().positive() }),
   /** So many wrong passwords that no more are checked for up to a day. Appended at most once a day. */
   ShareGuessingLimitReached: z.strictObject({}),

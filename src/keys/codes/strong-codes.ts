@@ -4,18 +4,32 @@ import { KeyMissing } from '../sealing/errors.js';
 import type { Keyring } from '../rings/keyring.js';
 import type { CodeIssue, MailedCodes } from './login-codes.js';
 
-/** 100 bits: a code that lives for 72 h, and that no failed attempt may void, is too long to guess. */
+/** 100 bits: a code that no failed attempt may void is too long to guess. */
 const codeLength = 20;
+
+/** Returns whether a typed text has the form of such a code. */
+export function isStrongCode(typed: string): boolean {
+  return parseCrockfordCode(typed, codeLength) !== null;
+}
 
 /**
  * Makes codes that put a former address back (docs/design.md#revert-of-an-address-change), as `XXXXX-XXXXX-XXXXX-XXXXX`.
  * `issueId` is the id of the change, and `emailDigest` the digest of the former address. @param keys `CODE_KEYS`
  */
 export function makeAddressRevertCodes(keys: Keyring): MailedCodes {
+  return makeStrongCodes(keys, 'address revert');
+}
+
+/** Makes codes that sign in for an hour (docs/design.md#login-codes). @param keys `CODE_KEYS` */
+export function makeStrongLoginCodes(keys: Keyring): MailedCodes {
+  return makeStrongCodes(keys, 'strong login');
+}
+
+function makeStrongCodes(keys: Keyring, purpose: 'address revert' | 'strong login'): MailedCodes {
   function codeFor({ kid, issueId, emailDigest }: CodeIssue): string {
     const key = keys.find(kid);
     if (key === undefined) throw new KeyMissing(`code key ${kid} is not in CODE_KEYS`);
-    const mac = createHmac('sha256', key).update(JSON.stringify(['address revert', issueId, emailDigest]));
+    const mac = createHmac('sha256', key).update(JSON.stringify([purpose, issueId, emailDigest]));
     return crockfordCode(mac.digest().subarray(0, codeLength));
   }
 
