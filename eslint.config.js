@@ -93,10 +93,9 @@ export default defineConfig(
     files: ['examples/web/app.js'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['FormData', 'crypto', 'document', 'fetch', 'sessionStorage', 'setTimeout'].map((name) => [
-          name,
-          'readonly',
-        ]),
+        ['FormData', 'crypto', 'document', 'fetch', 'localStorage', 'sessionStorage', 'setTimeout'].map(
+          (name) => [name, 'readonly'],
+        ),
       ),
     },
   },

@@ -6,6 +6,9 @@ const client = makeStowageClient({
   url,
   tokens: JSON.parse(sessionStorage.getItem('tokens') ?? 'null'),
   onTokens: (tokens) => sessionStorage.setItem('tokens', JSON.stringify(tokens)),
+  // The device outlives the tab: the next sign-in from here is that of a known one.
+  deviceToken: localStorage.getItem('device'),
+  onDeviceToken: (token) => localStorage.setItem('device', token),
 });
 const { api } = client;
 const state = { projectId: '', assetId: '', file: '' };

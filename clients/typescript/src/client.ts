@@ -15,6 +15,10 @@ export interface StowageClientOptions {
   readonly tokens?: Tokens | null;
   /** Receives each new pair of tokens, and null at the end of the session. */
   readonly onTokens?: (tokens: Tokens | null) => void;
+  /** The token of this device from an earlier run of the program, for `signIn`. */
+  readonly deviceToken?: string | null;
+  /** Receives the token of this device after each complete sign-in, so that the program can keep it. */
+  readonly onDeviceToken?: (token: string) => void;
   /** A project's API key, in place of a session. */
   readonly apiKey?: string;
   readonly retry?: Partial<RetryOptions>;
@@ -22,8 +26,19 @@ export interface StowageClientOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
+/** The calls whose replies have a token of the device. */
+const signIns: ReadonlySet<string> = new Set([
+  '/api/v1/auth/register',
+  '/api/v1/auth/login',
+  '/api/v1/auth/email-code/login',
+  '/api/v1/auth/passkey-login',
+  '/api/v1/auth/2fa/verify',
+]);
+
 export interface StowageClient extends Pick<Session, 'tokens'> {
   readonly api: StowageApi;
+  /** The token of this device, for the bodies of calls that sign in; null before the first complete sign-in. */
+  readonly deviceToken: () => string | null;
   /** @throws StowageError, for example `email_taken` */
   register(account: {
     readonly email: string;
@@ -39,6 +54,7 @@ export interface StowageClient extends Pick<Session, 'tokens'> {
 /** Makes a client. It sends requests again when that is safe, and gets new tokens when the access token has expired. */
 export function makeStowageClient(options: StowageClientOptions): StowageClient {
   const { url, tokens = null, onTokens = () => undefined, apiKey, retry } = options;
+  let { deviceToken = null } = options;
   const fetch = options.fetch ?? globalThis.fetch;
   const plain: Send = (request) => fetch(request);
   const limits = { ...defaultRetry, ...retry };
@@ -57,17 +73,28 @@ export function makeStowageClient(options: StowageClientOptions): StowageClient 
       }
       return request;
     },
+    onResponse: async ({ response, schemaPath }) => {
+      if (!response.ok || !signIns.has(schemaPath)) return;
+      const { data } = (await response.clone().json()) as {
+        readonly data: { readonly device_token: string | null };
+      };
+      if (data.device_token === null) return;
+      deviceToken = data.device_token;
+      options.onDeviceToken?.(deviceToken);
+    },
   });
 
   return {
     api,
     tokens: session.tokens,
+    deviceToken: () => deviceToken,
     register: async (body) => {
       const { data } = await must(api.POST('/api/v1/auth/register', { body }));
       session.use(data.tokens);
       return data.tokens;
     },
-    signIn: async (body) => {
+    signIn: async (account) => {
+      const body = { ...account, ...(deviceToken !== null && { device_token: deviceToken }) };
       const { data } = await must(api.POST('/api/v1/auth/login', { body }));
       session.use(data.tokens);
       return data.tokens;

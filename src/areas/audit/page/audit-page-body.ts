@@ -18,7 +18,7 @@ export const auditPageBody = `
 </div>
 <div id="with-code" hidden>
 <label for="mailed-code">Code from the mail</label>
-<input id="mailed-code" inputmode="numeric" autocomplete="one-time-code" aria-describedby="sign-in-note">
+<input id="mailed-code" autocomplete="one-time-code" aria-describedby="sign-in-note">
 <button id="use-password" type="button" class="quiet">Use the password</button>
 </div>
 <button id="sign-in-button">Sign in</button>

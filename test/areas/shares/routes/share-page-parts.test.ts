@@ -222,6 +222,8 @@ test('The tab keeps the session without any URL, and works without a storage', (
   t.deepEqual(back && renewedOpening(back, { media, assets: [{ id: 'a', media }] }), opening);
   kept.forget();
   t.is(kept.read(), null);
+  // The visitor has opened the share before
+  t.is(kept.visitor(), 'a session');
   const refused = makeKeptSession(() => {
     throw new Error('the browser keeps nothing');
   }, 'a token');
@@ -230,6 +232,7 @@ test('The tab keeps the session without any URL, and works without a storage', (
     refused.forget();
   });
   t.is(refused.read(), null);
+  t.is(refused.visitor(), null);
 });
 
 test('SubRip becomes WebVTT, and WebVTT stays', (t) => {

@@ -4,6 +4,7 @@ import { byId } from '../../../../http/pages/browser/elements.js';
 import { makeEventList } from './views/event-list.js';
 import { fieldsOfView, fragmentOf, type PageState, stateOfFragment } from './fragment.js';
 import { makeKept } from './kept.js';
+import { makeKeptDevice } from './kept-device.js';
 import { CallFailed, makePageClient, sentenceOfCall } from './service-client.js';
 import { makeSignIn } from './sign-in.js';
 import { makeStatusView } from './views/status-view.js';
@@ -42,7 +43,8 @@ const eventLists = {
   stream: eventListOf('stream'),
 };
 const streamView = makeStreamView(client);
-const signIn = makeSignIn({ client, onSignedIn: (email) => void enter(email) });
+const device = makeKeptDevice(() => localStorage);
+const signIn = makeSignIn({ client, device, onSignedIn: (email) => void enter(email) });
 
 byId('sign-out', HTMLButtonElement).addEventListener('click', () => {
   // The session ends in this page even where the service does not answer.

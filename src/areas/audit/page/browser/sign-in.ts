@@ -1,4 +1,5 @@
 import { announce, byId } from '../../../../http/pages/browser/elements.js';
+import type { KeptDevice } from './kept-device.js';
 import { fieldsOf, textIn } from './replies.js';
 import { askForPasskey, knowsPasskeys, NoPasskey } from './passkey.js';
 import { sentenceOfCall, type ServiceClient } from './service-client.js';
@@ -16,9 +17,11 @@ export interface SignIn {
 
 export function makeSignIn({
   client,
+  device,
   onSignedIn,
 }: {
   readonly client: ServiceClient;
+  readonly device: KeptDevice;
   readonly onSignedIn: (account: string) => void;
 }): SignIn {
   const first = byId('sign-in', HTMLFormElement);
@@ -44,8 +47,8 @@ export function makeSignIn({
     const code = mailedCode.value.trim();
     void attempt(first, firstNote, async () => {
       const reply = withCode.hidden
-        ? await client.post('/api/v1/auth/login', { email: email.value, password: password.value })
-        : await client.post('/api/v1/auth/email-code/login', { email: email.value, code });
+        ? await client.post('/api/v1/auth/login', { ...address(), password: password.value })
+        : await client.post('/api/v1/auth/email-code/login', { ...address(), code });
       begin(reply);
       if (hasTotp) signIn.askSecondFactor();
       else onSignedIn(account);
@@ -67,9 +70,9 @@ export function makeSignIn({
   });
   byId('mail-code', HTMLButtonElement).addEventListener('click', () => {
     void attempt(first, firstNote, async () => {
-      await client.post('/api/v1/auth/email-code/send', { email: email.value });
+      await client.post('/api/v1/auth/email-code/send', address());
       [withCode.hidden, withPassword.hidden] = [false, true];
-      announce(firstNote, 'If the address has an account, a code is on its way. It is good for 10 minutes.');
+      announce(firstNote, 'If the address has an account, a code is on its way.');
       mailedCode.focus();
     });
   });
@@ -83,7 +86,9 @@ export function makeSignIn({
     const body = /^\d{6}$/.test(typed) ? { code: typed } : { recovery_code: typed };
     void attempt(second, secondNote, async () => {
       const reply = await client.post('/api/v1/auth/2fa/verify', body);
-      client.useTokens(fieldsOf(fieldsOf(reply)['data'])['tokens']);
+      const data = fieldsOf(fieldsOf(reply)['data']);
+      client.useTokens(data['tokens']);
+      device.keep(data);
       typedCode = 'code' in body;
       onSignedIn(account);
     });
@@ -124,9 +129,14 @@ export function makeSignIn({
     const data = fieldsOf(fieldsOf(reply)['data']);
     const user = fieldsOf(data['user']);
     client.useTokens(data['tokens']);
+    device.keep(data);
     account = textIn(user, 'email');
     hasTotp = user['two_factor_enabled'] === true;
     typedCode = false;
+  }
+
+  function address() {
+    return { email: email.value, ...device.field() };
   }
 
   function forget(): void {

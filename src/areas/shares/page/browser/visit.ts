@@ -17,8 +17,8 @@ function visitShare(): void {
   const formats = makeShareFormats(words.tag, navigator.languages);
   const given = { words, formats };
   const token = location.pathname.split('/')[2] ?? '';
-  const client = makeShareClient(token);
   const kept = makeKeptSession(tabStorage, token);
+  const client = makeShareClient(token, kept.visitor);
   const loading = byId('loading', HTMLParagraphElement);
   const renewal = makeRenewal(() => void renew());
   const view = makeOpenedView({

@@ -7,17 +7,19 @@ export interface TabStorage {
   readonly removeItem: (key: string) => void;
 }
 
-/** The session of an opened share, which survives a reload of the tab and no more. */
+/** The session of an opened share, which survives a reload of the tab and no more. Its token shows later that the visitor opened it. */
 export interface KeptSession {
   /** Returns the opening, whose files have no URLs; null when none is kept. */
   readonly read: () => Opening | null;
   readonly keep: (opening: Opening) => void;
   readonly forget: () => void;
+  /** Returns the token of the last session, which may have ended; null: the visitor has not opened the share in this tab. */
+  readonly visitor: () => string | null;
 }
 
 /** @param storage returns the storage of the tab; a browser may refuse it by an exception */
 export function makeKeptSession(storage: () => TabStorage, token: string): KeptSession {
-  const key = `share ${token}`;
+  const [key, visitorKey] = [`share ${token}`, `visitor ${token}`];
   const orNull = <Result>(use: (opened: TabStorage) => Result): Result | null => {
     try {
       return use(storage());
@@ -33,6 +35,7 @@ export function makeKeptSession(storage: () => TabStorage, token: string): KeptS
       const withoutUrls = files.map((file) => ({ ...file, media: [] }));
       orNull((opened) => {
         opened.setItem(key, JSON.stringify({ ...opening, files: withoutUrls } satisfies Opening));
+        opened.setItem(visitorKey, opening.session);
       });
     },
     forget: () => {
@@ -40,5 +43,6 @@ export function makeKeptSession(storage: () => TabStorage, token: string): KeptS
         opened.removeItem(key);
       });
     },
+    visitor: () => orNull((opened) => opened.getItem(visitorKey)),
   };
 }

@@ -22,8 +22,11 @@ export interface ShareClient {
 
 const replyMsMax = 30_000;
 
-/** Makes the client of a share. It sends no credentials and no referrer. */
-export function makeShareClient(token: string): ShareClient {
+/**
+ * Makes the client of a share. It sends no credentials and no referrer.
+ * @param visitor returns the token of the last session of this visitor; null: there was none
+ */
+export function makeShareClient(token: string, visitor: () => string | null): ShareClient {
   const path = `/api/v1/shares/${token}`;
   return {
     introduce: () => callShare(path, {}),
@@ -31,7 +34,8 @@ export function makeShareClient(token: string): ShareClient {
       callShare(`${path}/verify`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': key },
-        body: JSON.stringify({ password }),
+        // Without a password nothing counts.
+        body: JSON.stringify({ password, ...(password !== null && { share_session: visitor() ?? '' }) }),
       }),
     renew: (session) =>
       callShare(`${path}/media`, {
