@@ -76,8 +76,7 @@ export function makeHttp(
     },
     trustedProxies: config.trustedProxies,
     limits: config.limits,
-    maxConnectionsPerClient: config.maxConnectionsPerClient,
-    maxRequestsPerUser: config.maxRequestsPerUser,
+    maxRequests: config.maxRequests,
     routes: [
       ...makeAuthRoutes({ ...commands, ...readers }),
       ...makeLoginRoutes(commands),

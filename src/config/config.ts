@@ -121,8 +121,8 @@ export interface Config {
   readonly webhooks: () => readonly WebhookEndpoint[];
   /** Connections of one client address that the service holds at once. */
   readonly maxConnectionsPerClient: number;
-  /** Requests of one session, one user or one API key that the service works on at once. */
-  readonly maxRequestsPerUser: number;
+  /** Requests that run or wait in the process. */
+  readonly maxRequests: number;
   /** How far the threads that hash passwords yield to the rest of the machine: 0 to 19. */
   readonly hashingNice: number;
   /** Seconds between the signal that ends the process and the end of its listener, while `/readyz` is 503. */
@@ -202,7 +202,7 @@ export const environmentSchema = z.object({
   STORAGE_ALLOWED_CIDRS: cidrList.default([]),
   WEBHOOK_ALLOWED_CIDRS: cidrList.default([]),
   MAX_CONNECTIONS_PER_CLIENT: wholeNumber({ min: 1, max: 1_000 }).default(100),
-  MAX_REQUESTS_PER_USER: wholeNumber({ min: 1, max: 1_000 }).default(4),
+  MAX_REQUESTS: wholeNumber({ min: 20, max: 10_000 }).default(200),
   HASHING_NICE: wholeNumber({ min: 0, max: 19 }).default(10),
   DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
   AUDIT_CHECKPOINT_DIR: absolutePath.optional(),
@@ -277,7 +277,7 @@ export function readConfig(environment: Environment = process.env): Config {
     webhookAllowedCidrs: values.WEBHOOK_ALLOWED_CIDRS,
     webhooks: () => readWebhooks(secret('WEBHOOK_URLS')),
     maxConnectionsPerClient: values.MAX_CONNECTIONS_PER_CLIENT,
-    maxRequestsPerUser: values.MAX_REQUESTS_PER_USER,
+    maxRequests: values.MAX_REQUESTS,
     hashingNice: values.HASHING_NICE,
     drainSeconds: drainSecondsOf(values.DRAIN_SECONDS, { ...set, ...urls }),
     auditCheckpointDirectory: values.AUDIT_CHECKPOINT_DIR,

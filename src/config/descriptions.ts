@@ -60,12 +60,11 @@ export const serviceVariables: Readonly<
   },
   MAX_CONNECTIONS_PER_CLIENT: {
     meaning:
-      'the connections that one client address may hold, and its requests at once behind a trusted proxy; see ' +
-      '[errors and limits](errors-and-limits.md#connections)',
+      'the connections that one client address may hold; see [errors and limits](errors-and-limits.md#connections)',
   },
-  MAX_REQUESTS_PER_USER: {
+  MAX_REQUESTS: {
     meaning:
-      'the requests of one user, of one session or of one API key that the service works on at once; 96 more wait; see ' +
+      'the requests that run or wait in a process, 20 to 10000; one user, project or client runs a tenth of them; see ' +
       '[errors and limits](errors-and-limits.md#requests-at-once)',
   },
   HASHING_NICE: {

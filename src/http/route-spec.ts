@@ -125,6 +125,8 @@ export interface RouteSpec<
     | `${'private' | 'public'}, max-age=31536000, immutable`;
   /** Whether the service serves the route even while it is not ready, once the port listens. */
   readonly always?: boolean;
+  /** Whether the route answers however many requests run, because a supervisor ends a process that does not answer. */
+  readonly unbounded?: true;
   handler(
     request: RouteRequest<Params, Query, Body> & Grants[Kind],
   ): Promise<Reply<NoInfer<Replies>>> | Reply<NoInfer<Replies>>;

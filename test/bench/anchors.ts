@@ -5,7 +5,7 @@ import Koa from 'koa';
 import { Registry } from 'prom-client';
 import type { Services } from '../../src/composition/services.js';
 import { makeHttpMetrics } from '../../src/http/metrics/metrics.js';
-import { makeAdmit, makeObserve } from '../../src/http/server/observe.js';
+import { refuseMalformed, makeObserve } from '../../src/http/server/observe.js';
 import type { HttpState } from '../../src/http/server/shell.js';
 import { makeClientIp } from '../../src/security/rates/client-ip.js';
 
@@ -22,7 +22,7 @@ export function makeAnchor({ log, digests }: Pick<Services, 'log' | 'digests'>):
       closing: () => false,
     }),
   );
-  app.use(makeAdmit({}));
+  app.use(refuseMalformed);
   const router = new Router<HttpState>();
   const answer = (ctx: Koa.Context): void => {
     ctx.type = 'json';

@@ -45,7 +45,7 @@ const services = await openServices(
     LIMITS_FILE: limits,
     NODE_AGENT_SECRET: agentSecret,
     // One user sends all requests.
-    MAX_REQUESTS_PER_USER: '1000',
+    MAX_REQUESTS: '10000',
   }),
   { passwordScrypt: { N: 2, r: 8, p: 1 } },
 );

@@ -8,6 +8,7 @@ import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
 import { benchManyAssets } from './many-assets.js';
 import type { Comparison } from './measure.js';
+import { benchOverload } from './overload.js';
 import { benchPeerLists } from './peer-lists.js';
 import { benchPayments } from './payments.js';
 import { benchPresigning } from './presigning.js';
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   payments: benchPayments,
   logins: benchLogins,
   hostile: benchHostile,
+  overload: benchOverload,
   'many-assets': benchManyAssets,
   'catch-up': benchCatchUp,
   start: benchStart,

@@ -50,7 +50,7 @@ export async function benchServers(): Promise<readonly Comparison[]> {
       MONGODB_URL: mongoDbUrl.href,
       LIMITS_FILE: limits,
       // One user sends all requests.
-      MAX_REQUESTS_PER_USER: '1000',
+      MAX_REQUESTS: '10000',
       LOG_LEVEL: 'error',
     },
   });

@@ -122,10 +122,10 @@ test('A client may hold 100 connections, or as many as MAX_CONNECTIONS_PER_CLIEN
   t.throws(() => readConfig({ MAX_CONNECTIONS_PER_CLIENT: '0' }), { message: /from 1 to 1000/ });
 });
 
-test('The service works on 4 requests of a user at once, or on as many as MAX_REQUESTS_PER_USER says', (t) => {
-  t.is(readConfig({}).maxRequestsPerUser, 4);
-  t.is(readConfig({ MAX_REQUESTS_PER_USER: '32' }).maxRequestsPerUser, 32);
-  t.throws(() => readConfig({ MAX_REQUESTS_PER_USER: '0' }), { message: /from 1 to 1000/ });
+test('At most 200 requests run or wait, or as many as MAX_REQUESTS says', (t) => {
+  t.is(readConfig({}).maxRequests, 200);
+  t.is(readConfig({ MAX_REQUESTS: '1000' }).maxRequests, 1000);
+  t.throws(() => readConfig({ MAX_REQUESTS: '19' }), { message: /from 20 to 10000/ });
 });
 
 test('NODE_PROBER is a target or nothing, and another value stops the start with a sentence', (t) => {

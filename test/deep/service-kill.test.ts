@@ -61,7 +61,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
       NODE_AGENT_SECRET: agentSecret,
       LIMITS_FILE: limitsFile,
       // One user sends the whole load, and reads all resources at once.
-      MAX_REQUESTS_PER_USER: '1000',
+      MAX_REQUESTS: '10000',
       LOG_LEVEL: 'warn',
     },
   };

@@ -28,7 +28,7 @@ test('A view is rebuilt under load without a failed request, and every user read
   t.teardown(() => directory.remove());
   const limitsFile = join(directory.path, 'limits.json');
   await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
-  const environment = { LIMITS_FILE: limitsFile, MAX_REQUESTS_PER_USER: '1000', LOG_LEVEL: 'warn' };
+  const environment = { LIMITS_FILE: limitsFile, MAX_REQUESTS: '10000', LOG_LEVEL: 'warn' };
   const service = await startService({ directory: directory.path, port: await freePort(), environment });
   t.teardown(() => service.kill());
   const client = makeServiceClient(service.url);

@@ -143,7 +143,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
           },
           access: makeAccessReader({ views }),
           clock,
-        }).session('an access token', { projectId: null, takeTurn: () => Promise.resolve() }),
+        }).session('an access token', { projectId: null, client: '192.0.2.1', admit: () => undefined }),
     };
   }
 

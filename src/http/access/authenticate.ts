@@ -6,7 +6,8 @@ import type { AccessTokens } from '../../security/tokens/access-tokens.js';
 import { parseApiKey } from '../../security/tokens/api-keys.js';
 import type { ApiKeyCaller, SessionCaller } from './access.js';
 import { unauthorized } from './credentials.js';
-import type { TakeTurn } from './turns.js';
+import { makeLru } from '../../kit/lru.js';
+import { type Admit, ownerOfClient } from './admission.js';
 
 /** The caller, and the project that the path names; null: it names none, or one that does not exist. */
 export interface Authenticated<Caller> {
@@ -16,21 +17,22 @@ export interface Authenticated<Caller> {
 
 /**
  * Identifies the caller by a credential, and reads the project that the path names in the same call to the store.
- * Unreadable documents are StoreUnavailable, therefore 503. Both wait for the caller's turn before that call, because a
- * session that ends during the wait must not be served after it.
+ * Unreadable documents are StoreUnavailable, therefore 503. Both are admitted before that call, because a session that ends
+ * during the wait must not be served after it.
  */
 export interface Authenticator {
-  /** @throws HttpError 401, or the errors of `takeTurn` */
-  session(token: string, at: RequestPlace): Promise<Authenticated<SessionCaller>>;
-  /** Returns the project only if the key is one of its keys. @throws HttpError 401, or the errors of `takeTurn` */
-  apiKey(key: string, at: RequestPlace): Promise<Authenticated<ApiKeyCaller>>;
+  /** @throws HttpError 401, or the errors of `admit` */
+  session(token: string, at: AuthenticatedRequest): Promise<Authenticated<SessionCaller>>;
+  /** Returns the project only if the key is one of its keys. @throws HttpError 401, or the errors of `admit` */
+  apiKey(key: string, at: AuthenticatedRequest): Promise<Authenticated<ApiKeyCaller>>;
 }
 
-/** What a request asks for, and how it waits for its turn. */
-export interface RequestPlace {
+/** What a request asks for, and how it is admitted. */
+export interface AuthenticatedRequest {
   /** The project that the path names. */
   readonly projectId: string | null;
-  readonly takeTurn: TakeTurn;
+  readonly client: string;
+  readonly admit: Admit;
 }
 
 /** Only the check of a signature may be cached: a revoked session must end at once (docs/design.md#sessions). */
@@ -43,8 +45,10 @@ export function makeAuthenticator({
   readonly access: AccessReader;
   readonly clock: Clock;
 }): Authenticator {
+  /** A key belongs to one project. Before the first read of a key its requests count for their client. */
+  const projectsOfKeys = makeLru<{ readonly id: string }>(10_000);
   return {
-    session: async (token, { projectId, takeTurn }) => {
+    session: async (token, { projectId, admit }) => {
       const verdict = await accessTokens.verify(token);
       if (!verdict.valid) {
         const expired = verdict.code === 'token_expired';
@@ -54,9 +58,8 @@ export function makeAuthenticator({
         );
       }
       const { userId, sessionId } = verdict.claims;
-      // The session first: a stolen one then holds few places in the line of its user.
-      const turn = takeTurn([`session:${sessionId}`, `user:${userId}`]);
-      if (turn !== undefined) await turn;
+      const admitted = admit({ key: `user:${userId}`, credential: sessionId });
+      if (admitted !== undefined) await admitted;
       const { session, user, project } = await access.session({ sessionId, userId, projectId });
       const ended =
         session === null ||
@@ -81,16 +84,23 @@ export function makeAuthenticator({
       return { caller, project };
     },
 
-    apiKey: async (key, { projectId, takeTurn }) => {
+    apiKey: async (key, { projectId, client, admit }) => {
       const parsed = parseApiKey(key);
       if (parsed === null) throw unauthorized('the API key is not valid');
-      const turn = takeTurn([`key:${parsed.digest}`]);
-      if (turn !== undefined) await turn;
+      const ownProject = projectsOfKeys.get(parsed.digest);
+      const credential = parsed.digest;
+      const admitted = admit(
+        ownProject === undefined
+          ? ownerOfClient(client, credential)
+          : { key: `project:${ownProject.id}`, credential },
+      );
+      if (admitted !== undefined) await admitted;
       const found = await access.apiKey(parsed.digest);
       if (found === null || found.expiresAt <= clock.now()) {
         throw unauthorized('the API key is not valid');
       }
       const { keyId, issuedBy, scopes, project } = found;
+      projectsOfKeys.set(parsed.digest, project);
       const caller: ApiKeyCaller = {
         kind: 'api_key',
         actor: `key:${keyId}`,

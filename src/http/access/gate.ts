@@ -13,7 +13,7 @@ import {
   type SessionCaller,
 } from './access.js';
 import type { CheckAgentSecret } from './agent-secret.js';
-import type { Authenticated, Authenticator, RequestPlace } from './authenticate.js';
+import type { Authenticated, Authenticator, AuthenticatedRequest } from './authenticate.js';
 import {
   bearerToken,
   presentedAgentSecret,
@@ -26,7 +26,7 @@ import { makeLru } from '../../kit/lru.js';
 import { ipBuckets } from '../../security/rates/client-ip.js';
 import type { RateKey } from '../../security/rates/rate-limit.js';
 import { takeOne, type Limiter, type NoteAllowance, withWrongOnesLimited } from './limits.js';
-import type { TakeTurn } from './turns.js';
+import type { Admit } from './admission.js';
 import type { ChargeWork } from './work.js';
 
 export type PathParams = Readonly<Record<string, string>>;
@@ -36,10 +36,10 @@ export interface Admitted<Kind extends AccessKind, Params extends PathParams> {
   readonly params: Params;
 }
 
-/** A request, the address of its client, and how it waits for the turn of its caller. */
+/** A request, the address of its client, and how it is admitted once its caller is known. */
 export interface GateRequest extends Pick<IncomingMessage, 'headers'> {
   readonly client: string;
-  readonly takeTurn: TakeTurn;
+  readonly admit: Admit;
   /** Receives what each limit of the caller still allows. */
   readonly noteAllowance: NoteAllowance;
   readonly chargeWork: ChargeWork;
@@ -80,7 +80,7 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
   const checkApiKey = async (
     key: string,
     client: string,
-    at: RequestPlace,
+    at: AuthenticatedRequest,
   ): Promise<Authenticated<ApiKeyCaller>> => {
     if (seenKeys.get(key) !== undefined) return authenticator.apiKey(key, at);
     const authenticated = await withWrongOnesLimited(limiter, 'wrong_api_key', client, () =>
@@ -94,7 +94,8 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     request: GateRequest,
     projectId: string | null,
   ): Promise<Authenticated<SessionCaller | ApiKeyCaller>> => {
-    const at = { projectId, takeTurn: request.takeTurn };
+    const { client, admit } = request;
+    const at = { projectId, client, admit };
     // A present key decides alone: an invalid one is refused even beside a valid token.
     const key = presentedApiKey(request);
     if (key !== null) {

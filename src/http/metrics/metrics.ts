@@ -107,6 +107,22 @@ export function registerLimiterMetrics(
   });
 }
 
+/** Registers the requests that run, and that wait for a place of their user, project or client. */
+export function registerAdmissionMetrics(
+  registry: Registry,
+  admission: { readonly counts: () => Readonly<Record<'running' | 'waiting', number>> },
+): void {
+  new Gauge({
+    name: 'stowage_http_requests',
+    help: 'Requests that run, and that wait for others of their user, project or client. Together they are at most MAX_REQUESTS.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      for (const [state, count] of Object.entries(admission.counts())) this.set({ state }, count);
+    },
+  });
+}
+
 function causeOf(error: unknown): string {
   if (error instanceof UndecodableEvent) return 'undecodable_event';
   return error instanceof StoreDamaged ? 'store_damaged' : 'defect';

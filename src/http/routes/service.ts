@@ -47,6 +47,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
     ...makeHomeRoutes(deps, others),
     defineRoute({
       ...common,
+      unbounded: true,
       path: '/healthz',
       name: 'getHealth',
       summary: 'Tell whether the process is alive',
@@ -56,6 +57,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
     }),
     defineRoute({
       ...common,
+      unbounded: true,
       path: '/readyz',
       name: 'getReadiness',
       summary: 'Tell whether the process may be sent requests',

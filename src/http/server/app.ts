@@ -4,12 +4,12 @@ import { areaOf, checkRoutes } from './check-routes.js';
 import { makeCors } from '../replies/cors.js';
 import { describeForLog } from '../replies/error-reply.js';
 import { HttpError } from '../replies/http-error.js';
-import { type AdmitDeps, makeAdmit, makeObserve, type ObserveDeps } from './observe.js';
+import { makeObserve, type ObserveDeps, refuseMalformed } from './observe.js';
 import type { Route } from '../route.js';
 import type { RequestLimits, StoreName } from '../access/request-limits.js';
 import type { HttpState, Shell } from './shell.js';
 
-export interface AppDeps extends Shell, ObserveDeps, AdmitDeps {
+export interface AppDeps extends Shell, ObserveDeps {
   readonly routes: readonly Route[];
   readonly requestLimits: RequestLimits;
   /** The origins of pages that may read replies; null, or left out, for any. */
@@ -41,7 +41,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   });
   app.use(makeObserve(deps));
   app.use(makeCors(deps.corsOrigins ?? null));
-  app.use(makeAdmit(deps));
+  app.use(refuseMalformed);
   // The routers only match and parse the path. Their dispatch, which can run several routes, costs twice as much.
   app.use((ctx, next) => {
     // Programs for mail and chat add a slash to the link of a share.

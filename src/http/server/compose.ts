@@ -17,7 +17,12 @@ import type { ClientKey } from './connections.js';
 import { makeGate } from '../access/gate.js';
 import { makeRunOnce, type KeyedDigest, type ReplySealer } from '../access/idempotency.js';
 import { limitsFrom } from '../../security/rates/limits.js';
-import { makeHttpMetrics, registerLimiterMetrics, type HttpMetrics } from '../metrics/metrics.js';
+import {
+  makeHttpMetrics,
+  registerAdmissionMetrics,
+  registerLimiterMetrics,
+  type HttpMetrics,
+} from '../metrics/metrics.js';
 import type { Readiness } from '../../observing/readiness.js';
 import {
   makeRequestLimits,
@@ -26,9 +31,8 @@ import {
 } from '../access/request-limits.js';
 import type { RequestHead } from './raw-error.js';
 import type { Route } from '../route.js';
-import { serverLimits } from './server.js';
-import { makeTurns, requestsPerUserMax } from '../access/turns.js';
 import { makeWorkCharges } from '../access/work.js';
+import { makeAdmission, requestsAtOnce, requestsMaxDefault } from '../access/admission.js';
 import { makeServiceRoutes, type ServiceRouteDeps } from '../routes/service.js';
 
 export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks' | 'requestsAtOnce' | 'rates'> {
@@ -44,10 +48,8 @@ export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks' | 'requestsAtOnc
   /** `TRUSTED_PROXIES` and `LIMITS_FILE`. */
   readonly trustedProxies: readonly string[];
   readonly limits: Readonly<Record<string, RateLimit>>;
-  /** `MAX_CONNECTIONS_PER_CLIENT`; 100 when left out. */
-  readonly maxConnectionsPerClient?: number;
-  /** `MAX_REQUESTS_PER_USER`; 4 when left out. */
-  readonly maxRequestsPerUser?: number;
+  /** `MAX_REQUESTS`; 200 when left out. */
+  readonly maxRequests?: number;
   /** The origins of pages that may read replies; any when left out or null. */
   readonly corsOrigins?: readonly string[] | null;
   readonly agentSecrets: KnownAgentSecrets;
@@ -76,21 +78,23 @@ export function composeHttp(deps: HttpDeps): Http {
   const clientIp = makeClientIp(deps.trustedProxies);
   const rates = limitsFrom(deps.limits);
   const limiter = makeRateLimiter({ clock, limits: rates });
-  const requestsAtOnce = deps.maxRequestsPerUser ?? requestsPerUserMax;
+  const requestsMax = deps.maxRequests ?? requestsMaxDefault;
   const metrics = makeHttpMetrics(deps.registry);
   registerLimiterMetrics(deps.registry, limiter);
+  const admission = makeAdmission({ requestsMax });
+  registerAdmissionMetrics(deps.registry, admission);
   const jwks: ServiceRouteDeps['jwks'] = () => accessTokens.jwks();
   const routes = [
     ...deps.routes,
-    ...makeServiceRoutes({ ...deps, jwks, rates, requestsAtOnce }, deps.routes),
+    ...makeServiceRoutes({ ...deps, jwks, rates, requestsAtOnce: requestsAtOnce(requestsMax) }, deps.routes),
   ];
   const corsOrigins = deps.corsOrigins ?? null;
   const app = makeApp({
     routes,
     readiness,
     limiter,
-    turns: makeTurns(requestsAtOnce),
     work: makeWorkCharges(limiter),
+    admission,
     clock,
     requestLimits: makeRequestLimits({ clock, availability: deps.availability, ...deps.requestMs }),
     newId: randomUUID,
@@ -113,7 +117,6 @@ export function composeHttp(deps: HttpDeps): Http {
     logger,
     metrics,
     clientIp,
-    requestsPerClientMax: deps.maxConnectionsPerClient ?? serverLimits.connectionsPerClientMax,
     digestIp: (address) => digests.ip(address),
     publicUrl: deps.publicUrl,
     overHttps: deps.publicUrl.startsWith('https:'),

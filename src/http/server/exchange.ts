@@ -18,7 +18,7 @@ import { makeOmitNullTexts } from '../body/omitted-texts.js';
 import type { MadeBefore, RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
-import type { TakeTurn } from '../access/turns.js';
+import { type Admit, noAdmission, ownerOfClient } from '../access/admission.js';
 import { requireConnection } from './pipeline.js';
 import type { RequestWork } from '../access/work.js';
 import { makeQueryParser, validate, validatePath } from '../body/validate.js';
@@ -48,21 +48,24 @@ export function makeExchange<
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
 
-  if (!chargesWork(access)) return (ctx) => exchange(ctx, noTurn, noWork);
+  const kind = { isReserved: access.kind === 'agent', isWrite: spec.method !== 'GET' };
+  const isOfClient = access.kind === 'public' || access.kind === 'agent';
+  if (spec.unbounded === true) return (ctx) => exchange(ctx, noAdmission, noWork);
   return async (ctx) => {
-    const turn = shell.turns.of(ctx.res);
-    const work = shell.work.begin();
+    const place = shell.admission.of(ctx.res, kind);
+    const work = chargesWork(access) ? shell.work.begin() : null;
     try {
-      await work.run(() => exchange(ctx, turn.take, work));
+      if (work === null) await exchange(ctx, place.admit, noWork);
+      else await work.run(() => exchange(ctx, place.admit, work));
     } finally {
-      turn.end();
-      work.end();
+      place.end();
+      work?.end();
     }
   };
 
   async function exchange(
     ctx: RouterContext<HttpState>,
-    takeTurn: TakeTurn,
+    admit: Admit,
     charged: Pick<RequestWork, 'charge' | 'takeTurn'>,
   ): Promise<void> {
     ctx.state.route = spec.path;
@@ -76,13 +79,17 @@ export function makeExchange<
     const received = await readBody(ctx);
     requireConnection(ctx.req);
 
-    // 2. Authentication 401 with the turn of the caller 429, path ids, then every 403.
+    // 2. Admission 503: of a client here, of a user or a project once the signature of the token is checked.
+    const admitted = isOfClient ? admit(ownerOfClient(ctx.state.client)) : undefined;
+    if (admitted !== undefined) await admitted;
+
+    // 3. Authentication 401, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
       {
         headers: ctx.req.headers,
         client: ctx.state.client,
-        takeTurn,
+        admit,
         noteAllowance,
         chargeWork: charged.charge,
       },
@@ -92,7 +99,7 @@ export function makeExchange<
     const turn = charged.takeTurn();
     if (turn !== undefined) await turn;
 
-    // 3. Content type 415, then body, query and headers 400.
+    // 4. Content type 415, then body, query and headers 400.
     const content = noBody?.success === true ? null : requestContentOf(ctx, received);
     const { query, body, key, expectedRevision } = checkEach({
       query: () => readQuery(ctx.querystring),
@@ -105,13 +112,13 @@ export function makeExchange<
     refuseUnguarded(grant.caller, () => spec.guards?.({ params, body, ...grant }) ?? null, shell.clock);
     refuseForLack(spec);
 
-    // 4. The limit per client 429, which only well-formed requests reach.
+    // 5. The limit per client 429, which only well-formed requests reach.
     const { requestId, client, tracked } = ctx.state;
     const device = spec.deviceOf === undefined ? null : await spec.deviceOf({ params, body, ...grant });
     const reserved = { client, device, params };
     const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, reserved);
 
-    // 5. The work itself: 409, 412, 503.
+    // 6. The work itself: 409, 412, 503.
     const { actor } = grant.caller;
     const work = async ({ commandId, time }: CommandIdentity): Promise<FinishedReply> => {
       // One literal: a second spread, or a spread before other properties, costs the engine some 10 µs.
@@ -174,8 +181,7 @@ export function makeExchange<
   }
 }
 
-/** Agents and sign-ins have no places to wait for, and are charged for no work. */
-const noTurn: TakeTurn = () => undefined;
+/** Agents and sign-ins are charged for no work. */
 const noWork = { charge: () => undefined, takeTurn: () => undefined };
 
 /** @throws HttpError 400 */

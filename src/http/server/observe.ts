@@ -3,11 +3,11 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { makeLru } from '../../kit/lru.js';
-import { type ClientIp, ipBuckets } from '../../security/rates/client-ip.js';
+import type { ClientIp } from '../../security/rates/client-ip.js';
 import { describeForLog, internalError, toHttpError } from '../replies/error-reply.js';
 import { sendError } from '../replies/error-body.js';
-import { HttpError } from '../replies/http-error.js';
 import { headersOfAllowance } from '../access/limits.js';
+import { shed } from '../access/admission.js';
 import type { HttpMetrics } from '../metrics/metrics.js';
 import { setHeaders } from '../replies/reply.js';
 import { type StoresAvailability, trackRequest } from '../access/request-limits.js';
@@ -28,11 +28,6 @@ export interface ObserveDeps {
   readonly availability?: StoresAvailability | undefined;
   /** Returns whether the listener is shutting down. Then replies end their connection. */
   readonly closing: () => boolean;
-}
-
-export interface AdmitDeps {
-  /** Requests at once of one client behind a trusted proxy. Other clients hold a connection for each request. */
-  readonly requestsPerClientMax?: number;
 }
 
 /** The form of a request id from a caller: short, and safe in a log line. */
@@ -62,7 +57,6 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     const requestId = nameRequest(req.headers['x-request-id']);
     ctx.state.requestId = requestId;
     ctx.state.client = client.address;
-    ctx.state.isForwarded = client.isForwarded;
     ctx.state.route = null;
     ctx.state.actor = null;
     ctx.state.errorCode = null;
@@ -108,14 +102,15 @@ function answerError(
   const { code, status } = answered;
   if (known === null) metrics.failed(error);
   if (status >= 500) {
-    const level = known === null ? 'error' : isKnownOutage(error, availability) ? 'debug' : 'warn';
+    const level = known === null ? 'error' : isExpected(error, availability) ? 'debug' : 'warn';
     logger[level]({ request_id: ctx.state.requestId, code, error: describeForLog(error) }, 'request failed');
   }
   sendError(ctx, answered, publicUrl);
 }
 
-/** Returns whether the error is one of a store of which operators know that it is away. */
-function isKnownOutage(error: unknown, stores: StoresAvailability | undefined): boolean {
+/** Returns whether the metrics show the error already: the load of the process, or a store that is away. */
+function isExpected(error: unknown, stores: StoresAvailability | undefined): boolean {
+  if (error === shed) return true;
   if (!(error instanceof StoreUnavailable) || stores === undefined) return false;
   return Object.values(stores).some(({ awaySinceMs }) => awaySinceMs() !== null);
 }
@@ -127,42 +122,13 @@ function nameRequest(given: string | string[] | undefined): string {
 interface Client {
   readonly address: string;
   readonly digest: string;
-  /** Whether a trusted proxy names the client. */
-  readonly isForwarded: boolean;
 }
 
-/** Refuses requests that no route may see: those that are malformed, and too many of a client at once. */
-export function makeAdmit({ requestsPerClientMax: max = Infinity }: AdmitDeps): Middleware<HttpState> {
-  const places = makePlaces(max);
-  return ({ req, state }, next) => {
-    checkRequestTarget(req);
-    return state.isForwarded ? places.run(state.client, next) : next();
-  };
-}
-
-/** Bounds what runs at once for a client. */
-function makePlaces(max: number): { run: (client: string, work: () => Promise<unknown>) => Promise<void> } {
-  const taken = new Map<string, number>();
-  const add = (key: string, change: number): void => {
-    const count = (taken.get(key) ?? 0) + change;
-    if (count > 0) taken.set(key, count);
-    else taken.delete(key);
-  };
-  return {
-    run: async (client, work) => {
-      const buckets = ipBuckets(client);
-      if (buckets.some(({ key, factor }) => (taken.get(key) ?? 0) >= max * factor)) {
-        throw new HttpError('rate_limited', 'too many requests of this client at once; wait for replies');
-      }
-      for (const { key } of buckets) add(key, 1);
-      try {
-        await work();
-      } finally {
-        for (const { key } of buckets) add(key, -1);
-      }
-    },
-  };
-}
+/** Refuses malformed requests, which no route may see. */
+export const refuseMalformed: Middleware<HttpState> = ({ req }, next) => {
+  checkRequestTarget(req);
+  return next();
+};
 
 /** A header of this length names several proxies. Longer ones are not cached, or clients would fill the memory. */
 const cachedHeaderMax = 256;
@@ -176,9 +142,7 @@ function makeIdentify({ clientIp, digestIp }: Pick<ObserveDeps, 'clientIp' | 'di
   const forwarders = makeLru<Client>(10_000);
   const clientOf = (socketAddress: string | undefined, forwarded: string | undefined): Client => {
     const address = clientIp(socketAddress, forwarded);
-    // A proxy that forwards for no client asks for itself, for example for its health checks.
-    const isForwarded = forwarded !== undefined && !clientIp.isProxy(address);
-    return { address, digest: digestIp(address), isForwarded };
+    return { address, digest: digestIp(address) };
   };
   return (socketAddress: string | undefined, forwardedFor: string | string[] | undefined): Client => {
     const socketKey = socketAddress ?? '';

@@ -14,6 +14,7 @@ import type { Route } from '../route.js';
 import type { HttpState, Shell } from './shell.js';
 import { validatePath } from '../body/validate.js';
 import { requireConnection } from './pipeline.js';
+import { type Admit, ownerOfClient } from '../access/admission.js';
 
 /** The request for the handler of a raw route. Nothing in it is parsed or verified. */
 export interface RawRequest<Params> {
@@ -76,15 +77,27 @@ export function defineRawRoute<Params extends PathParams>(spec: RawRouteSpec<Par
 
 function makeRawExchange<Params extends PathParams>(
   spec: RawRouteSpec<Params>,
-  { clock, newId }: Shell,
+  { clock, newId, admission }: Shell,
 ): (ctx: RouterContext<HttpState>) => Promise<void> {
+  // A callback that is refused may never come again.
+  const kind = { isReserved: true, isWrite: spec.method !== 'GET' };
   return async (ctx) => {
+    const place = admission.of(ctx.res, kind);
+    try {
+      await exchange(ctx, place.admit);
+    } finally {
+      place.end();
+    }
+  };
+
+  async function exchange(ctx: RouterContext<HttpState>, admit: Admit): Promise<void> {
     ctx.state.route = spec.path;
     ctx.state.actor = 'anonymous';
     const params = validatePath(spec.params, ctx.params, 'not_found');
     ctx.state.errorCode = spec.errorCode(params) ?? null;
     const received = await readRawBody(ctx.req);
     requireConnection(ctx.req);
+    await admit(ownerOfClient(ctx.state.client));
     const body = spec.method === 'GET' ? Buffer.alloc(0) : received;
     const { requestId, tracked } = ctx.state;
     const reply = await spec.handler({
@@ -107,7 +120,7 @@ function makeRawExchange<Params extends PathParams>(
     setHeaders(ctx.res, { 'content-type': reply.contentType, 'cache-control': 'no-store' });
     ctx.status = reply.status;
     ctx.body = Buffer.from(reply.body);
-  };
+  }
 }
 
 function methodOf({ method }: IncomingMessage): 'GET' | 'HEAD' | 'POST' {

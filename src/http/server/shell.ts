@@ -5,16 +5,14 @@ import type { RunOnce } from '../access/idempotency.js';
 import type { Limiter } from '../access/limits.js';
 import type { Readiness } from '../../observing/readiness.js';
 import type { TrackedRequest } from '../access/request-limits.js';
-import type { RequestTurns } from '../access/turns.js';
 import type { WorkCharges } from '../access/work.js';
+import type { Admission } from '../access/admission.js';
 
 /** `ctx.state`. */
 export interface HttpState {
   requestId: string;
   /** The client's address. Logs and events contain only its keyed digest. */
   client: string;
-  /** Whether a trusted proxy names the client. */
-  isForwarded: boolean;
   /** The route's pattern, never the URL; null before a route is found. */
   route: string | null;
   actor: string | null;
@@ -29,8 +27,8 @@ export interface Shell {
   readonly readiness: Readiness;
   readonly gate: Gate;
   readonly limiter: Limiter;
-  readonly turns: RequestTurns;
   readonly work: WorkCharges;
+  readonly admission: Admission;
   readonly runOnce: RunOnce;
   readonly clock: Clock;
   readonly newId: () => string;

@@ -155,27 +155,6 @@ test('A malformed request behind a good one is not taken for that of its head', 
   t.is(headerOf(second, 'access-control-allow-origin'), undefined, text);
 });
 
-test('Pages read the 429 of a client behind a proxy that has too many requests at once', async (t) => {
-  const { route, arrived, release } = heldRoute();
-  const http = await startTestHttp(t, {
-    routes: [route, ...areas.slice(0, 2).flatMap(routesBelow)],
-    trustedProxies: ['127.0.0.1'],
-    maxConnectionsPerClient: 1,
-  });
-  const headers = { 'x-forwarded-for': '198.51.100.1', origin: shop };
-  const held = http.ask('/api/v1/held', { headers });
-  await arrived;
-  const { status, headers: refused } = await http.ask('/api/v1/busy', { headers });
-  t.is(status, 429);
-  t.is(refused.get('access-control-allow-origin'), '*');
-  t.regex(refused.get('access-control-expose-headers') ?? '', /Retry-After/);
-  const closed = await http.ask('/internal/v1/busy', { headers });
-  t.is(closed.status, 429);
-  t.is(closed.headers.get('access-control-allow-origin'), null);
-  release();
-  t.is((await held).status, 200);
-});
-
 test('Pages read the 503 of a service that is not ready', async (t) => {
   const http = await startTestHttp(t, {
     routes: areas.slice(0, 2).flatMap(routesBelow),
@@ -191,27 +170,4 @@ test('Pages read the 503 of a service that is not ready', async (t) => {
 function headerOf(text: string, name: string): string | undefined {
   const head = text.slice(0, text.indexOf('\r\n\r\n'));
   return new RegExp(`\\r\\n${name}: ([^\\r]*)`, 'i').exec(head)?.[1];
-}
-
-/** A route that answers when the test says so. */
-function heldRoute() {
-  let release = (): void => undefined;
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let enter = (): void => undefined;
-  const arrived = new Promise<void>((resolve) => {
-    enter = resolve;
-  });
-  const route = makeRoute({
-    ...{ method: 'GET', path: '/api/v1/held', name: 'held', tag: 'Things', summary: 'Wait' },
-    ...{ access: publicAccess, replies },
-    request: { params: noParams, query: noQuery, body: noBody },
-    handler: async (_request) => {
-      enter();
-      await gate;
-      return { status: 200, body: { name: 'a' } };
-    },
-  });
-  return { route, arrived, release };
 }

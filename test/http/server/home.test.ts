@@ -25,7 +25,7 @@ test('The page at / says what the service is and links to its documents, without
 test('GET /api/v1 lists the areas of the API with their paths, and the limits that hold', async (t) => {
   const service = await startTestService(t, {
     rates: { user: { limit: 7, seconds: 30 } },
-    maxRequestsPerUser: 3,
+    maxRequests: 30,
   });
   const { areas, limits } = (await service.get('/api/v1')).json as {
     readonly areas: readonly { readonly name: string; readonly paths: readonly string[] }[];

@@ -253,28 +253,6 @@ test('A connection beyond the limit of its client takes the place of an idle one
   t.deepEqual((await busy.closed()).statuses, [200]);
 });
 
-test('Clients behind a trusted proxy share its connections, and each has as many requests at once as a client connections', async (t) => {
-  const { route, arrived, release } = heldRoute();
-  const http = await startTestHttp(t, {
-    routes: [route],
-    trustedProxies: ['127.0.0.1'],
-    maxConnectionsPerClient: 1,
-    limits: { connectionsPerClientMax: 1 },
-  });
-  const slow = http.ask('/slow', { headers: { 'x-forwarded-for': '198.51.100.1' } });
-  await arrived;
-  const healthOf = async (client?: string): Promise<number> => {
-    const headers: Record<string, string> = client === undefined ? {} : { 'x-forwarded-for': client };
-    return (await fetch(`${http.origin}/healthz`, { headers })).status;
-  };
-  t.is(await healthOf('198.51.100.1'), 429);
-  t.is(await healthOf('198.51.100.2'), 200);
-  t.is(await healthOf(), 200, 'the proxy itself has no such limit');
-  release();
-  t.is((await slow).status, 200);
-  t.is(await healthOf('198.51.100.1'), 200);
-});
-
 test('Requests of a pipeline are served one after the other, so that another client waits for one of them at most', async (t) => {
   let [running, most] = [0, 0];
   const route = makeRoute({

@@ -70,7 +70,7 @@ async function refusalOf({ access, guards }: Route, stale: SessionCaller): Promi
     const request = {
       headers: { authorization: 'Bearer a.b.c', 'x-agent-secret': 's' },
       client: '192.0.2.1',
-      takeTurn: () => Promise.resolve(),
+      admit: () => undefined,
       noteAllowance: () => undefined,
       chargeWork: () => undefined,
     };

@@ -1,3 +1,6 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
@@ -5,6 +8,7 @@ import type { AccessReader } from '../../../projections/projects/access-reader.j
 import type { SessionAccess } from '../../../projections/accounts/sessions/reader.js';
 import type { UserAccess } from '../../../projections/accounts/users/reader.js';
 import { projectAccess, sessionAccess } from '../../../src/http/access/access.js';
+import { makeAdmission, type RequestKind, shed } from '../../../src/http/access/admission.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';
 import { makeRoute } from '../../../src/http/route.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
@@ -44,7 +48,7 @@ interface Working {
  * Starts routes whose work lasts until the test ends it. The token `ada/1` is session 1 of the user `ada`. A session in
  * `ended` is over.
  */
-async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequestsPerUser' | 'requestMs'> = {}) {
+async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequests' | 'requestMs'> = {}) {
   const working: Working[] = [];
   const ended = new Set<string>();
   let [arrived, most, now] = [0, 0, 0];
@@ -145,90 +149,166 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequestsPe
   };
 }
 
-test('At most four requests of all sessions of a user work at once, and another user has other places', async (t) => {
-  const { get, working, arrived, most, endAll } = await given(t);
-  const answers = Array.from({ length: 12 }, (_, n) => get(`ada/${n % 5}`));
+test('A user runs a tenth of MAX_REQUESTS, a session half of that, and another user has other places', async (t) => {
+  const { get, working, arrived, most, endAll } = await given(t, { maxRequests: 40 });
+  const ofSession = Array.from({ length: 6 }, () => get('ada/1'));
+  await eventually('6 arrive and 2 work', () => arrived() === 6 && working.length === 2);
+  const ofUser = Array.from({ length: 6 }, (_, n) => get(`ada/${n + 2}`));
   await eventually('12 arrive and 4 work', () => arrived() === 12 && working.length === 4);
   const other = get('bob/1');
   await eventually('the other user works', () => working.some(({ actor }) => actor === 'user:bob'));
-  t.is(working.length, 5);
-  working.pop()?.end();
-  t.is((await other).status, 200, 'while the requests of the first user wait');
-  for (let left = 12; left > 0; left -= 4) {
-    await eventually('4 work', () => working.length === 4);
+  const answers = Promise.all([...ofSession, ...ofUser, other]);
+  let all = false;
+  void answers.then(() => (all = true));
+  await eventually('all are answered', () => {
     endAll();
-  }
-  const statuses = (await Promise.all(answers)).map(({ status }) => status);
-  t.deepEqual(statuses, Array<number>(12).fill(200));
+    return all;
+  });
+  t.true((await answers).every(({ status }) => status === 200));
   t.is(most(), 5, 'four of one user and one of the other');
 });
 
-test('At most four requests of an API key work at once, and another key has other places', async (t) => {
-  const { getByKey, working, most, endAll } = await given(t);
+test('Keys of a project share its places, and a key has half of them', async (t) => {
+  const { getByKey, working, endAll } = await given(t, { maxRequests: 40 });
   const [first, second] = apiKeys;
-  const answers = Array.from({ length: 8 }, () => getByKey(first?.key));
-  await eventually('4 work', () => working.length === 4);
-  const other = getByKey(second?.key);
-  await eventually('5 work', () => working.length === 5);
-  endAll();
-  t.is((await other).status, 200);
-  await eventually('4 work', () => working.length === 4);
-  endAll();
-  t.true((await Promise.all(answers)).every(({ status }) => status === 200));
-  t.is(most(), 5);
-});
-
-test('A session with 100 requests under way is refused a further one, and its other requests are served', async (t) => {
-  const { get, working, arrived, endAll } = await given(t);
-  const answers = Array.from({ length: 100 }, () => get('ada/1'));
-  await eventually('100 arrive and 4 work', () => arrived() === 100 && working.length === 4);
-  const refused = await get('ada/1');
-  t.is(refused.status, 429);
-  t.like(refused.json, { code: 'rate_limited' });
-  t.is(refused.headers.get('retry-after'), '1');
-  for (let left = 100; left > 0; left -= 4) {
-    await eventually('4 work', () => working.length === 4);
+  for (const key of [first?.key, second?.key]) {
+    const known = getByKey(key);
+    await eventually('one works', () => working.length === 1);
     endAll();
+    t.is((await known).status, 200);
   }
-  t.true((await Promise.all(answers)).every(({ status }) => status === 200));
-  const next = get('ada/1');
-  await eventually('one works', () => working.length === 1);
-  endAll();
-  t.is((await next).status, 200);
-});
-
-test('The requests of one session do not go before the first one of another session of the user', async (t) => {
-  const { get, working, arrived, names, endAll } = await given(t, { maxRequestsPerUser: 2 });
-  const many = Array.from({ length: 6 }, () => get('ada/1', 'many'));
-  await eventually('6 arrive and 2 work', () => arrived() === 6 && working.length === 2);
-  const one = get('ada/2', 'one');
-  await eventually('7 arrive', () => arrived() === 7);
-  working.shift()?.end();
+  const answers = Array.from({ length: 4 }, () => getByKey(first?.key));
   await eventually('2 work', () => working.length === 2);
-  t.deepEqual(names(), ['many', 'one']);
-  for (let left = 6; left > 0; left -= 2) {
-    await eventually('2 work', () => working.length === 2);
+  const others = Array.from({ length: 4 }, () => getByKey(second?.key));
+  await eventually('4 work', () => working.length === 4);
+  let all = false;
+  const done = Promise.all([...answers, ...others]).then((replies) => {
+    all = true;
+    return replies;
+  });
+  await eventually('all are answered', () => {
     endAll();
-  }
-  t.is((await one).status, 200);
-  t.true((await Promise.all(many)).every(({ status }) => status === 200));
+    return all;
+  });
+  t.true((await done).every(({ status }) => status === 200));
+});
+
+/** Makes an admission of 40: 4 of an owner run, 2 of them writes, and 4 places are kept. */
+function givenAdmission() {
+  const admission = makeAdmission({ requestsMax: 40, nowMs: () => 0 });
+  const events: string[] = [];
+  /** Sends a request, which runs until `end`. */
+  const send = (name: string, key: string, kind: Partial<RequestKind> = {}) => {
+    const place = admission.of(new ServerResponse(new IncomingMessage(new Socket())), {
+      isReserved: false,
+      isWrite: false,
+      ...kind,
+    });
+    const runs = (): unknown => events.push(`${name} runs`);
+    const isShed = (error: unknown): unknown => events.push(error === shed ? `${name} is shed` : 'failed');
+    try {
+      const admitted = place.admit({ key, credential: null });
+      if (admitted === undefined) runs();
+      else void admitted.then(runs, isShed);
+    } catch (error) {
+      isShed(error);
+    }
+    return place;
+  };
+  const sendMany = (count: number, key: string, kind: Partial<RequestKind> = {}) =>
+    Array.from({ length: count }, (_, n) => send(`${key}${n}`, key, kind));
+  const happened = async (): Promise<readonly string[]> => {
+    for (let turn = 0; turn < 4; turn += 1) await setImmediate();
+    return events.splice(0);
+  };
+  return { send, sendMany, happened, counts: () => admission.counts() };
+}
+
+test('Beyond MAX_REQUESTS the oldest waiter of the owner with the most is shed, and a newcomer where none waits', async (t) => {
+  const { send, sendMany, happened, counts } = givenAdmission();
+  // Given a flood of one user and some requests of two others
+  sendMany(5, 'bob');
+  sendMany(20, 'flood');
+  sendMany(11, 'eve');
+  await happened();
+  t.deepEqual(counts(), { running: 12, waiting: 24 });
+  // When another user comes, then the oldest waiter of the flood goes
+  send('carol', 'carol');
+  t.deepEqual(await happened(), ['carol runs', 'flood4 is shed']);
+  // and a further request of the flood takes the place of its next oldest one
+  send('flood20', 'flood');
+  t.deepEqual(await happened(), ['flood5 is shed']);
+  t.deepEqual(counts(), { running: 13, waiting: 23 });
+
+  const full = givenAdmission();
+  for (let n = 0; n < 9; n += 1) full.sendMany(4, `user${n}`);
+  await full.happened();
+  full.send('carol', 'carol');
+  t.deepEqual(await full.happened(), ['carol is shed']);
+});
+
+test('A tenth of the places is kept for callbacks and agents, which shed one another at the end', async (t) => {
+  const { send, sendMany, happened } = givenAdmission();
+  for (let n = 0; n < 9; n += 1) sendMany(4, `user${n}`);
+  await happened();
+  const reserved = { isReserved: true, isWrite: true };
+  for (const name of ['one', 'two', 'three', 'four', 'five']) send(name, name, reserved);
+  t.deepEqual(await happened(), ['one runs', 'two runs', 'three runs', 'four runs', 'five is shed']);
+  // A flood of callbacks of one client leaves room for those of others
+  const other = givenAdmission();
+  other.sendMany(60, 'flood', reserved);
+  await other.happened();
+  other.send('genuine', 'platform', reserved);
+  t.deepEqual(await other.happened(), ['genuine runs', 'flood22 is shed']);
+});
+
+test('Writes that wait leave half of the places of their user to reads, and a place that is given back starts the next', async (t) => {
+  const { send, sendMany, happened, counts } = givenAdmission();
+  const [write] = sendMany(4, 'ada', { isWrite: true });
+  t.deepEqual(await happened(), ['ada0 runs', 'ada1 runs']);
+  const [read] = [send('read', 'ada'), send('other read', 'ada'), send('third read', 'ada')];
+  t.deepEqual(await happened(), ['read runs', 'other read runs']);
+  read.end();
+  t.deepEqual(await happened(), ['third read runs'], 'a write has no place yet');
+  write?.end();
+  write?.end();
+  t.deepEqual(await happened(), ['ada2 runs']);
+  t.deepEqual(counts(), { running: 4, waiting: 1 });
+});
+
+test('The health of a process is answered while it has no room', async (t) => {
+  const { http, get, working, endAll } = await given(t, { maxRequests: 20 });
+  const answers = Array.from({ length: 22 }, () => get('ada/1'));
+  await eventually('one works', () => working.length === 1);
+  // Of 18 places one runs, so 4 of the 22 are shed.
+  const shedFirst = await Promise.race(answers);
+  t.like(shedFirst, { status: 503, json: { code: 'overloaded' } });
+  t.is(shedFirst.headers.get('retry-after'), '1');
+  t.is((await http.ask('/healthz')).status, 200);
+  t.is((await http.ask('/readyz')).status, 200);
+  let all = false;
+  void Promise.all(answers).then(() => (all = true));
+  await eventually('all are answered', () => {
+    endAll();
+    return all;
+  });
 });
 
 test('A session that ends while its request waits is refused at its turn', async (t) => {
-  const { get, working, arrived, ended, names, endAll } = await given(t, { maxRequestsPerUser: 1 });
+  const { get, working, arrived, ended, names, endAll } = await given(t, { maxRequests: 20 });
   const first = get('ada/1', 'first');
   await eventually('one works', () => working.length === 1);
-  const waiting = get('ada/2', 'waiting');
+  const waiting = get('ada/1', 'waiting');
   await eventually('2 arrive', () => arrived() === 2);
-  ended.add('ada/2');
+  ended.add('ada/1');
   endAll();
   t.is((await first).status, 200);
   t.like(await waiting, { status: 401, json: { code: 'invalid_token' } });
   t.deepEqual(names(), []);
 });
 
-test('A request whose client disconnects leaves the line, and the next one works', async (t) => {
-  const { http, get, working, arrived, names, endAll } = await given(t, { maxRequestsPerUser: 1 });
+test('A request whose client disconnects leaves its place, and the next one works', async (t) => {
+  const { http, get, working, arrived, names, endAll } = await given(t, { maxRequests: 20 });
   const first = get('ada/1', 'first');
   await eventually('one works', () => working.length === 1);
   const client = new AbortController();
@@ -257,7 +337,7 @@ test('A request whose client disconnects leaves the line, and the next one works
 });
 
 test('A request that waits until its limit is 503, wrote nothing and never works', async (t) => {
-  const options = { maxRequestsPerUser: 1, requestMs: { totalMs: 1_000 } };
+  const options = { maxRequests: 20, requestMs: { totalMs: 1_000 } };
   const { get, working, endAll } = await given(t, options);
   const answers = await Promise.all([get('ada/1'), get('ada/1'), get('ada/1')]);
   t.deepEqual(
@@ -273,8 +353,8 @@ test('A request that waits until its limit is 503, wrote nothing and never works
   await next;
 });
 
-test('Repetitions of a request under way wait in its line, and all get its reply', async (t) => {
-  const { http, working, arrived, endAll } = await given(t, { maxRequestsPerUser: 2 });
+test('Repetitions of a request under way wait for their turn, and all get its reply', async (t) => {
+  const { http, working, arrived, endAll } = await given(t, { maxRequests: 20 });
   const make = () =>
     http.ask('/make', {
       method: 'POST',
@@ -295,7 +375,7 @@ test('Repetitions of a request under way wait in its line, and all get its reply
 });
 
 test('A shutdown answers the requests that wait for their turn', async (t) => {
-  const { http, get, working, arrived, endAll } = await given(t, { maxRequestsPerUser: 1 });
+  const { http, get, working, arrived, endAll } = await given(t, { maxRequests: 20 });
   const answers = [get('ada/1'), get('ada/1'), get('ada/1')];
   await eventually('3 arrive and 1 work', () => arrived() === 3 && working.length === 1);
   const closed = http.server.close();

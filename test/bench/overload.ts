@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeServiceClient, type SignedIn } from '../support/clients/service-client.js';
+import { overload, unlimitedRates } from '../support/servers/overload.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { type Comparison, describe, median } from './measure.js';
+
+const seconds = 30;
+const users = 40;
+const goals = { health: 300, answered: 10_000, after: 5_000 };
+
+/** Measures a service with 1,200 requests in flight: the health, the slowest answer, and the time until it is quick again. */
+export async function benchOverload(): Promise<readonly Comparison[]> {
+  const data = await makeDataDirectory();
+  const limitsFile = join(data.path, 'limits.json');
+  await writeFile(limitsFile, JSON.stringify(unlimitedRates));
+  const environment = { LOG_LEVEL: 'silent', LIMITS_FILE: limitsFile };
+  const service = await startService({ directory: data.path, port: await freePort(), environment });
+  try {
+    const client = makeServiceClient(service.url);
+    const signedIn: SignedIn[] = [];
+    for (let n = 0; n < users; n += 1)
+      signedIn.push(await client.register(`ada${n}@example.org`, 'Correct-Horse-9'));
+    const readMs = async (): Promise<number> => {
+      const times: number[] = [];
+      for (let n = 0; n < 20; n += 1) {
+        const begun = performance.now();
+        await client.get('/api/v1/auth/me', signedIn[n]?.headers);
+        times.push(performance.now() - begun);
+      }
+      return median(times);
+    };
+    const beforeMs = await readMs();
+    const { counts, flaws, answeredMs, healthMs } = await overload(service.url, signedIn, {
+      inFlight: 1_200,
+      seconds,
+    });
+    const ended = performance.now();
+    while ((await readMs()) > 2 * beforeMs && performance.now() - ended < 60_000);
+    const afterMs = performance.now() - ended;
+    process.stdout.write(`${JSON.stringify(Object.fromEntries(counts))}, ${flaws.length} flaws\n`);
+    const rows = [
+      row('p50 of /healthz and /readyz with 1,200 requests in flight', median(healthMs), goals.health),
+      row('the slowest answer that is not 503', Math.max(...answeredMs), goals.answered),
+      row('the time after the load until a read is quick again', afterMs, goals.after),
+    ];
+    for (const line of rows) process.stdout.write(`${describe(line)}\n`);
+    return rows;
+  } finally {
+    await service.stop();
+    await data.remove();
+  }
+}
+
+function row(what: string, ours: number, goal: number): Comparison {
+  const ratio = ours / goal;
+  return { what, anchor: 'the goal', unit: 'ms', ours, anchors: goal, ratio, goal: { atMost: 1 } };
+}

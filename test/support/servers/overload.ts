@@ -1,0 +1,101 @@
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { takeReply } from '../clients/http-replies.js';
+import { makeServiceClient, type SignedIn } from '../clients/service-client.js';
+
+/** What a load was answered. */
+export interface Overload {
+  /** Replies by status and code. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** 503 without `Retry-After`, and connections that broke off. */
+  readonly flaws: readonly string[];
+  /** The times of replies that are not 503, and those of `/healthz` and `/readyz`, in ms. */
+  readonly answeredMs: readonly number[];
+  readonly healthMs: readonly number[];
+}
+
+export const unlimitedRates = Object.fromEntries(
+  ['session', 'user', 'register'].map((name) => [name, { limit: 1_000_000, seconds: 60 }]),
+);
+
+/**
+ * Keeps requests of users in flight for a time, two on each connection: a service has 1,000 connections. A third of them makes
+ * projects, and the others read.
+ */
+export async function overload(
+  url: string,
+  users: readonly SignedIn[],
+  { inFlight, seconds }: { readonly inFlight: number; readonly seconds: number },
+): Promise<Overload> {
+  const end = performance.now() + seconds * 1_000;
+  const [counts, flaws] = [new Map<string, number>(), [] as string[]];
+  const [answeredMs, healthMs]: [number[], number[]] = [[], []];
+  const port = Number(new URL(url).port);
+  let sent = 0;
+  const nextRequest = (): string => {
+    sent += 1;
+    const head = `HTTP/1.1\r\nHost: a\r\nAuthorization: ${users[sent % users.length]?.headers['authorization'] ?? ''}\r\n`;
+    const body = JSON.stringify({ name: `project ${sent}` });
+    const made = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    if (sent % 3 === 0) return `POST /api/v1/projects ${head}${made}`;
+    return `GET ${sent % 3 === 1 ? '/api/v1/projects?limit=100' : '/api/v1/auth/me'} ${head}\r\n`;
+  };
+  const note = (status: number, text: string, hasRetryAfter: boolean, tookMs: number): void => {
+    const { code = '' } = status >= 400 ? (JSON.parse(text) as { code?: string }) : {};
+    const key = `${status} ${code}`.trim();
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (status !== 503) answeredMs.push(tookMs);
+    else if (!hasRetryAfter) flaws.push(`no Retry-After: ${text}`);
+  };
+  const lane = (): Promise<void> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1');
+      const begunMs: number[] = [];
+      let received = Buffer.alloc(0);
+      const send = (): void => {
+        if (performance.now() < end) {
+          begunMs.push(performance.now());
+          socket.write(nextRequest());
+        } else if (begunMs.length === 0) {
+          socket.destroy();
+        }
+      };
+      socket.once('connect', () => {
+        send();
+        send();
+      });
+      socket.on('data', (chunk: Buffer) => {
+        received = Buffer.concat([received, chunk]);
+        for (let found = takeReply(received); found !== null; found = takeReply(received)) {
+          const { status, text, headers } = found.reply;
+          note(status, text, headers.has('retry-after'), performance.now() - (begunMs.shift() ?? 0));
+          received = received.subarray(found.length);
+          send();
+        }
+      });
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        if (begunMs.length > 0) flaws.push(`${begunMs.length} requests had no reply`);
+        resolve();
+      });
+    });
+  const client = makeServiceClient(url);
+  const watch = async (path: string): Promise<void> => {
+    while (performance.now() < end) {
+      const begun = performance.now();
+      const { status } = await client.get(path);
+      healthMs.push(performance.now() - begun);
+      if (status !== 200) flaws.push(`${path} was answered ${status}`);
+      await wait(50);
+    }
+  };
+  const watches = [watch('/healthz'), watch('/readyz')];
+  const lanes: Promise<void>[] = [];
+  while (lanes.length < inFlight / 2) {
+    lanes.push(lane());
+    // Node accepts one connection in each turn of its event loop.
+    if (lanes.length % 10 === 0) await wait(50);
+  }
+  await Promise.all([...lanes, ...watches]);
+  return { counts, flaws, answeredMs, healthMs };
+}
