@@ -80,6 +80,7 @@ export async function serve(config: Config): Promise<number> {
   });
   const health = makeHealth({
     stores,
+    log: links.eventStore.name,
     logReads: links.eventStore.reads,
     clock: systemClock,
     onChange: (reasons) => {

@@ -36,11 +36,14 @@ const unreadMsMax = 30_000;
 
 export function makeHealth({
   stores,
+  log,
   logReads,
   clock,
   onChange,
 }: {
   readonly stores: Pick<StoreWatch, 'away'>;
+  /** The name of the store that only writes need. */
+  readonly log?: string;
   readonly logReads: Pick<LogReads, 'failingSinceMs'>;
   readonly clock: Clock;
   /** Receives the reasons for "not ready" after every change; an empty list when the process is ready. */
@@ -54,10 +57,15 @@ export function makeHealth({
   return {
     serving,
     ready: () => {
-      const reasons = ending
-        ? ['shutting down']
-        : [...stores.away().map((name) => `${name} does not answer`), ...hindrances()];
-      return { ok: reasons.length === 0, reasons };
+      if (ending) return { ok: false, reasons: ['shutting down'] };
+      const away = stores.away();
+      const hindering = hindrances();
+      // All processes share the log. A balancer that took out all of them would take the reads away, too.
+      const ok = hindering.length === 0 && away.every((name) => name === log);
+      const reasons = away.map((name) =>
+        name === log ? `${name} does not answer: writes are refused` : `${name} does not answer`,
+      );
+      return { ok, reasons: [...reasons, ...hindering] };
     },
     statuses: () => runner?.statuses() ?? [],
     unfed: () => runner?.unfed() ?? [],
@@ -118,10 +126,11 @@ export function makeHealth({
   function projectionProblems(): readonly string[] {
     if (runner === null) return [];
     const problems = [...runner.problems()];
+    const isLogAway = log !== undefined && stores.away().includes(log);
     for (const { collection, state, atHead, lastEventAt, reason } of runner.live().statuses) {
       const behindMs = atHead ? 0 : ageMs(lastEventAt);
       if (state === 'stopped') problems.push(`the view ${collection} has stopped: ${reason ?? 'unknown'}`);
-      else if (reached && behindMs > lagMsMax)
+      else if (reached && behindMs > lagMsMax && !isLogAway)
         problems.push(`the view ${collection} is ${Math.round(behindMs / 1_000)} s behind`);
     }
     return problems;

@@ -2,6 +2,9 @@
 export interface Readiness {
   /** Returns whether the views have caught up once. A store that fails later fails only the requests that need it. */
   serving(): boolean;
-  /** Returns whether a balancer should send requests: all stores answer, no projection has stopped or is far behind. */
+  /**
+   * Returns whether a balancer should send requests: the stores of reads answer, no projection has stopped or is far behind. The
+   * reasons also name a log that does not answer, which only writes need.
+   */
   ready(): { readonly ok: boolean; readonly reasons: readonly string[] };
 }

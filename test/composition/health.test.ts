@@ -18,6 +18,7 @@ async function given(t: ExecutionContext) {
   const unfed: string[] = [];
   const health = makeHealth({
     stores: { away: () => [...away] },
+    log: 'EventStoreDB at a:1',
     logReads: { failingSinceMs: () => logFailingSince },
     clock,
     onChange: (reasons) => reports.push(reasons),
@@ -91,11 +92,15 @@ test('Readiness names a store while it does not answer, which the watch of the s
   const { health, startViews, away, reasonsAfter, reports } = await given(t);
   startViews(true);
   t.deepEqual(await reasonsAfter(() => away.add('EventStoreDB at a:1').add('the state')), [
-    'EventStoreDB at a:1 does not answer',
+    'EventStoreDB at a:1 does not answer: writes are refused',
     'the state does not answer',
   ]);
+  t.false(health.ready().ok);
   t.true(health.serving(), 'requests that need no unavailable store are served');
-  t.deepEqual(await reasonsAfter(() => away.delete('the state')), ['EventStoreDB at a:1 does not answer']);
+  t.deepEqual(await reasonsAfter(() => away.delete('the state')), [
+    'EventStoreDB at a:1 does not answer: writes are refused',
+  ]);
+  t.true(health.ready().ok, 'reads are served, and no other process has another log');
   t.deepEqual(
     await reasonsAfter(() => {
       away.clear();

@@ -158,15 +158,15 @@ if (mongoDbUrl === undefined) {
       t.timeout(300_000);
       const { service, calls, proxies } = await given(t);
       leave(proxies.log);
-      await untilStatus(calls.ready, 503);
-      const reads = ['session', 'list', 'key', 'agent', 'order', 'jwks', 'health'] as const;
+      await untilStatus(calls.write, 503);
+      const reads = ['session', 'list', 'key', 'agent', 'order', 'jwks', 'health', 'ready'] as const;
       t.deepEqual(await statusesOf(t, calls, reads), Object.fromEntries(reads.map((name) => [name, '200'])));
       const writes = await statusesOf(t, calls, ['write', 'register', 'callback']);
       // An append that was sent may have taken effect, and the code says so.
       for (const [name, seen] of Object.entries(writes))
         t.regex(seen, /^503 (store_unavailable|outcome_unknown)$/, name);
       comeBack(proxies.log);
-      await untilStatus(calls.ready, 200);
+      await untilStatus(calls.write, 201);
       t.is((await calls.callback()).status, 200);
       await eventually(
         'the order is fulfilled',
