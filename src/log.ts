@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
+import { lineForEyes } from './log-line-for-eyes.js';
 import { makeLogOutput } from './log-output.js';
 
 export interface Log {
@@ -25,8 +26,13 @@ process.on('exit', flushAll);
  * Makes the log: JSON lines on standard output; a command writes to standard error, because standard output carries its
  * result. It writes in blocks, so that a request does not wait. Each call logs named fields only, so nothing is
  * redacted. The exception is mails, which only a development start logs (src/mail/log-mailer.ts).
+ * @param options.forEyes writes a line of text in place of JSON, for a person at a terminal
  */
-export function makeLog(level: string, to: 'stdout' | 'stderr' = 'stdout'): Log {
+export function makeLog(
+  level: string,
+  to: 'stdout' | 'stderr' = 'stdout',
+  { forEyes = false }: { readonly forEyes?: boolean } = {},
+): Log {
   let lostLine = '';
   const output = makeLogOutput(to === 'stdout' ? 1 : 2, (lost) => {
     report.warn({ lost }, 'lines of this log were lost, because it could not be written');
@@ -38,7 +44,7 @@ export function makeLog(level: string, to: 'stdout' | 'stderr' = 'stdout'): Log 
     { ...options, level: level === 'silent' ? 'silent' : 'warn' },
     {
       write: (line) => {
-        lostLine = line;
+        lostLine = forEyes ? lineForEyes(line) : line;
       },
     },
   );
@@ -50,7 +56,7 @@ export function makeLog(level: string, to: 'stdout' | 'stderr' = 'stdout'): Log 
   };
   const lines = {
     write: (line: string): void => {
-      block += line;
+      block += forEyes ? lineForEyes(line) : line;
       // After the flush a line may still wait for the one before it.
       if (!gathers) unflushed.add(end);
       if (!gathers || block.length >= blockLength) passOn();

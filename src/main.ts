@@ -68,7 +68,7 @@ export async function serve(config: Config): Promise<number> {
   const fail = (error: unknown): void => {
     end({ code: 1, reason: sentenceOf(error) });
   };
-  const log = makeLog(config.logLevel);
+  const log = makeLog(config.logLevel, 'stdout', { forEyes: config.development && process.stdout.isTTY });
   const { logger } = log;
   const tell = openTerminal();
   const links = makeStoreLinks(config, systemClock);
@@ -159,6 +159,11 @@ async function start(deps: {
   // Compose and Kubernetes mount secrets so by default, so this is no error.
   for (const variable of config.exposedSecretFiles) {
     const sentence = `every user of the machine may read the file that ${variable} names; take the permission from others (chmod o-r)`;
+    log.logger.warn({ variable }, sentence);
+    tell(`stowage: ${sentence}`);
+  }
+  for (const { variable, meant } of config.misspelt) {
+    const sentence = `the service does not know the variable ${variable}; ${meant} may be meant`;
     log.logger.warn({ variable }, sentence);
     tell(`stowage: ${sentence}`);
   }
@@ -288,7 +293,9 @@ function announceMissing(config: Config, { logger }: Log, tell: Tell): void {
 }
 
 function announce(config: Config, port: number, tell: Tell): void {
-  const url = config.port === port ? config.publicUrl : `http://${config.host}:${port}`;
+  const bound = config.port === port ? config.publicUrl : `http://${config.host}:${port}`;
+  // HOST of the image means every address of the machine, and a browser opens none by that name.
+  const url = bound.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, 'http://127.0.0.1');
   tell(
     `Stowage listens on ${url} (${url}/docs), process ${process.pid}\n` +
       `Try: curl ${url}/api/v1/auth/register -H 'content-type: application/json' ` +

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { lineForEyes } from '../src/log-line-for-eyes.js';
 import { eventually } from './support/eventually.js';
 
 const run = promisify(execFile);
@@ -17,6 +18,20 @@ const evaluate = ['--input-type=module', '--eval'];
 function sourceOf(script: string, to: 'stdout' | 'stderr' = 'stdout', level = 'info'): string {
   return `import { makeLog } from '${log}'; const { logger, flush } = makeLog('${level}', '${to}'); ${script}`;
 }
+
+test('A line for a person has the time of the day, the level, the message and the fields, and moves no cursor', (t) => {
+  const line = {
+    level: 40,
+    time: '2026-11-27T08:24:59.123Z',
+    msg: 'not ready',
+    port: 80,
+    name: 'a b\u001b[2J\u202e',
+  };
+  t.is(
+    lineForEyes(JSON.stringify(line)),
+    '08:24:59.123 WARN  not ready port=80 name="a b\\u001b[2J\\u{202e}"\n',
+  );
+});
 
 /** Runs a script with a log in a process. Returns the messages on its standard output or standard error. */
 async function logged(script: string, to: 'stdout' | 'stderr' = 'stdout'): Promise<readonly string[]> {

@@ -37,6 +37,25 @@ const accounts = z.object({
   next_cursor: z.string().nullable(),
 });
 
+const nodes = z.object({
+  items: z.array(
+    z.object({
+      ...{ id: z.string(), name: z.string(), ip_address: z.string(), status: z.string() },
+      ...{ lb_enabled: z.boolean(), lb_weight: z.int() },
+    }),
+  ),
+});
+
+/** Payments that wait. Their ids begin with the platform and are 72 characters long. */
+const waiting = z.object({
+  items: z.array(
+    z.object({
+      ...{ id: z.string(), reason: z.string(), received_at: z.string() },
+    }),
+  ),
+  next_cursor: z.string().nullable(),
+});
+
 /** Makes the function that chooses what a person reads of a result; null for a result of another shape. */
 function table<Shape extends z.ZodType>(
   shape: Shape,
@@ -48,8 +67,10 @@ function table<Shape extends z.ZodType>(
   };
 }
 
-/** Lists whose entries are wider than a line, by operation. `--json` prints all of an entry. */
+/** What a person, or a program that takes the text, needs of a result, by operation. `--json` prints all of it. */
 const tables: Readonly<Record<string, (result: JsonValue) => JsonValue | null>> = {
+  // The lines that the verifier reads as `--key`.
+  'audit key': table(z.object({ vkeys: z.array(z.string()) }), ({ vkeys }) => vkeys),
   'keys list': table(rings, ({ items }) =>
     items.flatMap(({ ring, source, keys }) =>
       keys.map(({ kid, active, added_at }) => ({
@@ -71,6 +92,16 @@ const tables: Readonly<Record<string, (result: JsonValue) => JsonValue | null>> 
     );
     return apart.length === 0 ? rows : { views: rows, set_apart_by_reactions: apart };
   }),
+  'node list': table(nodes, ({ items }) =>
+    items.map(({ id, name, ip_address: address, status, lb_enabled: inUse, lb_weight: weight }) => ({
+      ...{ id, name, address, status },
+      weight: inUse ? weight : null,
+    })),
+  ),
+  'payments unmatched': table(waiting, ({ items, next_cursor }) => ({
+    items: items.map(({ id, reason, received_at: at }) => ({ id, reason, received: at.slice(0, 16) })),
+    next_cursor,
+  })),
   'user list': table(accounts, ({ items, next_cursor }) => ({
     items: items.map(({ id, email, email_verified: verified, banned, platform_roles: roles }) => ({
       ...{ id, email, verified, banned, roles },

@@ -16,7 +16,8 @@ import {
 } from './fields.js';
 import { agentSecretProblems } from './parts/agent-secrets.js';
 import { keysFileProblems } from './parts/keys-file.js';
-import { drainSecondsOf } from './parts/development.js';
+import { changesForDevelopment, drainSecondsOf } from './parts/development.js';
+import { findMisspelt } from './parts/misspelt.js';
 import { type Limits, readLimits } from './parts/limits.js';
 import { type MailDestination, readMailDestination } from './parts/mail.js';
 import {
@@ -45,7 +46,10 @@ import type { PasskeySettings } from '../security/tokens/webauthn.js';
 import type { WebhookEndpoint } from '../webhooks/endpoint.js';
 import type { Mailbox } from '../mail/mailbox.js';
 import type { PaymentSettings } from '../areas/payments/platforms/settings/payment-settings.js';
-import { paymentSecretNames } from '../areas/payments/platforms/settings/payment-variables.js';
+import {
+  paymentSecretNames,
+  paymentVariableNames,
+} from '../areas/payments/platforms/settings/payment-variables.js';
 
 export { ConfigProblem };
 export type { Limits };
@@ -140,6 +144,10 @@ export interface Config {
   readonly secret: (name: SecretName) => string | undefined;
   /** Whether a secret is in a file, so that it can change while the process runs. */
   readonly isInFile: (name: SecretName) => boolean;
+  /** Variables that the service does not know, each with the known one whose name it nearly has. */
+  readonly misspelt: readonly { readonly variable: string; readonly meant: string }[];
+  /** Whether one machine is the whole service, and no other machine reaches it. */
+  readonly development: boolean;
   /** The variables that name files with secrets which every user of the machine may read. */
   readonly exposedSecretFiles: readonly string[];
 }
@@ -287,6 +295,12 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel: values.LOG_LEVEL,
     secret,
     isInFile: (name: SecretName) => set[`${name}_FILE`] !== undefined,
+    misspelt: findMisspelt(
+      Object.keys(set),
+      [...Object.keys(environmentSchema.shape), ...paymentVariableNames],
+      secretNames,
+    ),
+    development: changesForDevelopment({ ...set, ...urls }).length === 0,
     exposedSecretFiles: [...secretNames.map((name) => `${name}_FILE`), 'KEYS_FILE'].filter((variable) =>
       isReadableByAll(set[variable]),
     ),

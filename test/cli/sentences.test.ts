@@ -1,4 +1,5 @@
 import test from 'ava';
+import { statusText } from '../../src/cli/commands/status-command.js';
 import { sayOf } from '../../src/cli/operate.js';
 
 const id = '0196a000-0000-7000-8000-000000000001';
@@ -53,6 +54,42 @@ test('Keys, views and accounts are tables on a terminal of 80 characters', (t) =
     '  reaction       stream    revision  reason',
     '  fulfil-orders  order-o1  3         order-o1 was deleted',
   ]);
+});
+
+test('Nodes and waiting payments are tables', (t) => {
+  const node = {
+    id: 'n1',
+    name: 'edge-1',
+    ip_address: '192.0.2.10',
+    status: 'online',
+    lb_enabled: true,
+    lb_weight: 80,
+  };
+  const nodes = { items: [node, { ...node, id: 'n2', lb_enabled: false }] };
+  t.deepEqual(sayOf('node list')(nodes, 80).split('\n'), [
+    'id  name    address     status  weight',
+    'n1  edge-1  192.0.2.10  online  80',
+    'n2  edge-1  192.0.2.10  online  -',
+  ]);
+  const held = `standard-${'0'.repeat(64)}`;
+  const payment = {
+    id: held,
+    reason: 'unlinked_transaction',
+    received_at: '2026-11-27T08:24:59.123Z',
+    notifications: [],
+  };
+  t.deepEqual(
+    sayOf('payments unmatched')({ items: [payment], next_cursor: 'c1' }, 120)
+      .split('\n')
+      .slice(1),
+    [`${held}  unlinked_transaction  2026-11-27T08:24`, '', 'There are more: --cursor c1'],
+  );
+});
+
+test('Without a service the status says so', (t) => {
+  const status = { ready: false, process: null, version: '1', reasons: ['no service runs'], parts: [] };
+  t.is(statusText(status, 80).split('\n')[0], 'No service runs on this data directory. Its stores answer.');
+  t.notRegex(statusText(status, 80), /ready/);
 });
 
 test('A result of another shape is shown as fields, so nothing of it is lost', (t) => {

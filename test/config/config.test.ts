@@ -38,6 +38,28 @@ test('A file with secrets that every user of the machine may read is named', (t)
   t.deepEqual(config.exposedSecretFiles, ['SMTP_URL_FILE']);
 });
 
+test('A variable whose name is nearly a known one is named with it', (t) => {
+  const misspelt = {
+    MONGODB_URI: 'MONGODB_URL',
+    TRUSTED_PROXYS: 'TRUSTED_PROXIES',
+    MASTER_KEY_FILE: 'MASTER_KEYS_FILE',
+    STRIPE_WEBHOOK_SECRET: '',
+    PROT: '',
+    HOME: '',
+    HOSTNAME: '',
+    PATH: '',
+    PORT: '',
+    LOG_LEVEL: '',
+  };
+  const environment = Object.fromEntries(
+    Object.keys(misspelt).map((name) => [name, name === 'PORT' ? '1' : 'info']),
+  );
+  t.deepEqual(
+    readConfig(environment).misspelt,
+    Object.entries(misspelt).flatMap(([variable, meant]) => (meant === '' ? [] : [{ variable, meant }])),
+  );
+});
+
 test('The error names every problem at once and contains no secret', (t) => {
   const error = t.throws(
     () =>

@@ -111,6 +111,8 @@ test('The commands back a running service up, restore the folder, and compare', 
   t.deepEqual(readdirSync(parent).toSorted(), ['backup', 'data']);
   const checked = await runCli(restored, ['restore', '--check', folder]);
   t.is(checked.code, 0, checked.stderr);
+  t.regex(checked.stdout, /^files: events\.db, state\.db, keys\.json$/m);
+  t.notRegex(checked.stdout, /data_keys|views/);
   const restore = await runCli(restored, ['restore', folder]);
   t.is(restore.code, 0, restore.stderr);
   t.deepEqual(readdirSync(restored).toSorted(), ['events.db', 'keys.json', 'lock.db', 'state.db']);

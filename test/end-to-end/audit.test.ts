@@ -97,7 +97,7 @@ test('An export goes on where an earlier one ended, and a folder of another orig
   t.is(made.code, 0, made.stderr);
   const { origin } = JSON.parse(made.stdout) as { origin: string };
   const keys = await cli('audit', 'key');
-  t.is(keys.stdout.trim(), `vkeys: ${readFileSync(join(folder, 'log.vkey'), 'utf8').trim()}`);
+  t.is(keys.stdout, readFileSync(join(folder, 'log.vkey'), 'utf8'));
   t.true(readFileSync(join(folder, 'checkpoint'), 'utf8').startsWith(`${origin}\n`));
   // When the log grows, a second run writes what is new and removes the narrower files
   await client.register('ben@example.org', password);

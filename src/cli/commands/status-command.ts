@@ -37,7 +37,10 @@ export function addStatusCommand(program: Command): void {
 /** Returns the status as sentences and a table. A problem has a line below the table, because it is long. */
 export function statusText(result: JsonValue, columns: number): string {
   const { ready, process: id, version, reasons, parts } = status.parse(result);
-  const who = id === null ? 'No process' : `Process ${id}, version ${version},`;
+  const first =
+    id === null
+      ? 'No service runs on this data directory. Its stores answer.'
+      : `Process ${id}, version ${version}, is ${ready ? '' : 'not '}ready.`;
   const table = parts.map(({ kind, name, state, lag_seconds: lag, fed_by: feeders }) => ({
     ...{ part: kind === 'store' ? name : `${kind} ${name}`, state },
     ...{ lag: lag === null ? 'unknown' : `${lag} s`, fed_by: kind === 'store' ? null : feeders },
@@ -46,8 +49,8 @@ export function statusText(result: JsonValue, columns: number): string {
     problem === null ? [] : [`${kind} ${name}: ${problem}`],
   );
   return [
-    `${who} is ${ready ? '' : 'not '}ready.`,
-    ...reasons.map((reason) => `- ${reason}`),
+    first,
+    ...(id === null ? [] : reasons.map((reason) => `- ${reason}`)),
     ...['', asText(table, columns)],
     ...(problems.length === 0 ? [] : ['', 'Problems:', asText(problems, columns)]),
   ].join('\n');

@@ -23,9 +23,12 @@ import { systemClock, systemRandom } from '../../composition/system.js';
 /** What a comparison has read, and in sentences what does not belong together. */
 export type RestoreReport = {
   readonly log: { readonly id: string | null; readonly head: Position | null; readonly events: number };
-  /** Data keys that the log needs, and how many of them the state has. A destroyed key counts as there. */
-  readonly data_keys: { readonly needed: number; readonly found: number };
-  readonly views: number;
+  /** Data keys that the log needs, and how many of them the state has. A destroyed key counts as there. Of stores only. */
+  readonly data_keys?: { readonly needed: number; readonly found: number };
+  /** Of stores only. */
+  readonly views?: number;
+  /** The files whose digests are those of the manifest. Of a folder only. */
+  readonly files?: readonly string[];
   readonly problems: readonly string[];
 };
 
@@ -59,7 +62,8 @@ export async function checkRestored(
 }
 
 async function checkFolder(folder: string, onShare: OnShare): Promise<RestoreReport> {
-  const bytes = readManifest(folder).files.reduce((sum, file) => sum + file.bytes, 0);
+  const { files } = readManifest(folder);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   let read = 0;
   const content = await verifyBackup(folder, (more) => {
     read += more;
@@ -67,8 +71,7 @@ async function checkFolder(folder: string, onShare: OnShare): Promise<RestoreRep
   });
   return {
     log: { id: content.log_id, head: content.position, events: content.events },
-    data_keys: { needed: 0, found: 0 },
-    views: 0,
+    files: files.map(({ name }) => name),
     problems: [],
   };
 }
