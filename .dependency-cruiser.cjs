@@ -395,13 +395,6 @@ module.exports = {
       'It receives objects and texts only, and its error messages quote addresses.',
     ),
     {
-      name: 'production-code-needs-no-development-package',
-      comment: 'Such code would fail where only production packages are installed.',
-      severity: 'error',
-      from: { path: '^(src|projections)/' },
-      to: { dependencyTypes: ['npm-dev'], pathNot: '(^|/)node_modules/@types/' },
-    },
-    {
       name: 'packages-are-declared',
       comment: 'An undeclared package disappears when the package that brings it no longer needs it.',
       severity: 'error',

@@ -5,16 +5,18 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
-COPY scripts/build.mjs scripts/build-docs-reader.mjs scripts/entries.mjs scripts/
+COPY scripts/build.mjs scripts/build-docs-reader.mjs scripts/entries.mjs scripts/make-notices.mjs scripts/
 COPY src src
 COPY projections projections
-RUN npm run build && npm prune --omit=dev
+# The time of the commit, for the list of packages: --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+ARG SOURCE_DATE_EPOCH
+RUN node scripts/build.mjs && npm prune --omit=dev
 
 FROM node:26-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY LICENSE NOTICE ./
-COPY --from=build /app/package.json ./
+COPY --from=build /app/package.json /app/THIRD-PARTY /app/sbom.cdx.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # The program belongs to root. The user that runs it can write to the data, and to the volume of keys where it is mounted so.

@@ -5,7 +5,16 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['**/dist/', 'clients/typescript/src/document.ts', 'node_modules/', 'data/', '.cache/'] },
+  {
+    ignores: [
+      '**/dist/',
+      'clients/typescript/src/document.ts',
+      'clients/verify/verify.js',
+      'node_modules/',
+      'data/',
+      '.cache/',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

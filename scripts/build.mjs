@@ -1,12 +1,23 @@
-// Builds `dist`: the program, and with `--tests` also each module by itself, for tests that import it, and the TypeScript
-// client. `--bench` adds the benchmarks. A part whose sources are those of its last build is left as it is.
+// Builds `dist`, the program, and what its package brings. `--packages` adds the folders of the other packages, `--tests` these
+// and each module by itself, for tests that import it, `--bench` the benchmarks. A part whose sources are those of its last
+// build is left as it is.
 // `npm run typecheck` checks types; this does not.
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { buildDocsReader } from './build-docs-reader.mjs';
 import { pageEntries, programEntries, verifierEntry } from './entries.mjs';
+import { makeNotices } from './make-notices.mjs';
 
 const root = join(import.meta.dirname, '..');
 const compiled = join(root, 'dist');
@@ -20,6 +31,8 @@ const common = {
   platform: 'node',
   sourcemap: true,
   sourcesContent: false,
+  // The bytes do not depend on where the folder of the packages lies.
+  preserveSymlinks: true,
   metafile: true,
   logLevel: 'warning',
 };
@@ -29,17 +42,35 @@ const madeByClient = /^clients\/typescript\/src\/(document|idempotent-paths)\.ts
 
 const bench = 'test/bench';
 
-const everyPart = ['package-lock.json', 'tsconfig.json', 'scripts/build.mjs', 'scripts/entries.mjs'];
+const everyPart = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'scripts/build.mjs',
+  'scripts/entries.mjs',
+];
+const bundledFile = 'dist/bundled.json';
+
+const has = (option) => process.argv.includes(option);
 
 await once('program', [...everyPart, 'scripts/build-docs-reader.mjs', 'src', 'projections'], async () => {
-  prune('chunks', [...(await buildProgram()), ...(await buildPages())]);
+  const parts = [await buildProgram(), await buildPages()];
+  prune(
+    'chunks',
+    parts.flatMap(({ outputs }) => Object.keys(outputs)),
+  );
   buildDocsReader();
+  const inputs = parts.flatMap(({ inputs }) => Object.keys(inputs));
+  writeFileSync(join(root, bundledFile), JSON.stringify(packagesOf(inputs)));
 });
-if (process.argv.includes('--tests')) {
-  await once('modules', [...everyPart, 'src', 'projections', 'test'], async () => {
-    const outputs = await buildModules(['src', 'projections', 'test']);
-    for (const folder of ['src', 'projections', 'test']) prune(folder, outputs);
-  });
+const time = commitSeconds();
+await once(
+  'notices',
+  ['package-lock.json', 'scripts/make-notices.mjs', bundledFile],
+  () => makeNotices(JSON.parse(readFileSync(join(root, bundledFile), 'utf8')), time),
+  String(time),
+);
+if (has('--packages') || has('--tests')) {
   await once(
     'client',
     [...everyPart, 'scripts/make-client.mjs', 'src', 'projections', 'clients/typescript/src'],
@@ -48,17 +79,24 @@ if (process.argv.includes('--tests')) {
       await makeClient();
     },
   );
+  copyToPackages();
 }
-if (process.argv.includes('--bench')) {
+if (has('--tests')) {
+  await once('modules', [...everyPart, 'src', 'projections', 'test'], async () => {
+    const outputs = await buildModules(['src', 'projections', 'test']);
+    for (const folder of ['src', 'projections', 'test']) prune(folder, outputs);
+  });
+}
+if (has('--bench')) {
   await once('bench', [...everyPart, bench], async () => {
     prune(bench, await buildModules([bench]));
   });
 }
 
 /** Runs a part when its sources differ from those of its last build, which a file in `dist` names. */
-async function once(part, sources, make) {
+async function once(part, sources, make, setting = '') {
   const file = join(compiled, `${part}.digest`);
-  const digest = digestOf(sources);
+  const digest = digestOf(sources) + setting;
   if (existsSync(file) && readFileSync(file, 'utf8') === digest) return;
   // A part that is interrupted has no digest, so the next build makes it again.
   rmSync(file, { force: true });
@@ -78,16 +116,16 @@ async function buildProgram() {
     minifySyntax: true,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
-    // libsql has a program for each machine. tinypool starts a file of its package. The others are large and load only when the
-    // configuration asks for them.
-    external: ['libsql', 'mongodb', '@eventstore/db-client', 'nodemailer', 'tinypool'],
+    // The packages that an installation brings. libsql has a program for each machine. tinypool starts a file of its package. The
+    // others are large and load only when the configuration asks for them. Every other package is bundled: a development dependency.
+    external: Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies),
     // Packages in CommonJS load the modules of Node by `require`.
     banner: {
       js: "import { createRequire as makeRequire } from 'node:module';\nconst require = makeRequire(import.meta.url);",
     },
   });
   await build({ ...common, entryPoints: verifierEntry });
-  return Object.keys(metafile.outputs);
+  return metafile;
 }
 
 async function buildPages() {
@@ -109,7 +147,37 @@ async function buildPages() {
     charset: 'utf8',
     loader: { '.json': 'copy' },
   });
-  return Object.keys(metafile.outputs);
+  return metafile;
+}
+
+/** Returns the packages whose files a bundle contains, and that of the reader of /docs, by their keys in the lock file. */
+function packagesOf(inputs) {
+  const keys = inputs.flatMap((file) => {
+    const [, key] = /(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
+    return key === undefined ? [] : [key];
+  });
+  return [...new Set([...keys, 'node_modules/@scalar/api-reference'])].sort();
+}
+
+/** Returns the time of the commit in seconds; undefined where neither SOURCE_DATE_EPOCH nor a repository tells it. */
+function commitSeconds() {
+  const { SOURCE_DATE_EPOCH: epoch } = process.env;
+  if (epoch !== undefined && epoch !== '') return Number(epoch);
+  if (!existsSync(join(root, '.git'))) return undefined;
+  const { status, stdout } = spawnSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' });
+  return status === 0 ? Number(stdout) : undefined;
+}
+
+/** Completes the folders of stowage-client and stowage-verify, which `npm pack` packs. */
+function copyToPackages() {
+  for (const folder of ['typescript', 'verify'])
+    for (const file of ['LICENSE', 'NOTICE'])
+      copyFileSync(join(root, file), join(root, 'clients', folder, file));
+  const verifier = readFileSync(join(compiled, 'verify.js'), 'utf8');
+  writeFileSync(
+    join(root, 'clients/verify/verify.js'),
+    verifier.replace(/^\/\/# sourceMappingURL=.*\n/m, ''),
+  );
 }
 
 async function buildModules(folders) {

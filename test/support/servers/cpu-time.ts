@@ -21,3 +21,12 @@ export async function isRunnable({ pid }: { readonly pid: number }): Promise<boo
   const states = await Promise.all(threads.map((thread) => fieldsOf(`/proc/${pid}/task/${thread}`)));
   return states.some((fields) => fields?.[0] === 'R' || fields?.[0] === 'D');
 }
+
+/** Returns the CPU time of the processes of a group, those that have ended included, in ms; 0 without `/proc`. */
+export async function cpuMsOfGroup(group: number): Promise<number> {
+  const processes = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const fields = await Promise.all(processes.map((name) => fieldsOf(`/proc/${name}`)));
+  // The fields after the state: 2 the group, 11 to 14 the ticks of the process and of its children that have ended.
+  const ticks = fields.flatMap((one) => (Number(one?.[2]) === group ? (one?.slice(11, 15) ?? []) : []));
+  return (ticks.reduce((sum, text) => sum + Number(text), 0) / ticksPerSecond) * 1_000;
+}
