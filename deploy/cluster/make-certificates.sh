@@ -15,7 +15,7 @@ openssl req -x509 -newkey rsa:2048 -noenc -days 3650 -sha256 -subj '/CN=Stowage 
 for node in "$@"; do
   name=${node%%=*}
   address=${node#*=}
-  # Nodes of EventStoreDB trust one another by this common name, its default.
+  # Nodes of KurrentDB trust one another by this common name, its default.
   openssl req -newkey rsa:2048 -noenc -sha256 -subj '/CN=eventstoredb-node' -keyout "$name.key" -out "$name.csr"
   printf '%s\n' "subjectAltName=DNS:$name,DNS:localhost,IP:127.0.0.1,IP:$address" 'basicConstraints=CA:FALSE' \
     'keyUsage=digitalSignature,keyEncipherment' 'extendedKeyUsage=serverAuth,clientAuth' >"$name.ext"

@@ -160,8 +160,8 @@ export const environmentSchema = z.object({
   EVENTSTOREDB_URL: z
     .string()
     .regex(
-      /^esdb(\+discover)?:\/\//,
-      'must be a connection string that starts with esdb:// or esdb+discover://',
+      /^(esdb|kurrentdb)(\+discover)?:\/\//,
+      'must be a connection string that starts with kurrentdb://, kurrentdb+discover://, esdb:// or esdb+discover://',
     )
     .optional(),
   EVENTSTOREDB_ALLOW_INSECURE: z.stringbool().default(false),

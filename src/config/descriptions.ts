@@ -34,7 +34,9 @@ export const serviceVariables: Readonly<
   DATA_DIR: {
     meaning: 'the directory of the embedded stores, `keys.json` and the control socket; one process owns it',
   },
-  EVENTSTOREDB_URL: { meaning: 'EventStoreDB 21.10 or newer (`esdb://…`) in place of the embedded log' },
+  EVENTSTOREDB_URL: {
+    meaning: 'KurrentDB (`kurrentdb://…`) or EventStoreDB (`esdb://…`) in place of the embedded log',
+  },
   EVENTSTOREDB_ALLOW_INSECURE: {
     meaning: 'whether `tls=false` may reach another machine; only for a network that you trust',
   },

@@ -99,9 +99,9 @@ test('The one-shots of compose.cluster.yaml make keys and certificates, and the 
   const script = join(clone, 'deploy/cluster/make-certificates.sh');
   const makeThem = () => execFileSync('/bin/sh', [script, certificates, ...nodes], { stdio: 'pipe' });
   makeThem();
-  const made = read509('eventstoredb1');
+  const made = read509('kurrentdb1');
   makeThem();
-  t.deepEqual(read509('eventstoredb1'), made);
+  t.deepEqual(read509('kurrentdb1'), made);
   const [node, program, ...args] = wordsOf(services['keys']?.command);
   t.deepEqual([node, program], ['node', 'dist/cli.js']);
   for (const expected of [true, false]) {
@@ -116,7 +116,7 @@ test('The one-shots of compose.cluster.yaml make keys and certificates, and the 
     t.deepEqual([own.checkHost(name), own.checkIP(address)], [name, address]);
   }
   // Then a process with the file's settings serves over TLS; the node answers on this machine
-  const key = readFileSync(join(certificates, 'eventstoredb1.key'));
+  const key = readFileSync(join(certificates, 'kurrentdb1.key'));
   const eventStore = await startEventStoreDbServer({ tls: { certificate: made, key } });
   t.teardown(() => eventStore.close());
   const { EVENTSTOREDB_URL: url = '', KEYS_FILE: file = '' } = services['stowage1']?.environment ?? {};

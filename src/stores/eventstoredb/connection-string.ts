@@ -7,7 +7,7 @@ interface EndPoint {
 /** The checked content of a connection string. */
 export interface ConnectionSettings {
   readonly endpoints: readonly EndPoint[];
-  /** Whether the client finds the leader by gossip. With false it uses the one `esdb://` host directly. */
+  /** Whether the client finds the leader by gossip. With false it uses the one host directly. */
   readonly cluster: boolean;
   readonly tls: boolean;
   readonly tlsCAFile: string | null;
@@ -26,7 +26,7 @@ export interface ConnectionPolicy {
 }
 
 const shape =
-  /^(?<scheme>esdb|esdb\+discover):\/\/(?:(?<username>[^:@/?#\s]+):(?<password>[^:@/?#\s]+)@)?(?<hosts>[^@/?#\s]+)\/?(?:\?(?<query>[^?#\s]*))?$/;
+  /^(?<scheme>(?:esdb|kurrentdb)(?<discover>\+discover)?):\/\/(?:(?<username>[^:@/?#\s]+):(?<password>[^:@/?#\s]+)@)?(?<hosts>[^@/?#\s]+)\/?(?:\?(?<query>[^?#\s]*))?$/;
 const host = /^(?<address>[A-Za-z0-9._-]+)(?::(?<port>\d{1,5}))?$/;
 const defaultPort = 2113;
 
@@ -57,11 +57,11 @@ export function parseConnectionString(
   url: string,
   policy: ConnectionPolicy = {},
 ): { readonly settings: ConnectionSettings } | { readonly problems: readonly string[] } {
-  const { scheme, username, password, hosts, query } = shape.exec(url)?.groups ?? {};
+  const { scheme, discover, username, password, hosts, query } = shape.exec(url)?.groups ?? {};
   if (scheme === undefined || hosts === undefined) {
     return {
       problems: [
-        'must look like esdb://user:password@host:2113 or esdb+discover://user:password@host:2113, with percent-encoded user and password',
+        'must look like kurrentdb://user:password@host:2113 or kurrentdb+discover://user:password@host:2113, or begin with esdb:// or esdb+discover://, with percent-encoded user and password',
       ],
     };
   }
@@ -71,7 +71,7 @@ export function parseConnectionString(
   const credentials = parseCredentials(username, password, problems);
   const settings: ConnectionSettings = {
     endpoints,
-    cluster: scheme === 'esdb+discover' || endpoints.length > 1,
+    cluster: discover !== undefined || endpoints.length > 1,
     credentials,
     ...options,
   };

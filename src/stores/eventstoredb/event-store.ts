@@ -25,7 +25,7 @@ import { makeVerifiedCalls } from './calls/verified-calls.js';
 import { damageIn, makeWholeStreams } from './same-log/whole-streams.js';
 
 export interface EventStoreDbOptions {
-  /** `esdb://…` or `esdb+discover://…`. */
+  /** `kurrentdb://…`, `kurrentdb+discover://…`, `esdb://…` or `esdb+discover://…`. */
   readonly url: string;
   readonly streamPrefix: string;
   readonly clock: Clock;

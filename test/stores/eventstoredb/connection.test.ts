@@ -17,6 +17,8 @@ import { testCertificate, testKey } from '../../support/servers/eventstoredb-ser
 
 const accepted: readonly string[] = [
   'esdb://127.0.0.1:2113?tls=false',
+  'kurrentdb://127.0.0.1:2113?tls=false',
+  'kurrentdb+discover://admin:changeit@db.example.org:2113',
   'esdb://localhost?tls=false&keepAliveInterval=10000',
   'esdb://127.0.0.1:2113,127.0.0.2:2113/?tls=false&nodePreference=leader',
   'esdb://admin:changeit@db.example.org:2113',
@@ -30,8 +32,8 @@ for (const url of accepted) {
 }
 
 const refused: readonly [what: string, url: string, problem: RegExp, policy?: ConnectionPolicy][] = [
-  ['another scheme', 'http://admin:canary@127.0.0.1:2113', /must look like esdb:/],
-  ['no host', 'esdb://', /must look like esdb:/],
+  ['another scheme', 'http://admin:canary@127.0.0.1:2113', /must look like kurrentdb:/],
+  ['no host', 'esdb://', /must look like kurrentdb:/],
   ['a stray character in the password', 'esdb://admin:canary?&=@db.example.org', /name:port/],
   ['a broken escape', 'esdb://admin:canary%zz@db.example.org', /write % as %25/],
   ['IPv6', 'esdb://[::1]:2113?tls=false', /IPv4/],
