@@ -91,7 +91,7 @@ async function given(t: ExecutionContext) {
     send: (route: Route, body: string, key = `key-${(keys += 1)}`) => {
       const path = route.path
         .replace(':projectId', project)
-        .replace(':paymentId', `standard-${'ab'.repeat(32)}`)
+        .replace(':paymentId', `standard-${'ab'.repeat(32)}@0`)
         .replace(/:\w+/g, id);
       const type = { 'content-type': 'application/json', 'idempotency-key': key };
       const credential = route.access.kind === 'agent' ? { 'x-agent-secret': agentSecret } : headers;

@@ -81,7 +81,7 @@ test('A session that was never strengthened reaches only the routes that signing
       );
       if (!takesSessions || open.has(`${method} ${template}`)) continue;
       const path = template
-        .replace('{paymentId}', `standard-${'0'.repeat(64)}`)
+        .replace('{paymentId}', `standard-${'0'.repeat(64)}@0`)
         .replaceAll(/\{\w+\}/g, project);
       const answer = await service.ask(path, { method, headers: weak });
       t.is(answer.status, 403, `${method} ${template}`);

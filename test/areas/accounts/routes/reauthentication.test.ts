@@ -212,7 +212,7 @@ test('Operators decide on payments only with a second factor, and a fresh one', 
   await appendEvents(stores.handler, { aggregate: userAggregate, id: userId }, [granted], clock.now());
   const resolve = (headers: Session) =>
     post(
-      `/api/v1/admin/payments/standard-${'0'.repeat(64)}/resolve`,
+      `/api/v1/admin/payments/standard-${'0'.repeat(64)}@0/resolve`,
       { action: 'dismiss', note: 'n' },
       {
         ...headers,

@@ -239,7 +239,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
         const id = ids[name];
         if (id !== undefined) return id;
         known = false;
-        if (name === ':paymentId' && place !== 'malformed id') return `standard-${'0'.repeat(64)}`;
+        if (name === ':paymentId' && place !== 'malformed id') return `standard-${'0'.repeat(64)}@0`;
         return place === 'malformed id' && !pattern.includes(':projectId') ? 'not-an-id' : absentId;
       });
       return { path, known };
