@@ -36,17 +36,27 @@ export function textAt(data: LogEvent['data'], field: string): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+const meanings: Readonly<Record<string, 'paid' | 'ended'>> = {
+  ...{ PaymentCaptured: 'paid', PaymentFailed: 'ended', OrderExpired: 'ended', OrderCanceled: 'ended' },
+};
+
+function meaningOf({ type, data }: LogEvent): 'paid' | 'ended' | 'pending' | null {
+  if (type === 'ReviewResolved') return data['action'] === 'apply' ? 'paid' : null;
+  if (type === 'PaymentPending') return data['is_unpaid'] === true ? null : 'pending';
+  return meanings[type] ?? null;
+}
+
 /** Checks that neither time nor the buyer ends an order that was paid, or has ended and has no pending payment. */
 function endedTooLate(events: readonly LogEvent[]): readonly string[] {
-  const [paid, ended, pending] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  for (const { stream, type, data } of events) {
+  const seen = new Set<string>();
+  for (const event of events) {
+    const { stream, type } = event;
+    const was = (meaning: string): boolean => seen.has(`${stream} ${meaning}`);
     const isEnd = type === 'OrderExpired' || type === 'OrderCanceled';
-    const isOver = paid.has(stream) || (ended.has(stream) && !pending.has(stream));
-    if (isEnd && isOver) return [`${type} of ${stream}, which was over`];
-    const isApplied = type === 'ReviewResolved' && data['action'] === 'apply';
-    if (isApplied || type === 'PaymentCaptured') paid.add(stream);
-    if (isEnd || type === 'PaymentFailed') ended.add(stream);
-    if (type === 'PaymentPending' && data['is_unpaid'] !== true) pending.add(stream);
+    if (isEnd && (was('paid') || (was('ended') && !was('pending')))) {
+      return [`${type} of ${stream}, which was over`];
+    }
+    seen.add(`${stream} ${String(meaningOf(event))}`);
   }
   return [];
 }
