@@ -29,7 +29,7 @@ import type { Config } from './config/config.js';
 import { startControlServer } from './operating/socket/control-server.js';
 import { makeOperationRunner } from './operating/socket/operation.js';
 import { controlSocketPath } from './operating/socket/protocol.js';
-import type { Task } from './event-sourcing/feeding/sharing/tasks.js';
+import type { Task } from './event-sourcing/feeding/consumers/tasks.js';
 import { startHttpServer } from './http/server/server.js';
 import { type Log, makeLog } from './log.js';
 
@@ -188,6 +188,7 @@ async function start(deps: {
       health.projectionsStarted(runner);
       running.reactions = bringUpReactions(services, runner, fail);
       running.webhooks = bringUpWebhooks(services);
+      services.leases.feeder.start();
       tasks = startSharedTasks(services);
     })
     .catch(fail);
@@ -195,7 +196,7 @@ async function start(deps: {
     // A failure has already ended the process.
     const runner = await started.catch(() => null);
     // First of all: the other processes take over while this one drains.
-    await services.members.stop();
+    await services.leases.stop();
     for (const task of tasks) task.end();
     await Promise.all([
       ...tasks.map(({ done }) => done),

@@ -10,7 +10,6 @@ import type { Clock, Random } from '../kit/time/clock.js';
 import { hasEvents } from '../event-sourcing/feeding/has-events.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
-import type { Members } from '../event-sourcing/feeding/sharing/members.js';
 import {
   type HeldCollections,
   makeHeldCollections,
@@ -45,7 +44,7 @@ import type { ScryptParameters } from '../security/passwords/scrypt.js';
 import { makeCommands, type Commands } from '../areas/commands.js';
 import { openAgentSecrets } from './opening/agent-secrets.js';
 import { type Audit, openAudit } from './tasks/audit.js';
-import { openMembers } from './tasks/members.js';
+import { type Leases, openLeases } from './tasks/leases.js';
 import { openWebhooks, type Webhooks } from './opening/open-webhooks.js';
 import { checkKeys, followKeys, type KeysFollowed, openKeys } from './opening/open-keys.js';
 import type { Stores } from './opening/open-stores.js';
@@ -67,8 +66,6 @@ export interface ServiceOptions extends StoreOptions, PaymentOptions {
   readonly hashPool?: MeasuredHashPool;
   /** The largest age of the last read of the views' registry; by default the value of `makeGenerations`. */
   readonly registry?: { readonly staleAfterMs: number };
-  /** The processes that share the feeding; by default those that have the configured MongoDB in common. */
-  readonly members?: Members;
   readonly outgoing?: OutgoingOptions;
 }
 
@@ -91,7 +88,7 @@ export interface Services extends Omit<WatchedStores, 'closeStores'> {
   readonly accessTokens: AccessTokens;
   readonly generations: Generations;
   readonly held: HeldCollections;
-  readonly members: Members;
+  readonly leases: Leases;
   readonly documentWriter: DocumentWriter;
   readonly audit: Audit;
   readonly webhooks: Webhooks;
@@ -262,7 +259,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       accessTokens,
       generations,
       held,
-      members: options.members ?? openMembers({ config, stateStore, clock, log, availability }),
+      leases: openLeases({ config, stateStore, clock, log, availability }),
       documentWriter,
       audit,
       webhooks: openWebhooks({ config, eventStore, stateStore, clock, outgoing: options.outgoing }),

@@ -1,17 +1,19 @@
-import { viewPart } from '../event-sourcing/feeding/sharing/assignment.js';
+import { viewConsumer } from '../event-sourcing/feeding/consumers/names.js';
 import { viewVersion } from '../event-sourcing/views/projection.js';
 import type { Health } from '../observing/health.js';
-import { reportStatus, sharedParts, type Status, type StatusSources } from '../observing/parts.js';
+import { type Feeding, fedParts, reportStatus, type Status } from '../observing/parts.js';
 import type { StoreWatch } from '../observing/stores/store-watch.js';
+import type { Progress } from '../event-sourcing/feeding/lease.js';
 import { version } from '../version.js';
 import type { Services } from './services.js';
+import type { Leases } from './tasks/leases.js';
 import { distinctLinks } from './opening/store-links.js';
 
 /** The state of this process, from its first moment on: docs/design.md#health-and-metrics. */
 export interface ServiceStatus {
   readonly report: () => Status;
-  /** Adds the parts that the process shares with others, when the stores are open. */
-  opened(services: Pick<Services, 'members'>): void;
+  /** Adds what the process feeds or another one does, when the stores are open. */
+  opened(services: { readonly leases: Pick<Leases, 'feeder' | 'all'> }): void;
 }
 
 export function makeServiceStatus(deps: {
@@ -19,19 +21,27 @@ export function makeServiceStatus(deps: {
   readonly health: Pick<Health, 'ready' | 'unfed'>;
 }): ServiceStatus {
   const { stores, health } = deps;
-  let members: ReturnType<StatusSources['members']> = null;
+  let leases: Pick<Leases, 'feeder' | 'all'> | null = null;
   return {
     report: () =>
       reportStatus({
         stores: stores.states,
         readiness: health,
         version,
-        members: () => members,
+        feeding: () => (leases === null ? null : feedingOf(leases)),
         unfed: health.unfed,
       }),
     opened: (services) => {
-      ({ members } = services);
+      ({ leases } = services);
     },
+  };
+}
+
+function feedingOf({ feeder, all }: Pick<Leases, 'feeder' | 'all'>): Feeding {
+  return {
+    id: feeder.id,
+    progress: new Map(all().flatMap((lease) => [...lease.progress()])),
+    records: all().flatMap((lease) => lease.record() ?? []),
   };
 }
 
@@ -40,12 +50,14 @@ export function makeServiceStatus(deps: {
  * elsewhere feed. @throws StoreUnavailable
  */
 export async function statusWithoutService(
-  services: Pick<Services, 'members' | 'generations' | 'stores' | 'links'>,
+  services: Pick<Services, 'leases' | 'generations' | 'stores' | 'links'>,
 ): Promise<Status> {
-  const { members, generations, stores, links } = services;
+  const { leases, generations, stores, links } = services;
   await Promise.all([stores.eventStore.head(), stores.readModelStore.ping(), stores.stateStore.ping()]);
-  await members.refresh();
-  members.declare(generations.projections.map((projection) => viewPart(viewVersion(projection))));
+  await leases.watch.refresh();
+  const none: Progress = { state: null, lagMs: 0, problem: null };
+  const views = generations.projections.map((projection) => viewConsumer(viewVersion(projection)));
+  const progress = new Map(views.map((view) => [view, none]));
   return {
     ready: false,
     process: null,
@@ -55,7 +67,7 @@ export async function statusWithoutService(
       ...distinctLinks(links).map(({ name }) => ({
         ...{ kind: 'store', name, state: 'answers', lag_seconds: 0, fed_by: [], problem: null },
       })),
-      ...sharedParts(members, []),
+      ...fedParts({ id: null, progress, records: leases.watch.live() }, []),
     ],
   };
 }

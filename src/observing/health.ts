@@ -3,7 +3,7 @@ import type {
   ProjectionRunner,
   ProjectionStatus,
 } from '../event-sourcing/feeding/projectors/projection-runner.js';
-import type { StandingPart } from '../event-sourcing/feeding/sharing/standstill.js';
+import type { Standing } from '../event-sourcing/feeding/projectors/view-watch.js';
 import type { LogReads } from './stores/log-reads.js';
 import type { Readiness } from './readiness.js';
 import type { StoreWatch } from './stores/store-watch.js';
@@ -12,7 +12,7 @@ export interface Health extends Readiness {
   /** Returns the status of every projection of this process; empty before the start of the projections. */
   readonly statuses: () => readonly ProjectionStatus[];
   /** Returns the views and reactions that no process has fed for a while. */
-  readonly unfed: () => readonly StandingPart[];
+  readonly unfed: () => readonly Standing[];
   /** Sets the projections when they run. */
   projectionsStarted(runner: ProjectionRunner): void;
   /** Resolves when each view has caught up or stopped: no later moment serves more. Rejects when the signal aborts. */

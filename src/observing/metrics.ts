@@ -38,7 +38,7 @@ export function registerMetrics(
   collectDefaultMetrics({ register: registry });
   gauge(
     'stowage_projection_lag_seconds',
-    'Age of the oldest event that a view does not contain yet, as this process has seen the log grow; also views that other processes feed.',
+    'Age of the oldest event that a view does not contain yet; also of views that another process feeds, as it last said.',
     'view',
     () => [...(running.projections()?.lagsMs() ?? [])].map(([view, ms]) => [view, ms / 1_000]),
   );
@@ -46,7 +46,7 @@ export function registerMetrics(
     'stowage_unfed',
     'Seconds for which no process has fed a view or reaction while the log moved; no value below 15 s.',
     'part',
-    () => (running.projections()?.unfed() ?? []).map(({ part, forMs }) => [part, forMs / 1_000]),
+    () => (running.projections()?.unfed() ?? []).map(({ consumer, forMs }) => [consumer, forMs / 1_000]),
   );
   gauge(
     'stowage_projection_stopped',

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../event-sourcing/ports/domain-event.js';
-import type { Members } from '../event-sourcing/feeding/sharing/members.js';
-import type { PartProgress, Picture } from '../event-sourcing/feeding/sharing/picture.js';
-import type { StandingPart } from '../event-sourcing/feeding/sharing/standstill.js';
+import type { LeaseRecord, Progress } from '../event-sourcing/feeding/lease.js';
+import type { Standing } from '../event-sourcing/feeding/projectors/view-watch.js';
 import type { Readiness } from './readiness.js';
 import type { StoreState } from './stores/store-watch.js';
 
@@ -37,21 +36,31 @@ export interface StatusSources {
   readonly readiness: Pick<Readiness, 'ready'>;
   readonly version: string;
   /** Null before the stores are open. */
-  readonly members: () => Pick<Members, 'id' | 'live' | 'progress'> | null;
-  /** Returns the parts that no process has fed for a while. */
-  readonly unfed: () => readonly StandingPart[];
+  readonly feeding: () => Feeding | null;
+  /** Returns the consumers that no process has fed for a while. */
+  readonly unfed: () => readonly Standing[];
+}
+
+/** What a process knows of the views, reactions and tasks. */
+export interface Feeding {
+  /** The id of this process; null without a service. */
+  readonly id: string | null;
+  /** By consumer. */
+  readonly progress: ReadonlyMap<string, Progress>;
+  /** Of this process, where it is the owner, and of other owners. */
+  readonly records: readonly LeaseRecord[];
 }
 
 /** Returns the state of the process from memory alone: the report works while no store answers. */
-export function reportStatus({ stores, readiness, version, members, unfed }: StatusSources): Status {
+export function reportStatus({ stores, readiness, version, feeding, unfed }: StatusSources): Status {
   const { ok, reasons } = readiness.ready();
-  const picture = members();
+  const known = feeding();
   return {
     ready: ok,
-    process: picture?.id ?? null,
+    process: known?.id ?? null,
     version,
     reasons,
-    parts: [...stores().map(storePart), ...(picture === null ? [] : sharedParts(picture, unfed()))],
+    parts: [...stores().map(storePart), ...(known === null ? [] : fedParts(known, unfed()))],
   };
 }
 
@@ -69,17 +78,12 @@ function storePart({ name, awayMs, hasAnswered, failure }: StoreState): Part {
 
 const kinds = ['view', 'reaction', 'task'];
 
-/** Returns the views, reactions and tasks that some live process can feed, or that have stopped here. */
-export function sharedParts(
-  picture: Pick<Picture, 'id' | 'live' | 'progress'>,
-  unfed: readonly StandingPart[],
-): readonly Part[] {
-  const own = picture.progress();
-  const stopped = [...own].filter(([, { state }]) => state === 'stopped').map(([part]) => part);
-  const parts = new Set([...picture.live().flatMap((member) => member.parts), ...stopped]);
-  const unfedMs = new Map(unfed.map(({ part, forMs }) => [part, forMs]));
-  return [...parts]
-    .map((part) => sharedPart(part, { picture, own: own.get(part), unfedMs: unfedMs.get(part) }))
+/** Returns the views, reactions and tasks that this process has or an owner feeds. */
+export function fedParts(feeding: Feeding, unfed: readonly Standing[]): readonly Part[] {
+  const { progress, records } = feeding;
+  const unfedMs = new Map(unfed.map(({ consumer, forMs }) => [consumer, forMs]));
+  return [...new Set([...records.flatMap(({ feeds }) => feeds), ...progress.keys()])]
+    .map((consumer) => fedPart(consumer, feeding, unfedMs.get(consumer)))
     .sort((one, other) => rankOf(one) - rankOf(other) || (one.name < other.name ? -1 : 1));
 }
 
@@ -87,44 +91,34 @@ function rankOf({ kind }: Part): number {
   return kinds.indexOf(kind) < 0 ? kinds.length : kinds.indexOf(kind);
 }
 
-function sharedPart(
-  part: string,
-  {
-    picture,
-    own,
-    unfedMs,
-  }: {
-    readonly picture: Pick<Picture, 'id' | 'live'>;
-    readonly own: PartProgress | undefined;
-    readonly unfedMs: number | undefined;
-  },
-): Part {
-  const [kind = '', ...name] = part.split('/');
-  const feeders = picture.live().filter(({ feeds }) => feeds.includes(part));
-  const others = feeders.filter(({ id }) => id !== picture.id);
-  const lagMs = ownLagMs(own) ?? lagOfOthers(part, others) ?? unfedMs ?? null;
+function fedPart(consumer: string, { id, progress, records }: Feeding, unfedMs: number | undefined): Part {
+  const [kind = '', ...name] = consumer.split('/');
+  const own = progress.get(consumer);
+  const feeders = records.filter(({ feeds }) => feeds.includes(consumer));
+  const others = feeders.filter(({ owner }) => owner !== id);
+  const lagMs = ownLagMs(own) ?? lagOfOthers(consumer, others) ?? unfedMs ?? null;
   return {
     kind,
     name: name.join('/'),
     state: stateOf({ own, isFed: feeders.length > 0, isFedElsewhere: others.length > 0, unfedMs }),
     lag_seconds: lagMs === null ? null : seconds(lagMs),
-    fed_by: feeders.map(({ id }) => id),
+    fed_by: feeders.map(({ owner }) => owner),
     problem: own?.problem ?? null,
   };
 }
 
-/** Returns null where the process that feeds the part knows its lag, and this one knows of none. */
-function ownLagMs(own: PartProgress | undefined): number | null {
+/** Returns null where the owner knows the lag, and this process knows of none. */
+function ownLagMs(own: Progress | undefined): number | null {
   return own === undefined || (own.state === null && own.lagMs === 0) ? null : own.lagMs;
 }
 
-function lagOfOthers(part: string, others: ReturnType<Picture['live']>): number | null {
-  const known = others.map(({ lagsMs }) => lagsMs[part] ?? 0);
+function lagOfOthers(consumer: string, others: readonly LeaseRecord[]): number | null {
+  const known = others.map(({ lags_ms }) => lags_ms[consumer] ?? 0);
   return known.length === 0 ? null : Math.max(...known);
 }
 
 function stateOf(of: {
-  readonly own: PartProgress | undefined;
+  readonly own: Progress | undefined;
   readonly isFed: boolean;
   readonly isFedElsewhere: boolean;
   readonly unfedMs: number | undefined;

@@ -1,7 +1,6 @@
-import type { Members } from '../event-sourcing/feeding/sharing/members.js';
-import { endpointPart } from '../event-sourcing/feeding/sharing/assignment.js';
-import type { PartProgress } from '../event-sourcing/feeding/sharing/picture.js';
-import { makeTasks, type Task } from '../event-sourcing/feeding/sharing/tasks.js';
+import { endpointConsumer } from '../event-sourcing/feeding/consumers/names.js';
+import { makeTasks, type Task } from '../event-sourcing/feeding/consumers/tasks.js';
+import type { Lease, Progress } from '../event-sourcing/feeding/lease.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { feedEndpoint, type WebhookDeps, type WebhookEvents } from './feed-endpoint.js';
@@ -28,11 +27,11 @@ export const dropAfterMs = 10 * 60 * 1_000;
 const dropEachMs = 60 * 1_000;
 
 /**
- * Feeds the endpoints that fall to this process: docs/design.md#sharing. Endpoints are independent of one another. It
- * also drops the stored state of endpoints that no process has fed for ten minutes.
+ * Feeds the endpoints while this process is the owner of the lease: docs/design.md#the-lease. Endpoints are independent of
+ * one another. It also drops the stored state of endpoints that no process has fed for ten minutes.
  */
 export function startWebhooks(
-  deps: WebhookDeps & { readonly members: Members },
+  deps: WebhookDeps & { readonly lease: Lease },
   endpoints: readonly WebhookEndpoint[],
   events: WebhookEvents & {
     /** An endpoint stopped. The others go on. */
@@ -41,15 +40,14 @@ export function startWebhooks(
     readonly onDropped: (endpointId: string) => void;
   },
 ): WebhookRunner {
-  const { members, records, clock } = deps;
+  const { lease, records, clock } = deps;
   const tasks = makeTasks<EndpointTask>();
   /** Endpoints that have stopped here, for example at an event of a newer release. */
-  const withdrawn = new Set<string>();
+  const stoppedHere = new Set<string>();
   const stopping = new AbortController();
-  members.declare(endpoints.map(({ id }) => endpointPart(id)));
-  for (const { id } of endpoints) members.reports(endpointPart(id), () => progressOf(id));
+  for (const { id } of endpoints) lease.add(endpointConsumer(id), () => progressOf(id));
   adjust();
-  const removeListener = members.onChange(adjust);
+  const removeListener = lease.onChange(adjust);
   const dropping = dropUnused();
 
   return {
@@ -61,7 +59,7 @@ export function startWebhooks(
     },
   };
 
-  function progressOf(endpointId: string): PartProgress {
+  function progressOf(endpointId: string): Progress {
     const status = tasks.get(endpointId)?.status();
     if (status === undefined) return { state: null, lagMs: 0, problem: null };
     const { state, oldestAt } = status;
@@ -74,10 +72,7 @@ export function startWebhooks(
   function adjust(): void {
     const wanted = new Map<string, () => EndpointTask>();
     for (const endpoint of endpoints) {
-      const part = endpointPart(endpoint.id);
-      const isHere = members.feederOf(part) === members.id;
-      members.feeding(part, isHere);
-      if (isHere || withdrawn.has(endpoint.id)) wanted.set(endpoint.id, () => startTask(endpoint));
+      if (lease.isOwner() || stoppedHere.has(endpoint.id)) wanted.set(endpoint.id, () => startTask(endpoint));
     }
     tasks.adjust(wanted);
   }
@@ -101,8 +96,8 @@ export function startWebhooks(
         (error: unknown) => {
           state = 'stopped';
           events.onStopped(endpointId, error);
-          withdrawn.add(endpointId);
-          members.withdraw(endpointPart(endpointId));
+          stoppedHere.add(endpointId);
+          lease.stopped(endpointConsumer(endpointId));
         },
       ),
     };

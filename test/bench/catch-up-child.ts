@@ -5,7 +5,7 @@ import { allViews } from '../../projections/index.js';
 import { projectsProjection } from '../../projections/projects/projects/projection.js';
 import { catchUpInThreads } from '../../src/composition/tasks/catch-up.js';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
-import { makeSoleMember } from '../../src/event-sourcing/feeding/sharing/members.js';
+import { makeSoleLease } from '../../src/event-sourcing/feeding/lease.js';
 import type { AnyView } from '../../src/event-sourcing/views/projection.js';
 import { type Generations, makeGenerations } from '../../src/event-sourcing/views/generations/generations.js';
 import {
@@ -70,7 +70,7 @@ async function catchUp(views: readonly AnyView[]): Promise<number> {
     },
   );
   const runner = await startProjections(
-    { ...stores, generations, members: makeSoleMember('bench'), clock, random: systemRandom },
+    { ...stores, generations, lease: makeSoleLease('bench'), clock, random: systemRandom },
     { onRetry: fail, onStopped: fail, onRebuilt: () => undefined },
   );
   while (!runner.live().statuses.every((status) => status.atHead)) await clock.sleep(5);

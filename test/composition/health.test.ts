@@ -25,7 +25,7 @@ async function given(t: ExecutionContext) {
   });
   const status = (): ProjectionStatus => ({
     ...{ projection: countersProjection, collection: 'counters@1.1', state: 'live', position: null },
-    ...{ atHead: true, lastEventAt: null, reason: null, ...view },
+    ...{ atHead: true, lastEventAt: null, reason: null, read: null, ...view },
   });
   const runner: ProjectionRunner = {
     statuses: () => [status()],

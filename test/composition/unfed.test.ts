@@ -4,8 +4,8 @@ import { makeServiceStatus } from '../../src/composition/status.js';
 import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { startReactions } from '../../src/event-sourcing/effects/reaction-runner.js';
-import { endpointPart } from '../../src/event-sourcing/feeding/sharing/assignment.js';
-import { makeMembers } from '../../src/event-sourcing/feeding/sharing/members.js';
+import { endpointConsumer } from '../../src/event-sourcing/feeding/consumers/names.js';
+import { feederKey, makeLease } from '../../src/event-sourcing/feeding/lease.js';
 import { startMetricsServer } from '../../src/http/metrics/metrics-server.js';
 import { makeHealth } from '../../src/observing/health.js';
 import { registerMetrics } from '../../src/observing/metrics.js';
@@ -22,8 +22,8 @@ function given(t: ExecutionContext) {
 
   /** @param seen the log as the reaction of the process sees it */
   async function start(id: string, seen: EventStore) {
-    const members = makeMembers({ id, stateStore, clock, onRetry: ignore });
-    const process = await givenProcess({ ...world, members });
+    const lease = makeLease({ id, keyOf: feederKey, stateStore, clock, onRetry: ignore });
+    const process = await givenProcess({ ...world, lease });
     const health = makeHealth({
       stores: { away: () => [] },
       logReads: { failingSinceMs: () => null },
@@ -32,19 +32,21 @@ function given(t: ExecutionContext) {
     const projections = await process.startProjections();
     health.projectionsStarted(projections);
     const reactions = startReactions(
-      { ...world, eventStore: seen, holder: id, members },
+      { ...world, eventStore: seen, holder: id, lease },
       [makeSendParcels({ handler: process.handler, send: () => Promise.resolve() })],
       { onRetry: ignore, onSetApart: ignore, onStopped: ignore },
     );
     // Given an endpoint of outgoing events that no process feeds any more
-    members.declare([endpointPart('crm')]);
+    lease.add(endpointConsumer('crm'), () => ({ state: 'stopped', lagMs: 0, problem: null }));
+    lease.stopped(endpointConsumer('crm'));
+    lease.start();
     const registry = new Registry();
     registerMetrics(registry, clock, {
       projections: () => projections,
       reactions: () => reactions.statuses(),
     });
     const status = makeServiceStatus({ stores: { states: () => [] }, health });
-    status.opened({ members });
+    status.opened({ leases: { feeder: lease, all: () => [lease] } });
     const server = await startMetricsServer({ registry, status: status.report, host: '127.0.0.1', port: 0 });
     t.teardown(async () => {
       await server.close();

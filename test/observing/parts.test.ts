@@ -1,61 +1,52 @@
 import test from 'ava';
-import {
-  makePicture,
-  type Member,
-  type PartProgress,
-} from '../../src/event-sourcing/feeding/sharing/picture.js';
-import { reportStatus, sharedParts } from '../../src/observing/parts.js';
+import type { LeaseRecord, Progress } from '../../src/event-sourcing/feeding/lease.js';
+import { fedParts, reportStatus } from '../../src/observing/parts.js';
 
-const other: Member = {
-  ...{ id: 'other', parts: ['view/users@1', 'reaction/mail', 'task/node-prober'], goal: null },
-  ...{ feeds: ['reaction/mail', 'task/node-prober'], lagsMs: { 'reaction/mail': 4_200 } },
-};
+const view = 'view/users@1';
+const mail = 'reaction/mail';
+const quiet: Progress = { state: null, lagMs: 0, problem: null };
 
-/** A process that feeds the view, beside another one that feeds the rest. */
-function givenPicture(progress: Partial<PartProgress> = {}) {
-  const picture = makePicture('self');
-  picture.declare(['view/users@1', 'reaction/mail']);
-  picture.feeding('view/users@1', true);
-  picture.reports('view/users@1', () => ({ state: 'running', lagMs: 1_500, problem: null, ...progress }));
-  picture.reports('reaction/mail', () => ({ state: null, lagMs: 0, problem: null }));
-  picture.see([other]);
-  return picture;
+/** A process that feeds the view beside one that has the task, or none of them. */
+function given(progress: Partial<Progress> = {}, feeds: Readonly<Record<string, readonly string[]>> = {}) {
+  const records = Object.entries({ self: [view], other: [mail, 'task/node-prober'], ...feeds }).map(
+    ([owner, fed]): LeaseRecord => ({ owner, feeds: [...fed], positions: {}, lags_ms: { [mail]: 4_200 } }),
+  );
+  const own = new Map([
+    [view, { ...quiet, state: 'running' as const, lagMs: 1_500, ...progress }],
+    [mail, quiet],
+  ]);
+  return { id: 'self', progress: own, records };
 }
 
 test('The status names each part with its state, its lag, and the process that feeds it', (t) => {
-  const picture = givenPicture();
-  t.deepEqual(sharedParts(picture, []), [
-    {
-      ...{ kind: 'view', name: 'users@1', state: 'running', lag_seconds: 1.5 },
-      ...{ fed_by: ['self'], problem: null },
-    },
-    {
-      ...{ kind: 'reaction', name: 'mail', state: 'running', lag_seconds: 4.2 },
-      ...{ fed_by: ['other'], problem: null },
-    },
-    {
-      ...{ kind: 'task', name: 'node-prober', state: 'running', lag_seconds: 0 },
-      ...{ fed_by: ['other'], problem: null },
-    },
-  ]);
-  t.deepEqual(picture.self().lagsMs, { 'view/users@1': 1_500 }, 'the others learn the lag');
+  t.deepEqual(
+    fedParts(given(), []).map(({ kind, name, state, lag_seconds: lag, fed_by: by }) => [
+      kind,
+      name,
+      state,
+      lag,
+      by,
+    ]),
+    [
+      ['view', 'users@1', 'running', 1.5, ['self']],
+      ['reaction', 'mail', 'running', 4.2, ['other']],
+      ['task', 'node-prober', 'running', 0, ['other']],
+    ],
+  );
 });
 
 test('The status tells a part that has stopped from one that another process feeds, and from one that none feeds', (t) => {
-  const stopped = givenPicture({ state: 'stopped', problem: 'the event X cannot be read' });
-  stopped.feeding('view/users@1', false);
-  stopped.withdraw('view/users@1');
-  const view = () => sharedParts(stopped, [])[0];
-  t.like(view(), { state: 'stopped', problem: 'the event X cannot be read', fed_by: [] });
-  const [unfed] = sharedParts(stopped, [{ part: 'view/users@1', forMs: 16_000 }]);
-  t.like(unfed, { state: 'stopped', problem: 'the event X cannot be read' });
-  stopped.see([{ ...other, feeds: ['view/users@1'] }]);
-  t.like(view(), { state: 'running', problem: 'the event X cannot be read', fed_by: ['other'] });
-  const silent = givenPicture();
-  silent.see([{ ...other, feeds: [] }]);
-  const reaction = (unfed: Parameters<typeof sharedParts>[1]) => sharedParts(silent, unfed)[1];
-  t.like(reaction([]), { name: 'mail', state: 'unfed', lag_seconds: null });
-  t.like(reaction([{ part: 'reaction/mail', forMs: 16_000 }]), { state: 'unfed', lag_seconds: 16 });
+  const stopped = { state: 'stopped' as const, problem: 'the event X cannot be read' };
+  const standing = (consumer: string) => [{ consumer, forMs: 16_000 }];
+  for (const unfed of [[], standing(view)]) {
+    const [part] = fedParts(given(stopped, { self: [] }), unfed);
+    t.like(part, { ...stopped, fed_by: [] });
+  }
+  const [taken] = fedParts(given(stopped, { self: [], other: [view] }), []);
+  t.like(taken, { state: 'running', problem: 'the event X cannot be read', fed_by: ['other'] });
+  const silent = given({}, { other: [] });
+  t.like(fedParts(silent, [])[1], { name: 'mail', state: 'unfed', lag_seconds: null });
+  t.like(fedParts(silent, standing(mail))[1], { state: 'unfed', lag_seconds: 16 });
 });
 
 test('The status names the stores before they are open, and for how long one has not answered', (t) => {
@@ -67,7 +58,7 @@ test('The status names the stores before they are open, and for how long one has
     ],
     readiness: { ready: () => ({ ok: false, reasons: ['MongoDB at a:1 does not answer'] }) },
     version: '1.2.3',
-    members: () => null,
+    feeding: () => null,
     unfed: () => [],
   });
   t.like(status, { ready: false, process: null, version: '1.2.3' });

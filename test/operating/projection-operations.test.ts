@@ -4,22 +4,21 @@ import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import type { Generations } from '../../src/event-sourcing/views/generations/generations.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
-import type { Member } from '../../src/event-sourcing/feeding/sharing/picture.js';
+import type { LeaseRecord } from '../../src/event-sourcing/feeding/lease.js';
 import { countersProjection } from '../support/examples/counter-views.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { partial } from '../support/fakes/partial.js';
 
 test('A prune is refused while a live process uses a view version that this release does not have', async (t) => {
   // Given a process of another release. The store of the test gives nothing, so a prune would fail
-  const other: Member = {
-    ...{ id: 'old-1', parts: ['view/counters@99', 'reaction/mail'], feeds: [], goal: null, lagsMs: {} },
-  };
+  const feeds = ['view/counters@99', 'reaction/mail'];
+  const other: LeaseRecord = { owner: 'old-1', feeds, positions: {}, lags_ms: {} };
   const operations = makeProjectionOperations({
     generations: partial<Generations>({ projections: [countersProjection] }),
-    members: { live: () => [other], refresh: () => Promise.resolve() },
+    leases: { watch: { live: () => [other], refresh: () => Promise.resolve() } },
     eventStore: partial<EventStore>({}),
     readModelStore: partial<ReadModelStore>({}),
-    clock: { now: () => new Date(0) },
+    clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
   });
   const prune = operations.find(({ name }) => name === 'projection prune');
   // When an operator prunes, or asks what would go
@@ -39,10 +38,10 @@ test('A list of views reads the registry from the store, since no service may ha
   };
   const operations = makeProjectionOperations({
     generations: partial<Generations>({ projections: [], refresh }),
-    members: { live: () => [], refresh: () => Promise.resolve() },
+    leases: { watch: { live: () => [], refresh: () => Promise.resolve() } },
     eventStore: partial<EventStore>({ head: () => Promise.resolve(null) }),
     readModelStore: makeMemoryReadModelStore(),
-    clock: { now: () => new Date(0) },
+    clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
   });
   await operations.find(({ name }) => name === 'projection list')?.run({});
   t.is(reads, 1);

@@ -3,8 +3,7 @@ import { makeOutgoingHttp, type OutgoingHttp } from '../../src/outgoing/outgoing
 import { rejectedBy } from '../../src/kit/rejected-by.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
-import { makePicture } from '../../src/event-sourcing/feeding/sharing/picture.js';
-import { makeSoleMember, type Members } from '../../src/event-sourcing/feeding/sharing/members.js';
+import { feederKey, makeLease } from '../../src/event-sourcing/feeding/lease.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.js';
@@ -114,24 +113,28 @@ for (const seed of [1, 2, 3, 4, 5]) {
   });
 }
 
-test('Only the process that an endpoint falls to feeds it, and another takes it over', async (t) => {
+test('Only the owner of the lease feeds an endpoint, and another process takes it over', async (t) => {
   const world = givenWebhooks(t);
   const receiver = await startWebhookReceiver(t);
   const endpoints = world.endpointsAt([receiver.url, '*']);
-  const part = `reaction/webhook-${endpoints[0]?.id ?? ''}`;
-  // Given a process that sees another one with the endpoint
-  const others = (parts: readonly string[]) => [{ id: 'other', parts, feeds: parts, goal: null, lagsMs: {} }];
-  const picture = makePicture('self');
-  const members: Members = { ...makeSoleMember('self'), ...picture };
-  const isOthers = () => picture.feederOf(part) === 'other';
-  picture.see(others([part]));
-  const { runner } = world.start(endpoints, { members });
-  const feedsNow = () => runner.statuses().length === 1;
-  t.is(feedsNow(), !isOthers());
-  // When the other one ends
-  picture.see(others([]));
-  // Then this one feeds it
-  t.true(feedsNow());
+  const { stateStore, clock } = world;
+  const start = (id: string) => {
+    const lease = makeLease({ id, keyOf: feederKey, stateStore, clock, onRetry: () => undefined });
+    const { runner } = world.start(endpoints, { lease });
+    lease.start();
+    t.teardown(() => lease.stop());
+    return { lease, feeds: () => runner.statuses().length === 1 };
+  };
+  // Given two processes
+  const first = start('first');
+  await eventually('owner', first.feeds);
+  const second = start('second');
+  await eventually('look', () => second.lease.elsewhere()?.owner === 'first');
+  t.false(second.feeds());
+  // When the first one ends
+  await first.lease.stop();
+  // Then the other one feeds the endpoint
+  await eventually('takeover', second.feeds);
   await eventually('record', async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null);
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await receiver.acceptedCount(1);

@@ -19,8 +19,8 @@ import { makeSequencingRecord } from '../../areas/audit/signing/sequencing-elsew
 import { makeSweep, type Sweep } from '../../areas/audit/signing/sweep.js';
 import { makeWitnesses, type PostText } from '../../areas/audit/signing/witnesses.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
-import { auditPart } from '../../event-sourcing/feeding/sharing/assignment.js';
-import type { Members } from '../../event-sourcing/feeding/sharing/members.js';
+import { auditConsumer } from '../../event-sourcing/feeding/consumers/names.js';
+import type { Lease } from '../../event-sourcing/feeding/lease.js';
 import { makeShortLog } from '../../event-sourcing/feeding/short-log.js';
 import type { Config } from '../../config/config.js';
 import type { Keyring } from '../../keys/rings/keyring.js';
@@ -165,23 +165,18 @@ function isWithin(parent: string, path: string): boolean {
 /** Runs the audit log until the signal aborts. A failure of it ends no request: it is a line in the log. */
 export async function runAudit(
   { log, sweep }: Audit,
-  { members, log: { logger } }: { readonly members: Members; readonly log: Log },
+  { leases, log: { logger } }: { readonly leases: { readonly feeder: Lease }; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
-  const isHere = (): boolean => {
-    const isFed = members.feederOf(auditPart) === members.id;
-    members.feeding(auditPart, isFed);
-    return isFed;
-  };
-  members.declare([auditPart]);
-  members.reports(auditPart, () => {
+  const { feeder } = leases;
+  feeder.add(auditConsumer, () => {
     const { problem } = log.status();
-    if (members.feederOf(auditPart) !== members.id) return { state: null, lagMs: 0, problem: null };
+    if (!feeder.isOwner()) return { state: null, lagMs: 0, problem: null };
     return { state: problem === null ? 'running' : 'failing', lagMs: 0, problem };
   });
   // The end of one must not hide that the other one runs.
   await Promise.all(
-    [log.run(signal, isHere), sweep.run(signal)].map((part) =>
+    [log.run(signal, () => feeder.isOwner()), sweep.run(signal)].map((part) =>
       part.catch((error: unknown) => {
         logger.error({ error: sentenceOf(error) }, 'a part of the audit log stopped');
       }),

@@ -39,7 +39,7 @@ export async function bringUpProjections(
       if (services.stores.allEmbedded) await catchUp(services, signal);
       if (ended(signal)) return null;
       return await startProjections(
-        { ...services, clock },
+        { ...services, clock, lease: services.leases.feeder },
         {
           onRetry: (collection, error) => {
             const level = levelOf(services.availability, error);

@@ -14,7 +14,8 @@ export function bringUpReactions(
 ): ReactionRunner {
   const { logger } = services.log;
   const { stateStore } = services.stores;
-  const deps = { ...services, stateStore, holder: services.members.id };
+  const { feeder: lease } = services.leases;
+  const deps = { ...services, stateStore, lease, holder: services.leases.feeder.id };
   return startReactions(deps, makeReactions(services, runner), {
     onRetry: (reaction, error, failures) => {
       const level = levelOf(services.availability, error);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { examineEveryMs, makeSilenceWatch } from '../../areas/nodes/commands/watch-silence.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { startSharedTask } from '../../event-sourcing/feeding/sharing/shared-task.js';
-import type { Task } from '../../event-sourcing/feeding/sharing/tasks.js';
+import { startSharedTask } from '../../event-sourcing/feeding/consumers/shared-task.js';
+import type { Task } from '../../event-sourcing/feeding/consumers/tasks.js';
 import { makeProbe } from '../../areas/nodes/prober/probe.js';
 import { proberName, startProber } from '../../areas/nodes/prober/prober.js';
 import { sentenceOf } from '../sentence-of.js';
@@ -11,12 +11,12 @@ import { levelOf } from '../opening/store-reports.js';
 
 type TaskServices = Pick<
   Services,
-  'config' | 'handler' | 'commands' | 'stores' | 'readers' | 'clock' | 'members' | 'log' | 'availability'
+  'config' | 'handler' | 'commands' | 'stores' | 'readers' | 'clock' | 'leases' | 'log' | 'availability'
 >;
 
 const silenceName = 'node-silence';
 
-/** Starts the tasks that one of the processes does for all (docs/design.md#sharing). */
+/** Starts the tasks that one of the processes does for all (docs/design.md#the-lease). */
 export function startSharedTasks(services: TaskServices): readonly Task[] {
   const { nodeProber } = services.config;
   const silence = startSilenceWatch(services);
@@ -45,13 +45,13 @@ function startSilenceWatch(services: TaskServices): Task {
   );
 }
 
-function taskDeps({ members, clock, log, availability }: TaskServices, actor: string) {
+function taskDeps({ leases, clock, log, availability }: TaskServices, name: string) {
   return {
-    ...{ members, clock },
+    ...{ lease: leases.task(name), clock },
     newContext: (): CommandContext => {
       const commandId = randomUUID();
       const ids = { commandId, causationId: commandId, correlationId: commandId };
-      return { ...ids, actor: `system:${actor}`, time: clock.now() };
+      return { ...ids, actor: `system:${name}`, time: clock.now() };
     },
     onRetry: (task: string, error: unknown): void => {
       log.logger[levelOf(availability, error)](

@@ -3,12 +3,12 @@ import { sentenceOf } from '../sentence-of.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
 
-/** Starts the deliveries of the endpoints that fall to this process. They need no view. */
+/** Starts the deliveries of the endpoints while this process is the owner of the lease. They need no view. */
 export function bringUpWebhooks(services: Services): WebhookRunner {
   const { logger } = services.log;
   const { webhooks, availability } = services;
   const { records, http, counters } = webhooks;
-  return startWebhooks({ ...services, records, http }, webhooks.endpoints, {
+  return startWebhooks({ ...services, records, http, lease: services.leases.feeder }, webhooks.endpoints, {
     onRetry: (endpoint, error, failures) => {
       const level = levelOf(availability, error);
       logger[level]({ endpoint, error: sentenceOf(error), failures }, 'a webhook waits for a store');

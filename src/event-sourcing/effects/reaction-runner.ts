@@ -1,9 +1,8 @@
 import type { SetApartItem } from '../feeding/set-apart.js';
 import { reasonOf } from '../ports/errors.js';
-import { reactionPart } from '../feeding/sharing/assignment.js';
-import type { Members } from '../feeding/sharing/members.js';
-import type { PartProgress } from '../feeding/sharing/picture.js';
-import { makeTasks, type Task } from '../feeding/sharing/tasks.js';
+import { reactionConsumer } from '../feeding/consumers/names.js';
+import { makeTasks, type Task } from '../feeding/consumers/tasks.js';
+import type { Lease, Progress } from '../feeding/lease.js';
 import type { AnyReaction } from './reaction.js';
 import {
   type ReactionDeps,
@@ -40,11 +39,12 @@ interface ReactionTask extends Task {
 }
 
 /**
- * Runs each reaction that falls to this process, independently of the others: docs/design.md#sharing. A reaction retries
- * while a store is unavailable. After a move, its claims keep the turns that still run here apart from the next process.
+ * Runs each reaction while this process is the owner of the lease, independently of the others: docs/design.md#the-lease. A
+ * reaction retries while a store is unavailable. After a takeover, claims keep the turns that still run here from those of
+ * the next owner.
  */
 export function startReactions(
-  deps: ReactionDeps & { readonly members: Members; readonly aheadMax?: number },
+  deps: ReactionDeps & { readonly lease: Lease; readonly aheadMax?: number },
   reactions: readonly AnyReaction[],
   events: ReactionEvents,
 ): ReactionRunner {
@@ -55,14 +55,13 @@ export function startReactions(
     const unknown = types.filter((type) => !codec.types.includes(type));
     if (unknown.length > 0) throw new Error(`the codec of ${name} does not know ${unknown.join(', ')}`);
   }
-  const { members } = deps;
+  const { lease } = deps;
   const tasks = makeTasks<ReactionTask>();
-  /** The reactions that have stopped here. Another process runs them; the stopped task stays for its reason. */
-  const withdrawn = new Set<AnyReaction>();
-  members.declare(reactions.map(({ name }) => reactionPart(name)));
-  for (const { name } of reactions) members.reports(reactionPart(name), () => progressOf(name));
+  /** The reactions that have stopped here. Another process takes the lease over; the stopped task stays for its reason. */
+  const stoppedHere = new Set<AnyReaction>();
+  for (const { name } of reactions) lease.add(reactionConsumer(name), () => progressOf(name));
   adjust();
-  const removeListener = members.onChange(adjust);
+  const removeListener = lease.onChange(adjust);
 
   return {
     statuses: () => tasks.all().map((task) => task.status()),
@@ -72,7 +71,7 @@ export function startReactions(
     },
   };
 
-  function progressOf(name: string): PartProgress {
+  function progressOf(name: string): Progress {
     const status = tasks.get(name)?.status();
     if (status === undefined) return { state: null, lagMs: 0, problem: null };
     const { oldestOpenAt, atHead, reason } = status;
@@ -86,10 +85,7 @@ export function startReactions(
   function adjust(): void {
     const wanted = new Map<string, () => ReactionTask>();
     for (const reaction of reactions) {
-      const part = reactionPart(reaction.name);
-      const isHere = members.feederOf(part) === members.id;
-      members.feeding(part, isHere);
-      if (isHere || withdrawn.has(reaction)) wanted.set(reaction.name, () => startTask(reaction));
+      if (lease.isOwner() || stoppedHere.has(reaction)) wanted.set(reaction.name, () => startTask(reaction));
     }
     tasks.adjust(wanted);
   }
@@ -121,8 +117,8 @@ export function startReactions(
       done: running.done.catch((error: unknown) => {
         reason = reasonOf(error);
         events.onStopped(name, error);
-        withdrawn.add(reaction);
-        members.withdraw(reactionPart(name));
+        stoppedHere.add(reaction);
+        lease.stopped(reactionConsumer(name));
       }),
     };
   }

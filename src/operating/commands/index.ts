@@ -5,7 +5,7 @@ import { entitlement } from '../../areas/projects/domain/project/events.js';
 import { platformRole } from '../../areas/accounts/domain/user/events.js';
 import { defineOperation, type Operation } from '../socket/operation.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import type { Members } from '../../event-sourcing/feeding/sharing/members.js';
+import type { LeaseWatch } from '../../event-sourcing/feeding/lease.js';
 import { makeAccountOperations } from './account-operations.js';
 import { makeAuditOperations } from './audit-operations.js';
 import { makeKeyOperations } from './key-operations.js';
@@ -30,7 +30,7 @@ export function makeOperations(services: {
   readonly commands: Commands;
   readonly readers: Readers;
   readonly generations: Generations;
-  readonly members: Pick<Members, 'live' | 'refresh'>;
+  readonly leases: { readonly watch: LeaseWatch };
   readonly eventStore: Pick<EventStore, 'head' | 'logId'>;
   readonly audit: Parameters<typeof makeAuditOperations>[0]['audit'];
   readonly webhooks: { readonly admin: WebhookAdmin };
@@ -38,7 +38,7 @@ export function makeOperations(services: {
   readonly keyRotation: KeyRotation;
   readonly keysFollowed: { readonly follow: () => Promise<void> };
   readonly sealer: Pick<Sealer, 'rewrap'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
 }): readonly Operation[] {
   const { commands, clock } = services;
 

@@ -6,8 +6,8 @@ import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { setApartItems } from '../../event-sourcing/feeding/set-apart.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import { setApartEvents } from '../../event-sourcing/effects/set-apart-events.js';
-import { isViewPart, nameOf, viewPart } from '../../event-sourcing/feeding/sharing/assignment.js';
-import type { Members } from '../../event-sourcing/feeding/sharing/members.js';
+import { isViewConsumer, nameOf, viewConsumer } from '../../event-sourcing/feeding/consumers/names.js';
+import type { LeaseWatch } from '../../event-sourcing/feeding/lease.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';
 import { collectionName, viewVersion } from '../../event-sourcing/views/projection.js';
 import { findPrunable, pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
@@ -21,31 +21,36 @@ const none = { collections: [], records: [] };
 /** Collections that one call drops, so few that it ends within the command line's time limit. */
 const dropsAtOnce = 5;
 
+/** So many looks show whether an owner renews its record: after 2.5 s without a change it counts as gone. */
+const looksMax = 5;
+const lookMs = 600;
+
 /** Makes the operations on read models (docs/design.md#generations-and-rebuild). */
 export function makeProjectionOperations(services: {
   readonly generations: Generations;
-  readonly members: Pick<Members, 'live' | 'refresh'>;
+  readonly leases: { readonly watch: LeaseWatch };
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly readModelStore: ReadModelStore;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
 }): readonly Operation[] {
-  const { generations, members, readModelStore, clock } = services;
+  const { generations, readModelStore, clock } = services;
+  const { watch } = services.leases;
   return [
     defineOperation('projection list', nothing, async () => {
       // The command line may run this without a service.
-      await Promise.all([members.refresh(), generations.refresh()]);
+      await Promise.all([watch.refresh(), generations.refresh()]);
       const items = generations.projections.map(async (projection) => {
         const record = generations.record(projection);
         const collection = collectionName(projection, record.live);
         const checkpoint = await readModelStore.loadCheckpoint(collection);
-        const part = viewPart(viewVersion(projection));
-        const feeders = members.live().filter(({ feeds }) => feeds.includes(part));
+        const view = viewConsumer(viewVersion(projection));
+        const feeders = watch.live().filter(({ feeds }) => feeds.includes(view));
         const setApart = await setApartItems(readModelStore, collection);
         return {
           name: projection.name,
           collection,
           position: checkpoint?.position ?? null,
-          fed_by: feeders.map(({ id }) => id),
+          fed_by: feeders.map(({ owner }) => owner),
           set_apart: setApart.map(({ id, reason }) => ({ id, reason })),
           ...record,
         };
@@ -73,8 +78,7 @@ export function makeProjectionOperations(services: {
     }),
     // One part of a prune; the command line requests parts until nothing is left.
     defineOperation('projection prune', pruning, async ({ apply }) => {
-      await members.refresh();
-      refuseWhileUsed();
+      await refuseWhileUsed();
       const before = await findPrunable(services);
       const dropped = apply ? await pruneViews(services, { collectionsMax: dropsAtOnce }) : none;
       const left = (all: readonly string[], gone: readonly string[]) =>
@@ -87,16 +91,26 @@ export function makeProjectionOperations(services: {
     }),
   ];
 
-  /** A process that loses a view stops. @throws CommandRejected naming the process and its view */
-  function refuseWhileUsed(): void {
-    const own = new Set(generations.projections.map((projection) => viewPart(viewVersion(projection))));
-    for (const { id, parts } of members.live()) {
-      const foreign = parts.find((part) => isViewPart(part) && !own.has(part));
-      if (foreign === undefined) continue;
-      throw new CommandRejected(
-        'view_in_use',
-        `the process ${id} of another release uses ${nameOf(foreign)}; end it first`,
-      );
+  /**
+   * A process that loses a view stops. A record may be left over from a crash, which the looks show: an owner renews it every
+   * 2 s. @throws CommandRejected naming the process and its view
+   */
+  async function refuseWhileUsed(): Promise<void> {
+    const own = new Set(generations.projections.map((projection) => viewConsumer(viewVersion(projection))));
+    for (let looks = 0; ; looks += 1) {
+      await watch.refresh();
+      const used = watch
+        .live()
+        .flatMap(({ owner, feeds }) => feeds.map((consumer) => ({ owner, consumer })))
+        .find(({ consumer }) => isViewConsumer(consumer) && !own.has(consumer));
+      if (used === undefined) return;
+      if (looks >= looksMax) {
+        throw new CommandRejected(
+          'view_in_use',
+          `the process ${used.owner} of another release uses ${nameOf(used.consumer)}; end it first`,
+        );
+      }
+      await clock.sleep(lookMs);
     }
   }
 }

@@ -1,6 +1,5 @@
 import test from 'ava';
-import { makeHeadHistory } from '../../../src/event-sourcing/feeding/sharing/head-history.js';
-import { makeTasks, type Task } from '../../../src/event-sourcing/feeding/sharing/tasks.js';
+import { makeTasks, type Task } from '../../../src/event-sourcing/feeding/consumers/tasks.js';
 
 interface Fake extends Task {
   readonly name: string;
@@ -91,34 +90,4 @@ test('A stop ends all tasks, waits for those that end already, and starts none',
   started[0]?.finish();
   await stopping;
   t.is(started.length, 2);
-});
-
-test('The lag of a reader is the time since the log first held an event after its position', (t) => {
-  let nowMs = 0;
-  const heads = makeHeadHistory(() => nowMs);
-  heads.note(null);
-  t.deepEqual([heads.head(), heads.lagMs(null)], [null, 0]);
-  for (const [atMs, head] of [
-    [1_000, '01'],
-    [2_000, '02'],
-    [3_000, '01'],
-    [4_000, '03'],
-  ] as const) {
-    nowMs = atMs;
-    heads.note(head);
-  }
-  nowMs = 5_000;
-  t.deepEqual(
-    [null, '01', '02', '03', '04'].map((position) => heads.lagMs(position)),
-    [4_000, 3_000, 1_000, 0, 0],
-  );
-});
-
-test('A long history keeps its beginning and its end', (t) => {
-  let nowMs = 0;
-  const heads = makeHeadHistory(() => nowMs);
-  for (; nowMs < 5_000; nowMs += 1) heads.note(String(nowMs).padStart(6, '0'));
-  t.is(heads.lagMs(null), 5_000);
-  t.is(heads.head(), '004999');
-  t.is(heads.lagMs('004999'), 0);
 });

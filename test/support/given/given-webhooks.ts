@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
-import { makeSoleMember, type Members } from '../../../src/event-sourcing/feeding/sharing/members.js';
+import { type Lease, makeSoleLease } from '../../../src/event-sourcing/feeding/lease.js';
 import { makeOutgoingHttp, type OutgoingHttp } from '../../../src/outgoing/outgoing-http.js';
 import { makeDeliveryRecords } from '../../../src/webhooks/delivery-records.js';
 import { parseEndpoints, type WebhookEndpoint } from '../../../src/webhooks/endpoint.js';
@@ -57,7 +57,7 @@ export function givenWebhooks(t: ExecutionContext) {
       parts: {
         readonly http?: OutgoingHttp;
         readonly stateStore?: StateStore;
-        readonly members?: Members;
+        readonly lease?: Lease;
         readonly timeMs?: number;
       } = {},
     ): WebhookProcess => {
@@ -72,7 +72,7 @@ export function givenWebhooks(t: ExecutionContext) {
           ...{ eventStore, clock, random, sleepUntilRetry: clock.sleep, timeMs: parts.timeMs ?? answerMs },
           records: makeDeliveryRecords(parts.stateStore ?? stateStore),
           http: parts.http ?? unguarded,
-          members: parts.members ?? makeSoleMember(randomUUID()),
+          lease: parts.lease ?? makeSoleLease(randomUUID()),
         },
         endpoints,
         {

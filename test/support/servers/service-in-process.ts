@@ -87,15 +87,19 @@ export async function startInProcess(options: {
   });
   await services.generations.start();
   const ignore = (): void => undefined;
-  const projections = await startProjections(services, {
-    onRetry: ignore,
-    onStopped: ignore,
-    onRebuilt: ignore,
-  });
+  const projections = await startProjections(
+    { ...services, lease: services.leases.feeder },
+    {
+      onRetry: ignore,
+      onStopped: ignore,
+      onRebuilt: ignore,
+    },
+  );
   const reactions = bringUpReactions(services, projections, (error) => {
     options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
   });
   const webhooks = bringUpWebhooks(services);
+  services.leases.feeder.start();
   const auditing = new AbortController();
   const audit = services.audit.log.run(auditing.signal);
   const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });

@@ -5,10 +5,9 @@ import type { ReportNodeCheck } from '../commands/report-node-check.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
 import type { Clock } from '../../../kit/time/clock.js';
-import { taskPart } from '../../../event-sourcing/feeding/sharing/assignment.js';
-import type { Members } from '../../../event-sourcing/feeding/sharing/members.js';
-import { startSharedTask } from '../../../event-sourcing/feeding/sharing/shared-task.js';
-import type { Task } from '../../../event-sourcing/feeding/sharing/tasks.js';
+import type { Lease } from '../../../event-sourcing/feeding/lease.js';
+import { startSharedTask } from '../../../event-sourcing/feeding/consumers/shared-task.js';
+import type { Task } from '../../../event-sourcing/feeding/consumers/tasks.js';
 import type { NodeReader } from '../../../../projections/nodes/peer-nodes/reader.js';
 import type { Probe } from './probe.js';
 
@@ -23,7 +22,7 @@ interface ProberDeps {
   readonly nodes: Pick<NodeReader, 'listed'>;
   readonly reportNodeCheck: ReportNodeCheck;
   readonly probe: Probe;
-  readonly members: Pick<Members, 'id' | 'declare' | 'withdraw' | 'feederOf' | 'feeding' | 'reports'>;
+  readonly lease: Lease;
   readonly clock: Clock;
   readonly newContext: () => CommandContext;
   /** Receives the first error of each series of results that were not counted, or of lists that were not read. */
@@ -39,8 +38,7 @@ interface ProberDeps {
  * of each interval, and reports the results as checks. `done` resolves when no probe is under way and no result is reported.
  */
 export function startProber(deps: ProberDeps): Task {
-  const { nodes, probe, members, clock, intervalMs = probeEveryMs } = deps;
-  const part = taskPart(proberName);
+  const { nodes, probe, lease, clock, intervalMs = probeEveryMs } = deps;
   const limiter = new Bottleneck({ maxConcurrent: probesAtOnceMax });
   const report = makeReport(deps);
   const ending = new AbortController();
@@ -105,7 +103,7 @@ export function startProber(deps: ProberDeps): Task {
   }
 
   function isOver(): boolean {
-    return ending.signal.aborted || members.feederOf(part) !== members.id;
+    return ending.signal.aborted || !lease.isOwner();
   }
 }
 

@@ -3,18 +3,16 @@ import type { SetApartItem } from '../set-apart.js';
 import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
-import { nameOf, viewPart } from '../sharing/assignment.js';
+import { nameOf, viewConsumer } from '../consumers/names.js';
+import { makeTasks } from '../consumers/tasks.js';
 import { makeElapsed } from '../../../kit/time/elapsed.js';
-import type { Members } from '../sharing/members.js';
-import type { PartProgress } from '../sharing/picture.js';
-import type { StandingPart } from '../sharing/standstill.js';
-import { makeTasks } from '../sharing/tasks.js';
+import type { Lease, Progress } from '../lease.js';
 import type { Generations } from '../../views/generations/generations.js';
 import { type AnyView, viewVersion } from '../../views/projection.js';
 import type { ProjectorDeps } from './projector.js';
 import { type ProjectionStatus, type ProjectorTask, startProjectorTask } from './projector-task.js';
 import { dropOrphanedGenerations, makeRebuildSupervisor } from '../../views/generations/rebuild.js';
-import { makeViewWatch } from './view-watch.js';
+import { makeViewWatch, type Standing } from './view-watch.js';
 
 export type { ProjectionStatus } from './projector-task.js';
 
@@ -35,13 +33,13 @@ export interface ProjectionRunner {
    * of the live collections that this process feeds.
    */
   live(): { readonly reached: boolean; readonly statuses: readonly ProjectionStatus[] };
-  /** Returns whether the view contains the log up to a position. While it does not, its feeder is asked to say so. */
+  /** Returns whether the view contains the log up to a position, by this process or the record of another owner. */
   shows(view: Pick<AnyView, 'name'>, position: Position): boolean;
   /** Returns the views and reactions that no process has fed for 15 s while the log moved. */
-  unfed(): readonly StandingPart[];
+  unfed(): readonly Standing[];
   /** Returns `unfed` as sentences. */
   problems(): readonly string[];
-  /** Returns for how long each view has been behind the log, as this process has seen the log grow; by name. */
+  /** Returns for how long each view has been behind the log, as the process knows that feeds it; by name. */
   lagsMs(): ReadonlyMap<string, number>;
   /** Returns each view with the position up to which it contains the log, and whether it lags. */
   positions(): readonly {
@@ -49,7 +47,7 @@ export interface ProjectionRunner {
     readonly position: Position | null;
     readonly lags: boolean;
   }[];
-  /** Ends the projectors, which save their checkpoints, and leaves the other processes. */
+  /** Ends the projectors, which save their checkpoints, and gives the lease up. */
   stop(): Promise<void>;
 }
 
@@ -58,18 +56,18 @@ const tickMs = 1_000;
 const registryMs = 1_750;
 
 /**
- * Feeds every generation of the views that fall to this process, starts and ends projectors as views and generations come
- * and go, and carries the rebuilds of its views on: docs/design.md#sharing. Requires started generations.
+ * Feeds every generation of all views while this process is the owner of the lease, and carries rebuilds on:
+ * docs/design.md#the-lease. Requires started generations. The caller starts the lease when all consumers are added.
  */
 export async function startProjections(
   deps: ProjectorDeps & {
     readonly generations: Generations;
-    readonly members: Members;
+    readonly lease: Lease;
     readonly clock: Clock;
   },
   events: ProjectionEvents,
 ): Promise<ProjectionRunner> {
-  const { generations, members, eventStore, clock } = deps;
+  const { generations, lease, eventStore, clock } = deps;
   const { projections } = generations;
   const stopping = new AbortController();
   setMaxListeners(projections.length + 1, stopping.signal);
@@ -78,23 +76,25 @@ export async function startProjections(
     eventStore.head(),
     dropOrphanedGenerations(generations, deps.readModelStore),
   ]);
-  members.declare(projections.map(partOf));
-  await members.start();
   const supervisor = makeRebuildSupervisor(
     { ...deps, statusOf: (collection) => tasks.get(collection)?.status() ?? null },
     events.onRebuilt,
   );
   /** The views whose rebuild a call carries on now. A comparison may take longer than a tick. */
   const rebuilding = new Map<AnyView, Promise<void>>();
-  /** The views that have stopped here. Another process feeds them; the stopped task stays for its reason. */
-  const withdrawn = new Set<AnyView>();
-  const watch = makeViewWatch({ ...deps, startHead, taskOf });
+  /** The views that have stopped here. Another process takes the lease over; the stopped task stays for its reason. */
+  const stoppedHere = new Set<AnyView>();
+  const watch = makeViewWatch({
+    ...{ ...deps, startHead },
+    statusOf: (collection) => tasks.get(collection)?.status() ?? null,
+    statuses: () => tasks.all().map((task) => task.status()),
+  });
   const elapsedMs = makeElapsed(clock);
   let registryReadAtMs = elapsedMs();
 
-  for (const projection of projections) members.reports(partOf(projection), () => progressOf(projection));
+  for (const projection of projections) lease.add(consumerOf(projection), () => progressOf(projection));
   adjustTasks();
-  const removeListener = members.onChange(adjustTasks);
+  const removeListener = lease.onChange(adjustTasks);
   const loop = tickEachSecond();
 
   return {
@@ -108,7 +108,10 @@ export async function startProjections(
     problems: () =>
       watch
         .unfed()
-        .map(({ part, forMs }) => `no process has fed ${nameOf(part)} for ${Math.round(forMs / 1_000)} s`),
+        .map(
+          ({ consumer, forMs }) =>
+            `no process has fed ${nameOf(consumer)} for ${Math.round(forMs / 1_000)} s`,
+        ),
     positions: () =>
       projections.map((projection) => ({
         ...{ view: projection.name, position: watch.positionOf(projection) },
@@ -120,19 +123,26 @@ export async function startProjections(
       stopping.abort();
       const ended = Promise.all([tasks.stop(), loop, ...rebuilding.values()]);
       // The others take over at once, for a second feeder is harmless.
-      await members.stop();
+      await lease.stop();
       await ended;
     },
   };
 
-  function progressOf(projection: AnyView): PartProgress {
+  function progressOf(projection: AnyView): Progress {
     const lagMs = watch.lagMs(projection);
+    const statuses = tasks
+      .all()
+      .map((task) => task.status())
+      .filter((status) => status.projection === projection);
+    const reached = statuses.flatMap(({ collection, position }) =>
+      position === null ? [] : [[collection, position] as const],
+    );
+    const positions = Object.fromEntries(reached);
     // While the registry cannot be read, the live collection is unknown, and its task goes on.
-    const statuses = tasks.all().map((task) => task.status());
-    const status = taskOf(projection)?.status() ?? statuses.find((one) => one.projection === projection);
-    if (status === undefined) return { state: null, lagMs, problem: null };
+    const status = taskOf(projection)?.status() ?? statuses[0];
+    if (status === undefined) return { state: null, lagMs, problem: null, positions };
     const { state, reason } = status;
-    return { state: state === 'live' ? 'running' : state, lagMs, problem: reason };
+    return { state: state === 'live' ? 'running' : state, lagMs, problem: reason, positions };
   }
 
   async function tickEachSecond(): Promise<void> {
@@ -160,7 +170,7 @@ export async function startProjections(
     }
     adjustTasks();
     for (const projection of projections) {
-      if (isFedHere(projection) || withdrawn.has(projection)) carryOn(projection);
+      if (isFedHere(projection)) carryOn(projection);
     }
     await watch.tick();
   }
@@ -169,9 +179,7 @@ export async function startProjections(
     if (stopping.signal.aborted) return;
     const wanted = new Map<string, () => ProjectorTask>();
     for (const projection of projections) {
-      const isHere = isFedHere(projection);
-      members.feeding(partOf(projection), isHere);
-      if (!isHere && !withdrawn.has(projection)) continue;
+      if (!isFedHere(projection)) continue;
       for (const collection of fedCollections(projection)) {
         wanted.set(collection, () => startTask(projection, collection));
       }
@@ -180,7 +188,7 @@ export async function startProjections(
   }
 
   function isFedHere(projection: AnyView): boolean {
-    return members.feederOf(partOf(projection)) === members.id;
+    return lease.isOwner() || stoppedHere.has(projection);
   }
 
   /** While the registry cannot be read, the collections that are fed stay as they are. */
@@ -204,8 +212,8 @@ export async function startProjections(
       },
       onStopped: (error) => {
         events.onStopped(collection, error);
-        withdrawn.add(projection);
-        members.withdraw(partOf(projection));
+        stoppedHere.add(projection);
+        lease.stopped(consumerOf(projection));
       },
       onSetApart: (stream) => {
         events.onSetApart?.(collection, stream);
@@ -234,8 +242,8 @@ export async function startProjections(
   }
 }
 
-function partOf(projection: AnyView): string {
-  return viewPart(viewVersion(projection));
+function consumerOf(projection: AnyView): string {
+  return viewConsumer(viewVersion(projection));
 }
 
 function toError(error: unknown): Error {

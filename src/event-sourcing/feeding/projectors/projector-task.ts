@@ -2,7 +2,7 @@ import type { SetApartItem } from '../set-apart.js';
 import { countAfter } from '../count-after.js';
 import { isForLackOfRoom, reasonOf } from '../../ports/errors.js';
 import type { Position } from '../../ports/domain-event.js';
-import type { Task } from '../sharing/tasks.js';
+import type { Task } from '../consumers/tasks.js';
 import { heldEventsMax } from '../../views/generations/held-collections.js';
 import type { AnyView } from '../../views/projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
@@ -12,6 +12,8 @@ export interface ProjectionStatus extends ProjectorProgress {
   readonly projection: AnyView;
   readonly collection: string;
   readonly state: 'catching-up' | 'live' | 'stopped';
+  /** The position up to which it has read the log; null before its first page. */
+  readonly read: Position | null;
   /** Why the projector stopped: a sentence with type, stream and revision of the event, never its payload. */
   readonly reason: string | null;
 }
@@ -19,8 +21,6 @@ export interface ProjectionStatus extends ProjectorProgress {
 /** The projector of one collection in this process. */
 export interface ProjectorTask extends Task {
   status(): ProjectionStatus;
-  /** Saves the checkpoint if the documents have passed the goal since the last save of this kind. */
-  saveFor(goal: Position): void;
 }
 
 export interface ProjectorTaskOptions {
@@ -36,10 +36,8 @@ export interface ProjectorTaskOptions {
 export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOptions): ProjectorTask {
   const { projection, collection, startHead, onRetry, onStopped, onSetApart } = options;
   const controller = new AbortController();
-  let save: () => Promise<void> = () => Promise.resolve();
-  let savedFor: Position | null = null;
   let status: ProjectionStatus = {
-    ...{ projection, collection, state: 'catching-up', reason: null },
+    ...{ projection, collection, state: 'catching-up', reason: null, read: null },
     ...{ position: null, atHead: false, lastEventAt: null, setApart: 0 },
   };
   const onProgress = (progress: ProjectorProgress): void => {
@@ -47,13 +45,13 @@ export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOp
     status = { ...status, ...progress, state: isLive ? 'live' : 'catching-up' };
     if (progress.atHead) deps.held?.release(collection);
   };
-  const onSaver = (saver: typeof save): void => {
-    save = saver;
+  const onRead = (read: Position | null): void => {
+    status = { ...status, read };
   };
   const done = runProjector(
     deps,
     { projection, collection },
-    { signal: controller.signal, onProgress, onRetry: retry, onSaver, onSetApart },
+    { signal: controller.signal, onProgress, onRetry: retry, onRead, onSetApart },
   ).catch((error: unknown) => {
     status = { ...status, state: 'stopped', reason: reasonOf(error) };
     onStopped(error);
@@ -66,15 +64,6 @@ export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOp
       controller.abort();
     },
     status: () => status,
-    saveFor: (goal) => {
-      const { position } = status;
-      if (!isReached(position, goal) || (savedFor !== null && savedFor >= goal)) return;
-      savedFor = position;
-      save().catch((error: unknown) => {
-        savedFor = null;
-        onRetry(error instanceof Error ? error : new Error(String(error)), 0);
-      });
-    },
   };
 
   function retry(error: Error, attempt: number): void {

@@ -51,8 +51,8 @@ export async function runProjector(
     readonly signal: AbortSignal;
     readonly onProgress: (progress: ProjectorProgress) => void;
     readonly onRetry: (error: Error, attempt: number) => void;
-    /** Receives a function that saves the checkpoint now, for a process that awaits it. */
-    readonly onSaver?: (save: () => Promise<void>) => void;
+    /** Receives the position up to which the projector has read the log. */
+    readonly onRead?: (position: Position | null) => void;
     readonly onSetApart?: (stream: SetApartItem) => void;
   },
 ): Promise<void> {
@@ -108,7 +108,6 @@ export async function runProjector(
     let isWriting = false;
     // The write of a batch overlaps the read and fold of the next one.
     let writing: Promise<void> = Promise.resolve();
-    options.onSaver?.(saveCheckpoint);
     onProgress({ position: saved, atHead: false, lastEventAt: null, setApart: apart.count() });
     const saving = saveEachSecond();
     // The loop below ends when it fails. Until it is awaited, this handler prevents an unhandled rejection.
@@ -131,6 +130,7 @@ export async function runProjector(
     if (failure !== null) throw failure.error;
 
     async function takePage(page: LogPage): Promise<void> {
+      options.onRead?.(page.cursor);
       // At the head, commands write documents themselves: these need no fold and no second write.
       if (page.atHead) await documentWriter?.settled();
       await pending.fold(page);
@@ -166,7 +166,7 @@ export async function runProjector(
         setApart: apart.count(),
       });
       attempt = 0;
-      // The other processes are ready when the checkpoint has passed the head at their start.
+      // The other processes check by a checkpoint that their log is the same one.
       if (hasCaughtUp) await saveCheckpoint();
       else if (!pages.atHead || changedSinceSave) await saveIfDue();
     }

@@ -3,8 +3,8 @@ import { makeSilenceWatch } from '../../../../src/areas/nodes/commands/watch-sil
 import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
 import { nodeCheckKey } from '../../../../src/areas/nodes/domain/node/status.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { makeMembers } from '../../../../src/event-sourcing/feeding/sharing/members.js';
-import { startSharedTask } from '../../../../src/event-sourcing/feeding/sharing/shared-task.js';
+import { startSharedTask } from '../../../../src/event-sourcing/feeding/consumers/shared-task.js';
+import { makeLease } from '../../../../src/event-sourcing/feeding/lease.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
@@ -23,7 +23,7 @@ async function given(t: ExecutionContext, options: Parameters<typeof givenStores
     n += 1;
     return givenContext(n, new Date(clock.now().getTime() + (offsets.get(by) ?? 0)), actor);
   };
-  const start = async (id: string) => {
+  const start = (id: string) => {
     const own = stores.anotherProcess();
     const wall = { ...clock, now: () => new Date(clock.now().getTime() + (offsets.get(id) ?? 0)) };
     const commands = givenCommands({ ...own, clock: { ...wall, advance: () => undefined } });
@@ -33,20 +33,19 @@ async function given(t: ExecutionContext, options: Parameters<typeof givenStores
       clock: wall,
       onRetry: (error: unknown) => errors.push(error),
     };
-    const members = makeMembers({ id, ...deps });
-    await members.start();
+    const lease = makeLease({ id, keyOf: () => 'task/node-silence', ...deps });
     const task = startSharedTask(
       { name: 'node-silence', intervalMs: 10_000, work: watch.examine, pause: watch.forget },
-      { members, clock: wall, onRetry: (_, error) => errors.push(error) },
+      { lease, clock: wall, onRetry: (_, error) => errors.push(error) },
     );
     const stop = async (): Promise<void> => {
       task.end();
-      await clock.run(Promise.all([task.done, members.stop()]));
+      await clock.run(Promise.all([task.done, lease.stop()]));
     };
     t.teardown(stop);
-    return { commands, stop, feeds: () => members.feederOf('task/node-silence') === id };
+    return { commands, stop, feeds: () => lease.isOwner() };
   };
-  const [one, other] = [await start('one'), await start('other')];
+  const [one, other] = [start('one'), start('other')];
   await clock.advance(3_000);
   const { resource } = await one.commands.addNode(
     { name: 'edge-1', ip_address: '192.0.2.1' },

@@ -2,7 +2,7 @@ import test from 'ava';
 import { nodeCheckPrefix } from '../../../../src/areas/nodes/domain/node/status.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
-import { makeMembers } from '../../../../src/event-sourcing/feeding/sharing/members.js';
+import { makeLease } from '../../../../src/event-sourcing/feeding/lease.js';
 import { type Probe } from '../../../../src/areas/nodes/prober/probe.js';
 import { proberName, startProber } from '../../../../src/areas/nodes/prober/prober.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
@@ -48,26 +48,25 @@ async function given(
   const onRetry = (...[, error]: [string, unknown]): void => {
     errors.push(error);
   };
-  const join = async (id: string) => {
+  const join = (id: string) => {
     const own = stores.anotherProcess();
     const { nodes, reportNodeCheck } = givenCommands(own);
-    const members = makeMembers({
-      ...{ id, stateStore: own.stateStore, clock },
+    const lease = makeLease({
+      ...{ id, keyOf: () => 'task/prober', stateStore: own.stateStore, clock },
       onRetry: (error) => {
         onRetry(proberName, error);
       },
     });
-    await members.start();
     const prober = startProber({
-      ...{ nodes, reportNodeCheck, probe, members, clock, newContext, onRetry },
+      ...{ nodes, reportNodeCheck, probe, lease, clock, newContext, onRetry },
       onLate: (turns) => late.push(turns),
     });
     const leave = async (): Promise<void> => {
-      const left = members.stop();
+      const left = lease.stop();
       prober.end();
       await run(Promise.all([left, prober.done]));
     };
-    return { leave, feeds: () => members.feederOf(`task/${proberName}`) === id };
+    return { leave, feeds: () => lease.isOwner() };
   };
   const commands = givenCommands(stores);
   const add = async (index: number): Promise<string> => {
@@ -115,7 +114,7 @@ function gapsOf(seen: ReadonlyMap<string, readonly number[]>): readonly number[]
 
 test('Three processes together probe each node once in 10 s, and nodes spread over the interval', async (t) => {
   const { join, advance, seen, errors, late, checks } = await given(40);
-  const processes = [await join('one'), await join('two'), await join('three')];
+  const processes = [join('one'), join('two'), join('three')];
   await advance(75_000);
   t.is(processes.filter(({ feeds }) => feeds()).length, 1);
   t.is(seen.size, 40);
@@ -133,7 +132,7 @@ test('Three processes together probe each node once in 10 s, and nodes spread ov
 
 test('Another process takes the probes over, and a node waits at most 45 s', async (t) => {
   const { join, advance, seen, openMax, open } = await given(20, { nodeMs: 3_000 });
-  const processes = [await join('one'), await join('two')];
+  const processes = [join('one'), join('two')];
   await advance(45_000);
   const feeder = processes.find(({ feeds }) => feeds());
   await feeder?.leave();
@@ -148,7 +147,7 @@ test('Another process takes the probes over, and a node waits at most 45 s', asy
 
 test('At most 50 probes are under way, each node has one, and the log reports once that turns are late', async (t) => {
   const { join, advance, seen, late, openMax } = await given(400, { nodeMs: 3_000, isOk: () => false });
-  const { leave } = await join('one');
+  const { leave } = join('one');
   await advance(80_000);
   t.is(openMax(), 50);
   t.is(seen.size, 400, 'late nodes have their turn too');
@@ -160,7 +159,7 @@ test('At most 50 probes are under way, each node has one, and the log reports on
 
 test('A prober that ends closes its connections, counts no probe that it has cut off, and starts none', async (t) => {
   const { join, advance, open, probes, checks } = await given(100, { nodeMs: 3_000 });
-  const { leave } = await join('one');
+  const { leave } = join('one');
   while (open() < 10) await advance(100);
   const counted = (await checks()).length;
   const begun = probes();
@@ -179,7 +178,7 @@ test('Results are checks: they set the status, also of a node in maintenance, an
   const [maintained = '', removed = ''] = ids.slice(2);
   const operator = (n: number) => givenContext(n, clock.now(), 'operator');
   await commands.changeNode({ nodeId: maintained, changes: {}, mode: 'maintenance' }, operator(50));
-  const { leave } = await join('one');
+  const { leave } = join('one');
   await advance(25_000);
   await commands.removeNode({ nodeId: removed }, operator(51));
   const before = seen.get('192.0.0.3')?.length ?? 0;
@@ -208,7 +207,7 @@ test('A result that the state store does not take is reported once, and later re
           : store.compareAndSet(key, ...others),
     }),
   });
-  const { leave } = await join('one');
+  const { leave } = join('one');
   away = true;
   await advance(60_000);
   t.is(errors.length, 1);

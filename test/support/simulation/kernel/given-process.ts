@@ -8,7 +8,7 @@ import {
   makeGenerations,
 } from '../../../../src/event-sourcing/views/generations/generations.js';
 import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeSoleMember, type Members } from '../../../../src/event-sourcing/feeding/sharing/members.js';
+import { type Lease, makeSoleLease } from '../../../../src/event-sourcing/feeding/lease.js';
 import { makeViews } from '../../../../src/event-sourcing/views/make-views.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
 import {
@@ -42,9 +42,9 @@ export async function givenProcess(deps: {
   readonly readModelStore: ReadModelStore;
   readonly projections?: readonly AnyProjection[];
   /** Default: the process feeds everything. */
-  readonly members?: Members;
+  readonly lease?: Lease;
 }): Promise<GivenProcess> {
-  const { clock, random, eventStore, readModelStore, members = makeSoleMember('process 1') } = deps;
+  const { clock, random, eventStore, readModelStore, lease = makeSoleLease('process 1') } = deps;
   const projections = deps.projections ?? [countersProjection, counterLabelsProjection];
   const reports: string[] = [];
   const report = (what: string, error: unknown): void => {
@@ -67,7 +67,7 @@ export async function givenProcess(deps: {
     reports,
     startProjections: () =>
       startProjections(
-        { generations, members, eventStore, readModelStore, documentWriter, clock, random },
+        { generations, lease, eventStore, readModelStore, documentWriter, clock, random },
         {
           onRetry: (what, error) => {
             report(`retry ${what}`, error);

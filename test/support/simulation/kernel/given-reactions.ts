@@ -5,7 +5,7 @@ import {
   startReactions,
 } from '../../../../src/event-sourcing/effects/reaction-runner.js';
 import type { ReactionDeps } from '../../../../src/event-sourcing/effects/run-reaction.js';
-import { makeSoleMember } from '../../../../src/event-sourcing/feeding/sharing/members.js';
+import { makeSoleLease } from '../../../../src/event-sourcing/feeding/lease.js';
 import { contextOf } from './given-process.js';
 import { parcelAggregate, type ParcelAsked, makeSendParcels } from './parcels.js';
 import { givenWorld, handlerWithoutViews, type World } from '../../given/given-world.js';
@@ -61,7 +61,7 @@ export function givenReactions(): ReactionScene {
         sent.push({ id: event.id, n: event.data.n, atMs: clock.now().getTime() });
       };
       return startReactions(
-        { ...world, holder, members: makeSoleMember(holder), ...deps },
+        { ...world, holder, lease: makeSoleLease(holder), ...deps },
         reactions ?? [makeSendParcels({ handler, send: sendOne })],
         {
           onRetry: (reaction, error, failures) => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/kit/time/clock.js';
+import { type Clock, steadyMsOf } from '../../../../src/kit/time/clock.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
@@ -9,7 +9,7 @@ import {
 } from '../../../../src/event-sourcing/effects/reaction-runner.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
 import type { ProjectionRunner } from '../../../../src/event-sourcing/feeding/projectors/projection-runner.js';
-import { makeMembers } from '../../../../src/event-sourcing/feeding/sharing/members.js';
+import { feederKey, makeLease } from '../../../../src/event-sourcing/feeding/lease.js';
 import type { FaultPlan } from './faults.js';
 import { faultyEventStore, faultyReadModelStore, faultyStateStore } from './faulty-stores.js';
 import { type GivenProcess, givenProcess } from './given-process.js';
@@ -74,6 +74,7 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
   };
   const clock: Clock = {
     now: () => deps.clock.now(),
+    steadyMs: () => steadyMsOf(deps.clock),
     sleep: async (ms, signal) => {
       await deps.clock.sleep(ms, signal);
       while (paused !== null) await paused;
@@ -84,7 +85,7 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
   const eventStore = faultyEventStore(deps.eventStore, { ...connection, clock, random, pageSize });
   const readModelStore = faultyReadModelStore(deps.readModelStore, connection);
   const stateStore = faultyStateStore(deps.stateStore, connection);
-  const members = makeMembers({ id, stateStore, clock, onRetry: () => undefined });
+  const lease = makeLease({ id, keyOf: feederKey, stateStore, clock, onRetry: () => undefined });
   const started = start();
 
   return {
@@ -126,12 +127,13 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
     while (!stopping && !killed) {
       try {
         process ??= await givenProcess({
-          ...{ clock, random, eventStore, readModelStore, members },
+          ...{ clock, random, eventStore, readModelStore, lease },
           ...(deps.projections === undefined ? {} : { projections: deps.projections }),
         });
         await process.generations.refresh();
         runner = await process.startProjections();
         react(process.reports);
+        lease.start();
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
@@ -144,7 +146,7 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
     const { aheadMax, reactions: made = () => [] } = deps;
     reactions = startReactions(
       {
-        ...{ eventStore, readModelStore, stateStore, clock, random, holder: id, members },
+        ...{ eventStore, readModelStore, stateStore, clock, random, holder: id, lease },
         ...(aheadMax === undefined ? {} : { aheadMax }),
       },
       made({ id, clock, eventStore, gate, statuses }),

@@ -8,7 +8,7 @@ import {
   type ReactionRunner,
   startReactions,
 } from '../../../../src/event-sourcing/effects/reaction-runner.js';
-import { makeSoleMember } from '../../../../src/event-sourcing/feeding/sharing/members.js';
+import { makeSoleLease } from '../../../../src/event-sourcing/feeding/lease.js';
 import { makeMailer } from '../../../../src/mail/mailer.js';
 import { parseSmtpUrl } from '../../../../src/mail/smtp-url.js';
 import type { MailDeps } from '../../../../src/areas/shared/mail-reaction.js';
@@ -67,7 +67,7 @@ export async function givenMail(
       const runner = startReactions(
         {
           ...{ eventStore, stateStore, readModelStore, clock, random: makeSeededRandom(1), holder },
-          members: makeSoleMember(holder),
+          lease: makeSoleLease(holder),
         },
         makeReactions(deps, stores),
         {

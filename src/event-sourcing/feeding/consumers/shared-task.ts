@@ -1,11 +1,10 @@
 import type { Clock } from '../../../kit/time/clock.js';
-import { taskPart } from './assignment.js';
+import { taskConsumer } from './names.js';
 import { makeElapsed } from '../../../kit/time/elapsed.js';
-import type { Members } from './members.js';
-import type { PartProgress } from './picture.js';
+import type { Lease, Progress } from '../lease.js';
 import type { Task } from './tasks.js';
 
-/** Work at intervals that one process does for all, as it feeds a view: docs/design.md#sharing. */
+/** Work at intervals that the owner of its lease does for all processes: docs/design.md#the-lease. */
 export interface SharedTask {
   /** In kebab case. */
   readonly name: string;
@@ -24,47 +23,52 @@ export interface SharedTask {
 export function startSharedTask(
   { name, intervalMs, work, pause }: SharedTask,
   {
-    members,
+    lease,
     clock,
     onRetry,
   }: {
-    readonly members: Pick<Members, 'id' | 'declare' | 'withdraw' | 'feederOf' | 'feeding' | 'reports'>;
+    /** The lease of this task. It is started and stopped with the task. */
+    readonly lease: Lease;
     readonly clock: Clock;
     readonly onRetry: (name: string, error: unknown) => void;
   },
 ): Task {
-  const part = taskPart(name);
   const ending = new AbortController();
   const { signal } = ending;
   const elapsedMs = makeElapsed(clock);
   let failing = false;
   /** When this process last did the work, or began to do it for the others. Null while another process does it. */
   let doneAtMs: number | null = null;
-  members.declare([part]);
-  members.reports(part, progress);
+  lease.add(taskConsumer(name), progress);
+  lease.start();
   return {
     end: () => {
-      members.withdraw(part);
       ending.abort();
     },
-    done: run(),
+    // Its lease is given up earlier, where the process ends.
+    done: run().then(() => lease.stop()),
   };
 
   async function run(): Promise<void> {
+    let waking = new AbortController();
+    const wake = (): void => {
+      waking.abort();
+    };
+    const removeListener = lease.onChange(wake);
+    signal.addEventListener('abort', wake, { once: true });
     while (!signal.aborted) {
-      // An abort ends the loop.
-      const interval = clock.sleep(intervalMs, signal).catch(() => undefined);
-      const isHere = members.feederOf(part) === members.id;
-      members.feeding(part, isHere);
-      if (isHere) await attempt();
+      waking = new AbortController();
+      // An abort ends the loop, and a process that becomes the owner begins at once.
+      const interval = clock.sleep(intervalMs, waking.signal).catch(() => undefined);
+      if (lease.isOwner()) await attempt();
       else stand();
       await interval;
     }
-    members.feeding(part, false);
+    removeListener();
   }
 
   /** Returns the time by which the work is late. */
-  function progress(): PartProgress {
+  function progress(): Progress {
     if (doneAtMs === null) return { state: null, lagMs: 0, problem: null };
     const lagMs = Math.max(0, elapsedMs() - doneAtMs - intervalMs);
     const problem = failing ? 'the last attempt failed; the log says why' : null;

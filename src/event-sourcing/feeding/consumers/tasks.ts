@@ -17,8 +17,7 @@ export interface Tasks<Kind extends Task> {
 }
 
 /**
- * A task that is wanted again while its predecessor ends starts only after that: a reaction's turns take the claims of
- * their own process, so two of one reaction in a process would run an effect twice.
+ * A new task waits for the old one of its name. Both would hold claims of this process, and an effect would run twice.
  */
 export function makeTasks<Kind extends Task>(): Tasks<Kind> {
   const running = new Map<string, Kind>();

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Config } from '../../config/config.js';
+import type { Clock } from '../../kit/time/clock.js';
+import type { StateStore } from '../../event-sourcing/ports/state-store.js';
+import { taskConsumer } from '../../event-sourcing/feeding/consumers/names.js';
+import {
+  feederKey,
+  type Lease,
+  type LeaseWatch,
+  makeLease,
+  makeLeaseWatch,
+  makeSoleLease,
+} from '../../event-sourcing/feeding/lease.js';
+import type { Log } from '../../log.js';
+import { sentenceOf } from '../sentence-of.js';
+import { levelOf } from '../opening/store-reports.js';
+
+/** The leases of this process: docs/design.md#the-lease. */
+export interface Leases {
+  /** Of its views, reactions and endpoints, and of the audit log. */
+  readonly feeder: Lease;
+  /** Makes the lease of work at intervals. */
+  task(name: string): Lease;
+  /** Returns the lease of the feeder and those that `task` has made. */
+  all(): readonly Lease[];
+  /** The records of all releases, for operators. */
+  readonly watch: LeaseWatch;
+  /** Gives all of them up. */
+  stop(): Promise<void>;
+}
+
+/** Makes the leases of the processes that have the configured MongoDB in common. */
+export function openLeases(deps: {
+  readonly config: Pick<Config, 'mongoDbUrl'>;
+  readonly stateStore: StateStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly availability: Parameters<typeof levelOf>[0];
+}): Leases {
+  const { log, availability } = deps;
+  // Operators read the id in `stowage projection list`.
+  const id = `${hostname().slice(0, 100)}-${process.pid}-${randomUUID().slice(0, 8)}`;
+  const onRetry = (error: unknown): void => {
+    log.logger[levelOf(availability, error)]({ error: sentenceOf(error) }, 'could not renew or read a lease');
+  };
+  const make = (keyOf: (consumers: readonly string[]) => string): Lease =>
+    // A process owns embedded stores alone.
+    deps.config.mongoDbUrl === undefined ? makeSoleLease(id) : makeLease({ ...deps, id, keyOf, onRetry });
+  const feeder = make(feederKey);
+  const leases = [feeder];
+  return {
+    feeder,
+    task: (name) => {
+      const lease = make(() => taskConsumer(name));
+      leases.push(lease);
+      return lease;
+    },
+    all: () => leases,
+    watch: makeLeaseWatch(deps),
+    stop: async () => {
+      await Promise.all(leases.map((lease) => lease.stop()));
+    },
+  };
+}
