@@ -1,6 +1,7 @@
 import test from 'ava';
 import { crashRebuildAt } from '../support/simulation/kernel/rebuild-crash.js';
 import { simulateCommands } from '../support/simulation/kernel/simulate-commands.js';
+import { simulateLease } from '../support/simulation/kernel/simulate-lease.js';
 import { simulateReactions } from '../support/simulation/kernel/simulate-reactions.js';
 import { simulateSharing } from '../support/simulation/kernel/simulate-sharing.js';
 import { simulateProjections } from '../support/simulation/kernel/simulate-projections.js';
@@ -28,6 +29,12 @@ test('Views are at most 15 s behind, and reactions take effect once, when proces
   const { problem, disturbed } = await simulateSharing(1, 2);
   t.is(problem, null);
   t.true(disturbed > 2);
+});
+
+test('Views are at most 15 s behind, and effects happen once, when owners of the lease die, freeze, lose their store or their time', async (t) => {
+  const { problem, struck } = await simulateLease(1, 10);
+  t.is(problem, null);
+  t.true(struck.owners > 2);
 });
 
 // This test tries two operations, other ones in each case. `test/deep/projector-rebuild-crashes.test.ts` tries all of them.
