@@ -303,7 +303,9 @@ test('The package contains the compiled client and its types, and nothing else',
   for (const path of ['package.json', 'README.md', 'dist/index.js', 'dist/index.d.ts', 'dist/document.d.ts'])
     t.true(paths.includes(path), path);
   t.deepEqual(
-    paths.filter((path) => !/^(package\.json|README\.md|dist\/[\w-]+(\.d\.ts|\.js))$/.test(path)),
+    paths.filter(
+      (path) => !/^(package\.json|README\.md|LICENSE|NOTICE|dist\/[\w-]+(\.d\.ts|\.js))$/.test(path),
+    ),
     [],
   );
 });

@@ -7,13 +7,15 @@ interface PutOptions {
   readonly signal: AbortSignal;
   /** Receives the sent bytes. Without XMLHttpRequest (Node) it is called at the end only. */
   readonly onProgress: (sent: number) => void;
+  /** Left out for a part, whose signature covers none. */
+  readonly mediaType?: string | undefined;
 }
 
 /**
- * Sends bytes to the signed URL of a bucket. Returns null when the bucket has them, and what is wrong otherwise. It sends no
- * media type, because the signature of a part covers none.
+ * Sends bytes to the signed URL of a bucket. Returns null when the bucket has them, and what is wrong otherwise.
  */
 export async function putBytes(url: string, body: Blob, options: PutOptions): Promise<string | null> {
+  // A type of the Blob would be sent in place of a missing one.
   const bytes = new Blob([body], { type: '' });
   return typeof XMLHttpRequest === 'undefined'
     ? putByFetch(url, bytes, options)
@@ -23,11 +25,12 @@ export async function putBytes(url: string, body: Blob, options: PutOptions): Pr
 async function putByFetch(
   url: string,
   body: Blob,
-  { signal, onProgress }: PutOptions,
+  { signal, onProgress, mediaType }: PutOptions,
 ): Promise<string | null> {
   const limit = withLimit(signal, putMsMax);
   try {
-    const reply = await fetch(url, { method: 'PUT', body, signal: limit.signal });
+    const headers = mediaType === undefined ? {} : { 'content-type': mediaType };
+    const reply = await fetch(url, { method: 'PUT', headers, body, signal: limit.signal });
     await reply.arrayBuffer();
     if (!reply.ok) return `the bucket answered ${reply.status}`;
     onProgress(body.size);
@@ -40,7 +43,11 @@ async function putByFetch(
 }
 
 /** fetch reports no progress of what it sends; XMLHttpRequest does. */
-function putByXhr(url: string, body: Blob, { signal, onProgress }: PutOptions): Promise<string | null> {
+function putByXhr(
+  url: string,
+  body: Blob,
+  { signal, onProgress, mediaType }: PutOptions,
+): Promise<string | null> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     const abort = (): void => {
@@ -68,6 +75,7 @@ function putByXhr(url: string, body: Blob, { signal, onProgress }: PutOptions): 
     };
     request.timeout = putMsMax;
     request.open('PUT', url);
+    if (mediaType !== undefined) request.setRequestHeader('content-type', mediaType);
     // An abort of a request that was not sent fires no event.
     if (signal.aborted) end('the upload was aborted');
     else request.send(body);

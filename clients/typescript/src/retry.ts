@@ -37,7 +37,7 @@ const refreshAttemptMsMax = 3_000;
 
 /**
  * Sends a refresh again at once after a lost reply or a 503, at most 3 times with 3 s each. The service takes a replaced refresh token
- * again for 10 s only (its refreshGraceMs), and ends the session after that.
+ * again until its successor was used, however long that takes.
  */
 export function makeRefreshRetry(send: Send): Send {
   // A body that breaks off is a lost reply too.

@@ -1,6 +1,6 @@
 import type { StowageApi } from './client.js';
 import type { components } from './document.js';
-import { must } from './errors.js';
+import { must, StowageError } from './errors.js';
 import { putBytes } from './put-bytes.js';
 import { sleep } from './retry.js';
 
@@ -14,22 +14,28 @@ export interface UploadTarget {
   readonly assetId: string;
 }
 
+const mebibyte = 2 ** 20;
+/** Smaller files are one request. */
+const partsFrom = 16 * mebibyte;
+/** The most that buckets take in one request: 5 GiB. */
+const wholeMax = 5_120 * mebibyte;
+
 export interface UploadOptions {
   /** Receives the bytes that the bucket has, and the size of the file. */
   readonly onProgress?: (sent: number, size: number) => void;
   readonly signal?: AbortSignal;
   /** How many parts are sent at once; 3 by default. */
   readonly atOnce?: number;
-  /** How often a part is sent at most; 5 by default. */
+  /** How often a part, or the whole file, is sent at most; 5 by default. */
   readonly triesMax?: number;
 }
 
 /**
- * Uploads the file of an asset in parts, and goes on where an earlier attempt for the same asset ended: call it again with the
- * same file after a reload or a lost network (docs/storages.md#uploads-in-parts). Returns the asset. The first part that fails for good
- * ends the other ones.
+ * Uploads the file of an asset and returns the asset. A file of 16 MiB or more is sent in parts where the storage can. It goes
+ * on where an earlier attempt for the same asset ended: call it again with the same file after a reload or a lost network
+ * (docs/storages.md#uploads-in-parts). The first part that fails for good ends the other ones.
  * @throws StowageError for a refusal of the service; Error when the file has another size than the asset, before a byte is sent, and
- * when the bucket refuses a part; the reason of the signal
+ * when the bucket refuses the bytes; the reason of the signal
  */
 export async function uploadFile(
   api: StowageApi,
@@ -51,14 +57,14 @@ export async function uploadFile(
   };
   if (callerSignal.aborted) stopByCaller();
   else callerSignal.addEventListener('abort', stopByCaller, { once: true });
-  const { size } = await must(
+  const { size, storage_id: storageId } = await must(
     api.GET('/api/v1/projects/{projectId}/assets/{assetId}', { params: { path }, signal }),
   );
   // The parts have the size of the asset: of a longer file, the bucket would get the beginning alone.
   if (file.size !== size) throw new Error(`the file has ${file.size} bytes, and the asset has ${size}`);
-  const first = await must(
-    api.POST('/api/v1/projects/{projectId}/assets/{assetId}/uploads', { params: { path }, body: {}, signal }),
-  );
+  const first = await startParts();
+  if (first === null) return putWhole();
+  const { part_size: partSize } = first;
   const uploadPath = { ...path, uploadId: first.id };
   const sent = new Map<number, number>();
   const report = (part: Part, bytes: number): void => {
@@ -89,6 +95,51 @@ export async function uploadFile(
     }),
   );
 
+  /** Returns null where the file is sent in one request. */
+  async function startParts(): Promise<Upload | null> {
+    if (size < partsFrom || (size <= wholeMax && (await hasNoParts()))) return null;
+    const started = must(
+      api.POST('/api/v1/projects/{projectId}/assets/{assetId}/uploads', {
+        params: { path },
+        body: {},
+        signal,
+      }),
+    );
+    return started.catch((error: unknown) => {
+      // The bucket refuses an upload in parts.
+      if (error instanceof StowageError && error.code === 'conflict' && size <= wholeMax) return null;
+      throw error;
+    });
+  }
+
+  /** Whether the last test of the storage found no uploads in parts. A key without the right to read it does not learn that. */
+  async function hasNoParts(): Promise<boolean> {
+    const params = { path: { projectId: target.projectId, storageId } };
+    const { data } = await api.GET('/api/v1/projects/{projectId}/storages/{storageId}', { params, signal });
+    return data?.warnings.some(({ code }) => code === 'no_multipart') ?? false;
+  }
+
+  async function putWhole(): Promise<Asset> {
+    const at = '/api/v1/projects/{projectId}/assets/{assetId}';
+    for (let tries = 1; ; tries += 1) {
+      const { url, headers } = await must(
+        api.POST(`${at}/upload-url`, { params: { path }, body: {}, signal }),
+      );
+      const failure = await putBytes(url, file, {
+        signal,
+        mediaType: headers['content-type'],
+        onProgress: (count) => {
+          onProgress(count, size);
+        },
+      });
+      if (failure === null) break;
+      signal.throwIfAborted();
+      if (tries >= triesMax) throw new Error(`the file was not stored: ${failure}`);
+      await sleep(250 * 2 ** tries, signal);
+    }
+    return must(api.POST(`${at}/uploaded`, { params: { path }, body: {}, signal }));
+  }
+
   async function after({ next_after }: Upload): Promise<Upload | null> {
     return next_after === null ? null : readParts({ after: next_after });
   }
@@ -101,7 +152,7 @@ export async function uploadFile(
   }
 
   async function putPart(part: Part): Promise<void> {
-    const from = (part.part_number - 1) * first.part_size;
+    const from = (part.part_number - 1) * partSize;
     const bytes = file.slice(from, from + part.size);
     let { url } = part;
     for (let tries = 1; url !== null; tries += 1) {
