@@ -3,7 +3,7 @@ import { viewVersion } from '../event-sourcing/views/projection.js';
 import type { Health } from '../observing/health.js';
 import { type Feeding, fedParts, reportStatus, type Status } from '../observing/parts.js';
 import type { StoreWatch } from '../observing/stores/store-watch.js';
-import type { Progress } from '../event-sourcing/feeding/lease.js';
+import type { Progress } from '../event-sourcing/feeding/consumers/lease.js';
 import { version } from '../version.js';
 import type { Services } from './services.js';
 import type { Leases } from './tasks/leases.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../event-sourcing/ports/domain-event.js';
-import type { LeaseRecord, Progress } from '../event-sourcing/feeding/lease.js';
+import type { LeaseRecord, Progress } from '../event-sourcing/feeding/consumers/lease.js';
 import type { Standing } from '../event-sourcing/feeding/projectors/view-watch.js';
 import type { Readiness } from './readiness.js';
 import type { StoreState } from './stores/store-watch.js';

@@ -1,6 +1,6 @@
 import { endpointConsumer } from '../event-sourcing/feeding/consumers/names.js';
 import { makeTasks, type Task } from '../event-sourcing/feeding/consumers/tasks.js';
-import type { Lease, Progress } from '../event-sourcing/feeding/lease.js';
+import type { Lease, Progress } from '../event-sourcing/feeding/consumers/lease.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { feedEndpoint, type WebhookDeps, type WebhookEvents } from './feed-endpoint.js';

@@ -5,7 +5,7 @@ import { allViews } from '../../projections/index.js';
 import { projectsProjection } from '../../projections/projects/projects/projection.js';
 import { catchUpInThreads } from '../../src/composition/tasks/catch-up.js';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
-import { makeSoleLease } from '../../src/event-sourcing/feeding/lease.js';
+import { makeSoleLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import type { AnyView } from '../../src/event-sourcing/views/projection.js';
 import { type Generations, makeGenerations } from '../../src/event-sourcing/views/generations/generations.js';
 import {

@@ -5,7 +5,7 @@ import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { startReactions } from '../../src/event-sourcing/effects/reaction-runner.js';
 import { endpointConsumer } from '../../src/event-sourcing/feeding/consumers/names.js';
-import { feederKey, makeLease } from '../../src/event-sourcing/feeding/lease.js';
+import { feederKey, makeLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { startMetricsServer } from '../../src/http/metrics/metrics-server.js';
 import { makeHealth } from '../../src/observing/health.js';
 import { registerMetrics } from '../../src/observing/metrics.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { LeaseRecord, Progress } from '../../src/event-sourcing/feeding/lease.js';
+import type { LeaseRecord, Progress } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { fedParts, reportStatus } from '../../src/observing/parts.js';
 
 const view = 'view/users@1';

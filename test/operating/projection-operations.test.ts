@@ -4,7 +4,7 @@ import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import type { Generations } from '../../src/event-sourcing/views/generations/generations.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
-import type { LeaseRecord } from '../../src/event-sourcing/feeding/lease.js';
+import type { LeaseRecord } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { countersProjection } from '../support/examples/counter-views.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { partial } from '../support/fakes/partial.js';

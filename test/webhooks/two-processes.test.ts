@@ -3,7 +3,7 @@ import { makeOutgoingHttp, type OutgoingHttp } from '../../src/outgoing/outgoing
 import { rejectedBy } from '../../src/kit/rejected-by.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
-import { feederKey, makeLease } from '../../src/event-sourcing/feeding/lease.js';
+import { feederKey, makeLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.js';

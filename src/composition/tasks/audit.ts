@@ -20,7 +20,7 @@ import { makeSweep, type Sweep } from '../../areas/audit/signing/sweep.js';
 import { makeWitnesses, type PostText } from '../../areas/audit/signing/witnesses.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
 import { auditConsumer } from '../../event-sourcing/feeding/consumers/names.js';
-import type { Lease } from '../../event-sourcing/feeding/lease.js';
+import type { Lease } from '../../event-sourcing/feeding/consumers/lease.js';
 import { makeShortLog } from '../../event-sourcing/feeding/short-log.js';
 import type { Config } from '../../config/config.js';
 import type { Keyring } from '../../keys/rings/keyring.js';

@@ -11,7 +11,7 @@ import {
   makeLease,
   makeLeaseWatch,
   makeSoleLease,
-} from '../../event-sourcing/feeding/lease.js';
+} from '../../event-sourcing/feeding/consumers/lease.js';
 import type { Log } from '../../log.js';
 import { sentenceOf } from '../sentence-of.js';
 import { levelOf } from '../opening/store-reports.js';

@@ -2,7 +2,7 @@ import type { SetApartItem } from '../feeding/set-apart.js';
 import { reasonOf } from '../ports/errors.js';
 import { reactionConsumer } from '../feeding/consumers/names.js';
 import { makeTasks, type Task } from '../feeding/consumers/tasks.js';
-import type { Lease, Progress } from '../feeding/lease.js';
+import type { Lease, Progress } from '../feeding/consumers/lease.js';
 import type { AnyReaction } from './reaction.js';
 import {
   type ReactionDeps,

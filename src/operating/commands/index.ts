@@ -5,7 +5,7 @@ import { entitlement } from '../../areas/projects/domain/project/events.js';
 import { platformRole } from '../../areas/accounts/domain/user/events.js';
 import { defineOperation, type Operation } from '../socket/operation.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import type { LeaseWatch } from '../../event-sourcing/feeding/lease.js';
+import type { LeaseWatch } from '../../event-sourcing/feeding/consumers/lease.js';
 import { makeAccountOperations } from './account-operations.js';
 import { makeAuditOperations } from './audit-operations.js';
 import { makeKeyOperations } from './key-operations.js';

@@ -7,7 +7,7 @@ import { setApartItems } from '../../event-sourcing/feeding/set-apart.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import { setApartEvents } from '../../event-sourcing/effects/set-apart-events.js';
 import { isViewConsumer, nameOf, viewConsumer } from '../../event-sourcing/feeding/consumers/names.js';
-import type { LeaseWatch } from '../../event-sourcing/feeding/lease.js';
+import type { LeaseWatch } from '../../event-sourcing/feeding/consumers/lease.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';
 import { collectionName, viewVersion } from '../../event-sourcing/views/projection.js';
 import { findPrunable, pruneViews } from '../../event-sourcing/views/generations/prune-views.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
-import { type Lease, makeSoleLease } from '../../../src/event-sourcing/feeding/lease.js';
+import { type Lease, makeSoleLease } from '../../../src/event-sourcing/feeding/consumers/lease.js';
 import { makeOutgoingHttp, type OutgoingHttp } from '../../../src/outgoing/outgoing-http.js';
 import { makeDeliveryRecords } from '../../../src/webhooks/delivery-records.js';
 import { parseEndpoints, type WebhookEndpoint } from '../../../src/webhooks/endpoint.js';

@@ -5,7 +5,7 @@ import type { ReportNodeCheck } from '../commands/report-node-check.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
 import type { Clock } from '../../../kit/time/clock.js';
-import type { Lease } from '../../../event-sourcing/feeding/lease.js';
+import type { Lease } from '../../../event-sourcing/feeding/consumers/lease.js';
 import { startSharedTask } from '../../../event-sourcing/feeding/consumers/shared-task.js';
 import type { Task } from '../../../event-sourcing/feeding/consumers/tasks.js';
 import type { NodeReader } from '../../../../projections/nodes/peer-nodes/reader.js';

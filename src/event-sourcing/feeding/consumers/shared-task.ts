@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kit/time/clock.js';
 import { taskConsumer } from './names.js';
 import { makeElapsed } from '../../../kit/time/elapsed.js';
-import type { Lease, Progress } from '../lease.js';
+import type { Lease, Progress } from './lease.js';
 import type { Task } from './tasks.js';
 
 /** Work at intervals that the owner of its lease does for all processes: docs/design.md#the-lease. */

@@ -6,7 +6,7 @@ import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { nameOf, viewConsumer } from '../consumers/names.js';
 import { makeTasks } from '../consumers/tasks.js';
 import { makeElapsed } from '../../../kit/time/elapsed.js';
-import type { Lease, Progress } from '../lease.js';
+import type { Lease, Progress } from '../consumers/lease.js';
 import type { Generations } from '../../views/generations/generations.js';
 import { type AnyView, viewVersion } from '../../views/projection.js';
 import type { ProjectorDeps } from './projector.js';

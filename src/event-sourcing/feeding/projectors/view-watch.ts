@@ -8,7 +8,7 @@ import type { Generations } from '../../views/generations/generations.js';
 import { type AnyView, viewVersion } from '../../views/projection.js';
 import { type LoadOwnCheckpoint, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import { isReactionConsumer, viewConsumer } from '../consumers/names.js';
-import type { Lease } from '../lease.js';
+import type { Lease } from '../consumers/lease.js';
 import { isReached } from './projector.js';
 import type { ProjectionStatus } from './projector-task.js';
 

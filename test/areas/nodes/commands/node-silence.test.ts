@@ -4,7 +4,7 @@ import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
 import { nodeCheckKey } from '../../../../src/areas/nodes/domain/node/status.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { startSharedTask } from '../../../../src/event-sourcing/feeding/consumers/shared-task.js';
-import { makeLease } from '../../../../src/event-sourcing/feeding/lease.js';
+import { makeLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';

@@ -2,7 +2,7 @@ import test from 'ava';
 import { nodeCheckPrefix } from '../../../../src/areas/nodes/domain/node/status.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
-import { makeLease } from '../../../../src/event-sourcing/feeding/lease.js';
+import { makeLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
 import { type Probe } from '../../../../src/areas/nodes/prober/probe.js';
 import { proberName, startProber } from '../../../../src/areas/nodes/prober/prober.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

@@ -8,7 +8,7 @@ import {
   makeGenerations,
 } from '../../../../src/event-sourcing/views/generations/generations.js';
 import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
-import { type Lease, makeSoleLease } from '../../../../src/event-sourcing/feeding/lease.js';
+import { type Lease, makeSoleLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
 import { makeViews } from '../../../../src/event-sourcing/views/make-views.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
 import {

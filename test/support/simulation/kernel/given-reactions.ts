@@ -5,7 +5,7 @@ import {
   startReactions,
 } from '../../../../src/event-sourcing/effects/reaction-runner.js';
 import type { ReactionDeps } from '../../../../src/event-sourcing/effects/run-reaction.js';
-import { makeSoleLease } from '../../../../src/event-sourcing/feeding/lease.js';
+import { makeSoleLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
 import { contextOf } from './given-process.js';
 import { parcelAggregate, type ParcelAsked, makeSendParcels } from './parcels.js';
 import { givenWorld, handlerWithoutViews, type World } from '../../given/given-world.js';

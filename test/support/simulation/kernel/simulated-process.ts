@@ -9,7 +9,7 @@ import {
 } from '../../../../src/event-sourcing/effects/reaction-runner.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
 import type { ProjectionRunner } from '../../../../src/event-sourcing/feeding/projectors/projection-runner.js';
-import { feederKey, makeLease } from '../../../../src/event-sourcing/feeding/lease.js';
+import { feederKey, makeLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
 import type { FaultPlan } from './faults.js';
 import { faultyEventStore, faultyReadModelStore, faultyStateStore } from './faulty-stores.js';
 import { type GivenProcess, givenProcess } from './given-process.js';

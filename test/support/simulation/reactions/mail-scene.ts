@@ -8,7 +8,7 @@ import {
   type ReactionRunner,
   startReactions,
 } from '../../../../src/event-sourcing/effects/reaction-runner.js';
-import { makeSoleLease } from '../../../../src/event-sourcing/feeding/lease.js';
+import { makeSoleLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
 import { makeMailer } from '../../../../src/mail/mailer.js';
 import { parseSmtpUrl } from '../../../../src/mail/smtp-url.js';
 import type { MailDeps } from '../../../../src/areas/shared/mail-reaction.js';

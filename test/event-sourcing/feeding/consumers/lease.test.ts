@@ -1,14 +1,14 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Clock } from '../../../src/kit/time/clock.js';
-import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import type { Clock } from '../../../../src/kit/time/clock.js';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import {
   feederKey,
   type Lease,
   makeLease,
   makeLeaseWatch,
-} from '../../../src/event-sourcing/feeding/lease.js';
-import { makeMemoryStateStore } from '../../support/fakes/memory-state-store.js';
-import { makeVirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+} from '../../../../src/event-sourcing/feeding/consumers/lease.js';
+import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
+import { makeVirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
 
 interface Process {
   readonly lease: Lease;

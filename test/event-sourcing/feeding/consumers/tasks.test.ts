@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makeTasks, type Task } from '../../../src/event-sourcing/feeding/consumers/tasks.js';
+import { makeTasks, type Task } from '../../../../src/event-sourcing/feeding/consumers/tasks.js';
 
 interface Fake extends Task {
   readonly name: string;

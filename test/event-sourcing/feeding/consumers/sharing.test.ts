@@ -1,17 +1,17 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Clock } from '../../../src/kit/time/clock.js';
-import { StoreDamaged, UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
-import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
-import { feederKey, type Lease, makeLease } from '../../../src/event-sourcing/feeding/lease.js';
-import type { ProjectionRunner } from '../../../src/event-sourcing/feeding/projectors/projection-runner.js';
-import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
-import { counterLabelsProjection, countersProjection } from '../../support/examples/counter-views.js';
-import { foldOfLog, storedDocuments } from '../../support/simulation/kernel/expected-documents.js';
-import { type GivenProcess, givenProcess } from '../../support/simulation/kernel/given-process.js';
-import type { VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
-import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
-import { givenWorld } from '../../support/given/given-world.js';
+import type { Clock } from '../../../../src/kit/time/clock.js';
+import { StoreDamaged, UndecodableEvent } from '../../../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
+import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
+import { feederKey, type Lease, makeLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
+import type { ProjectionRunner } from '../../../../src/event-sourcing/feeding/projectors/projection-runner.js';
+import { requestRebuild } from '../../../../src/event-sourcing/views/generations/rebuild.js';
+import { counterLabelsProjection, countersProjection } from '../../../support/examples/counter-views.js';
+import { foldOfLog, storedDocuments } from '../../../support/simulation/kernel/expected-documents.js';
+import { type GivenProcess, givenProcess } from '../../../support/simulation/kernel/given-process.js';
+import type { VirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
+import { writeCounters } from '../../../support/simulation/kernel/write-counters.js';
+import { givenWorld } from '../../../support/given/given-world.js';
 
 const projections = [countersProjection, counterLabelsProjection];
 /** The names of processes. The first one to start feeds. */

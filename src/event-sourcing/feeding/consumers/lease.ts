@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../../kit/time/clock.js';
-import { makeElapsed } from '../../kit/time/elapsed.js';
-import type { Position } from '../ports/domain-event.js';
-import { taskPrefix } from './consumers/names.js';
-import type { StateRecord, StateStore } from '../ports/state-store.js';
+import type { Clock } from '../../../kit/time/clock.js';
+import { makeElapsed } from '../../../kit/time/elapsed.js';
+import type { Position } from '../../ports/domain-event.js';
+import { taskPrefix } from './names.js';
+import type { StateRecord, StateStore } from '../../ports/state-store.js';
 
 /** How far this process is with a consumer: a view, a reaction, an endpoint or a task. */
 export interface Progress {
