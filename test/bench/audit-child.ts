@@ -7,6 +7,7 @@ import { openServices, type Services } from '../../src/composition/services.js';
 import { systemClock } from '../../src/composition/system.js';
 import { readConfig } from '../../src/config/config.js';
 import { startProjections } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
+import { makeSoleLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { makeEvent } from './events.js';
 import { fillMixedLog } from '../support/given/mixed-log.js';
 
@@ -122,9 +123,12 @@ function live(): Promise<object> {
       throw error;
     };
     await services.generations.start();
-    const projections = await startProjections(services, {
-      ...{ onRetry: fail, onStopped: fail, onRebuilt: () => undefined },
-    });
+    const projections = await startProjections(
+      { ...services, lease: makeSoleLease('bench') },
+      {
+        ...{ onRetry: fail, onStopped: fail, onRebuilt: () => undefined },
+      },
+    );
     const waits = await withAudit(services, async () => {
       const appendedAt: number[] = [];
       const before = audit.log.status().log?.size ?? 0;

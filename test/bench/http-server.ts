@@ -11,6 +11,7 @@ import { readConfig } from '../../src/config/config.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import { startProjections } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import { startHttpServer } from '../../src/http/server/server.js';
+import { makeSoleLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { appendEvents } from '../support/given/append-events.js';
 import { listen, makeAnchor, makeBare } from './anchors.js';
 
@@ -59,7 +60,10 @@ async function setUp(all: Services): Promise<HttpBenchSetup> {
     clock: all.clock,
   });
   health.projectionsStarted(
-    await startProjections(all, { onRetry: () => undefined, onStopped: fail, onRebuilt: () => undefined }),
+    await startProjections(
+      { ...all, lease: makeSoleLease('bench') },
+      { onRetry: () => undefined, onStopped: fail, onRebuilt: () => undefined },
+    ),
   );
   const http = makeHttp(all, health);
   const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0 });

@@ -17,6 +17,7 @@ import type { CommandContext } from '../../src/event-sourcing/ports/command-cont
 import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
 import { startProjections } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import { startHttpServer } from '../../src/http/server/server.js';
+import { makeSoleLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { makePaymentPlatforms } from '../support/clients/payment-platforms.js';
 import type { SentCallback } from '../support/clients/sign-callbacks.js';
 import { listen, makeAnchor } from './anchors.js';
@@ -59,13 +60,16 @@ const health = makeHealth({
   clock: services.clock,
 });
 health.projectionsStarted(
-  await startProjections(services, {
-    onRetry: () => undefined,
-    onStopped: (_collection, error) => {
-      throw error;
+  await startProjections(
+    { ...services, lease: makeSoleLease('bench') },
+    {
+      onRetry: () => undefined,
+      onStopped: (_collection, error) => {
+        throw error;
+      },
+      onRebuilt: () => undefined,
     },
-    onRebuilt: () => undefined,
-  }),
+  ),
 );
 // The bench compares a service with one that runs no audit log.
 if (!process.argv.includes('without-audit')) {

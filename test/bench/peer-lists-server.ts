@@ -6,6 +6,7 @@ import type { CommandContext } from '../../src/event-sourcing/ports/command-cont
 import { startProjections } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import { startHttpServer } from '../../src/http/server/server.js';
 import { makeHealth } from '../../src/observing/health.js';
+import { makeSoleLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { listen, makeAnchor } from './anchors.js';
 
 /** The values with which the parent process sends its requests. */
@@ -30,11 +31,14 @@ async function setUp(nodes: number): Promise<PeerListsSetup> {
     clock: services.clock,
   });
   health.projectionsStarted(
-    await startProjections(services, {
-      onRetry: () => undefined,
-      onStopped: fail,
-      onRebuilt: () => undefined,
-    }),
+    await startProjections(
+      { ...services, lease: makeSoleLease('bench') },
+      {
+        onRetry: () => undefined,
+        onStopped: fail,
+        onRebuilt: () => undefined,
+      },
+    ),
   );
   await health.settled(new AbortController().signal);
   const nodeIds: string[] = [];
