@@ -26,7 +26,7 @@ test('Reactions end with one outcome for each request under all faults', async (
 });
 
 test('Views are at most 15 s behind, and reactions take effect once, when processes that feed it die, freeze and return', async (t) => {
-  const { problem, disturbed } = await simulateSharing(1, 5);
+  const { problem, disturbed } = await simulateSharing(1, 12);
   t.is(problem, null);
   t.true(disturbed > 2);
 });
