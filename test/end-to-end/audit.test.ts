@@ -206,6 +206,8 @@ test('A service keeps checkpoints in its data directory, and says at the start t
   // When it has signed
   const size = await signed();
   const kept = (name: string): number => {
+    // A folder is there before its first file, and the service may not have made it yet.
+    if (!existsSync(join(directory, name))) return 0;
     const [origin = ''] = readdirSync(join(directory, name));
     return Number(readdirSync(join(directory, name, origin)).at(-1));
   };
@@ -215,8 +217,5 @@ test('A service keeps checkpoints in its data directory, and says at the start t
   // When the folder is lost, the next start writes the last checkpoint into it
   rmSync(join(directory, 'checkpoints'), { recursive: true });
   await start();
-  await eventually(
-    'the file is back',
-    () => existsSync(join(directory, 'checkpoints')) && kept('checkpoints') > 0,
-  );
+  await eventually('the file is back', () => kept('checkpoints') > 0);
 });
