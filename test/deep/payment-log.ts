@@ -53,7 +53,7 @@ function recordsOf(events: readonly LogEvent[]): Map<string, CallbackRecord[]> {
     if (type === 'PaymentReported') {
       const id = callbackIn(data['key']);
       keys.set(`${stream.slice('transaction-'.length)}@${revision}`, id);
-      const waits = !linked.has(stream) || JSON.stringify(data['told']).includes('"unreadable"');
+      const waits = !linked.has(stream) || JSON.stringify(data['notifications']).includes('"unreadable"');
       add(id, { event, shows: waits ? 'held' : 'accepted' });
     }
     const name = stream.startsWith('order-') ? callbackIn(data['callback']) : '';
