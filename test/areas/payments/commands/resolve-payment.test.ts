@@ -89,7 +89,9 @@ test('A payment in review is applied once, and then reports that name only its t
   const { length } = await events();
   t.like(await resolve({ id, action: 'apply' }), { orderId: orderIds[0], disposition: 'applied' });
   t.is((await events()).length, length);
-  t.is(await outcomeOf(resolve({ id, action: 'dismiss' })), 'review_resolved');
+  // A part was refunded, which is another question under this name. The payment stays applied.
+  t.like(await resolve({ id, action: 'dismiss' }), { disposition: 'ignored' });
+  t.like(await order(), { status: 'partially_refunded', refunded: 200, due: true });
   await send({ key: 'm3', told: [told({ kind: 'refunded-in-total', amount: 500, currency: 'EUR' })] });
   t.deepEqual(await order(), { status: 'refunded', refunded: 999, due: false });
 });

@@ -86,15 +86,15 @@ test('A partial loss is in review until an operator dismisses it, and a further 
     ...({ kind: 'refund', refund_id, status: 'reversed', amount, currency: 'USD' } as const),
   });
   const payment = await send({ number, transaction: 't1', fact: paid() });
-  // A refund is the seller’s own decision, so it waits for no operator.
+  // A refund is a loss, too.
   await send({ transaction: 't1', fact: { ...reversed('r0', 1), status: 'succeeded' } as PaymentFact });
-  t.deepEqual(await review(), []);
+  t.like((await review())[0], { id: payment, reason: 'partial_loss', kind: 'lost', amount: 1 });
   await send({ transaction: 't1', fact: reversed('r1', 400) });
-  t.like((await review())[0], { id: payment, reason: 'partial_loss', kind: 'lost', amount: 400 });
+  t.like((await review())[0], { id: payment, reason: 'partial_loss', kind: 'lost', amount: 401 });
   t.is((await resolve(payment, 'dismiss')).status, 200);
   t.deepEqual(await review(), []);
   await send({ transaction: 't1', fact: reversed('r2', 100) });
-  t.like((await review())[0], { reason: 'partial_loss', amount: 500 });
+  t.like((await review())[0], { reason: 'partial_loss', amount: 501 });
   t.is((await resolve(payment, 'dismiss')).status, 200);
   t.deepEqual(await review(), []);
   // The whole is lost, and a decision for the seller that an operator records brings the grant back.

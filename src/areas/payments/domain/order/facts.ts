@@ -267,10 +267,15 @@ export function hasDispute({ disputes }: TransactionFacts, status: Dispute['stat
   return disputes.some((dispute) => dispute.status === status);
 }
 
+/** Returns what was refunded of a capture or taken back, in minor units. */
+export function lossOf(transaction: Pick<TransactionFacts, 'disputes'>, ledger: Ledger): number {
+  return refundedOf(ledger) + takenOf(transaction, ledger);
+}
+
 /** Returns whether a part of a capture was neither refunded nor taken back. */
 export function hasValidCapture(transaction: TransactionFacts): boolean {
   return transaction.ledgers.some((ledger) => {
-    const loss = refundedOf(ledger) + takenOf(transaction, ledger);
+    const loss = lossOf(transaction, ledger);
     return ledger.captured !== null && (loss === 0 || loss < ledger.captured);
   });
 }

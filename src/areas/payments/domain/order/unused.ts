@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { PaymentProviderName } from '../payment.js';
-import { hasValidCapture, type OrderFacts, takenOf, withEntry } from './facts.js';
+import { hasValidCapture, lossOf, type OrderFacts, withEntry } from './facts.js';
 
-/** Why a captured payment waits for an operator: it bought nothing, or the platform took a part of it back. */
+/** Why a captured payment waits for an operator: it bought nothing, or a part of it was refunded or taken back. */
 export const unusedReason = z.enum(['second_payment', 'project_deleted', 'buyer_erased', 'partial_loss']);
 
 /** Why the recipient of a paid grant is gone. */
@@ -44,8 +44,8 @@ export function withCaptureEntry({ captures }: Captures, capture: Capture): Capt
 }
 
 /**
- * Returns the payments that bought nothing and were neither given back nor dismissed, and those of which the platform took
- * a part back. Their number follows from the facts, so it is the same in any order of arrival. Of several payments, the
+ * Returns the payments that bought nothing and were neither given back nor dismissed, and those that are lost in part.
+ * Their number follows from the facts, so it is the same in any order of arrival. Of several payments, the
  * first by the platform's time pays the order. The time of a payment is that of the report that arrived first.
  */
 export function unusedPayments({
@@ -79,7 +79,7 @@ export function dismissalOf({ id, reason, amount }: UnusedPayment): string {
 function lostOf({ transactions }: OrderFacts, { transaction, currency }: Capture): number {
   const of = transactions.find(({ id }) => id === transaction);
   const ledger = of?.ledgers.find((one) => one.currency === currency);
-  return of === undefined || ledger === undefined ? 0 : takenOf(of, ledger);
+  return of === undefined || ledger === undefined ? 0 : lossOf(of, ledger);
 }
 
 function placeOf({ at, transaction }: Capture): string {
