@@ -51,9 +51,12 @@ function recordsOf(events: readonly LogEvent[]): Map<string, CallbackRecord[]> {
   for (const event of events) {
     const { stream, type, data, revision } = event;
     if (type === 'PaymentReported') {
-      const id = callbackIn(data['key']);
+      const key = callbackIn(data['key']);
+      // The key of a forwarded report is the name of the notification that it repeats.
+      const id = keys.get(key) ?? key;
       keys.set(`${stream.slice('transaction-'.length)}@${revision}`, id);
-      const waits = !linked.has(stream) || JSON.stringify(data['notifications']).includes('"unreadable"');
+      const isUnreadable = JSON.stringify(data['notifications']).includes('"unreadable"');
+      const waits = data['is_forwarded'] !== true && (!linked.has(stream) || isUnreadable);
       add(id, { event, shows: waits ? 'held' : 'accepted' });
     }
     const name = stream.startsWith('order-') ? callbackIn(data['callback']) : '';
@@ -90,7 +93,8 @@ function hasBecome(shown: readonly CallbackRecord['shows'][], fate: Fate): boole
     case 'mismatch':
       return shown.includes('mismatch');
     case 'ignored':
-      return shown.every((one) => one === 'accepted');
+      // Without an order it stays, in no list, for an order that is linked later.
+      return !shown.includes('applied') && !shown.includes('mismatch');
     case 'applied':
       // A fact that another message told already appends nothing.
       return !shown.includes('held') && !shown.includes('mismatch');
