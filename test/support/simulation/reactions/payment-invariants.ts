@@ -17,7 +17,8 @@ export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
     ...repeated(
       events.filter(({ data }) => 'callback' in data),
       null,
-      ({ stream, type, data }) => `${stream} ${type} ${textAt(data, 'callback')}`,
+      (event) =>
+        `${event.stream} ${event.type} ${textAt(event.data, 'callback')} ${lossesBefore(event, events)}`,
     ),
     ...repeated(events, null, ({ id }) => id),
     ...notAlternating(events, 'OrderFulfilled', 'FulfilmentRevoked'),
@@ -34,6 +35,15 @@ export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
 export function textAt(data: LogEvent['data'], field: string): string {
   const value = data[field] ?? null;
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+const lossTypes = ['RefundReported', 'DisputeOpened', 'DisputeClosed'];
+
+/** An operator decides on a payment again after it has lost another part. No other event may be there twice. */
+function lossesBefore(event: LogEvent, events: readonly LogEvent[]): number {
+  if (event.type !== 'ReviewResolved') return 0;
+  const before = events.slice(0, events.indexOf(event));
+  return before.filter(({ stream, type }) => stream === event.stream && lossTypes.includes(type)).length;
 }
 
 const meanings: Readonly<Record<string, 'paid' | 'ended'>> = {
