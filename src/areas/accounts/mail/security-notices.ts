@@ -64,7 +64,7 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
       'For up to a day, no more of them are checked. Devices that you signed in from in the last 90 days have a limit ' +
       'of their own, so you can sign in from there. From another device, sign in with a code that is mailed to you.',
     advice:
-      'nobody got in by this. Choose another password if yours is short, or if you use it elsewhere too, and consider ' +
+      'no attempt succeeded. Choose another password if yours is short, or if you use it elsewhere too, and consider ' +
       'two-factor authentication.',
   },
   share_guessed_at: {
@@ -74,7 +74,7 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
       'For up to a day, the share opens only for visitors who opened it before, with the right password. ' +
       'In the list of the shares of your project, it is the one with the newest time of throttling.',
     advice:
-      'nobody got in by this. Give the share a longer password, which opens it again at once, or make a new link for ' +
+      'no attempt succeeded. Give the share a longer password, which opens it again at once, or make a new link for ' +
       'those who wait and revoke this one.',
   },
   share_opened: {

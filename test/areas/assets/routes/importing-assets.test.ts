@@ -7,7 +7,7 @@ import {
 import { makeHeadObject } from '../../../../src/areas/storages/bucket/objects/head-object.js';
 import type { OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import { countingReads } from '../../../support/clients/counting-reads.js';
-import { startTestService } from '../../../support/servers/http-service.js';
+import { startTestService, type TestService } from '../../../support/servers/http-service.js';
 
 interface Imported {
   readonly added: readonly {
@@ -148,22 +148,22 @@ test('A bucket becomes assets page by page, and a repeated page adds nothing twi
   t.is((await service.post(`${another}/assets/import`, { storage_id }, owner)).status, 409);
 });
 
+/** Binds a bucket to a project of a new account. */
+async function bind(service: TestService) {
+  const owner = await service.signUp('owner');
+  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
+  const bucket = { name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' };
+  const credentials = { access_key: 'a-key', secret_key: 'a-secret' };
+  const bound = await service.post(`${at}/storages`, { ...bucket, credentials }, owner);
+  return { owner, at, storage_id: (bound.json as { id: string }).id };
+}
+
 test('Two imports of a bucket at once make one asset of each object', async (t) => {
   const objects = Array.from({ length: 30 }, (_, index) => listed(`${String(index).padStart(2, '0')}.mp4`));
   const service = await startTestService(t, {
     buckets: { listObjects: () => Promise.resolve({ kind: 'listed', objects, next: null }) },
   });
-  const owner = await service.signUp('owner');
-  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
-  const bound = await service.post(
-    `${at}/storages`,
-    {
-      ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' },
-      credentials: { access_key: 'a-key', secret_key: 'a-secret' },
-    },
-    owner,
-  );
-  const storage_id = (bound.json as { id: string }).id;
+  const { owner, at, storage_id } = await bind(service);
   const replies = await Promise.all(
     [1, 2].map(() => service.post(`${at}/assets/import`, { storage_id }, owner)),
   );
@@ -271,17 +271,7 @@ for (const { title, pages, heads = [], calls, limit = 100 } of buckets) {
     const service = await startTestService(t, {
       buckets: { listObjects: makeListObjects({ http, now }), headObject: makeHeadObject({ http, now }) },
     });
-    const owner = await service.signUp('owner');
-    const at = `/api/v1/projects/${await service.makeProject(owner)}`;
-    const bound = await service.post(
-      `${at}/storages`,
-      {
-        ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' },
-        credentials: { access_key: 'a-key', secret_key: 'a-secret' },
-      },
-      owner,
-    );
-    const storage_id = (bound.json as { id: string }).id;
+    const { owner, at, storage_id } = await bind(service);
     let cursor: string | null = null;
     for (const [index, expected] of calls.entries()) {
       t.is(cursor === null, index === 0);
@@ -315,12 +305,7 @@ test('An import of known objects costs one call that returns their assets', asyn
         Promise.resolve({ kind: 'listed', objects: objects.slice(0, limit), next: null }),
     },
   });
-  const owner = await service.signUp('owner');
-  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
-  const bucket = { name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' };
-  const credentials = { access_key: 'a-key', secret_key: 'a-secret' };
-  const bound = await service.post(`${at}/storages`, { ...bucket, credentials }, owner);
-  const { id: storage_id } = bound.json as { id: string };
+  const { owner, at, storage_id } = await bind(service);
   const page = (limit: number) => service.post(`${at}/assets/import`, { storage_id, limit }, owner);
   t.is(((await page(200)).json as Imported).added.length, 200);
 
