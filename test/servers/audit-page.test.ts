@@ -157,10 +157,11 @@ if (missing !== null) {
     );
     await browser.click('#events-list summary');
     await browser.until(`return document.querySelector('#events-list pre').textContent.includes('metadata')`);
-    // Then no request went elsewhere, and the browser keeps a checkpoint and a key alone
+    // Then no request went elsewhere, and the browser keeps a checkpoint, a key and the token of its device alone
     t.deepEqual(await browser.run(`return Object.keys(localStorage).sort()`), [
       'stowage-audit-checkpoint',
       'stowage-audit-keys',
+      'stowage-device',
     ]);
     t.deepEqual(await browser.run(`return [sessionStorage.length, document.cookie]`), [0, '']);
     const origins = `return [...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).origin))]`;
@@ -421,6 +422,9 @@ if (missing !== null) {
       await textOf(browser, '#signature-text'),
       /^Signature: NOT CHECKED\. This browser has no Ed25519/,
     );
-    t.deepEqual(await browser.run(`return Object.keys(localStorage)`), ['stowage-audit-checkpoint']);
+    t.deepEqual(await browser.run(`return Object.keys(localStorage).sort()`), [
+      'stowage-audit-checkpoint',
+      'stowage-device',
+    ]);
   });
 }

@@ -123,7 +123,7 @@ func upload(ctx context.Context, client *stowage.ClientWithResponses, project, s
 	added, err := client.AddAssetWithResponse(ctx, project, nil, stowage.AssetCreation{
 		// The default storage of the project follows the test within moments.
 		StorageId: &storage,
-		Name: "Rhine", ObjectKey: "go/rhine.mp4", MediaType: "video/mp4", Size: len(content),
+		Name: "Rhine", ObjectKey: pointer(stowage.ObjectKey("go/rhine.mp4")), MediaType: "video/mp4", Size: len(content),
 	})
 	check(err)
 	asset := must(added.JSON201, added.Body)
