@@ -79,6 +79,10 @@ if (mongoDbUrl === undefined) {
   test(`While MongoDB is frozen the log reports it once${isWhole ? ' and again after a minute' : ''}, and the details name it`, async (t) => {
     // Given a service that names its parts on the port of the metrics
     const { service, proxy, environment, details, request } = await given(t);
+    // With an empty log it is ready before it feeds
+    await eventually('all parts run', async () =>
+      (await details()).status.parts.every(({ state }) => ['answers', 'running'].includes(state)),
+    );
     const before = await details();
     t.is(before.code, 200);
     for (const { kind, name, state, fed_by: feeders } of before.status.parts) {

@@ -40,6 +40,7 @@ const lingerMs = 1_000;
  * @param options.waitingMax requests of a connection that wait; at a further one the connection ends after these
  * @param options.onBegin called before a request is served
  * @param options.onEnd called when the reply of a served request has ended
+ * @param options.onLast called when the reply that ends a connection is written: the connection is closed within a second
  */
 export function makePipelines(
   serve: Serve,
@@ -47,10 +48,12 @@ export function makePipelines(
     waitingMax,
     onBegin,
     onEnd,
+    onLast,
   }: {
     readonly waitingMax: number;
     readonly onBegin: (socket: Duplex) => void;
     readonly onEnd: (socket: Duplex) => void;
+    readonly onLast: (socket: Duplex) => void;
   },
 ): Pipelines {
   const lines = new WeakMap<Duplex, Line>();
@@ -80,7 +83,7 @@ export function makePipelines(
       stopReading(socket);
       line.waiting = line.waiting.filter(({ request }) => request.complete);
       const { running } = line;
-      if (running === null || !running.request.complete) endWith(socket, running, reply);
+      if (running === null || !running.request.complete) last(socket, running, reply);
       else line.lastReply = reply;
     },
     incomplete: (socket) => {
@@ -89,6 +92,11 @@ export function makePipelines(
       return last == null || last.request.complete ? null : last.request;
     },
   };
+
+  function last(socket: Duplex, unread: Exchange | null, reply: string): void {
+    endWith(socket, unread, reply);
+    onLast(socket);
+  }
 
   function lineOf(socket: Duplex): Line {
     const line = lines.get(socket) ?? { running: null, waiting: [], isEnded: false, lastReply: null };
@@ -119,7 +127,7 @@ export function makePipelines(
       // The requests of other connections have their turn first.
       setImmediate(begin, line, waiting);
     } else if (line.lastReply !== null) {
-      endWith(socket, null, line.lastReply);
+      last(socket, null, line.lastReply);
     }
   }
 }

@@ -105,6 +105,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     onEnd: (socket) => {
       connections.end(socket);
     },
+    // Its bytes are read no more, so its end shows late. Until then it takes no place of another connection.
+    onLast: (socket) => {
+      connections.close(socket);
+    },
   });
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     if (unused.delete(request.socket)) request.socket.setTimeout(0);

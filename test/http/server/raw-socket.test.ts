@@ -253,6 +253,22 @@ test('A connection beyond the limit of its client takes the place of an idle one
   t.deepEqual((await busy.closed()).statuses, [200]);
 });
 
+test('A connection that a refusal ends takes no place of another one while its client holds it', async (t) => {
+  // Given an idle connection of a client that may have two
+  const http = await start(t, { ...quick, connectionsPerClientMax: 2 });
+  const idle = await openIdle(http.server.port);
+  // When the client opens others, which a refusal ends, and does not close them
+  for (let count = 0; count < 3; count += 1) {
+    const refusedOne = await openConnection(http.server.port);
+    t.teardown(() => refusedOne.socket.destroy());
+    refusedOne.write('hello\r\n\r\n');
+    await refusedOne.received(/"message"/);
+  }
+  // Then the idle connection has kept its place
+  idle.write(`GET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
+  t.deepEqual((await idle.closed()).statuses, [200, 200]);
+});
+
 test('Requests of a pipeline are served one after the other, so that another client waits for one of them at most', async (t) => {
   let [running, most] = [0, 0];
   const route = makeRoute({

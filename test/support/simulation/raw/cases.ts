@@ -33,7 +33,8 @@ const makers: Readonly<Record<RawKind, (sender: Sender) => Omit<RawCase, 'kind'>
     const begun = whole.slice(0, sender.dice.pick([0, 1, 4, sender.dice.below(whole.length), whole.length]));
     const drips = begun === whole && sender.dice.chance(0.7);
     return {
-      ...sentAtOnce(begun, exactly(408)),
+      // A connection without a byte is idle, and ends at the idle limit without a reply.
+      ...sentAtOnce(begun, begun === '' ? exactly() : exactly(408)),
       drip: drips
         ? { bytes: sender.dice.pick(['X-A: b\r\n', 'x']), everyMs: sender.dice.between(20, 400) }
         : null,
@@ -173,9 +174,9 @@ function changedPath(sender: Sender, change: (path: string) => string): Omit<Raw
 }
 
 const exactly =
-  (status: number): RawCase['problemOf'] =>
+  (...expected: readonly number[]): RawCase['problemOf'] =>
   (statuses) =>
-    statuses.length === 1 && statuses[0] === status ? null : `[${statuses.join()}] in place of ${status}`;
+    statuses.join() === expected.join() ? null : `[${statuses.join()}] in place of [${expected.join()}]`;
 
 /** A request without its whole body is refused: at the time limit, or earlier for another reason. */
 const refusedAfterTime: RawCase['problemOf'] = (statuses) =>
