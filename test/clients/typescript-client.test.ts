@@ -109,30 +109,23 @@ test('A signed-in client creates projects and reads them page by page', async (t
   t.truthy(error.requestId);
 });
 
-test('An error names the wrong fields, in either form of the body', async (t) => {
+test('An error names the wrong fields', async (t) => {
   const { url } = await givenService(t);
   const strange = 'prénom "x\\';
   const body = { email: 'ada', password: 'Correct-Horse-7', [strange]: 1 } as never;
-  const wrong = [
-    { field: 'email', code: 'format' },
-    { field: strange, code: 'unknown' },
-  ];
-  for (const accept of ['*/*', 'application/problem+json']) {
-    const { api } = makeStowageClient({ url });
-    const refused = must(api.POST('/api/v1/auth/register', { body, headers: { accept } }));
-    const error = await t.throwsAsync(refused, { instanceOf: StowageError });
-    t.like(error, { status: 400, code: 'invalid_request' });
-    t.regex(error.message, /^email must be an e-mail address .*; prénom "x\\ is unknown$/);
-    t.deepEqual(
-      error.fields.map(({ field, code }) => ({ field, code })),
-      wrong,
-    );
-    const messages = error.fields.map(({ message }) => message);
-    t.deepEqual(messages, accept === '*/*' ? [null, null] : error.message.split('; '));
-  }
   const { api } = makeStowageClient({ url });
-  const unknown = await t.throwsAsync(must(api.GET('/api/v1/auth/me')), { instanceOf: StowageError });
-  t.deepEqual(unknown.fields, []);
+  const error = await t.throwsAsync(must(api.POST('/api/v1/auth/register', { body })), {
+    instanceOf: StowageError,
+  });
+  t.like(error, { status: 400, code: 'invalid_request' });
+  t.regex(error.message, /^email must be an e-mail address .*; prénom "x\\ is unknown$/);
+  const [email = '', unknown = ''] = error.message.split('; ');
+  t.deepEqual(error.fields, [
+    { field: 'email', code: 'format', message: email },
+    { field: strange, code: 'unknown', message: unknown },
+  ]);
+  const unsigned = await t.throwsAsync(must(api.GET('/api/v1/auth/me')), { instanceOf: StowageError });
+  t.like(unsigned, { code: 'unauthorized', fields: [] });
 });
 
 test('Requests that find the access token expired share one refresh, and a refused refresh signs out', async (t) => {

@@ -66,6 +66,8 @@ export function makeStowageClient(options: StowageClientOptions): StowageClient 
   const api = createClient<paths>({ baseUrl: url, fetch: apiKey === undefined ? session.send : send });
   api.use({
     onRequest: ({ request, schemaPath }) => {
+      // In this form an error names each wrong field for programs.
+      if (!request.headers.has('accept')) request.headers.set('accept', 'application/problem+json, */*');
       if (apiKey !== undefined) request.headers.set('x-api-key', apiKey);
       const takesKey = request.method === 'POST' && idempotentPaths.has(schemaPath);
       if (takesKey && !request.headers.has('idempotency-key')) {

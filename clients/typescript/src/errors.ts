@@ -1,4 +1,4 @@
-import { type ProblemField, readProblemFields, readProblems } from './problem-fields.js';
+import { type ProblemField, readProblems } from './problem-fields.js';
 
 /** An error reply of the service. `code` is one of docs/errors-and-limits.md; `message` is for people. */
 export class StowageError extends Error {
@@ -17,7 +17,7 @@ export class StowageError extends Error {
     this.status = status;
     this.code = code;
     this.requestId = headers.get('x-request-id');
-    this.fields = readProblems(error) ?? readProblemFields(headers.get('problem-fields'));
+    this.fields = readProblems(error);
   }
 }
 

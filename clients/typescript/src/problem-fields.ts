@@ -4,34 +4,14 @@ export interface ProblemField {
   readonly field: string;
   /** For example `missing`: docs/errors-and-limits.md lists all. */
   readonly code: string;
-  /** For people; null where the reply tells it in its whole message only. */
-  readonly message: string | null;
+  /** For people. */
+  readonly message: string;
 }
 
-/** A display string, which escapes nothing but by percent, or a string, with the parameter `code` (RFC 9651, sections 3.3.8 and 3.3.3). */
-const member = /(?:%"([^"]*)"|"((?:[^"\\]|\\["\\])*)");code=([a-z][a-z_]*)/g;
-
-/** Reads the header `Problem-Fields`, at most 20 fields. A name that is not UTF-8 stays encoded. */
-export function readProblemFields(header: string | null): readonly ProblemField[] {
-  return [...(header ?? '').matchAll(member)].map(([, display, text = '', code = '']) => ({
-    field: display === undefined ? text.replace(/\\(["\\])/g, '$1') : decoded(display),
-    code,
-    message: null,
-  }));
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** Reads `errors` of a body as RFC 9457 has it; null for any other body. */
-export function readProblems(body: unknown): readonly ProblemField[] | null {
+/** Reads `errors` of a body as RFC 9457 has it. A proxy in front of the service may answer with another body. */
+export function readProblems(body: unknown): readonly ProblemField[] {
   if (typeof body !== 'object' || body === null || !('errors' in body) || !Array.isArray(body.errors)) {
-    return null;
+    return [];
   }
   return (body.errors as unknown[]).filter(isProblem);
 }

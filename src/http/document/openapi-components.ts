@@ -28,11 +28,6 @@ export const components = {
       description: 'Seconds to wait.',
       schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
     },
-    'Problem-Fields': {
-      description:
-        'The fields that are wrong: a list of strings with the parameter `code` (RFC 9651), 20 at most.',
-      schema: { type: 'string' },
-    },
     'RateLimit-Limit': {
       description: 'Requests that the limit allows at once.',
       schema: count,

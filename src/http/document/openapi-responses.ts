@@ -90,7 +90,6 @@ const usualResponse: Json = {
     '. 401 and 403 where a caller must prove who it is, 404 where the path has a parameter, 412 where `If-Match` is taken. 429 and 503 have `Retry-After`.',
   headers: {
     'Retry-After': { schema: { type: 'string' }, description: 'Seconds to wait.' },
-    ...headerRef('Problem-Fields'),
     ...headerRef('RateLimit-Limit'),
     ...headerRef('RateLimit-Remaining'),
     ...headerRef('RateLimit-Reset'),
@@ -146,8 +145,7 @@ function publishError(status: number, codes: readonly string[], responses: Json)
 }
 
 function headersOf(status: number): Json {
-  if (status === 429 || status === 503) return { headers: headerRef('Retry-After') };
-  return status === 400 ? { headers: headerRef('Problem-Fields') } : {};
+  return status === 429 || status === 503 ? { headers: headerRef('Retry-After') } : {};
 }
 
 /** The name follows from status and codes alone, so a route is described the same beside any other routes. */

@@ -10,7 +10,7 @@ const closedAreas: ReadonlySet<string> = new Set(['internal', 'admin']);
 
 /** The headers of replies that scripts of other origins may read. */
 const exposed = [
-  ...['ETag', 'Location', 'Problem-Fields', 'Retry-After', 'X-Request-Id'],
+  ...['ETag', 'Location', 'Retry-After', 'X-Request-Id'],
   ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
 ];
 

@@ -2,7 +2,6 @@ import type { ParameterizedContext } from 'koa';
 import { listedProblemsMax, phraseOf } from '../../validation/field-problems.js';
 import type { ErrorCode } from './error-codes.js';
 import type { HttpError } from './http-error.js';
-import { problemFields } from './problem-fields.js';
 import type { HttpState } from '../server/shell.js';
 
 /** RFC 9457, section 3. */
@@ -42,7 +41,6 @@ export function sendError(ctx: ParameterizedContext<HttpState>, error: HttpError
   const mediaType = isProblem ? problemMediaType : 'application/json';
   ctx.status = error.status;
   ctx.set({ ...error.headers, 'content-type': mediaType, 'cache-control': 'no-store' });
-  if (error.problems.length > 0) ctx.set('Problem-Fields', problemFields(error.problems));
   ctx.vary('Accept');
   ctx.body = isProblem ? problemBody(error, code, publicUrl) : errorBody(code, error.message);
 }

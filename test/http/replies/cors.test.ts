@@ -54,7 +54,7 @@ test('By default a page of any origin reads replies and errors, with their heade
     t.is(headers.get('access-control-allow-origin'), '*', path);
     t.is(
       headers.get('access-control-expose-headers'),
-      'ETag,Location,Problem-Fields,Retry-After,X-Request-Id,RateLimit-Limit,RateLimit-Remaining,RateLimit-Reset',
+      'ETag,Location,Retry-After,X-Request-Id,RateLimit-Limit,RateLimit-Remaining,RateLimit-Reset',
     );
     t.is(headers.get('access-control-allow-credentials'), null);
     t.notRegex(headers.get('vary') ?? '', /Origin/, 'the same reply goes to every origin');

@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava';
 import { nodeAggregate } from '../../../src/areas/nodes/domain/node/node.js';
 import { type NodeCheck, nodeCheck, nodeCheckPrefix } from '../../../src/areas/nodes/domain/node/status.js';
 import { makeNodeCheckReader } from '../../../projections/nodes/peer-nodes/checks.js';
-import { makeReportNodeCheck } from '../../../src/areas/nodes/commands/report-node-check.js';
+import { makeReportNodeCheck } from '../../../src/areas/nodes/commands/checks.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';

@@ -6,7 +6,7 @@ import { type NodeCheck, nodeCheck, nodeCheckKey, nodeCheckPrefix } from '../dom
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { CommandRejected, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { StateRecord } from '../../../event-sourcing/ports/state-store.js';
-import { makeFollowCheck } from './follow-check.js';
+import { makeFollowCheck } from './checks.js';
 
 /** Finds silent nodes by what this process has observed (docs/design.md#node-checks). */
 export interface SilenceWatch {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import Bottleneck from 'bottleneck';
-import type { ReportNodeCheck } from '../commands/report-node-check.js';
+import type { ReportNodeCheck } from '../commands/checks.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
 import type { Clock } from '../../../kit/time/clock.js';

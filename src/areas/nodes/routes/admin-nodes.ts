@@ -7,7 +7,7 @@ import {
   type OperatedNode,
 } from '../../../../projections/nodes/peer-nodes/resource.js';
 import type { NodeCommands } from '../commands/index.js';
-import { describeNewNode } from '../commands/add-node.js';
+import { describeNewNode } from '../commands/nodes.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { namePattern } from '../../../validation/text.js';
 import { HttpError } from '../../../http/replies/http-error.js';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { CommandRejected, PreconditionFailed } from '../../../../src/event-sourcing/ports/errors.js';
-import { makeChangeNode } from '../../../../src/areas/nodes/commands/change-node.js';
+import { makeNodes } from '../../../../src/areas/nodes/commands/nodes.js';
 import { nodeId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
@@ -81,7 +81,7 @@ test('A change at a stale revision is refused', async (t) => {
 test('Concurrent changes of different fields are both kept', async (t) => {
   const { addNode, changeNode, nodes, stores } = await given();
   const { resource } = await addNode({ name: 'edge-1', ip_address: '192.0.2.1' }, operator(1));
-  const overtaken = makeChangeNode({
+  const overtaken = makeNodes({
     nodes,
     handler: {
       ...stores.handler,
@@ -92,7 +92,7 @@ test('Concurrent changes of different fields are both kept', async (t) => {
       },
     },
   });
-  await overtaken({ nodeId: resource.id, changes: { note: 'rack 4' } }, operator(3));
+  await overtaken.changeNode({ nodeId: resource.id, changes: { note: 'rack 4' } }, operator(3));
   t.like(await nodes.list(), [{ lb_weight: 7, note: 'rack 4' }]);
 });
 

@@ -2,23 +2,21 @@ import type { NodeDeps } from '../deps.js';
 import { makeKeyedMutex } from '../../../kit/keyed-mutex.js';
 import { Overloaded } from '../../../kit/overloaded.js';
 import { afterResult } from '../domain/node/health.js';
-import { nodeAggregate, type RegisteredNode, requireNode } from '../domain/node/node.js';
+import { isBehind, nodeAggregate, type RegisteredNode, requireNode } from '../domain/node/node.js';
 import { type NodeCheck, nodeCheck, nodeCheckKey } from '../domain/node/status.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import { stepContext } from '../../../event-sourcing/deciding/ids.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
-import { makeFollowCheck } from './follow-check.js';
-
-export interface ReportNodeCheckInput {
-  readonly nodeId: string;
-  readonly ok: boolean;
-}
 
 /**
  * Counts the result of a check, and brings the status of the node to that of its record (docs/design.md#node-checks).
  * @throws CommandRejected node_not_found; Overloaded, StoreUnavailable when nothing was counted; OutcomeUnknown
  */
-export type ReportNodeCheck = (input: ReportNodeCheckInput, context: CommandContext) => Promise<void>;
+export type ReportNodeCheck = (
+  input: { readonly nodeId: string; readonly ok: boolean },
+  context: CommandContext,
+) => Promise<void>;
 
 /** Checks of one node that may wait in a process. */
 const waitingMax = 1_000;
@@ -67,4 +65,33 @@ export function makeReportNodeCheck(
       throw error;
     }
   }
+}
+
+/** Brings the stream of a node to the status of its record. @throws CommandRejected node_not_found; StoreUnavailable */
+export type FollowCheck = (nodeId: string, check: NodeCheck, context: CommandContext) => Promise<void>;
+
+/**
+ * Makes the function. Another process may write a newer record, and find the stream unchanged, before this one appends an
+ * older status. So each append is followed by a look at the record
+ * (docs/decisions/0068-the-record-of-a-node-holds-its-status.md).
+ */
+export function makeFollowCheck({
+  handler,
+  nodeChecks,
+}: Pick<NodeDeps, 'handler' | 'nodeChecks'>): FollowCheck {
+  return async (nodeId, check, { request: _, ...context }) => {
+    const target = { aggregate: nodeAggregate, id: nodeId };
+    for (let newest: NodeCheck | null = check; newest !== null;) {
+      const followed: NodeCheck = newest;
+      // A command without an event writes its documents all the same, and every list would be read again.
+      const { state } = await handler.load(nodeAggregate, nodeId);
+      if (!isBehind(requireNode(state), followed)) return;
+      // One command appends several times here, so each append needs an id.
+      const step = stepContext(context, `check ${followed.sequence}`);
+      const { events } = await handler.handle(target, { type: 'FollowCheck', check: followed }, step);
+      if (events.length === 0) return;
+      const stored = await nodeChecks.one(nodeId);
+      newest = stored !== null && stored.sequence > followed.sequence ? stored : null;
+    }
+  };
 }
