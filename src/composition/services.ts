@@ -39,7 +39,6 @@ import { makeHashPool, type MeasuredHashPool } from '../security/passwords/hash-
 import { limitsFrom } from '../security/rates/limits.js';
 import { makeCheckPassword } from '../security/passwords/password-rules.js';
 import { makePasswords, sharePasswordScrypt } from '../security/passwords/passwords.js';
-import type { ThreadPriority } from '../security/passwords/thread-priority.js';
 import type { ScryptParameters } from '../security/passwords/scrypt.js';
 import { makeCommands, type Commands } from '../areas/commands.js';
 import { openAgentSecrets } from './opening/agent-secrets.js';
@@ -179,14 +178,14 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       ...{ ...config, clock, stateStore },
     });
     const scryptParameters = parametersOf(options);
-    const pool = hashPoolOf(options, config, log);
+    const pool = options.hashPool ?? makeHashPool();
     const passwords = makePasswords({
       peppers: keyRings.pepper,
       pool,
       randomBytes,
       ...scryptParameters,
     });
-    const sharePool = makeHashPool({ ...guessing.sharePassword.pool, nice: config.hashingNice });
+    const sharePool = makeHashPool(guessing.sharePassword.pool);
     const sharePasswords = makePasswords({
       peppers: keyRings.pepper,
       pool: sharePool,
@@ -282,15 +281,4 @@ export async function openServices(config: Config, options: ServiceOptions = {})
 
 function parametersOf({ passwordScrypt }: ServiceOptions): { readonly parameters?: ScryptParameters } {
   return passwordScrypt === undefined ? {} : { parameters: passwordScrypt };
-}
-
-function hashPoolOf(
-  { hashPool }: ServiceOptions,
-  { hashingNice: nice }: Config,
-  { logger }: Log,
-): MeasuredHashPool {
-  const onPriority = (priority: ThreadPriority): void => {
-    logger.info({ priority }, 'the priority of the threads that hash passwords');
-  };
-  return hashPool ?? makeHashPool({ nice, onPriority });
 }

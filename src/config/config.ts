@@ -127,8 +127,6 @@ export interface Config {
   readonly maxConnectionsPerClient: number;
   /** Requests that run or wait in the process. */
   readonly maxRequests: number;
-  /** How far the threads that hash passwords yield to the rest of the machine: 0 to 19. */
-  readonly hashingNice: number;
   /** Seconds between the signal that ends the process and the end of its listener, while `/readyz` is 503. */
   readonly drainSeconds: number;
   /** Whether `NODE_ENV` is `production`. */
@@ -211,7 +209,6 @@ export const environmentSchema = z.object({
   WEBHOOK_ALLOWED_CIDRS: cidrList.default([]),
   MAX_CONNECTIONS_PER_CLIENT: wholeNumber({ min: 1, max: 1_000 }).default(100),
   MAX_REQUESTS: wholeNumber({ min: 20, max: 10_000 }).default(200),
-  HASHING_NICE: wholeNumber({ min: 0, max: 19 }).default(10),
   DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
   AUDIT_CHECKPOINT_DIR: absolutePath.optional(),
   AUDIT_WITNESSES: z.string().optional(),
@@ -286,7 +283,6 @@ export function readConfig(environment: Environment = process.env): Config {
     webhooks: () => readWebhooks(secret('WEBHOOK_URLS')),
     maxConnectionsPerClient: values.MAX_CONNECTIONS_PER_CLIENT,
     maxRequests: values.MAX_REQUESTS,
-    hashingNice: values.HASHING_NICE,
     drainSeconds: drainSecondsOf(values.DRAIN_SECONDS, { ...set, ...urls }),
     auditCheckpointDirectory: values.AUDIT_CHECKPOINT_DIR,
     auditWitnesses: witnesses,

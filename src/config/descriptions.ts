@@ -69,11 +69,6 @@ export const serviceVariables: Readonly<
       'the requests that run or wait in a process, 20 to 10000; one user, project or client runs a tenth of them; see ' +
       '[errors and limits](errors-and-limits.md#requests-at-once)',
   },
-  HASHING_NICE: {
-    meaning:
-      'how far the threads that hash passwords yield to the rest of the machine (Linux), 0 to 19; lower it where other ' +
-      'programs keep the cores busy, or sign-ins get no time',
-  },
   DRAIN_SECONDS: {
     default: '5; 0 in a development start',
     meaning:

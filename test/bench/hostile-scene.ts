@@ -50,7 +50,7 @@ export async function givenHostileScene(): Promise<{
     directory,
     port: await freePort(),
     environment: {
-      ...{ ...environment, LOG_LEVEL: 'silent', HASHING_NICE: '', TRUSTED_PROXIES: '127.0.0.1' },
+      ...{ ...environment, LOG_LEVEL: 'silent', TRUSTED_PROXIES: '127.0.0.1' },
       PAYMENT_STANDARD_WEBHOOK_SECRETS: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     },
   });

@@ -29,7 +29,7 @@ export async function benchLogins(): Promise<readonly Comparison[]> {
   const service = await startService({
     directory: join(data.path, 'data'),
     port: await freePort(),
-    environment: { LIMITS_FILE: limits, LOG_LEVEL: 'silent', HASHING_NICE: '' },
+    environment: { LIMITS_FILE: limits, LOG_LEVEL: 'silent' },
   });
   try {
     const client = makeServiceClient(service.url);

@@ -76,7 +76,7 @@ async function givenProject(assets: number) {
   );
   writeFileSync(join(files.directory, 'limits.json'), JSON.stringify(limits));
   const environment = {
-    ...{ LOG_LEVEL: 'silent', HASHING_NICE: '' },
+    ...{ LOG_LEVEL: 'silent' },
     LIMITS_FILE: join(files.directory, 'limits.json'),
   };
   const service = await startService({ directory, port: await freePort(), environment });

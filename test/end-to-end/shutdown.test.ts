@@ -147,7 +147,6 @@ test('Neither a full disk under the log and the terminal nor a reader that stall
         CLI: cli,
         DATA_DIR: directory.path,
         PORT: String(port),
-        HASHING_NICE: '0',
       },
     });
     t.teardown(() => {

@@ -29,7 +29,7 @@ export const guessing = {
   password: {
     client: signIns,
     failures: ofAccount(60),
-    pool: { threads: 2, queue: 32, timeLimitMs: 8_000 },
+    pool: { queue: 32, timeLimitMs: 8_000 },
   },
   /** Mailed codes of six digits that sign in, by address. 96 in all: their chance is 1 in 10,000 a day. */
   signInCode: {
@@ -51,7 +51,7 @@ export const guessing = {
     client: { share_verify: { limit: 30, seconds: 60 } },
     failures: { short: ofShare(1_000), long: ofShare(100_000) },
     // A pool apart from the accounts': a flood of visitors delays no sign-in.
-    pool: { threads: 2, queue: 128, timeLimitMs: 8_000, retryAfterSeconds: 2 },
+    pool: { queue: 128, timeLimitMs: 8_000, retryAfterSeconds: 2 },
   },
 } as const;
 

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Tinypool } from 'tinypool';
 import { Overloaded } from '../../kit/overloaded.js';
 import { packageFile } from '../../package-files.js';
@@ -6,9 +7,8 @@ import type { TryingClient } from '../guessing/guard.js';
 import { ipBuckets } from '../rates/client-ip.js';
 import { makeRateLimiter } from '../rates/rate-limit.js';
 import { makeHashQueue, type HashPlace } from './hash-queue.js';
-import type { HashReply, HashRequest } from './hash-worker.js';
+import type { HashReply } from './hash-worker.js';
 import { chooseScrypt, type ScryptInput } from './scrypt.js';
-import type { ThreadPriority } from './thread-priority.js';
 
 /**
  * Hashes in separate threads. In libuv's pool, four hashes would delay every fsync and look-up for seconds. Three lanes wait:
@@ -29,20 +29,19 @@ export interface MeasuredHashPool extends HashPool {
   load(): { readonly running: number; readonly waiting: number };
 }
 
-type HashPoolOptions = Partial<Readonly<Record<'threads' | 'queue' | 'timeLimitMs' | 'nice', number>>> & {
-  /** Receives once, with the first hash, whether the threads have a lower priority than the rest of the process. */
-  readonly onPriority?: (priority: ThreadPriority) => void;
-};
+type HashPoolOptions = Partial<Readonly<Record<'threads' | 'queue' | 'timeLimitMs', number>>>;
+
+/** One core is left to the thread that serves requests. */
+const threadsDefault = Math.min(2, Math.max(1, availableParallelism() - 1));
 
 /** Known clients of one subject, and clients of one network, with more hashes than this wait behind all others. */
 const few = { limit: 5, seconds: 60 };
 
 const nowMs = () => performance.now();
 
-/** Threads start with the first hash and end after an idle minute. @param options by default those of `guessing`, and `nice` 0 */
+/** Threads start with the first hash and end after an idle minute. @param options by default those of `guessing` */
 export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
-  const { threads, queue, timeLimitMs, nice = 0 } = { ...guessing.password.pool, ...options };
-  let onPriority = options.onPriority;
+  const { threads = threadsDefault, queue, timeLimitMs } = { ...guessing.password.pool, ...options };
   // A wrong scrypt must stop the start, not the first registration.
   chooseScrypt();
   const pool = new Tinypool({
@@ -60,7 +59,7 @@ export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
     timeLimitMs,
     nowMs,
     work: async (input) => {
-      const run = () => pool.run({ input, nice } satisfies HashRequest) as Promise<HashReply>;
+      const run = () => pool.run(input) as Promise<HashReply>;
       // Twice if the thread has ended meanwhile. Without the error, which could contain the input.
       const reply = await run()
         .catch(run)
@@ -68,8 +67,6 @@ export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
           throw new Overloaded('the thread that checked a password ended');
         });
       if ('failed' in reply) throw new Error(`scrypt failed: ${reply.failed}`);
-      onPriority?.(reply.priority);
-      onPriority = undefined;
       return { output: Buffer.from(reply.output), tookMs: reply.tookMs };
     },
   });

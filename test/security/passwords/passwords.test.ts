@@ -26,7 +26,7 @@ const old = { kid: 'p1', key: Buffer.alloc(32, 1) };
 const young = { kid: 'p2', key: Buffer.alloc(32, 2) };
 /** Test machines are busy, so tests that do not measure time get plenty of it. */
 const timeLimitMs = 50_000;
-const shared: HashPool = makeHashPool({ timeLimitMs });
+const shared: HashPool = makeHashPool({ threads: 2, timeLimitMs });
 test.after.always(() => shared.close());
 
 function given({ peppers = [old], parameters = cheap, pool = shared } = {}) {

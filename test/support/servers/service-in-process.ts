@@ -77,7 +77,7 @@ export async function startInProcess(options: {
     ...serviceOptions
   } = options;
   const config = {
-    ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent', HASHING_NICE: '0', ...environment }),
+    ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment }),
     limits: { ...unlimited, ...limits },
   };
   const services = await openServices(config, {

@@ -161,8 +161,6 @@ function baseEnvironment(): Environment {
     // Tests wait for no balancer, and all of their clients have one address.
     DRAIN_SECONDS: '0',
     MAX_CONNECTIONS_PER_CLIENT: '1000',
-    // Other tests keep the cores busy.
-    HASHING_NICE: '0',
   };
 }
 
