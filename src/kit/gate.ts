@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  * Under overload it admits the newest waiting operation first: the oldest waiters have clients that have given up, and
  * first-come order would serve everybody too late. It is overloaded while the oldest operation has waited for a quarter
  * of the longest wait. Before that the oldest goes first, because newest first would refuse operations that a queue of
- * ordinary length serves in time: docs/decisions/0034-places-in-front-of-a-driver.md#context.
+ * ordinary length serves in time: docs/decisions/store-calls.md#0034-a-gate-before-the-driver.
  */
 export interface AdmissionGate {
   /**

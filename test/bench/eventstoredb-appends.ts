@@ -13,7 +13,7 @@ const rounds = 5;
 
 /**
  * Compares appends through the port of EventStoreDB with the batch path of its client
- * (docs/decisions/0033-one-batch-call-of-our-own.md#context), on the node of `EVENTSTOREDB_URL`, or else on the fake node in
+ * (docs/decisions/event-store.md#0033-one-batch-call), on the node of `EVENTSTOREDB_URL`, or else on the fake node in
  * a separate process.
  */
 export async function benchEventStoreDbAppends(): Promise<readonly Comparison[]> {

@@ -10,7 +10,7 @@ import { makeLru } from '../../kit/lru.js';
 /**
  * Limits the things of one owner exactly, also when commands race. A command claims a place in a record of the owner,
  * by compare-and-set, before it appends. A claim counts until the view shows its thing. A claim whose thing never
- * appears is dropped (docs/decisions/0009-places-for-storages-are-claimed.md#decision).
+ * appears is dropped (docs/decisions/projects-and-places.md#0009-places-are-claimed).
  */
 export interface Places {
   /**

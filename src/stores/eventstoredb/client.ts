@@ -8,7 +8,7 @@ export type BatchCall = ReturnType<StreamsClient['batchAppend']>;
 
 /**
  * Version 6.2.1 does not await a reconnection, so a failed discovery is an unhandled rejection and ends the process. Its
- * own batch path has one map for all clients (docs/decisions/0033-one-batch-call-of-our-own.md#context). Only a subclass
+ * own batch path has one map for all clients (docs/decisions/event-store.md#0033-one-batch-call). Only a subclass
  * can reach the reconnecting method and the calls.
  */
 class ReconnectingClient extends EventStoreDBClient {

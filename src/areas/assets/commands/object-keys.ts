@@ -20,7 +20,7 @@ export interface ClaimedObjects {
 
 /**
  * Gives each object of a storage to one asset, also when commands of several processes race
- * (docs/decisions/0058-an-object-belongs-to-one-asset.md#decision).
+ * (docs/decisions/object-keys.md#0058-an-object-has-one-asset).
  */
 export interface ObjectKeys {
   /**

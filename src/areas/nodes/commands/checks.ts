@@ -73,7 +73,7 @@ export type FollowCheck = (nodeId: string, check: NodeCheck, context: CommandCon
 /**
  * Makes the function. Another process may write a newer record, and find the stream unchanged, before this one appends an
  * older status. So each append is followed by a look at the record
- * (docs/decisions/0068-the-record-of-a-node-holds-its-status.md).
+ * (docs/decisions/nodes.md#0068-records-hold-the-status).
  */
 export function makeFollowCheck({
   handler,

@@ -134,7 +134,7 @@ export const holdReason = z
   .meta({ id: 'PaymentHoldReason' });
 export type HoldReason = z.infer<typeof holdReason>;
 
-/** Bounds the conflicts that a stream records: docs/decisions/0014-what-a-payment-callback-is-verified-into.md#decision. */
+/** Bounds the conflicts that a stream records: docs/decisions/payments-callbacks.md#0014-verified-or-refused. */
 export const conflictsMax = 10;
 
 /** An operator's decision on a payment. */

@@ -92,7 +92,7 @@ function dueAt(events: readonly TransactionEvent[], revision: number, carriesOve
 const nameOf = ({ order, report, kind }: Due): string => `${order}/${report}/${kind}`;
 
 /**
- * Models docs/decisions/0062-a-report-is-accepted-in-the-stream-of-its-transaction.md#decision: two processes accept
+ * Models docs/decisions/settlement.md#0062-reports-are-accepted: two processes accept
  * reports of one transaction in its stream and tell them to two orders. Each step is one call to the log. The platform sends
  * a report until it is acknowledged, also to both processes at once, or gives up once it is accepted. The operator and a crash
  * come between any two steps. A reaction reads a log that grows while it looks.

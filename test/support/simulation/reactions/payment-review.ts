@@ -9,8 +9,8 @@ export interface Mismatch {
 }
 
 /**
- * Applies the decisions of operators to mismatches (docs/decisions/0019-operators-and-payments.md#decision): a decision
- * on a payment holds for all its refunds and disputes, and for repeated reports of it.
+ * Applies the decisions of operators to mismatches (docs/decisions/settlement.md#0019-decisions-of-operators): a
+ * decision on a payment holds for all its refunds and disputes, and for repeated reports of it.
  * @param reviews the decisions by the name of the notification
  * @returns `waiting`: the names of undecided mismatches; `entries`: the facts that count for the order
  */

@@ -6,7 +6,7 @@ export type OnUncheckable = (error: KeyMissing) => void;
 
 /**
  * Rejects a password whose key is missing: it is neither right nor wrong. The operator restores the key, or the owner
- * sets a new password (docs/decisions/0017-a-pepper-goes-when-no-password-needs-it.md#decision).
+ * sets a new password (docs/decisions/keys.md#0017-peppers-are-counted).
  * @param advice says what the client can do
  * @throws CommandRejected password_not_checkable
  */

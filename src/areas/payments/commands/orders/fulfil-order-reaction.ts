@@ -34,7 +34,7 @@ export function makeFulfilOrders({ fulfilOrder }: Fulfilling): Reaction<FactsCha
 
 /**
  * Compares capacity that an order gave or took with the order's facts, after every such event. A process may append a
- * grant that it decided on before a refund, and stop: docs/decisions/0063-a-grant-is-checked-after-it-is-written.md#decision.
+ * grant that it decided on before a refund, and stop: docs/decisions/orders.md#0063-grants-are-checked-again.
  */
 export function makeCheckCapacityGrants({ fulfilOrder }: Fulfilling): Reaction<CapacityChanged> {
   return {

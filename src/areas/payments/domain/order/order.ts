@@ -57,7 +57,7 @@ export type OrderCommand =
 export const openOrdersMax = 100;
 export const orderLifeMs = 86_400_000;
 
-/** Bounds an order's stream and document: docs/decisions/0018-an-order-keeps-500-reports.md#decision. */
+/** Bounds an order's stream and document: docs/decisions/orders.md#0018-500-reports-an-order. */
 export const reportsMax = 500;
 
 const initialState: OrderState = { status: 'absent' };

@@ -23,7 +23,7 @@ export type TransactionCommand =
   | { readonly type: 'Hold'; readonly report: number }
   | { readonly type: 'Resolve'; readonly resolution: ReportResolution };
 
-/** Bounds the stream: docs/decisions/0069-what-waits-in-the-stream-of-a-transaction.md#decision. */
+/** Bounds the stream: docs/decisions/settlement.md#0069-bounds-of-a-transaction. */
 export const transactionReportsMax = 500;
 
 function decide(command: TransactionCommand, state: TransactionState): readonly TransactionEvent[] {
