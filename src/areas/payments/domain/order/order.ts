@@ -57,7 +57,7 @@ export type OrderCommand =
 export const openOrdersMax = 100;
 export const orderLifeMs = 86_400_000;
 
-/** Bounds an order's stream and document: docs/decisions/orders.md#0018-500-reports-an-order. */
+/** Bounds an order's stream and document: docs/decisions/orders.md#0018-500-reports. */
 export const reportsMax = 500;
 
 const initialState: OrderState = { status: 'absent' };
