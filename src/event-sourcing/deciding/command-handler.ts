@@ -18,8 +18,7 @@ export interface HandleOptions {
 }
 
 /**
- * The state that a load returns, or that a command decides on first
- * (docs/decisions/commands.md#0027-one-option-to-load).
+ * The state that a load returns or a command decides on first (docs/decisions/commands.md#0027-one-option-to-load).
  * - `latest`: the stream, read up to its head. The read covers only the events after the cached revision.
  * - `remembered`: the cached fold; the stream where none is cached.
  * - `new`: the cached fold; the initial state where none is cached.

@@ -36,8 +36,7 @@ export function statusShown({ health, mode }: NodeCondition): NodeStatus {
 
 /**
  * Storage format of the state record `node-check/<node id>` (docs/design.md#node-checks). `status` is the fold of the rule
- * over all results in order of `sequence`. The stream follows it
- * (docs/decisions/nodes.md#0068-records-hold-the-status).
+ * over all results in order of `sequence`; the stream follows (docs/decisions/nodes.md#0068-records-hold-the-status).
  */
 export const nodeCheck = z.strictObject({
   failures: z.int().nonnegative(),
