@@ -4,6 +4,12 @@ import { invalid } from './invalid-request.js';
 const unprintable = /[\p{Cc}\p{Cs}]/u;
 
 /**
+ * Characters that show nothing: white space, control characters, those that Unicode says to ignore (zero widths, fillers, tags), the
+ * blank Braille pattern and the null notehead.
+ */
+const invisible = /[\p{White_Space}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
+
+/**
  * The embeddings, overrides and isolates of the bidirectional algorithm. In a name they change how the text around it reads, for
  * example the end of a file name. The marks U+200E, U+200F and U+061C and the joiners stay: names in Arabic, Hebrew and Persian
  * need them.
@@ -20,17 +26,21 @@ const reorders = '\\u202a-\\u202e\\u2066-\\u2069';
 const notControl = `[^${control}]`;
 const shown = `[^${control}${reorders}]`;
 const shownOrLineEnd = `[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\ud800-\\udfff${reorders}]`;
+/** A control character, one that changes the direction, or an invisible one. The last four ranges are beyond U+FFFF. */
+const unseen =
+  `${control}${space}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800` +
+  `\\u3164\\ufe00-\\ufe0f\\uffa0\\ufff0-\\ufff8\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}`;
+const seen = `[^${unseen}]`;
 const within = (inner: string, edge: string): string => `${edge}(${inner}*${edge})?`;
-const edgeOfName = `[^${control}${space}${reorders}]`;
 
 /** A text without control characters (`isPrintable`) that neither is blank nor has white space at its ends. */
 export const trimmedPattern = `^${within(notControl, `[^${control}${space}]`)}$`;
 /** What `checkName` accepts, besides the length. */
-export const namePattern = `^[${space}]*${within(shown, edgeOfName)}[${space}]*$`;
+export const namePattern = `^[${space}]*${shown}*${seen}${shown}*[${space}]*$`;
 /** What `checkName` accepts, and a blank text. */
-export const optionalNamePattern = `^[${space}]*(${within(shown, edgeOfName)}[${space}]*)?$`;
+export const optionalNamePattern = `^[${space}]*(${shown}*${seen}${shown}*[${space}]*)?$`;
 /** What `checkText` accepts, besides the length. */
-export const textPattern = `^[${space}]*${within(shownOrLineEnd, edgeOfName)}[${space}]*$`;
+export const textPattern = `^[${space}]*${shownOrLineEnd}*${seen}${shownOrLineEnd}*[${space}]*$`;
 /** A printable text that is not only slashes, without the segments `.` and `..`. */
 export const objectKeyPattern = `^(?!(${notControl}*/)?\\.{1,2}(/|$))/*[^/${control}]${notControl}*$`;
 /** A printable text without the segments `.` and `..`. */
@@ -45,16 +55,22 @@ export function isPrintable(text: string): boolean {
   return !unprintable.test(text);
 }
 
-/** @throws CommandRejected invalid_request for a text that people could not read as it is written */
+/** Returns whether a text shows something where it is displayed. */
+export function showsSomething(text: string): boolean {
+  return text.replace(invisible, '') !== '';
+}
+
+/** @throws CommandRejected invalid_request for a text that people could not read as it is written, or not see at all */
 function checkShown(text: string, field: string): void {
   if (!isPrintable(text)) invalid(field, 'must not contain control characters');
   if (reordering.test(text))
     invalid(field, 'must not contain characters that change the direction of a text');
+  if (!showsSomething(text)) invalid(field, 'must have a character that people can see', 'too_short');
 }
 
 /**
- * Trims a name and checks it: 1 to `max` characters (code points), no control character, and none that changes the direction of
- * the text.
+ * Trims a name and checks it: 1 to `max` characters (code points), one of which people can see, no control character, and none that
+ * changes the direction of the text.
  * @throws CommandRejected invalid_request
  */
 export function checkName(text: string, field = 'name', max = 64): string {

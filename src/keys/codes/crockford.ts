@@ -1,11 +1,10 @@
+import { foldTypedCode } from './typed-code.js';
+
 /** Crockford's base 32 has no I, L, O and U, so that a person reads a handwritten code correctly. */
 const crockfordAlphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 const crockfordPattern = /^[0-9A-HJKMNP-TV-Z]*$/;
 const groupLength = 5;
-
-/** Hyphens and spaces of all kinds, which a copied code contains between its groups. */
-const separators = /[\s\p{Pd}\u00ad]/gu;
 
 /** Writes the first characters of a code, one for each byte, as `XXXXX-XXXXX-…`: 5 bits of each byte count. */
 export function crockfordCode(bytes: Uint8Array): string {
@@ -21,6 +20,6 @@ export function crockfordCode(bytes: Uint8Array): string {
  * cannot be a code.
  */
 export function parseCrockfordCode(typed: string, length: number): string | null {
-  const code = typed.replace(separators, '').toUpperCase().replace(/[IL]/g, '1').replace(/O/g, '0');
+  const code = foldTypedCode(typed).toUpperCase().replace(/[IL]/g, '1').replace(/O/g, '0');
   return code.length === length && crockfordPattern.test(code) ? code : null;
 }

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { KeyMissing } from '../sealing/errors.js';
 import type { Keyring } from '../rings/keyring.js';
+import { parseSixDigits } from './typed-code.js';
 
 /** The fields of a code in an event. They suffice to compute the code again. */
 export interface CodeIssue {
@@ -20,12 +21,11 @@ export interface MailedCodes {
   active(): string;
   /** Six digits: HMAC-SHA-256 modulo 10^6. Probabilities differ by at most one part in 10^71. @throws KeyMissing */
   codeFor(issue: CodeIssue): string;
-  /** Returns whether the typed text is exactly these six digits. It runs in constant time. @throws KeyMissing */
+  /** Returns whether the typed text (`parseSixDigits`) is these six digits. It runs in constant time. @throws KeyMissing */
   matches(issue: CodeIssue, typed: string): boolean;
 }
 
 const codeCount = 1_000_000n;
-const codePattern = /^[0-9]{6}$/;
 
 /** Makes codes that sign in. @param keys `CODE_KEYS` */
 export function makeLoginCodes(keys: Keyring): MailedCodes {
@@ -56,7 +56,8 @@ function makeMailedCodes(keys: Keyring, purpose: 'login' | 'address change' | 'v
     codeFor,
     matches: (issue, typed) => {
       const expected = Buffer.from(codeFor(issue));
-      return codePattern.test(typed) && timingSafeEqual(expected, Buffer.from(typed));
+      const code = parseSixDigits(typed);
+      return code !== null && timingSafeEqual(expected, Buffer.from(code));
     },
   };
 }

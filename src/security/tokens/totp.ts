@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { HOTP, Secret, TOTP } from 'otpauth';
+import { parseSixDigits } from '../../keys/codes/typed-code.js';
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
 
 /** Parameters that every authenticator app supports; some apps ignore others in the URL. */
@@ -9,8 +10,6 @@ const stepSeconds = 30;
 const secretBytes = 20;
 /** Steps by which the user's clock may be slow or fast (RFC 6238, section 5.2). */
 const stepsAround = 1;
-
-const codePattern = /^[0-9]{6}$/;
 
 /** Makes a secret for an authenticator app: 32 characters of base32 without padding. Its caller seals it. */
 export function makeTotpSecret(randomBytes: RandomBytes): string {
@@ -35,17 +34,18 @@ export function totpUrl({ secret, address }: { readonly secret: string; readonly
  * Returns the time step (RFC 6238: 30 s since 1970) of a code: the current step or a neighbour, the later one of equal
  * codes; null for any other code. A step counts once: the caller refuses one that is not later than the last used step.
  * Compares with all steps after a match too, so that the time does not depend on it.
- * @param code six ASCII digits; any other text matches nothing
+ * @param typed unchecked text; one that cannot be a code matches nothing
  */
-export function matchTotpStep(secret: string, code: string, now: Date): number | null {
-  if (!codePattern.test(code)) return null;
-  const typed = Buffer.from(code);
+export function matchTotpStep(secret: string, typed: string, now: Date): number | null {
+  const code = parseSixDigits(typed);
+  if (code === null) return null;
+  const given = Buffer.from(code);
   const key = Secret.fromBase32(secret);
   const current = Math.floor(now.getTime() / 1_000 / stepSeconds);
   let matched: number | null = null;
   for (let step = current - stepsAround; step <= current + stepsAround; step += 1) {
     const expected = Buffer.from(HOTP.generate({ ...parameters, secret: key, counter: step }));
-    if (timingSafeEqual(expected, typed)) matched = step;
+    if (timingSafeEqual(expected, given)) matched = step;
   }
   return matched;
 }

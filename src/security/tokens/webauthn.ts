@@ -15,7 +15,8 @@ export interface RegistrationResponse {
   readonly response: {
     readonly clientDataJSON: string;
     readonly attestationObject: string;
-    readonly transports?: readonly string[] | undefined;
+    /** Null in the JSON of some password managers. */
+    readonly transports?: readonly string[] | null | undefined;
   };
 }
 
@@ -26,7 +27,8 @@ export interface AuthenticationResponse {
     readonly clientDataJSON: string;
     readonly authenticatorData: string;
     readonly signature: string;
-    readonly userHandle?: string | undefined;
+    /** Null or empty where the browser gives none. */
+    readonly userHandle?: string | null | undefined;
   };
 }
 

@@ -180,11 +180,14 @@ test('A code is the pinned HMAC of purpose, issue and address modulo a million',
   t.is(codes.codeFor(issue), String(rest).padStart(6, '0'));
 });
 
-test('Only the six digits themselves match', (t) => {
+test('The six digits match as people type them, and no other digits do', (t) => {
   const code = codes.codeFor(issue);
   t.true(codes.matches(issue, code));
   const wide = String.fromCodePoint(...Array.from(code, (digit) => 0xff10 + Number(digit)));
-  const wrong = ['', '0', ` ${code}`, `${code} `, `${code}\n`, `${code}0`, code.slice(1), wide];
+  const grouped = `${code.slice(0, 3)}\u00a0\u2013 ${code.slice(3)}`;
+  for (const typed of [` ${code}`, `${code}\n`, wide, grouped])
+    t.true(codes.matches(issue, typed), JSON.stringify(typed));
+  const wrong = ['', '0', `${code}0`, code.slice(1), `${code.slice(0, 3)}.${code.slice(3)}`];
   for (const typed of wrong) t.false(codes.matches(issue, typed), JSON.stringify(typed));
   for (let place = 0; place < 6; place += 1) {
     const digit = (Number(code[place]) + 1) % 10;

@@ -16,6 +16,8 @@ export interface Deviations {
   readonly isVerified?: boolean;
   readonly isPresent?: boolean;
   readonly counter?: number;
+  /** Whether devices share the passkey; the default is true. */
+  readonly isSynced?: boolean;
   readonly userHandle?: string;
   /** The attestation; the default is none. */
   readonly attestation?: { readonly format: string; readonly statement: Cbor };
@@ -157,12 +159,14 @@ function authenticatorData(
     counter,
     isPresent = true,
     isVerified = true,
+    isSynced = true,
   }: { readonly rpId: string; readonly counter: number } & Deviations,
   attested: readonly Buffer[],
 ): Buffer {
   const rest = Buffer.alloc(5);
   // Flags: UP, UV, BE and BS (a synced passkey), AT.
-  rest[0] = Number(isPresent) | (Number(isVerified) << 2) | 0x18 | (attested.length > 0 ? 0x40 : 0);
+  rest[0] =
+    Number(isPresent) | (Number(isVerified) << 2) | (isSynced ? 0x18 : 0) | (attested.length > 0 ? 0x40 : 0);
   rest.writeUInt32BE(counter, 1);
   return Buffer.concat([createHash('sha256').update(rpId).digest(), rest, ...attested]);
 }

@@ -8,12 +8,7 @@ import { defineRoute, type Route } from '../../../http/route.js';
 import { invalid } from '../../../validation/invalid-request.js';
 import { ruled } from '../../../validation/plain-words.js';
 import { deviceOfSession, knownPassword, signInCode } from './auth-fields.js';
-import {
-  authenticationOf,
-  authenticationResponse,
-  lacksPasskeys,
-  requestOptions,
-} from './passkeys/passkey-fields.js';
+import { authenticationResponse, lacksPasskeys, requestOptions } from './passkeys/passkey-fields.js';
 
 /** A field of the body for each method. Exactly one is expected. */
 const presentedProof = z
@@ -93,6 +88,6 @@ export function makeReauthenticationRoutes({
 }
 
 function proofOf({ password, code = '', passkey }: z.output<typeof presentedProof>): ReauthenticationProof {
-  if (passkey !== undefined) return { method: 'passkey', proof: authenticationOf(passkey) };
+  if (passkey !== undefined) return { method: 'passkey', proof: passkey };
   return password === undefined ? { method: 'email', proof: code } : { method: 'pwd', proof: password };
 }

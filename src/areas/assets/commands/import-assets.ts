@@ -12,7 +12,7 @@ import { keyRuleOf, wholeKey } from '../../storages/domain/bucket/object-key.js'
 import type { ListAnswer, ListedObject } from '../../storages/bucket/objects/list-objects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import type { AssetDeps } from '../deps.js';
-import { withoutReordering } from '../../../validation/text.js';
+import { showsSomething, withoutReordering } from '../../../validation/text.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/payer-of.js';
@@ -170,7 +170,7 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
     if (object_key === '' || object_key.endsWith('/')) return skip('not_a_file');
     if (confirmed === null) return skip('key_unconfirmed');
     const name = nameOf(object_key);
-    if (name === '') return skip('name_not_possible');
+    if (!showsSomething(name)) return skip('name_not_possible');
     const media_type = mime.getType(object_key) ?? 'application/octet-stream';
     const facts = { name, object_key, media_type, size: listed.size, renditions: [] };
     try {

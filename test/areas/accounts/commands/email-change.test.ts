@@ -133,6 +133,9 @@ test('A user requests at most one code a minute', async (t) => {
 test('Attempts are counted before codes are compared, over all processes', async (t) => {
   const { ada, code, stores, context } = await givenChange();
   const wrong = { userId: ada, code: otherThan(code) };
+  // A text that cannot be a code is no attempt.
+  const unlike = () => givenCommands(stores).confirmEmailChange({ userId: ada, code: '12345' }, context());
+  for (let n = 0; n < 6; n += 1) t.is(await outcomeOf(unlike()), 'email_change_code_refused');
   const tries = Array.from({ length: 8 }, () =>
     outcomeOf(givenCommands(stores.anotherProcess()).confirmEmailChange(wrong, context())),
   );

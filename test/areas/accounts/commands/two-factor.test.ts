@@ -216,6 +216,7 @@ test('A client is throttled by its wrong codes, in all processes, and its recove
     outcomeOf(by({ ...caller, clientIp: at, factor }, context()));
   for (let tried = 0; tried < 7; tried += 1) {
     t.is(await pass({ recoveryCode: 'nonsense' }), 'second_factor_refused');
+    t.is(await pass({ code: '12345' }), 'second_factor_refused', 'it cannot be a code, so it is no guess');
   }
   for (let tried = 0; tried < 5; tried += 1) {
     t.is(await pass({ code: otherThan(code()) }), 'second_factor_refused');

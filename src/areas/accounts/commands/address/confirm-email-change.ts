@@ -1,4 +1,5 @@
 import type { AccountDeps } from '../../deps.js';
+import { parseSixDigits } from '../../../../keys/codes/typed-code.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { nextEmailChangeAt } from '../../domain/user/email-change.js';
 import { rejectUser, type UserRejection } from '../../domain/user/rejections.js';
@@ -15,7 +16,7 @@ export interface ConfirmEmailChangeInput {
 
 /**
  * Changes the address, if the code is the one that was mailed to the new address. Each of the five attempts is counted
- * before the comparison (docs/design.md#unique-address).
+ * before the comparison, but a text that cannot be a code is none (docs/design.md#unique-address).
  * @throws CommandRejected email_change_not_pending, email_change_code_refused, email_taken, user_not_found;
  * TooManyAttempts; Overloaded
  */
@@ -36,6 +37,7 @@ export function makeConfirmEmailChange({
     if (emailChange === null) {
       return rejectUser('email_change_not_pending', 'no change of address is under way');
     }
+    if (parseSixDigits(code) === null) refuseCode();
     const { changeId, codeKeyId, emailDigest } = emailChange;
     const target = { aggregate: userAggregate, id: userId };
     const attempt = { type: 'AttemptEmailChange', changeId, now: context.time } as const;
@@ -44,13 +46,15 @@ export function makeConfirmEmailChange({
       if (isRejection<UserRejection>(error, 'code_attempts_used')) throw codeUsedUp(user, context.time);
       throw error;
     });
-    if (!addressChangeCodes.matches({ kid: codeKeyId, issueId: changeId, emailDigest }, code)) {
-      rejectUser('email_change_code_refused', 'code is not the one that was mailed');
-    }
+    if (!addressChangeCodes.matches({ kid: codeKeyId, issueId: changeId, emailDigest }, code)) refuseCode();
     // From here on, a reaction completes the change if this process crashes.
     await reservations.reserve(emailDigest, { userId, changeId }, context);
     await finishEmailChange.complete({ userId, changeId, emailDigest }, context);
   };
+}
+
+function refuseCode(): never {
+  return rejectUser('email_change_code_refused', 'code is not the one that was mailed');
 }
 
 function codeUsedUp(user: RegisteredUser, now: Date): TooManyAttempts {

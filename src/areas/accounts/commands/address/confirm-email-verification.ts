@@ -1,4 +1,5 @@
 import type { AccountDeps } from '../../deps.js';
+import { parseSixDigits } from '../../../../keys/codes/typed-code.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { nextEmailVerificationAt } from '../../domain/user/email-verification.js';
@@ -17,7 +18,7 @@ export interface ConfirmEmailVerificationInput {
 
 /**
  * Proves the address of the account by the code that was mailed there, and voids nothing: docs/design.md#proof-of-an-address.
- * Each of the five attempts is counted before the comparison. A proved address stays proved with any code.
+ * Each of the five attempts is counted before the comparison, but a text that cannot be a code is none. A proved address stays proved with any code.
  * @throws CommandRejected email_verification_not_pending, email_verification_code_refused, session_ended,
  * user_not_found; TooManyAttempts; Overloaded
  */
@@ -37,6 +38,7 @@ export function makeConfirmEmailVerification({
     if (verification === null) {
       return rejectUser('email_verification_not_pending', 'no code was mailed to the address; ask for one');
     }
+    if (parseSixDigits(code) === null) refuseCode();
     const { verificationId, codeKeyId, emailDigest } = verification;
     const target = { aggregate: userAggregate, id: userId };
     const attempt = { type: 'AttemptEmailVerification', verificationId, now: context.time } as const;
@@ -46,12 +48,15 @@ export function makeConfirmEmailVerification({
         throw verificationUsedUp(user, context.time);
       throw error;
     });
-    if (!verificationCodes.matches({ kid: codeKeyId, issueId: verificationId, emailDigest }, code)) {
-      rejectUser('email_verification_code_refused', 'code is not the one that was mailed');
-    }
+    if (!verificationCodes.matches({ kid: codeKeyId, issueId: verificationId, emailDigest }, code))
+      refuseCode();
     const proof = { type: 'ProveEmailInSession', verificationId, session } as const;
     await handler.handle(target, proof, stepContext(context, 'prove-email'));
   };
+}
+
+function refuseCode(): never {
+  return rejectUser('email_verification_code_refused', 'code is not the one that was mailed');
 }
 
 function verificationUsedUp(user: RegisteredUser, now: Date): TooManyAttempts {

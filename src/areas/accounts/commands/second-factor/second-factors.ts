@@ -5,6 +5,7 @@ import { type FactorOrPasskey, noFactor, requireOn, type SecondFactor } from '..
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { TryingClient } from '../../../../security/guessing/guard.js';
 import type { AccountGuard } from '../signing-in/account-guard.js';
+import { parseSixDigits } from '../../../../keys/codes/typed-code.js';
 import { parseRecoveryCode } from '../../../../security/tokens/recovery-codes.js';
 import { matchTotpStep } from '../../../../security/tokens/totp.js';
 import { openForPerson } from '../account/person-data.js';
@@ -58,7 +59,7 @@ export function makeSecondFactors({
     pass,
     passOrPasskey: (of, typed, use) => (typed === 'passkey-of-session' ? use(null) : pass(of, typed, use)),
     firstStep: (of, secret, code) =>
-      guarded(of, async () => {
+      guarded(of, code, async () => {
         const step = await matchStep(of, secret, code);
         return step === null ? null : { value: step };
       }),
@@ -78,13 +79,16 @@ export function makeSecondFactors({
       return factor === null ? null : { value: await use(factor) };
     };
     // A recovery code has 50 random bits, so it needs no guard. It passes while another client guesses codes.
-    return 'code' in typed ? guarded(of, check) : ((await check()) ?? refuseFactor()).value;
+    return 'code' in typed ? guarded(of, typed.code, check) : ((await check()) ?? refuseFactor()).value;
   }
 
   async function guarded<T>(
     { userId, client, context }: FactorTry,
+    code: string,
     check: () => Promise<{ readonly value: T } | null>,
   ): Promise<T> {
+    // A text that cannot be a code is no guess.
+    if (parseSixDigits(code) === null) refuseFactor();
     const passed = await codeGuard.run({ subject: userId, client }, check, context);
     return (passed ?? refuseFactor()).value;
   }

@@ -9,6 +9,7 @@ import {
   openIssues,
   openStrong,
 } from '../../domain/login-code/login-code.js';
+import { parseSixDigits } from '../../../../keys/codes/typed-code.js';
 import { isStrongCode } from '../../../../keys/codes/strong-codes.js';
 import { userAggregate, type UserState } from '../../domain/user/user.js';
 import type { TryingClient } from '../../../../security/guessing/guard.js';
@@ -40,7 +41,7 @@ export interface CodeTry {
 
 /** Returns whether a text has the form of a code that signs in. */
 export function isSignInCode(text: string): boolean {
-  return /^[0-9]{6}$/.test(text) || isStrongCode(text);
+  return parseSixDigits(text) !== null || isStrongCode(text);
 }
 
 /** An issue without a code, so that every request compares twice. */

@@ -8,8 +8,10 @@ export interface Passkey {
   readonly passkeyId: string;
   readonly credentialDigest: string;
   readonly credential: Sealed;
-  /** The highest signature counter that was accepted; 0 where the authenticator counts nothing. */
+  /** The last signature counter that was accepted; 0 where the authenticator counts nothing. */
   readonly counter: number;
+  /** Whether devices share the passkey. Each of them counts for itself. */
+  readonly synced: boolean;
   readonly name: Sealed;
   /** The store's recorded time. */
   readonly registeredAt: Date;
@@ -20,11 +22,11 @@ export function passkeysAfter(passkeys: readonly Passkey[], event: Evolving<User
   const kept = keptPasskeys(event);
   if (kept !== null) return passkeys.filter(({ passkeyId }) => kept.includes(passkeyId));
   if (event.type === 'PasskeyRegistered') {
-    const { passkey_id: passkeyId, credential_digest, credential, counter, name } = event.data;
+    const { passkey_id: passkeyId, credential_digest, credential, counter, synced, name } = event.data;
     const registeredAt = event.recordedAt;
     return [
       ...passkeys,
-      { passkeyId, credentialDigest: credential_digest, credential, counter, name, registeredAt },
+      { passkeyId, credentialDigest: credential_digest, credential, counter, synced, name, registeredAt },
     ];
   }
   if (event.type === 'PasskeyUsed') {

@@ -55,10 +55,9 @@ export function decidePasskey(command: PasskeyCommand, user: RegisteredUser): re
     case 'UsePasskey': {
       const { passkeyId, counter, backedUp } = command;
       const data = { passkey_id: passkeyId, counter };
-      // WebAuthn Level 3, section 6.1.1: a counter that does not rise may be that of a copy.
-      const known = owned(user, passkeyId).counter;
-      const rises = counter > known || (counter === 0 && known === 0);
-      return rises
+      // WebAuthn Level 3, section 6.1.1: a counter that does not rise may be that of a copy. A synced passkey has copies.
+      const { counter: known, synced } = owned(user, passkeyId);
+      return synced || counter > known || (counter === 0 && known === 0)
         ? [{ type: 'PasskeyUsed', data: { ...data, backed_up: backedUp } }]
         : [{ type: 'PasskeyCounterRegressed', data }];
     }

@@ -19,7 +19,7 @@ export const registrationResponse = z
     response: z.object({
       clientDataJSON: base64url,
       attestationObject: base64url,
-      transports: z.array(z.string().max(64)).max(32).optional(),
+      transports: z.array(z.string().max(64)).max(32).nullish(),
     }),
   })
   .meta({
@@ -35,7 +35,7 @@ export const authenticationResponse = z
       clientDataJSON: base64url,
       authenticatorData: base64url,
       signature: base64url,
-      userHandle: base64url.max(128).nullish(),
+      userHandle: z.union([z.literal(''), base64url.max(128)]).nullish(),
     }),
   })
   .meta({
@@ -43,12 +43,6 @@ export const authenticationResponse = z
     description:
       'What `credential.toJSON()` gives after `navigator.credentials.get()`; other fields are ignored.',
   });
-
-/** Returns the response without a null user handle, which some browsers write. */
-export function authenticationOf({ id, response }: z.output<typeof authenticationResponse>) {
-  const { userHandle, ...rest } = response;
-  return { id, response: { ...rest, userHandle: userHandle ?? undefined } };
-}
 
 const publicKeyType = z.literal('public-key');
 const challenge = z.string().meta({ description: 'Good for one use, for 5 minutes.' });

@@ -4,7 +4,7 @@ import { signedIn, wrap, wrapped } from '../../../../http/resources.js';
 import { noFields, noParams, noQuery } from '../../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../../http/route.js';
 import { presentSignedIn } from '../auth-fields.js';
-import { authenticationOf, authenticationResponse, lacksPasskeys, requestOptions } from './passkey-fields.js';
+import { authenticationResponse, lacksPasskeys, requestOptions } from './passkey-fields.js';
 
 /** Makes sign-in by a passkey (docs/design.md#passkeys). */
 export function makePasskeyLoginRoutes({
@@ -56,8 +56,7 @@ export function makePasskeyLoginRoutes({
       lacks: lacksPasskeys(passkeys),
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ body: { credential }, client, userAgent, command }) => {
-        const response = authenticationOf(credential);
+      handler: async ({ body: { credential: response }, client, userAgent, command }) => {
         const reply = await loginByPasskey({ response, clientIp: client, userAgent }, command);
         return { status: 200, body: wrap(presentSignedIn(reply)) };
       },
