@@ -41,7 +41,7 @@ export const securityNoticeKind = z.enum([
 export type SecurityNoticeKind = z.infer<typeof securityNoticeKind>;
 
 /** What other members do about which the member gets a mail. */
-export const memberNoticeKind = z.enum(['role_given', 'ownership_offered', 'billing_offered']);
+export const memberNoticeKind = z.enum(['role_given', 'owner_offered', 'payer_offered', 'both_offered']);
 export type MemberNoticeKind = z.infer<typeof memberNoticeKind>;
 
 /** A size in bytes. */

@@ -14,6 +14,7 @@ import {
 } from '../support/clients/service-client.js';
 import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
 import { userId } from '../support/examples/ids.js';
+import { sessionOf } from '../support/given/given-acting.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
@@ -209,7 +210,13 @@ test("The password, token and session of a share and its visitors' addresses sta
     [400, 400, 401, 409, 405, 200, 401, 401, 401, 401, 401, 429],
   );
   // and a member mails the link
-  const mail = { projectId: asset.projectId, shareId: id, to: [recipient], message, sender: { userId } };
+  const mail = {
+    projectId: asset.projectId,
+    shareId: id,
+    to: [recipient],
+    message,
+    sender: { actorId: userId, session: sessionOf(userId) },
+  };
   await services.commands.mailShare(mail, nextContext(services));
   const [mailed] = await smtp.received(1);
   t.deepEqual(mailed?.to, [recipient]);

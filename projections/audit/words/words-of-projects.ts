@@ -7,6 +7,12 @@ const withdrawals = {
   inviter_lost_right: 'the member who invited may not give the role any more',
 } as const;
 
+const offered = {
+  owner: 'the ownership of',
+  payer: 'to pay for',
+  both: 'to own and to pay for',
+} as const;
+
 const offerEndings = {
   withdrawn: 'it was withdrawn',
   declined: 'it was declined',
@@ -52,10 +58,8 @@ export const projectWords: Phrases<ProjectEvent> = {
     `removed user ${user_id} from project ${id}` +
     (erased === undefined ? '' : ', because the account was erased'),
 
-  OwnershipOffered: ({ offer_id, user_id, offered_by, expires_at }, id) =>
-    `offered user ${user_id} the ownership of project ${id} (offer ${offer_id}, by user ${offered_by}, until ${expires_at})`,
-  BillingOffered: ({ offer_id, user_id, offered_by, expires_at }, id) =>
-    `offered user ${user_id} to pay for project ${id} (offer ${offer_id}, by user ${offered_by}, until ${expires_at})`,
+  OfferMade: ({ offer_id, kind, user_id, offered_by, expires_at }, id) =>
+    `offered user ${user_id} ${offered[kind]} project ${id} (offer ${offer_id}, by user ${offered_by}, until ${expires_at})`,
   OfferEnded: ({ offer_id, reason }, id) =>
     `ended offer ${offer_id} of project ${id}: ${offerEndings[reason]}`,
   BillingChanged: ({ user_id }, id) => `made user ${user_id} the payer of project ${id}`,

@@ -109,7 +109,7 @@ function addressedTo(
       id,
       kind,
       project,
-      role: kind === 'ownership' ? 'owner' : null,
+      role: kind === 'payer' ? null : 'owner',
       invitedBy,
       created_at,
       expires_at,

@@ -22,7 +22,7 @@ export const projectResource = z
       .nullable()
       .meta({
         description:
-          'The offer of the billing to another owner, also an expired one; null where there is none.',
+          'The offer of the billing to another member, also an expired one; null where there is none.',
       }),
     entitlements: z.strictObject({ allow_s3: z.boolean() }),
     created_at: instant,

@@ -57,7 +57,6 @@ export const rejectionErrors: Readonly<Record<Rejection, ErrorCode>> = {
   api_key_limit_reached: 'conflict',
   last_owner: 'conflict',
   payer_needed: 'conflict',
-  payer_not_owner: 'conflict',
   offer_not_found: 'not_found',
   insufficient_role: 'insufficient_role',
   two_factor_required: 'two_factor_required',

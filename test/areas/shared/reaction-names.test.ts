@@ -13,7 +13,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'mail-login-codes': ['LoginCodeIssued'],
   'mail-address-changes': ['EmailChangeRequested'],
   'mail-invitations': ['MemberInvited'],
-  'mail-member-notices': ['MemberAdded', 'MemberRoleChanged', 'OwnershipOffered', 'BillingOffered'],
+  'mail-member-notices': ['MemberAdded', 'MemberRoleChanged', 'OfferMade'],
   'mail-account-notices': [
     'PasswordChanged',
     'EmailChanged',

@@ -3,15 +3,19 @@ import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import { register } from '../examples/user.js';
 import { givenContext, type GivenStores } from './given-stores.js';
 
-/** Registers the user with the id and proves the address. Returns the user and a session, which act in commands. */
+/** Registers the user with the id and proves the address, unless told otherwise. Returns the user and a session, which act in commands. */
 export async function givenActing(
   { handler, clock }: Pick<GivenStores, 'handler' | 'clock'>,
   actorId: string,
-  contextOf: (n: number) => CommandContext = (n) => givenContext(9_000 + n, clock.now()),
+  {
+    contextOf = (n) => givenContext(9_000 + n, clock.now()),
+    isProved = true,
+  }: { readonly contextOf?: (n: number) => CommandContext; readonly isProved?: boolean } = {},
 ) {
   const target = { aggregate: userAggregate, id: actorId };
   await handler.handle(target, register, contextOf(1));
-  await handler.handle(target, { type: 'VerifyEmail', emailDigest: register.emailDigest }, contextOf(2));
+  const { emailDigest } = register;
+  if (isProved) await handler.handle(target, { type: 'VerifyEmail', emailDigest }, contextOf(2));
   return { actorId, session: sessionOf(actorId) };
 }
 

@@ -18,7 +18,6 @@ import { makeRemoveErasedMember } from './members/remove-erased-member.js';
 import { makeRemoveMember } from './members/remove-member.js';
 import { makeRequireProved } from './require-proved.js';
 import { makeRevokeApiKey } from './api-keys/revoke-api-key.js';
-import { makeTakeBackIfEnded } from './take-back-if-ended.js';
 import { makeVerifiedHolder } from './verified-holder.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 
@@ -36,7 +35,6 @@ export function makeProjectCommands(
   });
   const requireProved = makeRequireProved(deps);
   const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
-  const takeBackIfEnded = makeTakeBackIfEnded(deps);
   const acceptInvitation = makeAcceptInvitation({ ...deps, verifiedHolder });
   return {
     createProject: makeCreateProject(deps),
@@ -44,17 +42,17 @@ export function makeProjectCommands(
     deleteProject: makeDeleteProject(deps),
     grantEntitlement: makeGrantEntitlement(deps),
     revokeEntitlement: makeRevokeEntitlement(deps),
-    addMember: makeAddMember({ ...deps, verifiedHolder, requireProved, countInvitation, takeBackIfEnded }),
-    changeMemberRole: makeChangeMemberRole({ ...deps, acceptInvitation, countNotice, takeBackIfEnded }),
+    addMember: makeAddMember({ ...deps, verifiedHolder, requireProved, countInvitation }),
+    changeMemberRole: makeChangeMemberRole({ ...deps, acceptInvitation, countNotice }),
     removeMember: makeRemoveMember(deps),
     acceptInvitation,
     acceptOffer: makeAcceptOffer(deps),
     declineOffer: makeDeclineOffer(deps),
-    offerBilling: makeOfferBilling({ ...deps, countNotice, takeBackIfEnded }),
+    offerBilling: makeOfferBilling({ ...deps, countNotice }),
     withdrawBillingOffer: makeWithdrawBillingOffer(deps),
     forgetInvitations: makeForgetInvitations(deps),
     removeErasedMember: makeRemoveErasedMember(deps),
-    issueApiKey: makeIssueApiKey({ ...deps, takeBackIfEnded }),
+    issueApiKey: makeIssueApiKey({ ...deps, requireProved }),
     revokeApiKey: makeRevokeApiKey(deps),
   };
 }

@@ -6,20 +6,20 @@ import { projectAggregate } from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/rejections.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
 import type { CountNotice } from './members/count-notice.js';
-import type { ActingSession, TakeBackIfEnded } from './take-back-if-ended.js';
+import type { ActingSession } from './require-proved.js';
 
 export interface OfferBillingInput {
   readonly projectId: string;
   readonly actorId: string;
   readonly session: ActingSession;
-  /** An owner. The acting owner takes the billing at once. */
+  /** A member. The acting owner takes the billing at once. */
   readonly userId: string;
 }
 
 /**
- * Offers the billing of a project to an owner (docs/design.md#offers). A repetition changes nothing.
- * @throws CommandRejected project_not_found, member_not_found, payer_not_owner, insufficient_role, email_not_verified,
- * session_ended where the session ended meanwhile; TooManyAttempts beyond the limits on invitations
+ * Offers the billing of a project to a member, who becomes an owner too (docs/design.md#offers). A repetition changes nothing.
+ * @throws CommandRejected project_not_found, member_not_found, insufficient_role, email_not_verified,
+ * session_ended; TooManyAttempts beyond the limits on invitations
  */
 export type OfferBilling = (
   input: OfferBillingInput,
@@ -40,22 +40,19 @@ export function makeOfferBilling({
   handler,
   projects,
   countNotice,
-  takeBackIfEnded,
 }: Pick<ProjectDeps, 'handler' | 'projects'> & {
   readonly countNotice: CountNotice;
-  readonly takeBackIfEnded: TakeBackIfEnded;
 }): OfferBilling {
   return async ({ projectId, actorId, session, userId }, context) => {
     const offerId = derivedId(context, 'billing-offer');
     const made = { offerId, now: context.time };
     const command = { type: 'OfferBilling', actorId, userId, ...made } as const;
-    await countNotice({ projectId, actorId, userId }, command);
+    await countNotice({ projectId, actorId, session, userId }, command);
     const { documents } = await handler.handle(
       { aggregate: projectAggregate, id: projectId },
       command,
       context,
     );
-    await takeBackIfEnded({ projectId, actorId, session, offerId }, context);
     return (
       (await projects.after(documents, actorId)) ??
       rejectProject('project_not_found', 'there is no such project')

@@ -70,10 +70,10 @@ export function makeApiKeyRoutes({
       tag: 'API keys',
       summary: 'Issue an API key',
       description:
-        'Only this reply shows the key. With an `Idempotency-Key`, a repetition gets the same reply for 24 hours. It is 409 where a crash lost the reply, and where the key was revoked since.',
+        'Only this reply shows the key. With an `Idempotency-Key`, a repetition gets the same reply for 24 hours. It is 409 where a crash lost the reply, and where the key was revoked since. Where mail is configured, the caller has proved an address (403 `email_not_verified`).',
       request: { params: projectParams, query: noQuery, body: apiKeyIssue },
       replies: { 201: { description: 'The key.', schema: issuedApiKey } },
-      errors: ['conflict'],
+      errors: ['conflict', 'email_not_verified'],
       idempotent: true,
       isGone: ({ id }, { project }) => !project.document.body.api_keys.some((key) => key.id === id),
       check: ({ body, ...times }) => {

@@ -13,7 +13,7 @@ const billingOffer = z
     user_id: z
       .uuid()
       .toLowerCase()
-      .meta({ description: 'An owner. With the id of the caller, the caller takes the billing at once.' }),
+      .meta({ description: 'A member. With the id of the caller, the caller takes the billing at once.' }),
   })
   .meta({ id: 'BillingOffer' });
 
@@ -28,9 +28,9 @@ export function makeBillingRoutes({
       path,
       name: 'offerBilling',
       tag: 'Projects',
-      summary: 'Offer the billing of a project to another owner, or take it',
+      summary: 'Offer the billing of a project to another member, or take it',
       description:
-        'The assets of a project use the capacity of one owner, `billed_to`, until the other owner accepts at `/api/v1/auth/invitations` within 30 days. An offer replaces an earlier one, and one to the present payer ends it.',
+        'The assets of a project use the capacity of one owner, `billed_to`, until the other member accepts at `/api/v1/auth/invitations` within 30 days. A member below owner becomes an owner by that too. An offer replaces an earlier one, and one to the present payer ends it.',
       request: { params: projectParams, query: noQuery, body: billingOffer },
       replies: { 200: { description: 'The project.', schema: projectResource } },
       errors: ['conflict', 'email_not_verified', 'too_many_attempts'],

@@ -1,6 +1,7 @@
 import type { ShareCommands } from '../commands/index.js';
 import { checkShareMail } from '../commands/mails/mail-share.js';
 import { z } from 'zod';
+import { actingOf } from '../../../http/access/credentials.js';
 import { noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
@@ -42,7 +43,7 @@ export function makeShareMailRoutes({ mailShare }: Pick<ShareCommands, 'mailShar
         checkShareMail({ to, message });
       },
       handler: async ({ params, body: { to, message = null }, caller, command }) => {
-        const sender = caller.kind === 'session' ? { userId: caller.userId } : { keyId: caller.keyId };
+        const sender = caller.kind === 'session' ? actingOf(caller) : { keyId: caller.keyId };
         const addresses = await mailShare({ ...params, to, message, sender }, command);
         return { status: 202, body: { addresses } };
       },

@@ -182,7 +182,7 @@ test('An installation without mail mails no code, so no account is due', async (
 for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
   test(`The access that an account gave ends after ${cause}, also where the process crashes right after`, async (t) => {
     // Given an account with a project, an API key and a member
-    const { stores, commands, next, signUp, user } = await given();
+    const { stores, commands, next, signUp, user } = await given({ mailConfigured: false });
     const userId = await signUp('victoria');
     const friend = await signUp('accomplice');
     const { resource: project } = await commands.createProject({ ownerId: userId, name: 'Film' }, next());
@@ -228,7 +228,7 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
 }
 
 test('A key of an account that is unbanned before the reaction runs stays', async (t) => {
-  const { stores, commands, next, signUp, user } = await given();
+  const { stores, commands, next, signUp, user } = await given({ mailConfigured: false });
   const userId = await signUp('ada');
   const { resource: project } = await commands.createProject({ ownerId: userId, name: 'Film' }, next());
   await stores.handler.handle(user(userId), { type: 'Ban' }, next());

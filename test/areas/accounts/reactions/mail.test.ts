@@ -252,7 +252,11 @@ test('A user who joins by an invitation of an owner that was lowered is mailed w
   await handler.handle(target, { type: 'InviteMember', role: 'owner', ...made }, givenContext(5, now));
   // When the role is lowered, so that the invitation needs no consent
   const lower = { type: 'ChangeMemberRole', memberId: invitationId, role: 'editor' } as const;
-  await handler.handle(target, { ...lower, actorId, offerId: invitationId, now }, givenContext(6, now));
+  await handler.handle(
+    target,
+    { ...lower, actorId, offerId: invitationId, now },
+    givenContext(6, new Date(now.getTime() + 1)),
+  );
   await handler.handle(target, { type: 'AcceptInvitation', invitationId, userId }, givenContext(7, now));
   await settled(start());
   // Then

@@ -105,8 +105,9 @@ test('An order for an unconfigured platform is 503, even when repeated, and writ
 });
 
 test('The same Idempotency-Key places one order, and members and keys of a project list its orders', async (t) => {
-  const { post, get, signUp, makeProject } = await startTestService(t);
+  const { post, get, signUp, makeProject, verify } = await startTestService(t);
   const owner = await signUp('owner');
+  await verify('owner');
   const projectId = await makeProject(owner);
   const body = { plan_id: 'project-s3', provider: 'alipay', project_id: projectId };
   const headers = { ...owner, 'idempotency-key': 'k1' };
@@ -131,8 +132,9 @@ test('The same Idempotency-Key places one order, and members and keys of a proje
 
 test('Members and keys of a project read its orders by id, and no order of another project or person', async (t) => {
   // Given an order of a project, one of another project, and one of a person
-  const { post, get, signUp, makeProject } = await startTestService(t);
+  const { post, get, signUp, makeProject, verify } = await startTestService(t);
   const owner = await signUp('owner');
+  await verify('owner');
   const [projectId, otherId] = [await makeProject(owner), await makeProject(owner)];
   const place = async (body: object): Promise<Order> => {
     const placed = await post('/api/v1/orders', { provider: 'stripe', ...body }, owner);

@@ -106,25 +106,3 @@ test('A member who is added counts like an invitation; what is refused or repeat
   const { state } = await stores.handler.load(projectAggregate, project.projectId);
   t.is(state.status === 'existing' && state.invitations.length, 1);
 });
-
-test('An invitation of an owner that gets another role counts like an addition, because it mails the member', async (t) => {
-  const { stores, world, next, projects } = await given({ invitation_address: day });
-  const [project, other] = projects;
-  const account = { email: 'bob@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
-  await world.register(account, next());
-  await world.verifyEmail({ email: account.email }, next());
-  const invite = (to: typeof project) =>
-    world.addMember({ ...to, email: account.email, role: 'owner' }, next());
-  const lower = (of: typeof project, memberId: string) =>
-    world.changeMemberRole({ ...of, memberId, role: 'editor' }, next());
-  const first = await invite(project);
-  const second = await invite(other);
-  // Both invitations are counted, so neither may cause a further mail
-  const error = await t.throwsAsync(lower(project, first.id), refused);
-  t.is(error.retryAfterSeconds, 43_200);
-  // and an invitation can be withdrawn all the same
-  await t.notThrowsAsync(world.removeMember({ ...project, memberId: first.id }, next()));
-  // When time restores one
-  stores.clock.advance(43_200_000);
-  await t.notThrowsAsync(lower(other, second.id));
-});

@@ -119,7 +119,6 @@ test('An invitation to an address that is proved at the same time is accepted by
     mailConfigured: true,
     requireProved: () => Promise.resolve(),
     countInvitation: () => Promise.resolve(),
-    takeBackIfEnded: () => Promise.resolve(),
   });
   const invited = await addMember(input, givenContext(4, at));
   t.is(invited.status, 'invited');

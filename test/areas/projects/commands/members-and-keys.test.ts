@@ -71,7 +71,6 @@ const payerId = memberId(1);
 const uncounted = {
   acceptInvitation: () => Promise.resolve(),
   countNotice: () => Promise.resolve(),
-  takeBackIfEnded: () => Promise.resolve(),
 };
 
 type Scene = Awaited<ReturnType<typeof givenProject>>;
@@ -191,7 +190,6 @@ test('A refused invitation leaves no key, also when it is refused at its append'
     countInvitation: async () => {
       await addMember(input, givenContext(3, at));
     },
-    takeBackIfEnded: () => Promise.resolve(),
   });
   t.is(await codeOf(addLate(input, late)), 'already_member');
   const error = await t.throwsAsync(stores.sealer.seal(scopeOf(late), 'email', 'x'));

@@ -99,7 +99,7 @@ test('A member keeps the old role until the member accepts the offered ownership
   t.deepEqual((await send('PATCH', member, owner, { role: 'owner' })).json, offered.json, 'a repetition');
   const [found] = await invitations(victim);
   t.deepEqual(found as unknown, {
-    ...{ id: offer.id, kind: 'ownership', project: { id: url.split('/').at(-1), name: 'Launch' } },
+    ...{ id: offer.id, kind: 'owner', project: { id: url.split('/').at(-1), name: 'Launch' } },
     ...{ role: 'owner', invited_by: 'owner', created_at: clock.now().toISOString() },
     expires_at: offer.expires_at,
   });
@@ -213,15 +213,21 @@ test('The billing moves to another owner by offer and acceptance, or to the owne
   const { owner, victim, add, send, url, invitations, answer, person, clock } = await given(t);
   const offer = (by: Person, to: Person) => send('PUT', `${url}/billing-offer`, by, { user_id: to.id });
   await add('victim', 'editor');
-  t.deepEqual(codeOf(await offer(owner, victim)), [409, 'conflict'], 'only an owner pays');
   t.deepEqual(codeOf(await offer(victim, victim)), [403, 'insufficient_role']);
+  // Only an owner pays, so an offer to another member is of both, and takes the place of one of ownership
   await send('PATCH', `${url}/members/${victim.id}`, owner, { role: 'owner' });
-  await answer(victim, 'accept');
+  t.like((await invitations(victim))[0], { kind: 'owner', role: 'owner' });
+  clock.advance(1_000);
+  t.like((await offer(owner, victim)).json, { billed_to: owner.id, billing_offer: { user_id: victim.id } });
+  t.like((await invitations(victim))[0], { kind: 'both', role: 'owner' });
+  t.is((await invitations(victim)).length, 1);
+  t.like(dataOf(await answer(victim, 'accept')), { role: 'owner', billed_to: victim.id });
+  t.like((await offer(owner, owner)).json, { billed_to: owner.id });
   clock.advance(1_000);
   const offered = await offer(owner, victim);
   t.is(offered.status, 200, offered.text);
   t.like(offered.json, { billed_to: owner.id, billing_offer: { user_id: victim.id, offered_by: owner.id } });
-  t.like((await invitations(victim))[0], { kind: 'billing', role: null });
+  t.like((await invitations(victim))[0], { kind: 'payer', role: null });
   // The payer cannot leave, be removed, be demoted or be erased before
   for (const by of [owner, victim]) {
     t.deepEqual(codeOf(await send('DELETE', `${url}/members/${owner.id}`, by)), [409, 'conflict']);

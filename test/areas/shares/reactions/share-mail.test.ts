@@ -6,6 +6,7 @@ import { dataKeyRecord } from '../../../../src/keys/sealing/key-scope.js';
 import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { otherUserId, userId } from '../../../support/examples/ids.js';
+import { sessionOf } from '../../../support/given/given-acting.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { register } from '../../../support/examples/user.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
@@ -44,7 +45,16 @@ async function given(t: ExecutionContext, terms: Parameters<typeof givenShare>[2
       return scene.start(ms);
     },
     send: (to: readonly string[], message: string | null = null, context = nextContext(service)) =>
-      commands.mailShare({ projectId, shareId: share.id, to, message, sender: { userId } }, context),
+      commands.mailShare(
+        {
+          projectId,
+          shareId: share.id,
+          to,
+          message,
+          sender: { actorId: userId, session: sessionOf(userId) },
+        },
+        context,
+      ),
     revoke: () => commands.revokeShare({ projectId, shareId: share.id }, nextContext(service)),
     /** The streams of mails, with the types of their events, and whether the key of each is destroyed. */
     requests: async () => {

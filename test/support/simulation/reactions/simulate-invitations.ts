@@ -82,7 +82,6 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     mailConfigured: true,
     requireProved: () => Promise.resolve(),
     countInvitation: () => Promise.resolve(),
-    takeBackIfEnded: () => Promise.resolve(),
   });
   const removeMember = makeRemoveMember(deps);
   const acceptInvitation = makeAcceptInvitation(deps);

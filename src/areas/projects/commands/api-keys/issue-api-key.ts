@@ -1,15 +1,16 @@
 import type { ProjectDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { invalid } from '../../../../validation/invalid-request.js';
 import { apiKeyExpiry } from '../../domain/project/api-keys.js';
 import { projectAggregate } from '../../domain/project/project.js';
-import { rejectProject } from '../../domain/project/rejections.js';
+import { type ProjectRejection, rejectProject } from '../../domain/project/rejections.js';
 import type { Scope } from '../../domain/scope.js';
+import { isRejection } from '../../../shared/rejections.js';
 import { checkName } from '../../../../validation/text.js';
 import { makeApiKey } from '../../../../security/tokens/api-keys.js';
 import type { ApiKeyResource } from '../../../../../projections/projects/api-keys/reader.js';
-import type { ActingSession, TakeBackIfEnded } from '../take-back-if-ended.js';
+import type { ActingSession, RequireProved } from '../require-proved.js';
 
 export interface IssueApiKeyInput {
   readonly projectId: string;
@@ -31,7 +32,7 @@ export interface IssuedApiKey {
 /**
  * Issues an API key of a project. A repeated command is refused, because the key cannot be shown again.
  * @throws CommandRejected invalid_request, project_not_found, insufficient_role, api_key_limit_reached,
- * api_key_issued_before, session_ended where the session ended while the key was issued
+ * api_key_issued_before, email_not_verified, session_ended where the session ended before the key was issued, or meanwhile
  */
 export type IssueApiKey = (input: IssueApiKeyInput, context: CommandContext) => Promise<IssuedApiKey>;
 
@@ -59,14 +60,15 @@ export function makeIssueApiKey({
   handler,
   apiKeys,
   randomBytes,
-  takeBackIfEnded,
+  requireProved,
 }: Pick<ProjectDeps, 'handler' | 'apiKeys' | 'randomBytes'> & {
-  readonly takeBackIfEnded: TakeBackIfEnded;
+  readonly requireProved: RequireProved;
 }): IssueApiKey {
   return async (input, context) => {
     const { projectId, actorId, session, scopes } = input;
     const { time } = context;
     const { name, expiresAt } = checkKeyIssue(input, { time, earliest: time });
+    await requireProved({ actorId, session });
     const keyId = derivedId(context, 'api-key');
     const { key, digest, prefix, lastFour } = makeApiKey(randomBytes);
     const issue = {
@@ -85,9 +87,23 @@ export function makeIssueApiKey({
         'the key was issued and cannot be shown again; revoke it and issue another with another Idempotency-Key',
       );
     }
-    await takeBackIfEnded({ projectId, actorId, session }, context);
+    // The end of all keys that the account gave may come before the append, and the key would outlive it.
+    await requireProved({ actorId, session }).catch(async (refusal: unknown) => {
+      await revoke(projectId, keyId, stepContext(context, 'take-back'));
+      throw refusal;
+    });
     return { resource, key };
   };
+
+  async function revoke(projectId: string, keyId: string, context: CommandContext): Promise<void> {
+    const target = { aggregate: projectAggregate, id: projectId };
+    try {
+      await handler.handle(target, { type: 'RevokeApiKey', keyId }, context, { revokesAccess: true });
+    } catch (error) {
+      // What ended the session has revoked the key already.
+      if (!isRejection<ProjectRejection>(error, 'api_key_not_found')) throw error;
+    }
+  }
 
   /** Whether this attempt issued the key after all: its append may have won although its acknowledgement was lost. */
   async function isDigestOf(projectId: string, keyId: string, digest: string): Promise<boolean> {

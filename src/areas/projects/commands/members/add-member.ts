@@ -16,8 +16,7 @@ import type { MemberResource } from '../../../../../projections/projects/members
 import { checkAddress } from '../../../accounts/commands/address/check-address.js';
 import type { CountInvitation } from '../invitations/invitation-limits.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
-import type { RequireProved } from '../require-proved.js';
-import type { ActingSession, TakeBackIfEnded } from '../take-back-if-ended.js';
+import type { ActingSession, RequireProved } from '../require-proved.js';
 import type { VerifiedHolder } from '../verified-holder.js';
 
 export interface AddMemberInput {
@@ -33,7 +32,7 @@ export interface AddMemberInput {
  * owner is invited in any case, and must accept. A repeated command returns the member or the invitation of the first one.
  * @throws CommandRejected invalid_request, project_not_found, insufficient_role, email_not_verified, already_member,
  * member_limit_reached, mail_not_configured, member_not_found where the member or invitation of a repeated command has
- * ended, session_ended where the session ended meanwhile; TooManyAttempts beyond the limits on invitations
+ * ended, session_ended; TooManyAttempts beyond the limits on invitations
  */
 export type AddMember = (input: AddMemberInput, context: CommandContext) => Promise<MemberResource>;
 
@@ -45,25 +44,17 @@ export function makeAddMember({
   members,
   requireProved,
   countInvitation,
-  takeBackIfEnded,
   mailConfigured,
 }: Pick<ProjectDeps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> & {
   readonly verifiedHolder: VerifiedHolder;
   readonly requireProved: RequireProved;
   readonly countInvitation: CountInvitation;
-  readonly takeBackIfEnded: TakeBackIfEnded;
 }): AddMember {
   return async (input, context) => {
-    const member = await addOrInvite(input, context);
-    await takeBackIfEnded(input, context);
-    return member;
-  };
-
-  async function addOrInvite(input: AddMemberInput, context: CommandContext): Promise<MemberResource> {
     const address = checkAddress(input.email);
     const emailDigest = digests.email(address.canonical);
     const project = openAt(await requireRights(input), context.time);
-    await requireProved(input.actorId);
+    await requireProved(input);
     const userId = await verifiedHolder(emailDigest);
     if (userId !== null && (input.role !== 'owner' || roleIn(project, userId) !== null)) {
       return add(input, { project, userId, emailDigest }, context);
@@ -82,7 +73,7 @@ export function makeAddMember({
       await countInvitation({ projectId, inviterId, emailDigest });
     }
     return invite(input, { invitationId, address, emailDigest }, context);
-  }
+  };
 
   /** Checks the rights before the append does, so that a caller without them learns nothing of accounts or mail. */
   async function requireRights({ projectId, actorId, role }: AddMemberInput): Promise<ExistingProject> {

@@ -8,7 +8,7 @@ import type { Role } from '../../domain/role.js';
 import type { MemberResource } from '../../../../../projections/projects/members/reader.js';
 import type { AcceptInvitation } from '../invitations/accept-invitation.js';
 import type { CountNotice } from './count-notice.js';
-import type { ActingSession, TakeBackIfEnded } from '../take-back-if-ended.js';
+import type { ActingSession } from '../require-proved.js';
 
 export interface ChangeMemberRoleInput {
   readonly projectId: string;
@@ -23,8 +23,7 @@ export interface ChangeMemberRoleInput {
  * Changes a role; offers that of an owner. The API keys of a member who is no longer an admin end, and the invitations that
  * the member could not make any more.
  * @throws CommandRejected project_not_found, member_not_found, insufficient_role, last_owner, payer_needed,
- * email_not_verified, session_ended where the session ended meanwhile; TooManyAttempts beyond the limits on invitations, for
- * a higher role and for an invitation of an owner that gets another role
+ * email_not_verified, session_ended; TooManyAttempts beyond the limits on invitations, for a higher role
  */
 export type ChangeMemberRole = (
   input: ChangeMemberRoleInput,
@@ -36,17 +35,15 @@ export function makeChangeMemberRole({
   members,
   acceptInvitation,
   countNotice,
-  takeBackIfEnded,
 }: Pick<ProjectDeps, 'handler' | 'members'> & {
   readonly acceptInvitation: AcceptInvitation;
   readonly countNotice: CountNotice;
-  readonly takeBackIfEnded: TakeBackIfEnded;
 }): ChangeMemberRole {
   return async ({ projectId, actorId, session, memberId, role }, context) => {
     const offerId = derivedId(context, 'offer');
     const made = { offerId, now: context.time };
     const command = { type: 'ChangeMemberRole', actorId, memberId, role, ...made } as const;
-    await countNotice({ projectId, actorId, userId: memberId }, command);
+    await countNotice({ projectId, actorId, session, userId: memberId }, command);
     const { documents } = await handler.handle(
       { aggregate: projectAggregate, id: projectId },
       command,
@@ -55,7 +52,6 @@ export function makeChangeMemberRole({
     );
     const member = await members.after(documents, memberId, context.time);
     if (role !== 'owner') await acceptOwnersInvitation(projectId, memberId, context);
-    await takeBackIfEnded({ projectId, actorId, session, offerId }, context);
     return member ?? rejectProject('member_not_found', 'there is no such member');
   };
 

@@ -1,22 +1,21 @@
-import type { ProjectEvent } from '../../domain/project/events.js';
-import { lowersOwner } from '../../domain/access/lowered-invitations.js';
 import { projectAggregate, type ProjectCommand, type ProjectState } from '../../domain/project/project.js';
 import { invitationOf } from '../../domain/project/status.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
 import type { ProjectDeps } from '../../deps.js';
 import type { CountInvitation } from '../invitations/invitation-limits.js';
-import type { RequireProved } from '../require-proved.js';
+import type { ActingSession, RequireProved } from '../require-proved.js';
 import { noticeOf } from '../../domain/project/notices.js';
 
 /**
- * Counts the mail that a command about a member would cause, under the limits on invitations; does nothing for a command
- * that causes none or is refused, which the append then reports.
- * @throws CommandRejected email_not_verified; TooManyAttempts; StoreUnavailable; Overloaded
+ * Checks that the actor may give what a command about a member gives, and counts the mail that it would cause, under the limits on
+ * invitations; does nothing for a command that gives nothing or is refused, which the append then reports.
+ * @throws CommandRejected email_not_verified, session_ended; TooManyAttempts; StoreUnavailable; Overloaded
  */
 export type CountNotice = (
   told: {
     readonly projectId: string;
     readonly actorId: string;
+    readonly session: ActingSession;
     /** The id of a user, or of an invitation. */
     readonly userId: string;
   },
@@ -31,11 +30,14 @@ export function makeCountNotice({
   readonly requireProved: RequireProved;
   readonly countInvitation: CountInvitation;
 }): CountNotice {
-  return async ({ projectId, actorId, userId }, command) => {
+  return async ({ projectId, actorId, session, userId }, command) => {
     const { state } = await handler.load(projectAggregate, projectId);
     const events = projectAggregate.decider.decide(command, state);
-    if (!events.some((event) => causesNotice(event, state))) return;
-    await requireProved(actorId);
+    const isTold = events.some((event) => noticeOf(event) !== null);
+    // An invitation with another role makes a member of that role, at once or later.
+    if (!isTold && !events.some(({ type }) => type === 'InvitationRoleChanged')) return;
+    await requireProved({ actorId, session });
+    if (!isTold) return;
     const emailDigest = await digestOf(userId, state);
     if (emailDigest !== null) await countInvitation({ projectId, inviterId: actorId, emailDigest });
   };
@@ -47,12 +49,4 @@ export function makeCountNotice({
     const { state: user } = await handler.load(userAggregate, memberId);
     return user.status === 'registered' ? user.email_digest : null;
   }
-}
-
-/** An invitation of an owner that gets another role makes a member, who gets a mail, at once or later. */
-function causesNotice(event: ProjectEvent, project: ProjectState): boolean {
-  if (noticeOf(event) !== null) return true;
-  return (
-    event.type === 'InvitationRoleChanged' && project.status === 'existing' && lowersOwner(event, project)
-  );
 }

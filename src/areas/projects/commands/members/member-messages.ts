@@ -53,15 +53,21 @@ export function memberNoticeMessage({
         `To leave the project, sign in and send DELETE /api/v1/projects/${projectId}/members/${userId}:`,
         'You need not do anything to keep the role.',
       ]);
-    case 'ownership_offered':
+    case 'owner_offered':
       return message('The ownership of a project is offered to you', about.publicUrl, [
         `${by} wants to make you an owner of ${project}. Owners are responsible for the project and its members.`,
         answer,
         ignore,
       ]);
-    case 'billing_offered':
+    case 'payer_offered':
       return message('The billing of a project is offered to you', about.publicUrl, [
         `${by} wants ${project} to be billed to you. Its assets would use the capacity of your account.`,
+        answer,
+        ignore,
+      ]);
+    case 'both_offered':
+      return message('The ownership and the billing of a project are offered to you', about.publicUrl, [
+        `${by} wants to make you an owner of ${project}, and to bill it to you. Owners are responsible for the project, and its assets would use the capacity of your account.`,
         answer,
         ignore,
       ]);

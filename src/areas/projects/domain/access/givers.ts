@@ -1,13 +1,11 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { ProjectEvent } from '../project/events.js';
 
-/** The giver of a membership, a role, an invitation or an API key; null where no user gave it. */
+/** The giver of a membership, an invitation or an API key; null where no user gave it. */
 export interface GivenAccess {
   readonly by: string | null;
   /** The store's recorded time. */
   readonly at: Date;
-  /** The command that gave it; null for an offer. */
-  readonly commandId: string | null;
 }
 
 /** By the id of the member, the invitation or the API key. Only those that the project has. */
@@ -15,7 +13,7 @@ export type GivenAccesses = ReadonlyMap<string, GivenAccess>;
 
 /** Returns who has given what after an event. */
 export function givenAfter(given: GivenAccesses, event: Evolving<ProjectEvent>): GivenAccesses {
-  const now = { at: event.recordedAt, commandId: event.metadata.command_id };
+  const now = { at: event.recordedAt };
   if (event.type === 'MemberInvited') {
     return new Map(given).set(event.data.invitation_id, { by: event.data.invited_by, ...now });
   }

@@ -19,12 +19,9 @@ const givenBy = entityId.exactOptional();
 /** A colour in lower-case hexadecimal. */
 export const accentColor = z.string().regex(/^#[0-9a-f]{6}$/);
 
-const offer = z.strictObject({
-  offer_id: entityId,
-  user_id: entityId,
-  offered_by: entityId,
-  expires_at: instant,
-});
+/** What the receiver of an offer becomes: an owner, the payer, or both. */
+export const offerKind = z.enum(['owner', 'payer', 'both']);
+export type OfferKind = z.infer<typeof offerKind>;
 
 const schemas = {
   /** The owner is the first member. */
@@ -70,10 +67,14 @@ const schemas = {
   /** `erased`: the account of the member was erased. */
   MemberRemoved: z.strictObject({ user_id: entityId, erased: z.literal(true).exactOptional() }),
 
-  /** A member may become an owner. They accept by MemberRoleChanged. */
-  OwnershipOffered: offer,
-  /** An owner may become the payer. They accept by BillingChanged. */
-  BillingOffered: offer,
+  /** They accept by MemberRoleChanged, by BillingChanged, or by both. */
+  OfferMade: z.strictObject({
+    offer_id: entityId,
+    kind: offerKind,
+    user_id: entityId,
+    offered_by: entityId,
+    expires_at: instant,
+  }),
   /** The offer was not accepted. An offer also ends when a role changes: see `ProjectFields.offers`. */
   OfferEnded: z.strictObject({ offer_id: entityId, reason: z.enum(['withdrawn', 'declined', 'expired']) }),
   /** The assets use the capacity of this user from now on. */

@@ -79,8 +79,8 @@ function accept(
   // Accepted or withdrawn before.
   if (invitation === null) return [];
   if (invitation.role === 'owner' && roleIn(project, userId) === null) return [];
-  // The mail of the invitation said that it waits for consent, so another one says who gave the role, and how to leave.
-  const givenBy = project.lowered.has(invitationId) ? { given_by: invitation.invited_by } : {};
+  // The mail of the invitation said another role, and perhaps that it waits for consent, so another one says who gave this one.
+  const givenBy = invitation.role_at === invitation.invited_at ? {} : { given_by: invitation.invited_by };
   return join(invitation, userId, project, givenBy);
 }
 

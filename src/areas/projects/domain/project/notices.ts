@@ -13,12 +13,7 @@ export interface MemberNotice {
 export const memberNoticeLifetimeMs = 86_400_000;
 
 /** The types of events that may have a notice. */
-export const noticedTypes = [
-  'MemberAdded',
-  'MemberRoleChanged',
-  'OwnershipOffered',
-  'BillingOffered',
-] as const;
+export const noticedTypes = ['MemberAdded', 'MemberRoleChanged', 'OfferMade'] as const;
 
 /** Returns the notice about the event; null where the user needs none. */
 export function noticeOf(event: ProjectEvent): MemberNotice | null {
@@ -26,7 +21,7 @@ export function noticeOf(event: ProjectEvent): MemberNotice | null {
     const { user_id: userId, given_by: by } = event.data;
     return by === undefined ? null : { kind: 'role_given', userId, by };
   }
-  if (event.type !== 'OwnershipOffered' && event.type !== 'BillingOffered') return null;
-  const { user_id: userId, offered_by: by } = event.data;
-  return { kind: event.type === 'OwnershipOffered' ? 'ownership_offered' : 'billing_offered', userId, by };
+  if (event.type !== 'OfferMade') return null;
+  const { kind, user_id: userId, offered_by: by } = event.data;
+  return { kind: `${kind}_offered`, userId, by };
 }

@@ -1,4 +1,4 @@
-import type { ProjectEvent } from './events.js';
+import type { OfferKind, ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
 import type { ExistingProject } from './state.js';
 import {
@@ -12,7 +12,10 @@ import {
 import { roleIn } from './status.js';
 
 export type OfferCommand =
-  /** An owner offers the billing to another owner, or takes it. An offer to another owner replaces an open one. */
+  /**
+   * An owner offers the billing to another member, who becomes an owner too, or takes it. An offer to another member replaces an
+   * open one.
+   */
   | {
       readonly type: 'OfferBilling';
       readonly actorId: string;
@@ -48,15 +51,14 @@ function offerBilling(
   if (roleIn(project, actorId) !== 'owner') rejectProject('insufficient_role', 'this needs the role owner');
   const held = roleIn(project, userId);
   if (held === null) rejectProject('member_not_found', 'there is no such member');
-  if (held !== 'owner')
-    rejectProject('payer_not_owner', 'only an owner can pay; make the member owner first');
   if (userId === project.billed_to) return withdrawnBilling(project);
   if (userId === actorId) return [{ type: 'BillingChanged', data: { user_id: userId } }];
-  const open = billingOffer(openAt(project, now));
-  if (open?.user_id === userId) return [];
+  if (billingOffer(openAt(project, now))?.user_id === userId) return [];
+  const ownership = ownershipOfferTo(project, userId);
   return [
     ...withdrawnBilling(project),
-    { type: 'BillingOffered', data: newOffer(offerId, userId, actorId, now) },
+    ...(ownership?.kind === 'owner' ? [endOffer(ownership.id, 'withdrawn')] : []),
+    offerMade(held === 'owner' ? 'payer' : 'both', { actorId, userId, offerId, now }),
   ];
 }
 
@@ -71,7 +73,7 @@ export function offerOwnership(
   project: ExistingProject,
 ): readonly ProjectEvent[] {
   if (ownershipOfferTo(project, memberId) !== null) return [];
-  return [{ type: 'OwnershipOffered', data: newOffer(offerId, memberId, actorId, now) }];
+  return [offerMade('owner', { actorId, userId: memberId, offerId, now })];
 }
 
 function answer(
@@ -83,14 +85,24 @@ function answer(
     return rejectProject('offer_not_found', 'there is no such offer, or it has ended');
   }
   if (!accepts) return [endOffer(offerId, 'declined')];
-  return offer.kind === 'billing'
-    ? [{ type: 'BillingChanged', data: { user_id: userId } }]
-    : [{ type: 'MemberRoleChanged', data: { user_id: userId, role: 'owner' } }];
+  // The role first: a payer is an owner.
+  const role = { type: 'MemberRoleChanged', data: { user_id: userId, role: 'owner' } } as const;
+  const billing = { type: 'BillingChanged', data: { user_id: userId } } as const;
+  return { owner: [role], payer: [billing], both: [role, billing] }[offer.kind];
 }
 
-function newOffer(offerId: string, userId: string, actorId: string, now: Date) {
+function offerMade(
+  kind: OfferKind,
+  {
+    actorId,
+    userId,
+    offerId,
+    now,
+  }: { readonly actorId: string; readonly userId: string; readonly offerId: string; readonly now: Date },
+): ProjectEvent {
   const expires_at = new Date(now.getTime() + offerLifetimeMs).toISOString();
-  return { offer_id: offerId, user_id: userId, offered_by: actorId, expires_at };
+  const data = { offer_id: offerId, kind, user_id: userId, offered_by: actorId, expires_at };
+  return { type: 'OfferMade', data };
 }
 
 function withdrawnBilling(project: ExistingProject): readonly ProjectEvent[] {

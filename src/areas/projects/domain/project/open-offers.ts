@@ -3,17 +3,17 @@ import type { InvitationEntry, OfferEntry, ProjectFields } from './status.js';
 /** An offer, and an invitation of an owner, ends 30 days after it was made, in ms (docs/design.md#offers). */
 export const offerLifetimeMs = 30 * 86_400_000;
 
-/** Returns the offer of ownership to a member, also an expired one. */
+/** Returns the offer that would make a member owner, also an expired one. */
 export function ownershipOfferTo(
   { offers }: Pick<ProjectFields, 'offers'>,
   userId: string,
 ): OfferEntry | null {
-  return offers.find(({ kind, user_id }) => kind === 'ownership' && user_id === userId) ?? null;
+  return offers.find(({ kind, user_id }) => kind !== 'payer' && user_id === userId) ?? null;
 }
 
-/** Returns the offer of the billing, also an expired one. There is one at most. */
+/** Returns the offer that would change the payer, also an expired one. There is one at most. */
 export function billingOffer({ offers }: Pick<ProjectFields, 'offers'>): OfferEntry | null {
-  return offers.find(({ kind }) => kind === 'billing') ?? null;
+  return offers.find(({ kind }) => kind !== 'owner') ?? null;
 }
 
 /** Returns when an invitation ends by itself; null: never. Only that of an owner does, because it waits for consent. */

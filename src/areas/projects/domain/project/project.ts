@@ -82,14 +82,13 @@ function decide(command: ProjectCommand, state: ProjectState): readonly ProjectE
       if (state.status !== 'existing' || state.default_storage_id !== replaces) return [];
       return [{ type: 'DefaultStorageChanged', data: { storage_id: storageId } }];
     }
-    // The next five follow from other events or commands, and have nothing to do in a deleted project.
+    // The next four follow from other events or commands, and have nothing to do in a deleted project.
     case 'MarkInvitationMailed':
     case 'AcceptInvitation':
       return state.status === 'deleted' ? [] : decideInvitations(command, existing(state));
     case 'RemoveErasedMember':
       return state.status === 'deleted' ? [] : decideMembers(command, existing(state));
     case 'EndGivenAccess':
-    case 'TakeBackAccess':
       return state.status === 'existing' ? decideGivenAccess(command, state) : [];
     case 'InviteMember':
     case 'AnswerInvitation':

@@ -17,8 +17,6 @@ export type ProjectRejection =
   | 'last_owner'
   /** The project is billed to this owner, and would have no payer. */
   | 'payer_needed'
-  /** The billing is offered to a member who is no owner. */
-  | 'payer_not_owner'
   /** The offer or invitation does not exist, is not the user's, or has ended. */
   | 'offer_not_found'
   /** The role of the acting member is too low. */

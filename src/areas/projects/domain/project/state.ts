@@ -2,8 +2,6 @@ import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Recorded } from '../../../../event-sourcing/ports/domain-event.js';
 import type { ProjectEvent } from './events.js';
 import { type GivenAccesses, givenAfter } from '../access/givers.js';
-import { loweredAfter } from '../access/lowered-invitations.js';
-import { type RaisedRoles, raisesAfter } from '../access/raises.js';
 import { applyEvent, newProject, type ProjectFields } from './status.js';
 
 export type ProjectState =
@@ -24,9 +22,6 @@ export interface ExistingProject extends ProjectFields {
   /** The revoked keys and the ended invitations, newest last. A late repetition does not make one of them again. */
   readonly endedIds: readonly string[];
   readonly given: GivenAccesses;
-  readonly raises: RaisedRoles;
-  /** The open invitations of an owner that got another role: see `loweredAfter`. */
-  readonly lowered: ReadonlySet<string>;
 }
 
 /** More than a project has at once, so that one command that ends all of them does not push out the others. */
@@ -45,8 +40,7 @@ export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): Proj
     return {
       status: 'existing',
       ...newProject(event),
-      ...{ mailed: new Set(), additions: new Map(), endedIds: [] },
-      ...{ given: new Map(), raises: new Map(), lowered: new Set() },
+      ...{ mailed: new Set(), additions: new Map(), endedIds: [], given: new Map() },
     };
   }
   if (state.status !== 'existing') return state;
@@ -60,8 +54,6 @@ export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): Proj
     additions: additionsAfter(state, event),
     endedIds: endedIdsAfter(state, event),
     given: givenAfter(state.given, event),
-    raises: raisesAfter(state.raises, event, state),
-    lowered: loweredAfter(state.lowered, event, state),
   };
 }
 

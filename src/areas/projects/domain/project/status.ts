@@ -1,7 +1,7 @@
 import type { Recorded } from '../../../../event-sourcing/ports/domain-event.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { Role } from '../role.js';
-import type { ProjectEvent } from './events.js';
+import type { OfferKind, ProjectEvent } from './events.js';
 
 /** The fields that the aggregate and the view both fold, spelled as in the events. */
 export type ProjectFields = {
@@ -18,8 +18,8 @@ export type ProjectFields = {
   /** The open invitations. */
   readonly invitations: readonly InvitationEntry[];
   /**
-   * At most one for each member, because ownership is offered to others than owners and billing to owners. An offer holds
-   * while its giver is an owner and its receiver can still use it: see `offerHolds`.
+   * At most one for each member, and one that names a payer. An offer holds while its giver is an owner and its receiver can still
+   * use it: see `offerHolds`.
    */
   readonly offers: readonly OfferEntry[];
   /** One entry per entitlement and source. */
@@ -50,7 +50,7 @@ export type InvitationEntry = {
 
 export type OfferEntry = {
   readonly id: string;
-  readonly kind: 'ownership' | 'billing';
+  readonly kind: OfferKind;
   readonly user_id: string;
   readonly offered_by: string;
   readonly offered_at: string;
@@ -134,16 +134,14 @@ export function applyEvent(before: ProjectFields, event: Change): Partial<Projec
     }
     case 'MemberRemoved':
       return withMembers(before, withoutMember(members, event.data.user_id), event);
-    case 'OwnershipOffered':
-    case 'BillingOffered': {
+    case 'OfferMade': {
       const { offer_id: id, ...offered } = event.data;
-      const kind = event.type === 'OwnershipOffered' ? 'ownership' : 'billing';
-      return { offers: [...offers, { id, kind, ...offered, offered_at: event.time }] };
+      return { offers: [...offers, { id, ...offered, offered_at: event.time }] };
     }
     case 'OfferEnded':
       return { offers: offers.filter(({ id }) => id !== event.data.offer_id) };
     case 'BillingChanged':
-      return { billed_to: event.data.user_id, offers: offers.filter(({ kind }) => kind !== 'billing') };
+      return { billed_to: event.data.user_id, offers: offers.filter(({ kind }) => kind === 'owner') };
     case 'EntitlementGranted':
       return { entitlements: [...withoutGrant(entitlements, event.data), event.data] };
     case 'EntitlementRevoked':
@@ -215,7 +213,7 @@ function offerHolds(
 ): boolean {
   if (roleIn(project, offered_by) !== 'owner') return false;
   const held = roleIn(project, user_id);
-  return kind === 'billing' ? held === 'owner' : held !== null && held !== 'owner';
+  return held !== null && (held === 'owner') === (kind === 'payer');
 }
 
 function withoutMember(members: readonly MemberEntry[], userId: string): readonly MemberEntry[] {

@@ -11,7 +11,7 @@ import { checkShareMailMessage } from '../../domain/share-mail/rules.js';
 import { shareMailAggregate } from '../../domain/share-mail/share-mail.js';
 import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import { type EmailAddress, parseEmailAddress } from '../../../../validation/email-address.js';
-import type { RequireProved } from '../../../projects/commands/require-proved.js';
+import type { ActingSession, RequireProved } from '../../../projects/commands/require-proved.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import type { ShareAddress } from '../change-share.js';
 import type { CountShareMails } from './share-mail-limits.js';
@@ -26,7 +26,7 @@ export interface NewShareMail {
 
 export interface MailShareInput extends ShareAddress, NewShareMail {
   /** The user who sends, or the API key, whose issuer then counts as the sender. */
-  readonly sender: { readonly userId: string } | { readonly keyId: string };
+  readonly sender: { readonly actorId: string; readonly session: ActingSession } | { readonly keyId: string };
 }
 
 /**
@@ -80,7 +80,10 @@ export function makeMailShare({
     await requireOpen({ projectId, shareId });
     if (!mailConfigured) rejectUseCase('mail_not_configured', 'no mail service is set up');
     const sentBy = await senderOf(input);
-    await requireProved(sentBy);
+    await requireProved({
+      actorId: sentBy,
+      session: 'session' in input.sender ? input.sender.session : null,
+    });
     const { state } = await handler.load(shareMailAggregate, mailId);
     // A repetition mails nothing, so it does not count.
     if (state.status === 'requested') return addresses.length;
@@ -103,7 +106,7 @@ export function makeMailShare({
   }
 
   async function senderOf({ projectId, sender }: MailShareInput): Promise<string> {
-    if ('userId' in sender) return sender.userId;
+    if ('actorId' in sender) return sender.actorId;
     const { state } = await handler.load(projectAggregate, projectId);
     const keys = state.status === 'existing' ? state.api_keys : [];
     const key = keys.find(({ id }) => id === sender.keyId);
