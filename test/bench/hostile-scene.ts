@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { v4 } from 'uuid';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
@@ -44,6 +45,8 @@ export async function givenHostileScene(): Promise<{
   const program = fileURLToPath(new URL('./hostile-bucket.js', import.meta.url));
   const bucket = spawn(process.execPath, [program, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(bucket.stdout, 'data');
+  // The bucket is the attacker's, and on another machine.
+  setPriority(bucket.pid ?? 0, constants.priority.PRIORITY_LOW);
   const environment = { STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' };
   const scene = await givenAccounts(directory, `http://127.0.0.1:${port}`, environment);
   const service = await startService({
