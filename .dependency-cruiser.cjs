@@ -389,6 +389,12 @@ module.exports = {
       'One reader bounds what a bucket answers. A second one would need the same bounds.',
     ),
     driver(
+      'opentelemetry-in-traces',
+      '@opentelemetry/[^/]+',
+      '^src/kit/trace\\.ts$',
+      'One place decides what spans name: never a URL, an address or a text of a person.',
+    ),
+    driver(
       'nodemailer-in-mail',
       'nodemailer',
       '^src/mail/',

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
+import { traceField } from './kit/trace.js';
 import { lineForEyes } from './log-line-for-eyes.js';
 import { makeLogOutput } from './log-output.js';
 
@@ -84,5 +85,5 @@ export function makeLog(
   }, flushIntervalMs);
   flushing.unref();
   unflushed.add(end);
-  return { logger: pino(options, lines), flush };
+  return { logger: pino({ ...options, mixin: traceField }, lines), flush };
 }

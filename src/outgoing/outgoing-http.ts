@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { traceHeader } from '../kit/trace.js';
 import { makeNameSettings, systemNameFiles } from './name-settings.js';
 import { makeResolveName } from './resolve-name.js';
 import { type AccountOf, type Lookup, sharingLookup } from './shared-lookup.js';
@@ -102,7 +103,11 @@ export function makeOutgoingHttp({
       const timeUp = AbortSignal.timeout(limits.timeMs ?? timeMs);
       const request: ClientRequest = send(target, {
         method,
-        headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(body.length) }) },
+        headers: {
+          ...headers,
+          ...traceHeader(),
+          ...(body === undefined ? {} : { 'content-length': String(body.length) }),
+        },
         agent: false,
         lookup: guarded(judge, account),
         signal: signal === undefined ? timeUp : AbortSignal.any([timeUp, signal]),

@@ -1,5 +1,6 @@
 import Bottleneck from 'bottleneck';
 import type { Clock } from '../kit/time/clock.js';
+import { inTraceOf } from '../kit/trace.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../outgoing/outgoing-http.js';
@@ -61,7 +62,10 @@ export function makeAttemptDelivery(deps: {
       try {
         const request = signedRequest(endpoint, message, { id, at: clock.now() });
         // Only the status counts. A body may never end.
-        return outcomeOf(await http({ ...request, timeMs, bodyBytesMax: 0 }, cut.signal), clock.now());
+        const reply = await inTraceOf(event.metadata.correlation_id, () =>
+          http({ ...request, timeMs, bodyBytesMax: 0 }, cut.signal),
+        );
+        return outcomeOf(reply, clock.now());
       } catch (error) {
         // The outcome is unknown, and the next start sends the event again.
         signal.throwIfAborted();

@@ -18,6 +18,7 @@ import { type Encoded, type Folded, makeFoldedStreams, type Target } from './fol
 import { makeDocumentGuard } from './document-guard.js';
 import { eventId } from './ids.js';
 import { makeKeyedMutex } from '../../kit/keyed-mutex.js';
+import { traceCommand } from '../../kit/trace.js';
 import { retryRead } from './retry-pauses.js';
 
 const attemptsMax = 20;
@@ -49,7 +50,9 @@ export function makeCommandHandler(deps: {
     },
     handle: ({ aggregate, id }, command, context, options = {}) => {
       const stream = streamName(aggregate.category, id);
-      return queued(stream, () => decideAndAppend({ aggregate, stream }, command, context, options));
+      return traceCommand(nameOf(aggregate.category, command), stream, () =>
+        queued(stream, () => decideAndAppend({ aggregate, stream }, command, context, options)),
+      );
     },
   };
 
@@ -123,6 +126,12 @@ export function makeCommandHandler(deps: {
     }
     return { events, revision: after.revision, documents: after.documents };
   }
+}
+
+/** Names a command in traces. Each aggregate divides its commands by `type`. */
+function nameOf(category: string, command: unknown): string {
+  const hasType = typeof command === 'object' && command !== null && 'type' in command;
+  return hasType ? `${category} ${String(command.type)}` : category;
 }
 
 /** One call of `handle`. */

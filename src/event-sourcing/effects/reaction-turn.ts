@@ -1,4 +1,5 @@
 import { rejectedBy } from '../../kit/rejected-by.js';
+import { inTraceOf } from '../../kit/trace.js';
 import { referenceTo } from '../feeding/event-reference.js';
 import type { SetApart } from '../feeding/set-apart.js';
 import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
@@ -47,7 +48,9 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
   let performed: { readonly result: unknown } | null = null;
   let claim: Claim | null = null;
 
-  return async () => {
+  return () => inTraceOf(event.metadata.correlation_id, turnOrRetry);
+
+  async function turnOrRetry(): Promise<Turn> {
     claim = null;
     try {
       return (await apart.attempt(event.id, turn, referenceTo(event))) ?? 'set-apart';
@@ -56,7 +59,7 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
       onRetry(toError(error), failures);
       return await putOff();
     }
-  };
+  }
 
   async function turn(): Promise<Turn> {
     if (performed === null && clock.now().getTime() >= deadlineMs) return 'settled';

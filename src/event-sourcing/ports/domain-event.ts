@@ -16,7 +16,7 @@ export interface EventMetadata {
   readonly command_id: string;
   /** The id of the event or request that caused the command. */
   readonly causation_id: string;
-  /** The id of the request or process at the root of the chain. */
+  /** The id of the trace of the request, or the id of the command, at the root of the chain. */
   readonly correlation_id: string;
   /** `user:<id>`, `key:<id>`, `agent`, `operator`, `system:<reaction>` or `anonymous`. Never personal data. */
   readonly actor: string;

@@ -30,7 +30,7 @@ export function describeApi(passwordRules: string): string {
       'whose message names the ways that the account has. Of an account without a factor it may need a fresh sign-in, or ' +
       '`POST /auth/reauthenticate`, else 403 `reauthentication_required`. Platform roles need the strongest factor of the account.',
     'A caller may name a request in the header `X-Request-Id`: up to 64 letters, digits and `._:-`. The service replaces any ' +
-      'other name. Replies carry the name in the same header.',
+      'other name. Replies carry the name in the same header. A request belongs to the trace of its header `traceparent`.',
     'A reply to a request that a limit counts has `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` of the limit that is ' +
       'nearest to a refusal. Requests of sessions and API keys always count.',
     `A new password: ${passwordRules}.`,

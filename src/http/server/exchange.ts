@@ -113,7 +113,7 @@ export function makeExchange<
     refuseForLack(spec);
 
     // 5. The limit per client 429, which only well-formed requests reach.
-    const { requestId, client, tracked } = ctx.state;
+    const { requestId, traceId, client, tracked } = ctx.state;
     const device = spec.deviceOf === undefined ? null : await spec.deviceOf({ params, body, ...grant });
     const reserved = { client, device, params };
     const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, reserved);
@@ -124,7 +124,7 @@ export function makeExchange<
       // One literal: a second spread, or a spread before other properties, costs the engine some 10 µs.
       const command = {
         causationId: requestId,
-        correlationId: requestId,
+        correlationId: traceId,
         actor,
         request: tracked,
         commandId,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Middleware, ParameterizedContext } from 'koa';
+import type { Middleware, Next, ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { makeLru } from '../../kit/lru.js';
+import { type RequestTrace, traceRequest } from '../../kit/trace.js';
 import type { ClientIp } from '../../security/rates/client-ip.js';
 import { describeForLog, internalError, toHttpError } from '../replies/error-reply.js';
 import { sendError } from '../replies/error-body.js';
@@ -50,12 +51,22 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
   const { logger, metrics, closing } = deps;
   const headers = deps.overHttps === true ? { ...securityHeaders, ...strictTransport } : securityHeaders;
   const identify = makeIdentify(deps);
-  return async (ctx, next) => {
+  return (ctx, next) => {
+    const traced = traceRequest(ctx.method, ctx.req.headers['traceparent']);
+    return traced.run(() => observe(ctx, next, traced));
+  };
+
+  async function observe(
+    ctx: ParameterizedContext<HttpState>,
+    next: Next,
+    traced: RequestTrace,
+  ): Promise<void> {
     const startedAt = performance.now();
     const { req } = ctx;
     const client = identify(req.socket.remoteAddress, req.headers['x-forwarded-for']);
     const requestId = nameRequest(req.headers['x-request-id']);
     ctx.state.requestId = requestId;
+    ctx.state.traceId = traced.id;
     ctx.state.client = client.address;
     ctx.state.route = null;
     ctx.state.actor = null;
@@ -72,17 +83,19 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     tellAllowance(ctx);
     if (closing()) ctx.set('connection', 'close');
     const durationMs = performance.now() - startedAt;
-    metrics.observe({ method: ctx.method, route: ctx.state.route, status: ctx.status, durationMs });
+    const { route } = ctx.state;
+    metrics.observe({ method: ctx.method, route, status: ctx.status, durationMs });
+    traced.end({ route, status: ctx.status });
     logger.info({
       request_id: requestId,
       method: ctx.method,
-      route: ctx.state.route,
+      route,
       status: ctx.status,
       duration_ms: Math.round(durationMs * 1000) / 1000,
       client: client.digest,
       actor: ctx.state.actor,
     });
-  };
+  }
 }
 
 /** An error 429 has the headers of the limit that refuses, if a limit does. */

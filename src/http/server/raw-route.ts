@@ -99,7 +99,7 @@ function makeRawExchange<Params extends PathParams>(
     requireConnection(ctx.req);
     await admit(ownerOfClient(ctx.state.client));
     const body = spec.method === 'GET' ? Buffer.alloc(0) : received;
-    const { requestId, tracked } = ctx.state;
+    const { requestId, traceId, tracked } = ctx.state;
     const reply = await spec.handler({
       params,
       method: methodOf(ctx.req),
@@ -110,7 +110,7 @@ function makeRawExchange<Params extends PathParams>(
       command: {
         commandId: newId(),
         causationId: requestId,
-        correlationId: requestId,
+        correlationId: traceId,
         actor: 'anonymous',
         time: clock.now(),
         request: tracked,

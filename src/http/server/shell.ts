@@ -11,6 +11,8 @@ import type { Admission } from '../access/admission.js';
 /** `ctx.state`. */
 export interface HttpState {
   requestId: string;
+  /** The id of the trace: docs/design.md#traces. */
+  traceId: string;
   /** The client's address. Logs and events contain only its keyed digest. */
   client: string;
   /** The route's pattern, never the URL; null before a route is found. */

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import { traceField } from '../../../src/kit/trace.js';
 import { makeFixedAgentSecrets } from '../../../src/keys/codes/agent-secrets.js';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -93,7 +94,7 @@ export async function startTestHttp(
     stateStore: makeMemoryStateStore({ clock }),
     digests: { of: (purpose, value) => `digest(${purpose}:${value})`, ip: (ip) => `digest(${ip})` },
     replySealer: plainSealer,
-    logger: pino({ level: 'debug' }, { write: (line) => logLines.push(line) }),
+    logger: pino({ level: 'debug', mixin: traceField }, { write: (line) => logLines.push(line) }),
     registry,
     trustedProxies: [],
     version: '0.0.0',
