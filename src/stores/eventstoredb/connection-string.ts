@@ -1,5 +1,5 @@
 /** The address of a node; the client uses the same names. */
-interface EndPoint {
+export interface EndPoint {
   readonly address: string;
   readonly port: number;
 }

@@ -65,7 +65,14 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   if ('problems' in parsed) throw new Error(`the EventStoreDB URL ${parsed.problems.join('; it ')}`);
   const client = makeClient(parsed.settings, limits.callMs);
   const credentials = parsed.settings.credentials ?? anonymous;
-  const calls = makeLimitedCalls(limits);
+  const bounded = <T>(run: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    const pastTime = client.watchForSilence();
+    return withinLimit({ ms: limits.callMs, signal }, run).catch((error: unknown) => {
+      if (error instanceof CallTimedOut) pastTime();
+      throw error;
+    });
+  };
+  const calls = makeLimitedCalls(bounded);
   const readGate = makeCallGate(limits.readsMax, limits.placeMs);
   const appendGate = makeCallGate(limits.appendsMax, limits.placeMs);
   const reads = makeReads(client, credentials);
@@ -73,15 +80,13 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   const within = { bytes: limits.pageBytes, ms: limits.callMs / 2 };
   const streams = makeWholeStreams(reads, prefix);
   const sameLog = makeSameLog({ clock, shortLogMs: limits.shortLogMs, isOurs });
-  const limited = <T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    withinLimit({ ms: limits.callMs }, run);
   const guard = makeLogGuard({
     reads,
     storedLogId: async (signal) =>
       logIdIn((await readStream(logIdStream, { from: 0n, limit: 1 }, signal)).events),
     clock,
     random,
-    withinLimit: limited,
+    withinLimit: bounded,
     shortLogMs: limits.shortLogMs,
     onFatal: (error) => options.onFatal?.(error),
   });
@@ -94,9 +99,9 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     credentials,
     guard: { verify: (signal) => guard.verify(signal), suspect },
     probed: { name: `${prefix}${logIdStream}`, makeEvent: () => logMarked(randomUUID(), clock.now()) },
-    withinLimit: limited,
+    withinLimit: bounded,
   });
-  const appendOnce = makeAppend(reads);
+  const appendOnce = makeAppend(reads, streams);
 
   const store: EventStore = {
     shortLogMs: limits.shortLogMs,
@@ -220,6 +225,10 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       options.onSubscriptionLost?.(reason);
     },
   });
+  client.onSilence = () => {
+    appendCalls.leave();
+    live.leave('its node is silent');
+  };
   return store;
 
   async function readStream(

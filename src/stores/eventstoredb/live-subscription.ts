@@ -18,6 +18,8 @@ export interface LiveSubscription {
   rest(): void;
   /** Reports that a read found new events of this service. A subscription that stays silent after it counts as lost. */
   grew(): void;
+  /** Counts the subscription as lost. */
+  leave(reason: string): void;
   stop(): void;
 }
 
@@ -68,6 +70,9 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
       unheardSinceMs = heardSinceGrowth ? null : (unheardSinceMs ?? nowMs);
       heardSinceGrowth = false;
       if (unheardSinceMs !== null && nowMs - unheardSinceMs >= limits.silenceMs) giveUp('it fell silent');
+    },
+    leave: (reason) => {
+      giveUp(reason);
     },
     stop: () => {
       stopping.abort();
@@ -127,6 +132,7 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
       });
       subscription.on('data', ({ event }) => {
         if (over || event === undefined) return;
+        client.heard();
         heard();
         if (!deps.onRecord(event)) lost('its events come faster than they are taken');
       });

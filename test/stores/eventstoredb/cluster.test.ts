@@ -1,49 +1,70 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
 import { appendDurably } from '../../../src/event-sourcing/deciding/append-durably.js';
-import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
+import type { EventStoreDbOptions } from '../../../src/stores/eventstoredb/event-store.js';
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
+import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
 import { makeServerLog } from '../../support/servers/eventstoredb-server/log.js';
 import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
 import {
   startEventStoreDbServer,
   type EventStoreDbServer,
+  type StartOptions,
 } from '../../support/servers/eventstoredb-server/server.js';
+
+import { testCertificate, testKey } from '../../support/servers/eventstoredb-server/tls.js';
 
 const deps = { clock: realClock, random: makeSeededRandom(11) };
 
-/** Starts two nodes on one log. The first one leads until it fails. */
-async function givenCluster(t: ExecutionContext) {
+/** Starts two nodes on one log. The first one leads until the second one is elected. */
+async function givenCluster(
+  t: ExecutionContext,
+  {
+    hosts = ['127.0.0.1', '127.0.0.1'],
+    ...options
+  }: Partial<StartOptions> & { readonly hosts?: readonly string[] } = {},
+) {
   const log = makeServerLog();
   let ports: readonly number[] = [];
-  let firstLeads = true;
+  let [leads, isAlive] = [0, true];
   const members = () =>
     ports.map((port, index) => ({
-      host: '127.0.0.1',
+      host: hosts[index] ?? '',
       port,
-      state: (index === 0) === firstLeads ? ('leader' as const) : ('follower' as const),
-      alive: index !== 0 || firstLeads,
+      state: index === leads ? ('leader' as const) : ('follower' as const),
+      alive: index !== 0 || isAlive,
     }));
-  const first = await startEventStoreDbServer({ log, members });
-  const leader = { host: '127.0.0.1', port: first.port };
-  const second = await startEventStoreDbServer({ log, members, leader: () => (firstLeads ? leader : null) });
+  const leaderFor = (node: number) => () => (leads === node ? null : (members()[leads] ?? null));
+  const start = (node: number) =>
+    startEventStoreDbServer({ ...options, log, members, leader: leaderFor(node) });
+  const [first, second] = await Promise.all([start(0), start(1)]);
   ports = [first.port, second.port];
   t.teardown(() => Promise.all([first.close(), second.close()]));
+  const elect = (): void => {
+    leads = 1;
+  };
   return {
+    log,
     leader: first,
     follower: second,
+    elect,
     failLeader: () => {
-      firstLeads = false;
+      isAlive = false;
+      elect();
       return first.network.refuse();
     },
   };
 }
 
-function given(t: ExecutionContext, url: string): EventStore {
-  const store = openTestStore(url);
+function given(t: ExecutionContext, url: string, options: Partial<EventStoreDbOptions> = {}): EventStore {
+  const store = openTestStore(url, options);
   t.teardown(() => store.close());
   return store;
 }
@@ -124,3 +145,102 @@ test.serial(
     t.is(revision, 0n);
   },
 );
+
+test.serial(
+  'The leader of a cluster over TLS is found where gossip names addresses and where it names hosts',
+  async (t) => {
+    const credentials = { certificate: testCertificate, key: testKey };
+    for (const hosts of [
+      ['127.0.0.1', '127.0.0.1'],
+      ['localhost', 'localhost'],
+      ['127.0.0.1', 'localhost'],
+    ]) {
+      const { leader, follower, failLeader, log } = await givenCluster(t, { hosts, tls: credentials });
+      const seeds = [leader, follower].map(({ port }, index) => `${hosts[index] ?? ''}:${port}`);
+      const store = given(t, overTls(seeds.join(',')));
+      const [before, after] = [uniqueStream(), uniqueStream()];
+      await store.append(before, 'no-stream', makeEvents(1));
+      await failLeader();
+      await appendDurably(
+        { eventStore: store, ...deps },
+        { stream: after, expected: 'no-stream' },
+        makeEvents(1),
+      );
+      t.is(log.stream(`test.${after}`)?.length, 1, hosts.join());
+      t.is((await store.read(before)).length, 1);
+    }
+  },
+);
+
+test.serial('A node whose certificate has another address is refused', async (t) => {
+  const credentials = { certificate: testCertificate, key: testKey };
+  const other = await startEventStoreDbServer({ tls: credentials, host: '127.0.0.2' });
+  t.teardown(() => other.close());
+  const store = given(t, overTls(`127.0.0.2:${other.port}`), { limits: { callMs: 2_000 } });
+  await t.throwsAsync(store.read(uniqueStream()), { message: /altnames: IP: 127\.0\.0\.2/ });
+  t.is(other.faults.calls.length, 0);
+});
+
+test.serial(
+  'An election moves appends and reads to the new leader, and writes each append once',
+  async (t) => {
+    const { leader, follower, elect, log } = await givenCluster(t);
+    const store = given(t, urlOf(leader, follower));
+    const stream = uniqueStream();
+    const append = (expected: 'no-stream' | bigint) =>
+      appendDurably({ eventStore: store, ...deps }, { stream, expected }, makeEvents(1));
+    await append('no-stream');
+    // Given a node that still leads and is not ready, and then one that names the other
+    leader.faults.next('append', { apply: 'never', answer: 'not-ready' });
+    await append(0n);
+    elect();
+    await append(1n);
+    t.is((await store.read(stream)).length, 3);
+    t.is(log.stream(`test.${stream}`)?.length, 3);
+    t.true(follower.faults.calls.some(({ kind }) => kind === 'append'));
+  },
+);
+
+test.serial(
+  'A leader that falls silent costs one time limit, once the others have elected another one',
+  async (t) => {
+    const { leader, follower, elect, log } = await givenCluster(t);
+    const store = given(t, urlOf(leader, follower), { limits: { callMs: 1_000 } });
+    const [stream, events] = [uniqueStream(), makeEvents(1)];
+    await store.append(uniqueStream(), 'no-stream', makeEvents(1));
+    // Given a leader that is frozen after it has written an append, which the election truncates
+    const before = log.records.length;
+    leader.faults.next('append', { apply: 'now', answer: 'nothing' });
+    const unknown = t.throwsAsync(store.append(stream, 'no-stream', events), { instanceOf: OutcomeUnknown });
+    await eventually('the append is in the log', () => log.stream(`test.${stream}`) !== null);
+    leader.network.freeze();
+    // When a further time limit passes before the election
+    await unknown;
+    await t.throwsAsync(store.read(stream), { instanceOf: StoreUnavailable });
+    log.restore(before);
+    elect();
+    // Then the next calls go to the new leader: the read does not wait for the silent one
+    t.deepEqual(await store.read(stream), []);
+    t.is((await store.append(stream, 'no-stream', events))?.revision, 0n);
+    t.is(log.stream(`test.${stream}`)?.length, 1);
+  },
+);
+
+test.serial('A node that is slow to answer keeps its connection while it sends anything', async (t) => {
+  const { server, store } = await givenServer(t, {}, { limits: { callMs: 500 } });
+  await store.append(uniqueStream(), 'no-stream', makeEvents(1));
+  server.faults.next('read', { answer: 'nothing' });
+  const slow = t.throwsAsync(store.read(uniqueStream()), { instanceOf: StoreUnavailable });
+  await store.append(uniqueStream(), 'no-stream', makeEvents(1));
+  await slow;
+  const probes = server.faults.calls.filter(({ kind }) => kind === 'probe').length;
+  await store.append(uniqueStream(), 'no-stream', makeEvents(1));
+  t.is(server.faults.calls.filter(({ kind }) => kind === 'probe').length, probes);
+});
+
+/** @param hosts with their ports, separated by commas */
+function overTls(hosts: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'stowage-ca-')), 'ca.crt');
+  writeFileSync(file, testCertificate);
+  return `esdb://user:password@${hosts}?tls=true&discoveryInterval=10&tlsCAFile=${encodeURIComponent(file)}`;
+}

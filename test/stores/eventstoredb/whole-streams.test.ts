@@ -4,6 +4,7 @@ import {
   StoreDamaged,
   StoreUnavailable,
   StreamDamaged,
+  WrongExpectedRevision,
 } from '../../../src/event-sourcing/ports/errors.js';
 import { makeEvents, readLog, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
@@ -193,4 +194,23 @@ test('A stream that was truncated and scavenged lacks its first events too', asy
   // An existing stream without any visible event is no absent stream.
   await t.throwsAsync(store.read(stream), { instanceOf: StreamDamaged, message: /revision 0/ });
   t.deepEqual(await store.read(stream, { from: 3n }), []);
+});
+
+test('An append before events that metadata hide is damage, and before events that no read shows yet a conflict', async (t) => {
+  const { server, store } = await givenServer(t);
+  for (const metadata of [{ $tb: 3 }, { $maxAge: -10 }]) {
+    const stream = uniqueStream();
+    await store.append(stream, 'no-stream', makeEvents(3));
+    server.log.setMetadata(`test.${stream}`, metadata);
+    // Given a process that knows the stream up to revision 1: its read finds nothing after it
+    t.deepEqual(await store.read(stream, { from: 2n }), []);
+    const error = await t.throwsAsync(store.append(stream, 1n, makeEvents(1)), { instanceOf: StreamDamaged });
+    t.is(error.stream, stream);
+    t.regex(error.message, /lacks the event at revision 2/);
+  }
+  // A leader compares with events for which it still waits for the other nodes, so a read finds none either
+  const stream = uniqueStream();
+  await store.append(stream, 'no-stream', makeEvents(2));
+  server.log.setMetadata(`test.${stream}`, {});
+  await t.throwsAsync(store.append(stream, 5n, makeEvents(1)), { instanceOf: WrongExpectedRevision });
 });

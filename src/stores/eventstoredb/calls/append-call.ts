@@ -76,6 +76,7 @@ export async function openAppendCall(
   /** An answer to an append that was given up has no entry; the caller has reported an unknown outcome. */
   function answer(response: BatchAppendResp): void {
     answers += 1;
+    client.heard();
     const id = response.getCorrelationId()?.getString() ?? '';
     const waiting = pending.get(id);
     pending.delete(id);

@@ -10,7 +10,7 @@ import { accessDenied } from './failures.js';
 import { searchPosition } from '../same-log/position-search.js';
 import { knownPosition } from '../same-log/positions.js';
 import type { Reads } from './reads.js';
-import { checkAppended, deleted } from '../same-log/whole-streams.js';
+import { checkAppended, deleted, type WholeStreams } from '../same-log/whole-streams.js';
 
 /** The target of an append: the stream's name without the prefix and with it. */
 export interface AppendTarget {
@@ -27,7 +27,7 @@ export type Append = (
 ) => Promise<Appended>;
 
 /** Makes the function that sends an append, and finds out by reads what the server's answer leaves open. */
-export function makeAppend(reads: Reads): Append {
+export function makeAppend(reads: Reads, streams: Pick<WholeStreams, 'requireUntruncated'>): Append {
   return async (call, target, events, signal) => {
     const reply = await call.send({ ...target, events }, signal);
     switch (reply.kind) {
@@ -37,16 +37,18 @@ export function makeAppend(reads: Reads): Append {
         return { revision, position: reply.position ?? (await findPosition(target.name, revision, signal)) };
       }
       case 'wrong-expected-revision': {
-        const repeated = await findRepeated(target, { events, signal });
-        if (repeated === null) throw new WrongExpectedRevision(target.stream, target.expected);
-        return repeated;
+        const found = await findRepeated(target, { events, signal });
+        if (typeof found === 'object') return found;
+        // The events that the server compares may be hidden. Otherwise the reader would append at the old revision again.
+        if (found === 'none') await streams.requireUntruncated(target.stream, after(target), signal);
+        throw new WrongExpectedRevision(target.stream, target.expected);
       }
       case 'unsettled': {
         // The server drops a repetition of an append that it is still writing, and reports a timeout 2 s later.
-        const repeated = await findRepeated(target, { events, signal });
-        if (repeated === null)
+        const found = await findRepeated(target, { events, signal });
+        if (typeof found !== 'object')
           throw new OutcomeUnknown(`the event store did not settle an append: ${reply.reason}`);
-        return repeated;
+        return found;
       }
       case 'deleted':
         throw deleted(target.stream, target.name);
@@ -57,22 +59,23 @@ export function makeAppend(reads: Reads): Append {
     }
   };
 
-  /** Returns where these events are stored already, or null. The server may have lost the ids that it compares. */
+  /** Returns where these events are stored already, or whether others are. The server may have lost the ids that it compares. */
   async function findRepeated(
-    { name, expected }: AppendTarget,
+    target: AppendTarget,
     { events, signal }: { readonly events: readonly NewEvent[]; readonly signal: AbortSignal },
-  ): Promise<Appended | null> {
-    const from = expected === 'no-stream' ? 0n : expected + 1n;
+  ): Promise<Appended | 'others' | 'none'> {
+    const { name } = target;
+    const from = after(target);
     const found = await reads.stream(name, { from, limit: events.length }, signal);
-    if (found === 'absent') return null;
-    const { records } = found;
+    const records = found === 'absent' ? [] : found.records;
     const last = records.at(-1);
+    if (last === undefined) return 'none';
     const equal =
       records.length === events.length &&
       records.every(
         ({ id, revision }, index) => id === events[index]?.id && revision === from + BigInt(index),
       );
-    if (!equal || last === undefined) return null;
+    if (!equal) return 'others';
     const position = knownPosition(last.position) ?? (await findPosition(name, last.revision, signal));
     return { revision: last.revision, position };
   }
@@ -83,4 +86,9 @@ export function makeAppend(reads: Reads): Append {
     if (position !== null) return position;
     throw new OutcomeUnknown(`the event store does not give the position of revision ${revision}`);
   }
+}
+
+/** Returns the revision of the first event of the append. */
+function after({ expected }: AppendTarget): bigint {
+  return expected === 'no-stream' ? 0n : expected + 1n;
 }

@@ -1,6 +1,5 @@
 import { type AdmissionGate, makeAdmissionGate } from '../../../kit/gate.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
-import { withinLimit } from './time-limit.js';
 
 /** The calls of one store. Each has a time limit, and none starts after `close`. */
 export interface LimitedCalls {
@@ -19,7 +18,10 @@ export interface LimitedCalls {
   close(): Promise<void>;
 }
 
-export function makeLimitedCalls({ callMs }: { readonly callMs: number }): LimitedCalls {
+/** @param withinLimit runs a call within its time limit, or until its caller cancels it */
+export function makeLimitedCalls(
+  withinLimit: <T>(run: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal) => Promise<T>,
+): LimitedCalls {
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
@@ -53,7 +55,7 @@ export function makeLimitedCalls({ callMs }: { readonly callMs: number }): Limit
     signal: AbortSignal | undefined,
     run: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const call = withinLimit({ ms: callMs, signal }, run);
+    const call = withinLimit(run, signal);
     underWay.add(call);
     try {
       return await call;

@@ -8,15 +8,14 @@ import {
 } from '../../../event-sourcing/ports/errors.js';
 
 /** What servers before 24.2 say of any failed read of the log, also of a position inside a record (RpcExceptions.cs). */
-const unexpectedReadAll = 'Unexpected ReadAllResult: Error';
-/** What servers from 24.2 on say of a position inside a record. */
-const invalidPosition = 'read from an invalid position';
+const unexpectedReadAll = /Unexpected ReadAllResult: Error/;
+/** What servers from 24.2 on say of a position inside a record: of a read, and of a subscription. */
+const invalidPosition = /ReadAllResult: InvalidPosition|read from an invalid position/;
 
 /** Tells whether a read of the log may have begun where no record begins. */
 export function isInsideRecord(error: unknown): boolean {
   return (
-    error instanceof Error &&
-    (error.message.includes(unexpectedReadAll) || error.message.includes(invalidPosition))
+    error instanceof Error && (unexpectedReadAll.test(error.message) || invalidPosition.test(error.message))
   );
 }
 
@@ -42,7 +41,7 @@ function verdict(error: unknown): Error | null {
   if (error instanceof AccessDeniedError) return accessDenied();
   // A server reads only up to its index, which a majority has (AllReader.cs), so a deposed leader does not report this
   // of a healthy log.
-  if (error instanceof Error && error.message.includes(invalidPosition)) {
+  if (error instanceof Error && invalidPosition.test(error.message)) {
     return new StoreDamaged(
       'a reader of the EventStoreDB log has a position where no record begins: the log was replaced by an older one. ' +
         'Restore its newest backup, or stop the service, delete the read models and start again',

@@ -64,6 +64,9 @@ interface Resolved<Record> {
 export function makeReads(client: Client, credentials: Credentials): Reads {
   // Only the leader has every acknowledged append for certain. A follower refuses and sends the leader's address.
   const options = { credentials, requiresLeader: true };
+  const heard = (): void => {
+    client.heard();
+  };
   return {
     stream: async (name, { from, limit, within }, signal) => {
       // The client throws for a number beyond its wire format, and no event has this revision.
@@ -89,7 +92,7 @@ export function makeReads(client: Client, credentials: Credentials): Reads {
               maxCount: limit,
               direction: isForwards ? FORWARDS : BACKWARDS,
             }),
-            { signal, within, least },
+            { signal, within, least, heard },
           ),
         signal,
       );
@@ -104,7 +107,7 @@ export function makeReads(client: Client, credentials: Credentials): Reads {
     return atLeader(async () => {
       try {
         const reading = client.readStream(name, { ...options, ...page });
-        return await collect(reading, { signal, within, least: 1 });
+        return await collect(reading, { signal, within, least: 1, heard });
       } catch (error) {
         if (error instanceof StreamNotFoundError) return 'absent';
         throw error;
@@ -133,7 +136,13 @@ function collect<Record extends RecordedEvent>(
     signal,
     within,
     least,
-  }: { readonly signal: AbortSignal; readonly within: Bound | undefined; readonly least: number },
+    heard,
+  }: {
+    readonly signal: AbortSignal;
+    readonly within: Bound | undefined;
+    readonly least: number;
+    readonly heard: () => void;
+  },
 ): Promise<Found<Record>> {
   return new Promise((resolve, reject) => {
     const records: Record[] = [];
@@ -149,6 +158,7 @@ function collect<Record extends RecordedEvent>(
     };
     signal.addEventListener('abort', onAbort, { once: true });
     reading.on('data', ({ event, link }: Resolved<Record>) => {
+      heard();
       const record = event ?? link;
       if (isOver || record === undefined) return;
       const size = eventBytes(record);
@@ -162,6 +172,7 @@ function collect<Record extends RecordedEvent>(
       reject(error);
     });
     reading.on('end', () => {
+      heard();
       finish(true);
     });
     if (signal.aborted) onAbort();

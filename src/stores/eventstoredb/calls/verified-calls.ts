@@ -17,6 +17,8 @@ const unauthenticated = 16;
 export interface VerifiedCalls {
   /** Returns a call whose connection leads to the log that this process knows. @throws when it cannot be verified */
   open(): Promise<AppendCall>;
+  /** Ends the call, because nothing comes over its connection. The next append opens another one. */
+  leave(): void;
   close(): void;
 }
 
@@ -41,6 +43,14 @@ export function makeVerifiedCalls(
 
   return {
     open: () => (current ??= openVerified()),
+    leave: () => {
+      current?.then(
+        (call) => {
+          call.end(new Error('the node is silent'));
+        },
+        () => undefined,
+      );
+    },
     close: () => {
       closed = true;
     },

@@ -17,6 +17,8 @@ export interface WholeStreams {
     page: { readonly from: bigint; readonly limit: number; readonly within?: Bound },
     signal: AbortSignal,
   ): Promise<Found<RecordedEvent>>;
+  /** @throws StreamDamaged when metadata of the stream remove events from it */
+  requireUntruncated(stream: string, from: bigint, signal: AbortSignal): Promise<void>;
 }
 
 /** Makes reads that report removed events instead of returning a shorter history: docs/design.md#whole-streams. */
@@ -29,7 +31,7 @@ export function makeWholeStreams(reads: Reads, prefix: string): WholeStreams {
       });
       // A soft-deleted stream reads like an absent one. Only its metadata differs.
       if (found === 'absent') {
-        if (await isTruncated(name, signal)) throw removed(stream, name, page.from);
+        await requireUntruncated(stream, page.from, signal);
         return { records: [], sizes: [], ended: true };
       }
       const { records } = found;
@@ -38,11 +40,13 @@ export function makeWholeStreams(reads: Reads, prefix: string): WholeStreams {
       if (hole !== -1) throw removed(stream, name, page.from + BigInt(hole));
       return found;
     },
+    requireUntruncated,
   };
 
-  async function isTruncated(name: string, signal: AbortSignal): Promise<boolean> {
+  async function requireUntruncated(stream: string, from: bigint, signal: AbortSignal): Promise<void> {
+    const name = `${prefix}${stream}`;
     const [last] = await reads.streamBackwards(`$$${name}`, 1, signal);
-    return last !== undefined && truncates(last);
+    if (last !== undefined && truncates(last)) throw removed(stream, name, from);
   }
 }
 
@@ -85,7 +89,7 @@ export function deleted(stream: string, name: string): StreamDamaged {
 }
 
 const cure =
-  'remove $maxCount, $maxAge and $tb from its metadata, or restore the log from a backup when it was scavenged since';
+  'remove $maxCount, $maxAge and $tb from its metadata, set $tb to 0 where the server writes it again, or restore the log from a backup when it was scavenged since';
 
 function removed(stream: string, name: string, revision: bigint): StreamDamaged {
   return new StreamDamaged(

@@ -42,6 +42,12 @@ export function makeBatchAppend(
       batch.events.push(...request.getProposedMessagesList().map(proposedOf));
       if (!request.getIsFinal()) return;
       batches.delete(id);
+      // A node that an election has deposed names the new leader, and ends the call.
+      const deposed = refusalOf(context, call.metadata);
+      if (deposed !== null) {
+        call.emit('error', deposed);
+        return;
+      }
       performUnder(
         context,
         { kind: isProbe(batch) ? 'probe' : 'append', stream: batch.stream },

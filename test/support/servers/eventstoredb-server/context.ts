@@ -1,7 +1,13 @@
 import type { Metadata } from '@grpc/grpc-js';
 import type { Answer, Call, Fault, Faults } from './faults.js';
 import type { ServerLog } from './log.js';
-import { faultStatus, notAuthenticated, type Endpoint, type StatusError } from './statuses.js';
+import {
+  faultStatus,
+  type InsideRecordVersion,
+  notAuthenticated,
+  type Endpoint,
+  type StatusError,
+} from './statuses.js';
 
 /** The state that the services of one server share. */
 export interface ServerContext {
@@ -39,7 +45,7 @@ export interface ServerOptions {
   /** An append of more events than this drops live subscriptions; 21.10 has 32. */
   readonly liveBufferMax: number;
   /** The version whose text answers a read of the log at a position inside a record. */
-  readonly insideRecord: '21.10' | '24.2';
+  readonly insideRecord: InsideRecordVersion;
   /** The time between the write of an append and its acknowledgement. The server drops a repetition in that time. */
   readonly indexingMs: number;
   /** The time after which it answers a dropped repetition with a timeout. `CommitTimeoutMs` is 2 s. */

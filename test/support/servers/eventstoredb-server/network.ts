@@ -16,11 +16,11 @@ export interface Network {
   close(): Promise<void>;
 }
 
-export async function makeNetwork(targetPort: number): Promise<Network> {
+export async function makeNetwork(targetPort: number, host = '127.0.0.1'): Promise<Network> {
   const sockets = new Set<Socket>();
   let frozen = false;
   let server = makeProxy();
-  await listen(server, 0);
+  await listen(server, { host, port: 0 });
   const { port } = server.address() as AddressInfo;
 
   return {
@@ -37,7 +37,7 @@ export async function makeNetwork(targetPort: number): Promise<Network> {
     refuse,
     accept: async () => {
       server = makeProxy();
-      await listen(server, port);
+      await listen(server, { host, port });
     },
     close: refuse,
   };
@@ -78,7 +78,7 @@ export async function makeNetwork(targetPort: number): Promise<Network> {
   }
 }
 
-async function listen(server: Server, port: number): Promise<void> {
-  server.listen(port, '127.0.0.1');
+async function listen(server: Server, at: { readonly host: string; readonly port: number }): Promise<void> {
+  server.listen(at);
   await once(server, 'listening');
 }

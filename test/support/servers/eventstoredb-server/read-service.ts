@@ -42,13 +42,14 @@ export function makeRead(context: ServerContext): handleServerStreamingCall<Read
     stream: string | null,
     fault: Fault,
   ): void {
-    // A stalled subscription is opened and stays silent.
-    if (options.hasSubscription() && (!isBroken(fault) || fault.answer === 'nothing')) {
+    if (stream === null && isInsideRecord(context, options)) {
+      const kind = options.hasSubscription() ? 'subscription' : 'read';
+      call.emit('error', insideRecord(context.options.insideRecord, kind));
+      // A stalled subscription is opened and stays silent.
+    } else if (options.hasSubscription() && (!isBroken(fault) || fault.answer === 'nothing')) {
       serveSubscription(context, call, options, fault);
     } else if (stream !== null && context.log.isTombstoned(stream)) {
       call.emit('error', streamDeleted(stream));
-    } else if (stream === null && isInsideRecord(context, options)) {
-      call.emit('error', insideRecord(context.options.insideRecord));
     } else {
       void send(call, messagesOf(options, stream, fault)).then(() => {
         if (!call.cancelled) finish(call, fault);

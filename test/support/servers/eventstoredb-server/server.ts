@@ -28,12 +28,14 @@ export interface StartOptions extends Partial<ServerOptions> {
   readonly log?: ServerLog;
   /** Returns the members that gossip reports; called for each request. Default: this node leads alone. */
   readonly members?: () => readonly Member[];
+  /** The address at which clients reach the node; 127.0.0.1 when left out. */
+  readonly host?: string;
   /** A certificate and a key in PEM. With them the node speaks TLS. */
   readonly tls?: { readonly certificate: Buffer; readonly key: Buffer };
 }
 
 export async function startEventStoreDbServer(start: StartOptions = {}): Promise<EventStoreDbServer> {
-  const { log = makeServerLog(), members = () => [self()], tls, ...options } = start;
+  const { log = makeServerLog(), members = () => [self()], host = '127.0.0.1', tls, ...options } = start;
   const faults = makeFaults();
   const subscriptions = new Set<LiveSubscription>();
   const timers = new Set<NodeJS.Timeout>();
@@ -72,10 +74,10 @@ export async function startEventStoreDbServer(start: StartOptions = {}): Promise
   });
   server.addService(ServerFeaturesService, { getSupportedMethods: makeServerFeatures(context) });
   server.addService(GossipService, { read: makeGossip(context, members) });
-  const network = await makeNetwork(await bind(server, tls));
+  const network = await makeNetwork(await bind(server, tls), host);
 
   return {
-    url: `esdb://127.0.0.1:${network.port}${tls === undefined ? '?tls=false' : ''}`,
+    url: `esdb://${host}:${network.port}${tls === undefined ? '?tls=false' : ''}`,
     port: network.port,
     log,
     faults,
@@ -89,7 +91,7 @@ export async function startEventStoreDbServer(start: StartOptions = {}): Promise
   };
 
   function self(): Member {
-    return { host: '127.0.0.1', port: network.port, state: 'leader', alive: true };
+    return { host, port: network.port, state: 'leader', alive: true };
   }
 }
 

@@ -26,7 +26,7 @@ export function faultStatus(fault: FaultStatus, leader: Endpoint): StatusError {
     case 'unknown':
       return statusError(status.UNKNOWN, 'Exception was thrown by handler.');
     case 'read-all-error':
-      return insideRecord('21.10');
+      return insideRecord('21.10', 'read');
     case 'access-denied':
       return statusError(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
     case 'not-leader':
@@ -45,15 +45,24 @@ export function streamDeleted(stream: string): StatusError {
   });
 }
 
-/**
- * The answer to a read of the log at a position inside a record: the texts up to 23.10, and from 24.2 on. The first one
- * is also the answer to any other failed read of the log.
- */
-export function insideRecord(since: '21.10' | '24.2'): StatusError {
-  return statusError(
-    status.UNKNOWN,
-    since === '21.10' ? 'Unexpected ReadAllResult: Error' : 'Trying to read from an invalid position.',
-  );
+/** What servers of a version answer to a read of the log at a position inside a record, and to a subscription from there. */
+const insideRecordTexts = {
+  // The answer to any other failed read of the log, too.
+  '21.10': { read: 'Unexpected ReadAllResult: Error', subscription: 'Unexpected ReadAllResult: Error' },
+  '24.10': {
+    read: 'Unexpected ReadAllResult: InvalidPosition',
+    subscription: 'Trying to read from an invalid position.',
+  },
+  '26.0': {
+    read: 'Unexpected ReadAllResult: InvalidPosition >> Log record at actual pos 512 has too large length: 1852399987 bytes, while limit is 16777216 bytes.',
+    subscription: 'Trying to read from an invalid position.',
+  },
+} as const;
+
+export type InsideRecordVersion = keyof typeof insideRecordTexts;
+
+export function insideRecord(version: InsideRecordVersion, call: 'read' | 'subscription'): StatusError {
+  return statusError(status.UNKNOWN, insideRecordTexts[version][call]);
 }
 
 export function notAuthenticated(): StatusError {
