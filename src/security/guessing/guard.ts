@@ -62,9 +62,15 @@ export interface Guard {
    * client. Attempts of one client at one subject run in sequence, so that right ones do not use up the free failures.
    * @param check returns the value of a success, or null for a failure. Its error counts as a failure, because it may depend on
    * the secret. Overloaded, StoreUnavailable and KeyMissing mean that the check decided nothing; they leave everything as it was.
+   * @param beside writes other records after a success. It begins with the write that takes the failure back, so that embedded
+   * stores put both into one commit.
    * @throws StoreUnavailable when it cannot count the failure; Overloaded when too many attempts write the same record
    */
-  run<T>(tried: Try, check: () => Promise<T | null>): Promise<TryOutcome<T>>;
+  run<T>(
+    tried: Try,
+    check: () => Promise<T | null>,
+    beside?: (value: T) => Promise<unknown>,
+  ): Promise<TryOutcome<T>>;
   /** Returns whether a wrong attempt at the subject counts in the day. @throws StoreUnavailable */
   hasFailures(subject: string): Promise<boolean>;
 }
@@ -143,7 +149,11 @@ export function makeGuard({
     });
   }
 
-  async function attempt<T>(tried: Try, check: () => Promise<T | null>): Promise<TryOutcome<T>> {
+  async function attempt<T>(
+    tried: Try,
+    check: () => Promise<T | null>,
+    beside?: (value: T) => Promise<unknown>,
+  ): Promise<TryOutcome<T>> {
     const [record, key] = [recordOf(tried.subject), keyOf(tried)];
     const seen = (state: Failures): number => {
       if (isNews(limits, state, key, now())) tellNews(record, tried);
@@ -184,12 +194,13 @@ export function makeGuard({
       throw error;
     });
     if (value === null) return { outcome: 'failed', recent: seen(result.after) };
-    await withdraw(true);
+    await Promise.all([withdraw(true), beside?.(value)]);
     return { outcome: 'passed', value };
   }
 
   return {
-    run: (tried, check) => turns(`${tried.subject} ${keyOf(tried)}`, () => attempt(tried, check)),
+    run: (tried, check, beside) =>
+      turns(`${tried.subject} ${keyOf(tried)}`, () => attempt(tried, check, beside)),
     hasFailures: async (subject) => failuresSince((await read(recordOf(subject)))[1], now(), 'day') > 0,
   };
 }

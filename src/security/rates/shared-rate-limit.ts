@@ -27,9 +27,11 @@ export type SharedVerdict<Name extends string> =
 export interface SharedRateLimiter<Name extends string> {
   /**
    * Counts under each claim, once or `times`, if all allow it. A refused one counts only if a limit fills up after the check.
+   * @param beside writes other records once all allow it. It begins with the counts, so that embedded stores put all of them into
+   * one commit.
    * @throws StoreUnavailable; Overloaded when too many calls write the same key
    */
-  take(claims: readonly SharedClaim<Name>[]): Promise<SharedVerdict<Name>>;
+  take(claims: readonly SharedClaim<Name>[], beside?: () => Promise<unknown>): Promise<SharedVerdict<Name>>;
 }
 
 /** The storage format: the theoretical arrival time of `gcraJudge`. */
@@ -54,19 +56,23 @@ export function makeSharedRateLimiter<Name extends string>({
   type Claim = SharedClaim<Name>;
 
   return {
-    take: async (claims) => {
-      const waits = await Promise.all(
-        claims.map(async (claim) => ({ name: claim.name, ms: await waitOf(claim) })),
-      );
-      const [longest] = waits.sort((one, other) => other.ms - one.ms);
-      if (longest !== undefined && longest.ms > 0) return refusal(longest.name, longest.ms);
-      for (const claim of claims) {
-        const waitMs = await add(claim);
-        if (waitMs > 0) return refusal(claim.name, waitMs);
-      }
-      return { allowed: true };
+    take: async (claims, beside) => {
+      const refused = await longest(claims, waitOf);
+      if (refused !== null) return refused;
+      const [full] = await Promise.all([longest(claims, add), beside?.()]);
+      return full ?? { allowed: true };
     },
   };
+
+  /** Returns the refusal of the limit with the longest wait; null where none waits. */
+  async function longest(
+    claims: readonly Claim[],
+    waitMsOf: (claim: Claim) => Promise<number>,
+  ): Promise<SharedVerdict<Name> | null> {
+    const waits = await Promise.all(claims.map(async (claim) => ({ claim, ms: await waitMsOf(claim) })));
+    const [first] = waits.sort((one, other) => other.ms - one.ms);
+    return first === undefined || first.ms === 0 ? null : refusal(first.claim.name, first.ms);
+  }
 
   async function waitOf(claim: Claim): Promise<number> {
     const record = await stateStore.get(recordOf(claim));

@@ -66,6 +66,8 @@ export async function startInProcess(options: {
   readonly hashPool?: MeasuredHashPool;
   /** The limits of the listener; default: patient ones. */
   readonly serverLimits?: Partial<ServerLimits>;
+  /** A test that counts what requests alone cost runs no reactions. */
+  readonly withoutReactions?: boolean;
   /** Further variables of the configuration. */
   readonly environment?: Readonly<Record<string, string>>;
 }): Promise<ServiceInProcess> {
@@ -74,6 +76,7 @@ export async function startInProcess(options: {
     limits = {},
     environment = {},
     serverLimits = patientLimits,
+    withoutReactions = false,
     ...serviceOptions
   } = options;
   const config = {
@@ -95,9 +98,12 @@ export async function startInProcess(options: {
       onRebuilt: ignore,
     },
   );
-  const reactions = bringUpReactions(services, projections, (error) => {
+  const fail = (error: unknown): void => {
     options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
-  });
+  };
+  const reactions = withoutReactions
+    ? { stop: () => Promise.resolve(), statuses: () => [] }
+    : bringUpReactions(services, projections, fail);
   const webhooks = bringUpWebhooks(services);
   services.leases.feeder.start();
   const auditing = new AbortController();

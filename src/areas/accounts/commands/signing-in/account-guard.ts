@@ -13,6 +13,7 @@ export interface AccountGuard extends Pick<Guard, 'hasFailures'> {
     tried: Omit<Try, 'tell'>,
     check: () => Promise<T | null>,
     context: CommandContext,
+    beside?: (value: T) => Promise<unknown>,
   ): Promise<T | null>;
 }
 
@@ -31,13 +32,13 @@ export function makeAccountGuard({
   const guard = makeGuard({ ...deps, name: secret, limits });
   return {
     hasFailures: (subject) => guard.hasFailures(subject),
-    run: async (tried, check, context) => {
+    run: async (tried, check, context, beside) => {
       const tell = async () => {
         const id = await ownerOf(tried.subject);
         const command = { type: 'RecordGuessing', secret, now: deps.clock.now() } as const;
         if (id !== null) await handler.handle({ aggregate: userAggregate, id }, command, context);
       };
-      const outcome = await guard.run({ ...tried, tell }, check);
+      const outcome = await guard.run({ ...tried, tell }, check, beside);
       if (outcome.outcome === 'throttled') throw new TooManyAttempts(outcome.retryAfterSeconds);
       return outcome.outcome === 'passed' ? outcome.value : null;
     },

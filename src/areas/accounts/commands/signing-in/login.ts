@@ -1,5 +1,6 @@
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { KeyMissing } from '../../../../keys/sealing/errors.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
@@ -75,18 +76,24 @@ export function makeLogin({
       passwords.requireRoom(client);
     };
     const tried = { subject: emailDigest, client, admit };
-    const account = await passwordGuard.run(tried, () => check(emailDigest, password, client), context);
+    const deviceId = known?.id ?? derivedId(context, 'device');
+    let deviceToken: string | null = null;
+    // The write of the guard and that of the device are one commit of embedded stores.
+    const remember = async ({ userId, user }: Account): Promise<void> => {
+      // With a second factor on, only that completes the sign-in.
+      if (user.banned || hasFactor(user)) return;
+      deviceToken = await knownDevices.complete({ userId, epoch: user.epoch }, deviceId, known);
+    };
+    const checked = () => check(emailDigest, password, client);
+    const account = await passwordGuard.run(tried, checked, context, remember);
     if (account === null) return refuse();
     refuseBanned(account.user);
     if (account.needsRehash) await rehash(account, password, client, context).catch(onRehashFailed);
     const { userId, user } = account;
     // The epoch comes from the state that the check read: a later change of the password ends the session.
     const { epoch } = user;
-    const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent, deviceId: known?.id } as const;
-    const { tokens, deviceId } = await startSession(session, context);
-    // With a second factor on, only that completes the sign-in.
-    const isComplete = !hasFactor(user);
-    const deviceToken = isComplete ? await knownDevices.complete({ userId, epoch }, deviceId, known) : null;
+    const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent, deviceId } as const;
+    const { tokens } = await startSession(session, context);
     const found = await users.find(userId);
     return found === null ? refuse() : { user: found.resource, tokens, deviceToken };
   };

@@ -8,11 +8,15 @@ export type InvitationLimitName = 'invitation_project' | 'invitation_inviter' | 
  * invite and withdraw without end, and make the service mail any address; or add, and find out who has an account.
  * @throws TooManyAttempts; StoreUnavailable; Overloaded
  */
-export type CountInvitation = (invitation: {
-  readonly projectId: string;
-  readonly inviterId: string;
-  readonly emailDigest: string;
-}) => Promise<void>;
+export type CountInvitation = (
+  invitation: {
+    readonly projectId: string;
+    readonly inviterId: string;
+    readonly emailDigest: string;
+  },
+  /** Writes other records once the limits allow it, in one commit of embedded stores. */
+  beside?: () => Promise<unknown>,
+) => Promise<void>;
 
 const tooMany: Readonly<Record<InvitationLimitName, string>> = {
   invitation_project: 'the project has invited too many addresses; wait and try again',
@@ -25,12 +29,13 @@ export function makeCountInvitation({
 }: {
   readonly limiter: SharedRateLimiter<InvitationLimitName>;
 }): CountInvitation {
-  return async ({ projectId, inviterId, emailDigest }) => {
-    const verdict = await limiter.take([
+  return async ({ projectId, inviterId, emailDigest }, beside) => {
+    const claims = [
       { name: 'invitation_project', key: projectId },
       { name: 'invitation_inviter', key: inviterId },
       { name: 'invitation_address', key: emailDigest },
-    ]);
+    ] as const;
+    const verdict = await limiter.take(claims, beside);
     if (!verdict.allowed) throw new TooManyAttempts(verdict.retryAfterSeconds, tooMany[verdict.name]);
   };
 }

@@ -1,6 +1,7 @@
 import type { ProjectDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
+import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import { rejectEnded, requireInvitable } from '../../domain/project/invitations.js';
 import { wasAddedBy } from '../../domain/project/members.js';
@@ -11,11 +12,10 @@ import { invitationOf, roleIn } from '../../domain/project/status.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import type { Role } from '../../domain/role.js';
 import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
-import type { EmailAddress } from '../../../../validation/email-address.js';
 import type { MemberResource } from '../../../../../projections/projects/members/reader.js';
 import { checkAddress } from '../../../accounts/commands/address/check-address.js';
 import type { CountInvitation } from '../invitations/invitation-limits.js';
-import { rejectUseCase } from '../../../shared/rejections.js';
+import { rejectUseCase, TooManyAttempts } from '../../../shared/rejections.js';
 import type { ActingSession, RequireProved } from '../require-proved.js';
 import type { VerifiedHolder } from '../verified-holder.js';
 
@@ -67,12 +67,28 @@ export function makeAddMember({
     }
     const { projectId, actorId: inviterId } = input;
     const invitationId = derivedId(context, 'invitation');
-    // A repetition and a refused invitation send no mail, so they do not count.
-    if (invitationOf(project, invitationId) === null) {
-      requireInvitable(project, { invitationId, emailDigest });
-      await countInvitation({ projectId, inviterId, emailDigest });
+    const scope = { kind: 'invitation', projectId, invitationId } as const;
+    const sealing: Promise<Sealed>[] = [];
+    const seal = (): Promise<Sealed> => {
+      const email = sealing[0] ?? sealer.seal(scope, 'email', address.address);
+      sealing[0] = email;
+      return email;
+    };
+    try {
+      // A repetition and a refused invitation send no mail, so they do not count.
+      if (invitationOf(project, invitationId) === null) {
+        requireInvitable(project, { invitationId, emailDigest });
+        await countInvitation({ projectId, inviterId, emailDigest }, seal);
+      }
+      const email = await seal();
+      return await invite(input, { invitationId, email, emailDigest }, context);
+    } catch (error) {
+      if (error instanceof KeyDestroyed) rejectEnded();
+      // No event contains a value that the key opens.
+      const isRefused = error instanceof CommandRejected || error instanceof TooManyAttempts;
+      if (isRefused && sealing.length > 0) await sealer.destroy(scope);
+      throw error;
     }
-    return invite(input, { invitationId, address, emailDigest }, context);
   };
 
   /** Checks the rights before the append does, so that a caller without them learns nothing of accounts or mail. */
@@ -119,38 +135,21 @@ export function makeAddMember({
 
   async function invite(
     { projectId, actorId, role }: AddMemberInput,
-    { invitationId, address, emailDigest }: InvitedAddress,
+    invitation: { readonly invitationId: string; readonly email: Sealed; readonly emailDigest: string },
     context: CommandContext,
   ): Promise<MemberResource> {
-    const scope = { kind: 'invitation', projectId, invitationId } as const;
-    const email = await sealer.seal(scope, 'email', address.address).catch((error: unknown) => {
-      if (error instanceof KeyDestroyed) return rejectEnded();
-      throw error;
-    });
-    try {
-      const { documents } = await handler.handle(
-        { aggregate: projectAggregate, id: projectId },
-        { type: 'InviteMember', actorId, invitationId, email, emailDigest, role, now: context.time },
-        context,
-      );
-      return (await members.after(documents, invitationId, context.time)) ?? memberNotFound();
-    } catch (error) {
-      // No event contains a value that the key opens.
-      if (error instanceof CommandRejected) await sealer.destroy(scope);
-      throw error;
-    }
+    const { documents } = await handler.handle(
+      { aggregate: projectAggregate, id: projectId },
+      { type: 'InviteMember', actorId, ...invitation, role, now: context.time },
+      context,
+    );
+    return (await members.after(documents, invitation.invitationId, context.time)) ?? memberNotFound();
   }
 }
 
 /** Returns what an attempt of the command makes. */
 function madeBy(context: CommandContext) {
   return { commandId: context.commandId, invitationId: derivedId(context, 'invitation') };
-}
-
-interface InvitedAddress {
-  readonly invitationId: string;
-  readonly address: EmailAddress;
-  readonly emailDigest: string;
 }
 
 function memberNotFound(): never {

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { makePaymentPlatforms } from '../support/clients/payment-platforms.js';
+import {
+  makeServiceClient,
+  type ServiceReply,
+  storageRequest,
+  textOf,
+} from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
+import { givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
+import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
+import { startSmtpServer } from '../support/servers/smtp-server.js';
+import { countDiskCalls, straceMissing } from '../support/servers/system-calls.js';
+
+/* Counts the fsyncs of requests: each promise needs one, and more would cost a write its time (docs/design.md#durability). */
+
+const password = 'Correct-Horse-9';
+const platformName = 'fsyncs';
+const requests = 8;
+/** Fsyncs of other work meanwhile: checkpoints of SQLite, and of the audit log. */
+const others = 3;
+
+/** A service with mail and the platform `standard`, an owner with a proved address, a project and a storage. */
+async function given(t: ExecutionContext, options: { readonly withoutReactions?: boolean } = {}) {
+  const [data, smtp] = [await makeDataDirectory(), await startSmtpServer()];
+  const service = await startInProcess({
+    directory: data.path,
+    ...options,
+    environment: {
+      SMTP_URL: smtp.url,
+      PAYMENT_STANDARD_WEBHOOK_SECRETS: `whsec_${Buffer.from(platformName.padStart(24, '0')).toString('base64')}`,
+    },
+  });
+  t.teardown(async () => {
+    await service.close();
+    await smtp.close();
+    await data.remove();
+  });
+  const client = makeServiceClient(service.url);
+  const { commands } = service.services;
+  const context = () => ({
+    ...{ commandId: randomUUID(), causationId: '', correlationId: '', actor: 'operator' },
+    time: new Date(),
+  });
+  const register = async (email: string) => {
+    const user = await client.register(email, password);
+    await commands.verifyEmail({ email }, context());
+    return user;
+  };
+  const { headers } = await register('owner@example.com');
+  const post = async (path: string, body: JsonObject, by = headers): Promise<JsonObject> => {
+    const reply = await client.post(`/api/v1${path}`, body, by);
+    if (reply.status >= 300) throw new Error(`${path} was answered ${reply.status}: ${reply.text}`);
+    return reply.json();
+  };
+  const project = async (): Promise<string> => {
+    const id = textOf(await post('/projects', { name: 'Rivers' }), 'id');
+    await commands.grantEntitlement(
+      { projectId: id, entitlement: 'allow_s3', source: 'operator' },
+      context(),
+    );
+    return `/projects/${id}`;
+  };
+  return { ...service, client, post, project, register };
+}
+
+if (straceMissing !== null) {
+  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
+  test.skip(`The fsyncs of requests are counted where strace works: ${straceMissing}`, () => undefined);
+} else {
+  test.serial(
+    'A request makes as many fsyncs as its promises need, and shares them with others',
+    async (t) => {
+      t.timeout(600_000);
+      const { services, client, post, project, register } = await given(t, { withoutReactions: true });
+      const path = await project();
+      const storage = textOf(await post(`${path}/storages`, storageRequest('Rushes')), 'id');
+      const asset = { storage_id: storage, media_type: 'video/mp4', size: 1, name: 'Rhine' };
+      const many = [path];
+      for (let n = 1; n < 5; n += 1) many.push(await project());
+      for (let n = 0; n < requests; n += 1) await register(`member-${n}@example.com`);
+      const opened = await givenShare(services, await givenAsset(services));
+      let sent = 0;
+      const next = (): number => (sent += 1);
+      const member = (email: string) => post(`${path}/members`, { email, role: 'viewer' });
+      await countRows(t, [
+        // The claim of a place, and that of capacity, come before the event.
+        { what: 'POST project', fsyncs: 2, request: () => post('/projects', { name: 'Rivers' }) },
+        { what: 'POST asset', fsyncs: 2, request: () => post(`${path}/assets`, asset) },
+        {
+          what: 'POST asset with a given key',
+          fsyncs: 2,
+          request: () => post(`${path}/assets`, { ...asset, object_key: `rushes/${next()}` }),
+        },
+        { what: 'a member', fsyncs: 2, request: () => member(`member-${next() % requests}@example.com`) },
+        { what: 'an invitation', fsyncs: 2, request: () => member(`guest-${next()}@example.com`) },
+        {
+          what: 'POST storage',
+          fsyncs: 3,
+          request: () => post(`${many[next() % many.length] ?? ''}/storages`, storageRequest('Rushes')),
+        },
+        {
+          what: 'a sign-in',
+          fsyncs: 3,
+          request: () => post('/auth/login', { email: 'owner@example.com', password }, {}),
+        },
+        {
+          what: 'share verify',
+          fsyncs: 3,
+          request: () => post(`/shares/${opened.token}/verify`, { password: sharePassword }, {}),
+        },
+      ]);
+      t.is((await client.get('/readyz')).status, 200);
+    },
+  );
+
+  test.serial(
+    'A callback that pays an order, and the grant of its reactions, share their fsyncs',
+    async (t) => {
+      t.timeout(600_000);
+      const { client, post } = await given(t);
+      const platform = makePaymentPlatforms(platformName).standard;
+      const signed: (() => Promise<ServiceReply>)[] = [];
+      for (let n = 0; n < requests; n += 1) {
+        const order = await post('/orders', { plan_id: 'capacity-100g', provider: 'standard' });
+        const [orderNumber, currency] = [textOf(order, 'number'), textOf(order, 'currency')];
+        const transaction = textOf(order, 'id').replaceAll('-', '').slice(-20);
+        const payment = { orderNumber, transaction, amount: Number(order['amount']), currency };
+        const { headers, body } = platform.pay(payment, new Date());
+        const init = { method: 'POST', headers: { ...headers }, body };
+        signed.push(() => client.send('/api/v1/payment/webhooks/standard', init));
+      }
+      const request = () => (signed.pop() ?? (() => Promise.reject(new Error('all are sent'))))();
+      await countRows(t, [{ what: 'a callback with its order and its grant', fsyncs: 4, request }]);
+    },
+  );
+}
+
+async function countRows(
+  t: ExecutionContext,
+  rows: readonly {
+    readonly what: string;
+    readonly fsyncs: number;
+    readonly request: () => Promise<unknown>;
+  }[],
+): Promise<void> {
+  const flaws: string[] = [];
+  for (const { what, fsyncs, request } of rows) {
+    await isQuiet();
+    // When requests come one after the other
+    const alone = await countDiskCalls(process.pid, async () => {
+      for (let n = 0; n < requests; n += 1) await request();
+    });
+    // Then
+    const found = `${what}: ${alone.fsyncs} for ${requests}, ${JSON.stringify(alone.fsyncsByFile)}`;
+    t.log(found, alone.writes / requests);
+    if (alone.fsyncs < requests || alone.fsyncs > fsyncs * requests + others) flaws.push(found);
+  }
+  t.deepEqual(flaws, []);
+}
+
+/** Waits for the reactions to what came before. */
+async function isQuiet(): Promise<void> {
+  await eventually('no work is under way', async () => {
+    const { fsyncs } = await countDiskCalls(process.pid, () => wait(1_000));
+    return fsyncs === 0;
+  });
+}
