@@ -45,7 +45,7 @@ export function makeBare(): Koa {
 
 const bodies = new Map<string, string>();
 
-function constantBody(path: string): string {
+export function constantBody(path: string): string {
   let body = bodies.get(path);
   if (body === undefined) {
     body = 'x'.repeat(Number(path.slice(1)));

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -8,29 +7,21 @@ import {
   type SignedIn,
   textOf,
 } from '../support/clients/service-client.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { makeDataDirectory } from '../support/servers/service-process.js';
 import { compare, type Comparison } from './measure.js';
+import { serveUnlimited } from './serve.js';
 
 const clients = 200;
 const accounts = 20;
 const seconds = 10;
 const rounds = 3;
-const password = 'Correct-Horse-9';
+/** The password of every account of the benchmarks. */
+export const password = 'Correct-Horse-9';
 
 /** Measures how long appends wait while many clients sign in with the hashes of production, against an idle service. */
 export async function benchLogins(): Promise<readonly Comparison[]> {
   const data = await makeDataDirectory();
-  const limits = join(data.path, 'limits.json');
-  const unlimited = { limit: 1_000_000_000, seconds: 1 };
-  writeFileSync(
-    limits,
-    JSON.stringify({ session: unlimited, user: unlimited, register: unlimited, login: unlimited }),
-  );
-  const service = await startService({
-    directory: join(data.path, 'data'),
-    port: await freePort(),
-    environment: { LIMITS_FILE: limits, LOG_LEVEL: 'silent' },
-  });
+  const service = await serveUnlimited(join(data.path, 'data'));
   try {
     const client = makeServiceClient(service.url);
     const users: SignedIn[] = [];
@@ -46,7 +37,11 @@ export async function benchLogins(): Promise<readonly Comparison[]> {
       },
       rounds,
       {
-        ours: () => whileSigningIn(client, () => appendP99(client, user)),
+        ours: () =>
+          whileSigningIn(
+            (n) => signIn(client, addressOf(n)),
+            () => appendP99(client, user),
+          ),
         anchor: () => appendP99(client, user),
       },
     );
@@ -78,35 +73,41 @@ async function appendP99(client: ServiceClient, user: SignedIn): Promise<number>
   return times[Math.floor(times.length * 0.99)] ?? Number.NaN;
 }
 
-/** Runs clients that sign in repeatedly and wait as long as Retry-After says. */
-async function whileSigningIn(client: ServiceClient, measure: () => Promise<number>): Promise<number> {
+/**
+ * Runs clients that sign in repeatedly while something is measured.
+ * @param signIn signs the n-th client in, and returns 0, or the seconds that a refusal tells it to wait
+ */
+export async function whileSigningIn<Figure>(
+  signIn: (n: number) => Promise<number>,
+  measure: () => Promise<Figure>,
+): Promise<Figure> {
   const ended = new AbortController();
   setMaxListeners(clients, ended.signal);
-  const loops = Array.from({ length: clients }, (_, n) => signInUntil(client, addressOf(n), ended.signal));
+  const loops = Array.from({ length: clients }, async (_, n) => {
+    let signedIn = 0;
+    while (!ended.signal.aborted) {
+      const waitSeconds = await signIn(n);
+      if (waitSeconds === 0) signedIn += 1;
+      // The wait ends with the measurement.
+      else await wait(waitSeconds * 1_000, undefined, { signal: ended.signal }).catch(() => undefined);
+    }
+    return signedIn;
+  });
   await wait(1_000);
   const figure = await measure();
   ended.abort();
   const counts = await Promise.all(loops);
-  const signedIn = counts.reduce((sum, count) => sum + count, 0);
-  if (signedIn === 0) throw new Error('no client could sign in');
+  if (counts.every((count) => count === 0)) throw new Error('no client could sign in');
   return figure;
 }
 
-/** Returns the number of sign-ins. Any refusal except overload makes the figure worthless. */
-async function signInUntil(client: ServiceClient, email: string, signal: AbortSignal): Promise<number> {
-  let signedIn = 0;
-  while (!signal.aborted) {
-    const reply = await client.post('/api/v1/auth/login', { email, password });
-    if (reply.status === 200) {
-      signedIn += 1;
-      continue;
-    }
-    const retryAfter = Number(reply.headers.get('retry-after'));
-    if (![429, 503].includes(reply.status) || !(retryAfter > 0)) {
-      throw new Error(`signing in was answered ${reply.status}: ${reply.text}`);
-    }
-    // The wait ends with the measurement.
-    await wait(retryAfter * 1_000, undefined, { signal }).catch(() => undefined);
+/** Signs in. Any refusal except overload makes the figure worthless. */
+export async function signIn(client: ServiceClient, email: string): Promise<number> {
+  const reply = await client.post('/api/v1/auth/login', { email, password });
+  if (reply.status === 200) return 0;
+  const retryAfter = Number(reply.headers.get('retry-after'));
+  if (![429, 503].includes(reply.status) || !(retryAfter > 0)) {
+    throw new Error(`signing in was answered ${reply.status}: ${reply.text}`);
   }
-  return signedIn;
+  return retryAfter;
 }

@@ -11,12 +11,14 @@ import type { Comparison } from './measure.js';
 import { benchOverload } from './overload.js';
 import { benchPeerLists } from './peer-lists.js';
 import { benchPayments } from './payments.js';
+import { benchPeers } from './peers/peers.js';
 import { benchPresigning } from './presigning.js';
 import { benchServers } from './servers.js';
 import { writeReport } from './report.js';
 import { benchStart } from './start.js';
 
 const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = {
+  peers: benchPeers,
   appends: benchAppends,
   'eventstoredb-appends': benchEventStoreDbAppends,
   http: benchHttp,

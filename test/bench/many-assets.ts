@@ -1,14 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { v4 } from 'uuid';
-import { defaultLimits } from '../../src/security/rates/limits.js';
 import { makeServiceClient, signedIn, textOf } from '../support/clients/service-client.js';
 import { appendAssets } from '../support/given/append-assets.js';
 import { viewsAtHead } from '../support/given/backups.js';
 import { makeDirectory } from '../support/servers/embedded-directory.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { freePort, startService } from '../support/servers/service-process.js';
 import { compare, type Comparison, median } from './measure.js';
+import { serveUnlimited } from './serve.js';
 
 const [few, many] = [100, 100_000];
 const calls = 200;
@@ -50,7 +47,6 @@ export async function benchManyAssets(): Promise<readonly Comparison[]> {
 /** Starts a service with a project of so many assets. */
 async function givenProject(assets: number) {
   const { directory, remove } = makeDirectory();
-  const files = makeDirectory();
   const setUp = await startInProcess({ directory });
   const owner = makeServiceClient(setUp.url);
   const { headers } = await owner.register('ada@example.org', password);
@@ -71,15 +67,7 @@ async function givenProject(assets: number) {
   await viewsAtHead(setUp);
   await setUp.close();
 
-  const limits = Object.fromEntries(
-    Object.keys(defaultLimits).map((name) => [name, { limit: 1_000_000_000, seconds: 1 }]),
-  );
-  writeFileSync(join(files.directory, 'limits.json'), JSON.stringify(limits));
-  const environment = {
-    ...{ LOG_LEVEL: 'silent' },
-    LIMITS_FILE: join(files.directory, 'limits.json'),
-  };
-  const service = await startService({ directory, port: await freePort(), environment });
+  const service = await serveUnlimited(directory);
   const client = makeServiceClient(service.url);
   // Another address of the service issues the tokens now.
   const login = await client.post('/api/v1/auth/login', { email: 'ada@example.org', password });
@@ -101,7 +89,6 @@ async function givenProject(assets: number) {
     end: async (): Promise<void> => {
       await service.stop();
       remove();
-      files.remove();
     },
   };
 }

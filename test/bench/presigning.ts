@@ -1,15 +1,10 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { bucketAddress } from '../../src/areas/storages/domain/bucket/bucket-address.js';
 import { storageProvider, type StorageProvider } from '../../src/areas/storages/domain/bucket/provider.js';
 import { makeStorageUrls, type StorageUrls } from '../../src/areas/storages/bucket/signing/media-urls.js';
+import { installPackages, run, withScratchFolder } from './install.js';
 import { compare, type Comparison } from './measure.js';
 
-const run = promisify(execFile);
 const rounds = 5;
 const roundMs = 1_000;
 /** The goal for signing (docs/design.md#signing): URLs a second on one core. */
@@ -52,29 +47,23 @@ export async function benchPresigning(): Promise<readonly Comparison[]> {
       }),
     );
   }
-  return withSdks(
-    async (folder) => {
-      for (const provider of storageProvider.options) {
-        const urls = makeUrls(provider);
-        const subject = { what: `presigned URLs, ${provider}`, anchor: sdkNames[provider], unit: 'URLs/s' };
-        comparisons.push(
-          await compare({ ...subject, goal: { atLeast: 5 } }, rounds, {
-            ours: () => Promise.resolve(signFor(() => urls)),
-            anchor: () => signWithSdk(folder, provider),
-          }),
-        );
-      }
+  return withScratchFolder(async (folder) => {
+    if (!(await installPackages(folder, sdks))) {
+      process.stdout.write('SKIPPED the comparison with the SDKs: they could not be installed\n');
       return comparisons;
-    },
-    (reason) => {
-      for (const provider of storageProvider.options) {
-        process.stdout.write(
-          `presigned URLs, ${provider}, against ${sdkNames[provider]}: not measured: ${reason}\n`,
-        );
-      }
-      return comparisons;
-    },
-  );
+    }
+    for (const provider of storageProvider.options) {
+      const urls = makeUrls(provider);
+      const subject = { what: `presigned URLs, ${provider}`, anchor: sdkNames[provider], unit: 'URLs/s' };
+      comparisons.push(
+        await compare({ ...subject, goal: { atLeast: 5 } }, rounds, {
+          ours: () => Promise.resolve(signFor(() => urls)),
+          anchor: () => signWithSdk(folder, provider),
+        }),
+      );
+    }
+    return comparisons;
+  });
 }
 
 function makeUrls(provider: StorageProvider): StorageUrls {
@@ -119,28 +108,4 @@ async function signWithSdk(folder: string, provider: StorageProvider): Promise<n
   const args = ['--no-warnings', script, folder, provider, String(roundMs)];
   const { stdout } = await run(process.execPath, args, { timeout: 60_000 });
   return Number(stdout.trim().split('\n').at(-1));
-}
-
-/**
- * Installs the SDKs into a separate folder, which is removed afterwards. They are not measured where the registry does
- * not answer.
- */
-async function withSdks<Result>(
-  measured: (folder: string) => Promise<Result>,
-  notMeasured: (reason: string) => Result,
-): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), 'stowage-bench-sdks-'));
-  try {
-    writeFileSync(join(folder, 'package.json'), '{"private":true}');
-    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, ...sdks];
-    const failure = await run('npm', args, { timeout: 180_000 }).then(
-      () => null,
-      (error: unknown) => error,
-    );
-    return failure === null
-      ? await measured(folder)
-      : notMeasured('the official SDKs could not be installed');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }

@@ -2,26 +2,23 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Comparison, describeMachine, format, isMet } from './measure.js';
 
 const file = new URL('../../../docs/benchmarks.md', import.meta.url);
-const begin = '<!-- measured: begin -->';
-const end = '<!-- measured: end -->';
-
 /** Replaces the measured part of docs/benchmarks.md#benchmarks. The explanations around it are written by hand. */
 export function writeReport(comparisons: readonly Comparison[]): void {
-  const text = readFileSync(file, 'utf8');
-  const [before, rest] = split(text, begin);
-  const [, after] = split(rest, end);
-  const table = [
-    begin,
-    '',
-    `Measured ${new Date().toISOString().slice(0, 10)} on ${describeMachine()}.`,
-    '',
+  writeTable('measured', [
     '| what | ours | anchor | ratio | goal |',
     '|---|---|---|---|---|',
     ...comparisons.map(row),
-    '',
-    end,
-  ].join('\n');
-  writeFileSync(file, `${before}${table}${after}`);
+  ]);
+}
+
+/** Replaces the table between the markers of a name in docs/benchmarks.md. */
+export function writeTable(name: string, lines: readonly string[]): void {
+  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`];
+  const text = readFileSync(file, 'utf8');
+  const [before, rest] = split(text, begin);
+  const [, after] = split(rest, end);
+  const measured = `Measured ${new Date().toISOString().slice(0, 10)} on ${describeMachine()}.`;
+  writeFileSync(file, `${before}${[begin, '', measured, '', ...lines, '', end].join('\n')}${after}`);
 }
 
 function row({ what, unit, ours, anchor, anchors, ratio, goal }: Comparison): string {

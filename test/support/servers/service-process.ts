@@ -38,6 +38,10 @@ export interface StartOptions {
   readonly environment?: Environment;
   /** The limit for each file of the process in KiB. A write beyond it fails, as on a bad disk (needs bash). */
   readonly fileKibibytesMax?: number;
+  /** The program of Node. Default: that of the tests. */
+  readonly node?: string;
+  /** Whether standard output goes to /dev/null, so that a long run keeps no log in memory. */
+  readonly toNowhere?: boolean;
 }
 
 export async function makeDataDirectory(): Promise<{ readonly path: string; remove(): Promise<void> }> {
@@ -96,8 +100,8 @@ export async function startService(
 
 /** Starts `serve` without waiting, for starts that fail. */
 export function spawnService(options: StartOptions): ServiceProcess {
-  const { directory, port, environment = {}, fileKibibytesMax } = options;
-  const command = [process.execPath, ...nodeArguments, 'serve'];
+  const { directory, port, environment = {}, fileKibibytesMax, node = process.execPath, toNowhere } = options;
+  const command = [node, ...nodeArguments, 'serve'];
   const limited =
     fileKibibytesMax === undefined
       ? command
@@ -105,11 +109,11 @@ export function spawnService(options: StartOptions): ServiceProcess {
   const [program = '', ...args] = limited;
   const child = spawn(program, args, {
     env: { ...baseEnvironment(), DATA_DIR: directory, PORT: String(port), ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', toNowhere === true ? 'ignore' : 'pipe', 'pipe'],
   });
   const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk));
   const exited = exitOf(child);
   return {
     url: `http://127.0.0.1:${port}`,
