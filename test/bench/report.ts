@@ -11,7 +11,7 @@ export function writeReport(comparisons: readonly Comparison[]): void {
   ]);
 }
 
-/** Replaces the table between the markers of a name in docs/benchmarks.md. */
+/** Replaces the table between the markers of a name in the document. */
 export function writeTable(name: string, lines: readonly string[]): void {
   const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`];
   const text = readFileSync(file, 'utf8');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { makeLru } from '../../kit/lru.js';
+import { ownBytes } from '../../kit/own-bytes.js';
 import type { StateRecord, StateStore } from '../../event-sourcing/ports/state-store.js';
 import {
   changeRecord,
@@ -88,7 +89,7 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
   function remember(record: string, found: Buffer | 'destroyed', readAt: number): void {
     // A read that began before a destruction must not restore the key.
     if (cache.peek(record)?.found === 'destroyed') return;
-    cache.set(record, { found, readAt });
+    cache.set(record, { found: found === 'destroyed' ? found : ownBytes(found), readAt });
   }
 
   function wrap(record: string, key: Buffer): { wrapped: string; master_kid: string } {

@@ -28,7 +28,7 @@ export interface PeerRow {
   readonly by: 'rate' | 'cpu' | 'p99';
 }
 
-/** Compares the service, as `serve` runs it, with the programs that users would pick, and writes the table of docs/benchmarks.md. */
+/** Compares the service, as `serve` runs it, with programs that users would pick (docs/benchmarks.md#beside-other-programs). */
 export async function benchPeers(): Promise<readonly Comparison[]> {
   const rows = await withScratchFolder(measurePeers);
   writePeers(rows);

@@ -1,4 +1,6 @@
 import { randomBytes, webcrypto } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import fc from 'fast-check';
 import { OutcomeUnknown, StoreDamaged } from '../../../src/event-sourcing/ports/errors.js';
@@ -23,6 +25,27 @@ function givenStore(wrap: (store: StateStore) => StateStore = (store) => store) 
     makeSealer({ stateStore: store, masterKeys, clock, randomBytes });
   return { clock, stateStore, process };
 }
+
+test('10,000 data keys that a process keeps take their own bytes, and no slabs of the pool of buffers', async (t) => {
+  // Given values of many persons, sealed by another process
+  const { process: make } = givenStore();
+  const [one, other] = [make(), make()];
+  const scopes = Array.from({ length: 10_000 }, (_, n) => ({ kind: 'person', userId: `u${n}` }) as const);
+  const sealed = await Promise.all(scopes.map((scope) => one.seal(scope, 'email', 'ada@example.org')));
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  // When it opens them, beside work that takes small buffers and keeps none
+  for (const [n, value] of sealed.entries()) {
+    await other.open(scopes[n] ?? person, 'email', value);
+    Buffer.from('a request'.repeat(100));
+  }
+  // Then
+  collect();
+  const bytes = process.memoryUsage().arrayBuffers - before;
+  t.true(bytes < 2_000_000, `${bytes} bytes`);
+});
 
 test('The envelope equals the result of RFC 5869 and AES-GCM in WebCrypto', async (t) => {
   const key = Buffer.from(Array.from({ length: 32 }, (_, index) => index));

@@ -6,6 +6,7 @@ import type {
   ReadModelStore,
   StoredDocument,
 } from '../../../event-sourcing/ports/read-model-store.js';
+import { ownBytes } from '../../../kit/own-bytes.js';
 import { filterBytes } from '../history/filter.js';
 import type { Hash } from './merkle.js';
 import { tileWidth } from './tile-paths.js';
@@ -62,7 +63,7 @@ export class TileDiffers extends Error {
 }
 
 const time = z.iso.datetime().transform((text) => new Date(text));
-const bytesSchema = z.base64().transform((text) => Buffer.from(text, 'base64'));
+const bytesSchema = z.base64().transform((text) => ownBytes(Buffer.from(text, 'base64')));
 const tileSchema = z.strictObject({
   hashes: bytesSchema,
   after: z.string().nullable().optional(),

@@ -1,6 +1,7 @@
 import type { ListedNodes, NodeReader, PeerOf } from '../../../../projections/nodes/peer-nodes/reader.js';
 import { presentPeer } from '../../../../projections/nodes/peer-nodes/reader.js';
 import type { Clock } from '../../../kit/time/clock.js';
+import { ownBytes } from '../../../kit/own-bytes.js';
 import { contentTag, weakTag } from '../../../http/replies/etag.js';
 import type { PreparedBody } from '../../../http/replies/reply.js';
 
@@ -108,7 +109,7 @@ function sameAs(
 }
 
 function serialise(document: ListedNode, check: Check | undefined): SerialisedNode {
-  const bytes = Buffer.from(JSON.stringify(presentPeer(document, check)));
+  const bytes = ownBytes(Buffer.from(JSON.stringify(presentPeer(document, check))));
   return { revision: document.revision, check, bytes };
 }
 
