@@ -27,7 +27,6 @@ export async function serveUnlimited(
       LIMITS_FILE: file,
       MAX_REQUESTS: '10000',
       METRICS_PORT: String(await freePort()),
-      HASHING_NICE: '',
       ...environment,
     },
   });
