@@ -1,4 +1,4 @@
-// The directions of imports: docs/design.md#import-rules. Type-only imports count, because a type is knowledge too.
+// The directions of imports: docs/architecture.md#rooms-in-their-order. Type-only imports count, because a type is knowledge too.
 // Change a rule in the same commit as the move that needs it.
 
 const ours = '^(src|projections|test)/';

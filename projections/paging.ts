@@ -43,7 +43,7 @@ export function pageQueryBy(
   });
 }
 
-/** The query of every list that is ordered by id (docs/design.md#lists-and-times). Base64 makes 48 characters of an id. */
+/** The query of every list that is ordered by id (src/http/README.md#lists). Base64 makes 48 characters of an id. */
 export const pageQuery = pageQueryBy(z.uuid(), /^[A-Za-z0-9_-]{48}$/, 'Cursor');
 
 /** The query of a list that is in order of creation, in either direction. */

@@ -6,6 +6,7 @@ import test from 'ava';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folders = ['src', 'projections', 'test', 'docs', 'scripts', 'clients', 'examples', '.ci'];
 const rootFiles = /^(README\.md|CHANGELOG\.md|\.dependency-cruiser\.cjs|eslint\.config\.js|ava.*\.js)$/;
+const roomPages = /^src\/(.*\/)?README\.md$/;
 const readable = /(\.(ts|js|mjs|cjs|md|py|sh)|^\.ci\/[a-z-]+)$/;
 
 /** A citation: the path of a document, with a heading's slug or without. The index is that of its first character. */
@@ -51,9 +52,9 @@ function slugsIn(markdown: string): ReadonlySet<string> {
   return slugs;
 }
 
-/** Citations by a path from the root: `docs/….md` and README, with or without a heading. */
+/** Citations by a path from the root: `docs/….md`, README and the rooms' `src/…/README.md`, with or without a heading. */
 function citationsIn(text: string): readonly Citation[] {
-  const pattern = /(?<![\w./(-])((?:docs\/[\w./-]+|README)\.md)(?:#([\w-]+))?/g;
+  const pattern = /(?<![\w./(-])((?:docs\/[\w./-]+|(?:src\/(?:[\w-]+\/)*)?README)\.md)(?:#([\w-]+))?/g;
   return [...text.matchAll(pattern)].map(({ index, 1: path = '', 2: slug }) => ({
     index,
     path,
@@ -72,6 +73,13 @@ function linksIn(file: string, markdown: string): readonly Citation[] {
     citations.push({ index, path: from, slug: slug ?? null });
   }
   return citations;
+}
+
+/** Files that a room's README names by their path from the root, as the tests of its invariants. */
+function filesNamedIn(file: string, markdown: string): readonly Citation[] {
+  if (!roomPages.test(file)) return [];
+  const pattern = /`((?:src|test|projections)\/[\w./-]+)`/g;
+  return [...markdown.matchAll(pattern)].map(({ index, 1: path = '' }) => ({ index, path, slug: null }));
 }
 
 /** Whether the index stands in a comment of TypeScript. */
@@ -95,7 +103,11 @@ function oldStylesIn(file: string, text: string): readonly number[] {
 }
 
 /** What is wrong with a citation, or null. */
-function problemOf({ path, slug }: Citation, slugsOf: SlugsOf, verb: 'cites' | 'links to'): string | null {
+function problemOf(
+  { path, slug }: Citation,
+  slugsOf: SlugsOf,
+  verb: 'cites' | 'links to' | 'names',
+): string | null {
   const slugs = slugsOf(path);
   if (slugs === null) return `${verb} ${path}, which is not there`;
   return slug === null || slugs.has(slug) ? null : `${verb} ${path}#${slug}, which has no such heading`;
@@ -116,6 +128,7 @@ function problemsIn(file: string, text: string, slugsOf: SlugsOf): readonly stri
   }
   const links = file.endsWith('.md') ? linksIn(file, text) : [];
   for (const link of links) report(link.index, problemOf(link, slugsOf, 'links to'));
+  for (const named of filesNamedIn(file, text)) report(named.index, problemOf(named, slugsOf, 'names'));
   for (const index of oldStylesIn(file, text)) report(index, 'cites a document without its path and heading');
   return problems;
 }
@@ -198,6 +211,20 @@ test('A citation of a missing document or heading does not resolve', (t) => {
     `docs/payments/README.md:1 links to ${gone}, which is not there`,
   ]);
   t.is(found('src/a.ts', `/** ${'README' + '.md'}#gone */`).length, 1);
+});
+
+test('The README of a room is cited by its path and heading, and names files that exist', (t) => {
+  const [room, goneRoom] = ['src/' + 'room/README.md', 'src/' + 'gone/README.md'];
+  const slugs: SlugsOf = (path) => (path === room || path === 'test/a.test.ts' ? new Set(['rules']) : null);
+  t.deepEqual(problemsIn('src/a.ts', `/** See ${room}#rules. */`, slugs), []);
+  t.deepEqual(problemsIn('src/a.ts', `/** See ${room}#gone. */\n// ${room}\n// ${goneRoom}#rules`, slugs), [
+    `src/a.ts:1 cites ${room}#gone, which has no such heading`,
+    `src/a.ts:2 cites ${room} without a heading`,
+    `src/a.ts:3 cites ${goneRoom}, which is not there`,
+  ]);
+  t.deepEqual(problemsIn(room, 'Shown by `test/a.test.ts` and `test/gone.test.ts`.', slugs), [
+    `${room}:1 names test/gone.test.ts, which is not there`,
+  ]);
 });
 
 test('A citation in a comment needs a heading', (t) => {

@@ -1,5 +1,5 @@
 /*
- * The worst inputs of each reader of outside data (docs/design.md#reading-outside-data). The test counts operations, and not
+ * The worst inputs of each reader of outside data (src/outgoing/README.md#reading-outside-data). The test counts operations, and not
  * time: the blocks of JavaScript that ran, as the engine counts them, and what the readers tell the pace of the process. A
  * pattern counts as one operation, so no reader may search outside text of more than a line with one that backtracks.
  */

@@ -27,7 +27,7 @@ interface ViewFold {
 
 /**
  * Begins to fold a stream through each view of its category. Totals over many streams are no such view. At an event that this
- * version cannot decode, a document stays as it was before: docs/design.md#undecodable-events.
+ * version cannot decode, a document stays as it was before: src/event-sourcing/feeding/README.md#undecodable-events.
  */
 export function beginViewsFold(projections: readonly AnyProjection[], stream: string): ViewsFold {
   const category = parseStreamName(stream)?.category;

@@ -25,7 +25,7 @@ export interface ApiKeyAccess {
 
 /**
  * Reads what decides whether a request may proceed: the only reads that authorise. Each is one call to the store, and
- * none is cached, because a revoked session must end at once (docs/design.md#sessions). @throws StoreUnavailable
+ * none is cached, because a revoked session must end at once (src/areas/accounts/README.md#sessions). @throws StoreUnavailable
  */
 export interface AccessReader {
   /** Returns null for each document that does not exist; the session is null also after its revocation. */

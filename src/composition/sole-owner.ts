@@ -6,7 +6,7 @@ import { inUse } from '../stores/embedded/files/directory-lock.js';
 
 /**
  * Refuses a data directory whose service answers on its control socket. The lock alone does not show a service whose
- * lock.db was deleted: docs/design.md#embedded-stores. Processes on servers may share a directory.
+ * lock.db was deleted: src/stores/embedded/README.md#one-owner. Processes on servers may share a directory.
  * @throws StoreUnavailable
  */
 export async function requireSoleOwner({

@@ -9,7 +9,7 @@ import type { Services } from './services.js';
 import type { Leases } from './tasks/leases.js';
 import { distinctLinks } from './opening/store-links.js';
 
-/** The state of this process, from its first moment on: docs/design.md#health-and-metrics. */
+/** The state of this process, from its first moment on: src/observing/README.md#health. */
 export interface ServiceStatus {
   readonly report: () => Status;
   /** Adds what the process feeds or another one does, when the stores are open. */

@@ -221,7 +221,7 @@ export const environmentSchema = z.object({
     .default('info'),
 });
 
-/** Reads the configuration (docs/design.md#configuration). @throws ConfigProblem naming every problem at once */
+/** Reads the configuration (docs/configuration.md#the-service). @throws ConfigProblem naming every problem at once */
 export function readConfig(environment: Environment = process.env): Config {
   const set = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),

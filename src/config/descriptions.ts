@@ -62,12 +62,12 @@ export const serviceVariables: Readonly<
   },
   MAX_CONNECTIONS_PER_CLIENT: {
     meaning:
-      'the connections that one client address may hold; see [errors and limits](errors-and-limits.md#connections)',
+      'the connections that one client address may hold; see [errors and limits](limits.md#connections)',
   },
   MAX_REQUESTS: {
     meaning:
       'the requests that run or wait in a process, 20 to 10000; one user, project or client runs a tenth of them; see ' +
-      '[errors and limits](errors-and-limits.md#requests-at-once)',
+      '[errors and limits](limits.md#requests-at-once)',
   },
   DRAIN_SECONDS: {
     default: '5; 0 in a development start',
@@ -121,7 +121,7 @@ export const serviceVariables: Readonly<
       'checks of new passwords beside length and character classes: `local-part`, `common`; recommended in production, see [accounts](accounts.md#passwords)',
   },
   LIMITS_FILE: {
-    meaning: 'a JSON file that changes limits; see [errors and limits](errors-and-limits.md#limits)',
+    meaning: 'a JSON file that changes limits; see [errors and limits](limits.md#limits)',
   },
   PLANS_FILE: { default: 'two built-in plans', meaning: 'a JSON file of plans; see [below](#plans)' },
   LOG_LEVEL: { meaning: '`fatal`, `error`, `warn`, `info`, `debug` or `silent`' },

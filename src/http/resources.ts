@@ -3,7 +3,7 @@ import { sessionResource } from '../../projections/accounts/sessions/resource.js
 import { userResource } from '../../projections/accounts/users/resource.js';
 import { instant } from '../validation/fields.js';
 
-/** `tokens` (docs/design.md#accounts); times in seconds. */
+/** `tokens` (src/areas/accounts/README.md#rules-of-an-account); times in seconds. */
 export const tokens = z
   .strictObject({
     access_token: z.string(),
@@ -17,19 +17,19 @@ export const tokens = z
 /** Makes later sign-ins from the client those of a known device. */
 export const deviceToken = z.string().meta({ description: 'For later sign-ins.' });
 
-/** `data` of a sign-in (docs/design.md#accounts). `device_token`: null while it needs a second factor. */
+/** `data` of a sign-in (src/areas/accounts/README.md#rules-of-an-account). `device_token`: null while it needs a second factor. */
 export const signedIn = z
   .strictObject({ user: userResource, tokens, device_token: deviceToken.nullable() })
   .meta({ id: 'SignedIn' });
 
 const { id, ...ofSession } = sessionResource.shape;
 
-/** One of the caller's sessions (docs/design.md#sessions). */
+/** One of the caller's sessions (src/areas/accounts/README.md#sessions). */
 export const session = z
   .strictObject({ id, current: z.boolean().meta({ description: 'The one that asks.' }), ...ofSession })
   .meta({ id: 'Session' });
 
-/** A URL of one of an asset's files (docs/design.md#media-urls). */
+/** A URL of one of an asset's files (src/areas/shares/README.md#media-urls). */
 export const mediaLink = z
   .strictObject({
     kind: z.string().meta({ description: '`original`, or the kind of a rendition.' }),

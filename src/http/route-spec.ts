@@ -90,7 +90,7 @@ export interface RouteSpec<
    */
   readonly check?: (request: CheckedBody<Body>) => void;
   /**
-   * Returns the guarded action (docs/design.md#fresh-authentication) that this request is besides that of the policy; null: none.
+   * Returns the guarded action (src/areas/accounts/commands/README.md#fresh-authentication) that this request is besides that of the policy; null: none.
    * It runs for well-formed requests of sessions.
    */
   guards?(

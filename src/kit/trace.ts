@@ -13,7 +13,7 @@ import {
   TraceFlags,
 } from '@opentelemetry/api';
 
-/* Traces: docs/design.md#traces. The API does nothing until an operator loads an SDK of OpenTelemetry beside the program. */
+/* Traces: src/http/README.md#traces. The API does nothing until an operator loads an SDK of OpenTelemetry beside the program. */
 
 /** The span that the present work belongs to. Its trace id is the correlation id of events. */
 const current = new AsyncLocalStorage<SpanContext>();

@@ -21,7 +21,7 @@ const metadataAddresses = [
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Makes the check of an address that a user names (docs/design.md#outgoing-connections). It accepts public unicast
+ * Makes the check of an address that a user names (src/outgoing/README.md#the-guard). It accepts public unicast
  * addresses and `STORAGE_ALLOWED_CIDRS`. It judges an IPv4 address inside an IPv6 address as IPv4.
  */
 export function makeAllowedAddress(allowedCidrs: readonly string[]): (address: string) => boolean {

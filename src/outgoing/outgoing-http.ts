@@ -62,7 +62,7 @@ export class OutgoingError extends Error {
  */
 export type OutgoingHttp = (request: OutgoingRequest, signal?: AbortSignal) => Promise<OutgoingReply>;
 
-/** docs/design.md#outgoing-connections */
+/** src/outgoing/README.md#the-guard */
 const timeLimitMs = 5_000;
 const bodyBytesMax = 64 * 1024;
 

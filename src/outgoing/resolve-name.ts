@@ -23,7 +23,7 @@ const loopback: readonly LookupAddress[] = [
 
 /**
  * Makes the resolver of names that users give: the hosts file, then name servers, with the machine's search domains. It
- * takes none of Node's four threads, which `dns.lookup` holds until a server answers: docs/design.md#names-that-users-give.
+ * takes none of Node's four threads, which `dns.lookup` holds until a server answers: src/outgoing/README.md#names-that-users-give.
  * @param ask the servers; by default those of the machine
  */
 export function makeResolveName(settings: () => Promise<NameSettings>, ask?: AskServers): ResolveName {

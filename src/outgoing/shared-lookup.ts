@@ -30,7 +30,7 @@ interface Failed {
 }
 
 /**
- * Makes a look-up that bounds what names of users cost: docs/design.md#names-that-users-give. Each name is asked for once
+ * Makes a look-up that bounds what names of users cost: src/outgoing/README.md#names-that-users-give. Each name is asked for once
  * at a time. A place of the account is held until the servers have answered or all tries are over, so that 60 names whose
  * servers never answer cost as much as four.
  */

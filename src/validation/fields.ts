@@ -17,7 +17,7 @@ export type GrantSource = z.infer<typeof grantSource>;
 export const mailOutcome = z.enum(['accepted', 'refused']);
 export type MailOutcome = z.infer<typeof mailOutcome>;
 
-/** Whether a client signed in to the account from its network before (docs/design.md#known-networks). */
+/** Whether a client signed in to the account from its network before (src/security/README.md#known-devices). */
 export const requester = z.enum(['known', 'unknown']);
 export type Requester = z.infer<typeof requester>;
 

@@ -62,7 +62,7 @@ const seenMs = 60_000;
 type Seen = Partial<Pick<EndpointRecord, 'last_success_at' | 'last_failure_at' | 'last_failure'>>;
 
 /**
- * Sends the events of the log to one endpoint: docs/design.md#outgoing-events. Two processes that feed one endpoint at
+ * Sends the events of the log to one endpoint: src/webhooks/README.md#delivery. Two processes that feed one endpoint at
  * once send some events twice, and lose none: the mark passes an event that is delivered or waits in a record.
  */
 export function feedEndpoint(

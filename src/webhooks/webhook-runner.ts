@@ -27,7 +27,7 @@ export const dropAfterMs = 10 * 60 * 1_000;
 const dropEachMs = 60 * 1_000;
 
 /**
- * Feeds the endpoints while this process is the owner of the lease: docs/design.md#the-lease. Endpoints are independent of
+ * Feeds the endpoints while this process is the owner of the lease: src/event-sourcing/feeding/README.md#the-lease. Endpoints are independent of
  * one another. It also drops the stored state of endpoints that no process has fed for ten minutes.
  */
 export function startWebhooks(

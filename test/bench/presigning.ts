@@ -7,7 +7,7 @@ import { compare, type Comparison } from './measure.js';
 
 const rounds = 5;
 const roundMs = 1_000;
-/** The goal for signing (docs/design.md#signing): URLs a second on one core. */
+/** The goal for signing (src/areas/storages/README.md#signing): URLs a second on one core. */
 const goal = 8_000;
 
 /** The SDKs with which `scripts/make-signing-vectors.mjs` compares signatures. The project does not depend on them. */

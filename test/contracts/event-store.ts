@@ -4,7 +4,7 @@ import type { EventStoreHarness } from './event-store-fixtures.js';
 import { eventStoreLogContract } from './event-store-log.js';
 
 /**
- * The contract of the EventStore port, for every adapter (docs/design.md#kernel-semantics). The tests share one store.
+ * The contract of the EventStore port, for every adapter (src/event-sourcing/README.md#append). The tests share one store.
  * They allow for other writers to the same log, so that the suite also runs against a server in use.
  */
 export function eventStoreContract(test: TestFn, openStore: () => Promise<EventStoreHarness>): void {

@@ -7,8 +7,8 @@ import { readModelRoundTripContract } from './read-model-round-trip.js';
 import { readModelWritesContract } from './read-model-writes.js';
 
 /**
- * The contract of the ReadModelStore port (docs/design.md#documents-and-guards, docs/design.md#reading-your-own-writes,
- * docs/design.md#generations-and-rebuild).
+ * The contract of the ReadModelStore port (src/event-sourcing/views/README.md#documents-and-guards, src/event-sourcing/deciding/README.md#reading-your-own-writes,
+ * src/event-sourcing/views/README.md#generations-and-rebuild).
  * @param makeWithoutCollections makes a store for tests that put no record. It may return a store that was used before,
  * after it has dropped the collections.
  */

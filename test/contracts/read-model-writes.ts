@@ -13,7 +13,7 @@ import { incrementalFold, wholeFold, type MakeReadModelStore } from '../support/
 
 const view = 'users@1.1';
 
-/** Tests guarded writes (docs/design.md#documents-and-guards). */
+/** Tests guarded writes (src/event-sourcing/views/README.md#documents-and-guards). */
 export function readModelWritesContract(test: TestFn, makeStore: MakeReadModelStore): void {
   const withView = async (t: ExecutionContext, ...given: readonly DocumentWrite[]) => {
     const store = await makeStore(t);

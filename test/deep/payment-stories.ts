@@ -153,7 +153,7 @@ function drawDispute(steps: Step[], random: Random): Standing['dispute'] {
   return status;
 }
 
-/** Returns the first status that holds: docs/design.md#orders. */
+/** Returns the first status that holds: src/areas/payments/README.md#orders. */
 function endOf(
   standings: readonly Standing[],
   { isInReview }: { readonly isInReview: boolean },

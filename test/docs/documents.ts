@@ -9,7 +9,7 @@ export const clone = fileURLToPath(new URL('../../../', import.meta.url));
 /** The documents for readers: paths from the clone. Design, API, style, measurements and decisions have other rules. */
 export const guides: readonly string[] = [
   'README.md',
-  ...markdownIn('docs').filter((file) => !/\/(design|api|style|benchmarks)\.md$/.test(file)),
+  ...markdownIn('docs').filter((file) => !/\/(api|style|benchmarks)\.md$/.test(file)),
   ...markdownIn('docs/payments'),
 ];
 

@@ -2,8 +2,9 @@ import test from 'ava';
 import { read } from './documents.js';
 
 /**
- * What the design promises under a fault (docs/design.md#limit-of-a-request, docs/design.md#availability-of-stores,
- * docs/design.md#start, docs/design.md#rate-limits), and the test of the served process that holds it. The title is text of the
+ * What the service promises under a fault (src/http/access/README.md#limit-of-a-request,
+ * src/observing/README.md#availability-of-stores,
+ * src/composition/README.md#start, src/http/access/README.md#limits), and the test of the served process that holds it. The title is text of the
  * file.
  */
 const rows: readonly (readonly [fault: string, promise: string, file: string, title: string])[] = [

@@ -8,151 +8,75 @@ import { replyTables, requestTable } from '../support/contract/scene.js';
 import { contract, names, sentencesOf } from '../support/contract/sentences.js';
 import { clone, read } from './documents.js';
 
-/** What the contract leaves open, and the entry of the list at its top that names where the design settles it. */
+/** What the contract leaves open, and the entry of the list at its top that names the page that settles it. */
 const open: readonly (readonly [section: string, sentence: string, ...entries: string[]])[] = [
-  [
-    '1',
-    'Overall purpose and scope beyond these operations: not shown.',
-    '1, scope: [Shape](design.md#shape).',
-  ],
+  ['1', 'Overall purpose and scope beyond these operations: not shown.', '1, scope'],
   [
     '2.2',
     'Formats and constraints of endpoint, base_path and cdn_domain: not shown.',
-    '2.2, formats of endpoint, base_path and cdn_domain: [Storages](design.md#storages).',
+    '2.2, formats of endpoint, base_path and cdn_domain',
   ],
-  [
-    '2.3',
-    'Value of `node_type` for an ordinary node: not shown.',
-    '2.3, node_type and status: [Peer nodes](design.md#peer-nodes).',
-  ],
-  [
-    '2.3',
-    'Allowed values of peer node `status`: not shown.',
-    '2.3, node_type and status: [Peer nodes](design.md#peer-nodes).',
-  ],
+  ['2.3', 'Value of `node_type` for an ordinary node: not shown.', '2.3, node_type and status'],
+  ['2.3', 'Allowed values of peer node `status`: not shown.', '2.3, node_type and status'],
   [
     '2.6',
     'Fields of the user, the token pair, the share asset, the signed media URL and the order: not shown.',
-    '2.6, user and token pair: [Accounts](design.md#accounts).',
-    'Share asset and signed media URL: [Share verification](design.md#share-verification).',
-    'Order: [Plans and orders](design.md#plans-and-orders).',
+    '2.6, user and token pair',
+    'Share asset and signed media URL',
+    'Order',
   ],
-  [
-    '3',
-    'Other transitions among the storage states: not shown.',
-    '3, storage states: [Storage changes](design.md#storage-changes) and [Storage tests](design.md#storage-tests).',
-  ],
-  [
-    '3',
-    'Order states and how a payment callback moves them: not shown.',
-    'Order states: [Orders](design.md#orders).',
-  ],
+  ['3', 'Other transitions among the storage states: not shown.', '3, storage states'],
+  ['3', 'Order states and how a payment callback moves them: not shown.', 'Order states'],
   [
     '4.2',
     'Other storage operations (list, update, delete, test, set default): not shown.',
-    '4.2, other storage operations: [Storages](design.md#storages).',
+    '4.2, other storage operations',
   ],
-  [
-    '4.3',
-    'Its relation to the exclusion of the caller: not shown.',
-    '4.3, `node_id`: [Peer nodes](design.md#peer-nodes).',
-  ],
-  ['4.4', 'Shape of `data`: not shown.', '4.4, register `data`: [Accounts](design.md#accounts).'],
-  ['4.5', 'Content of `data`: not shown.', '4.5, email-code `data`: [Email codes](design.md#email-codes).'],
-  [
-    '4.6',
-    'Shape of `data`: not shown.',
-    '4.6, verify `data`: [Share verification](design.md#share-verification).',
-  ],
-  [
-    '4.7',
-    'Allowed values: not shown.',
-    '4.7, providers and response body: [Payment callbacks](design.md#payment-callbacks).',
-  ],
-  [
-    '4.7',
-    'Response body: not shown.',
-    '4.7, providers and response body: [Payment callbacks](design.md#payment-callbacks).',
-  ],
-  ['5', 'Ordering of roles between viewer and admin: not shown.', '5, roles: [Roles](design.md#roles).'],
-  ['5', 'When 2FA is required: not shown.', '2FA: [Second factor](design.md#second-factor).'],
-  ['5', 'Names and meanings of API key scopes: not shown.', 'Scopes: [API keys](design.md#api-keys).'],
-  [
-    '5',
-    'Signature scheme of payment callbacks: not shown.',
-    'Callback signatures: [Payment callbacks](design.md#payment-callbacks).',
-  ],
-  [
-    '5',
-    'How a JWT is obtained, its lifetime and refresh: not shown.',
-    'JWT: [Access tokens](design.md#access-tokens).',
-  ],
+  ['4.3', 'Its relation to the exclusion of the caller: not shown.', '4.3, `node_id`'],
+  ['4.4', 'Shape of `data`: not shown.', '4.4, register `data`'],
+  ['4.5', 'Content of `data`: not shown.', '4.5, email-code `data`'],
+  ['4.6', 'Shape of `data`: not shown.', '4.6, verify `data`'],
+  ['4.7', 'Allowed values: not shown.', '4.7, providers and response body'],
+  ['4.7', 'Response body: not shown.', '4.7, providers and response body'],
+  ['5', 'Ordering of roles between viewer and admin: not shown.', '5, roles'],
+  ['5', 'When 2FA is required: not shown.', '2FA'],
+  ['5', 'Names and meanings of API key scopes: not shown.', 'Scopes'],
+  ['5', 'Signature scheme of payment callbacks: not shown.', 'Callback signatures'],
+  ['5', 'How a JWT is obtained, its lifetime and refresh: not shown.', 'JWT'],
   ...[
     'Outbound events sent by the service: not shown.',
     'Kinds of payment event and their payloads: not shown.',
-  ].map(
-    (sentence) =>
-      [
-        '6',
-        sentence,
-        '6, events: [Callbacks](design.md#callbacks), [Streams](design.md#streams) and [Outgoing events](design.md#outgoing-events).',
-      ] as const,
-  ),
+  ].map((sentence) => ['6', sentence, '6, events'] as const),
   ...['Complete set of `code` values: not shown.', 'Body of the 409, 429 and 503 responses: not shown.'].map(
-    (sentence) =>
-      [
-        '7',
-        sentence,
-        '7, codes and bodies of 409, 429 and 503: [Error codes](design.md#error-codes).',
-      ] as const,
+    (sentence) => ['7', sentence, '7, codes and bodies of 409, 429 and 503'] as const,
   ),
   ...[
     'Threshold and window: not shown.',
     'Attempt count and window: not shown.',
     'Default capacity granted at registration: amount not shown.',
     'Request size limits and any other rate limits: not shown.',
-  ].map(
-    (sentence) =>
-      [
-        '8',
-        sentence,
-        '8, thresholds: [Rate limits](design.md#rate-limits), [Guessing](design.md#guessing), [Registration](design.md#registration), [Bodies](design.md#bodies).',
-      ] as const,
-  ),
-  [
-    '9',
-    'Deprecation policy and how later versions are introduced: not shown.',
-    '9, versions: [Versions of the API](design.md#versions-of-the-api).',
-  ],
+  ].map((sentence) => ['8', sentence, '8, thresholds'] as const),
+  ['9', 'Deprecation policy and how later versions are introduced: not shown.', '9, versions'],
 ];
 
-/** The anchors of the headings of the design. */
-const anchors: ReadonlySet<string> = new Set(
-  [...read('docs/design.md').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\w\s-]/g, '')
-      .replaceAll(/\s/g, '-'),
-  ),
+/** The entries of the list at the top by what stands before their links, which `test/citations.test.ts` follows. */
+const atTheTop: ReadonlyMap<string, string> = new Map(
+  contract.flatMap(({ section, text }) => {
+    const [, entry] = (section === '0' ? /^(.*?): \[.*\]\(.*#/.exec(text) : null) ?? [];
+    return entry === undefined ? [] : [[entry, text]];
+  }),
 );
 
 for (const [section, sentence, ...entries] of open) {
   test(names(section, sentence), (t) => {
-    for (const entry of entries) {
-      t.truthy(names('0', entry));
-      const links = [...entry.matchAll(/\(design\.md#([\w-]+)\)/g)].map(([, anchor = '']) => anchor);
-      t.true(links.length > 0, entry);
-      for (const anchor of links) t.true(anchors.has(anchor), `docs/design.md has no heading #${anchor}`);
-    }
+    for (const entry of entries) t.true(atTheTop.has(entry), entry);
   });
 }
-
-const atTheTop = contract.filter(({ section, text }) => section === '0' && text.includes('](design.md#'));
 
 test(
   names(
     '0',
-    'Where it says "not shown", [the design](design.md) settles the question.',
+    'Where it says "not shown", pages of ours settle the question.',
     'The next list names each such place and the heading that settles it.',
   ),
   (t) => {
@@ -162,7 +86,7 @@ test(
       left.map(({ section, text }) => `${section} ${text}`).sort(),
     );
     const entries = new Set(open.flatMap(([, , ...own]) => own));
-    t.deepEqual([...entries].sort(), atTheTop.map(({ text }) => text).sort());
+    t.deepEqual([...entries].sort(), [...atTheTop.keys()].sort());
   },
 );
 
@@ -206,7 +130,7 @@ test(names('0', 'It is the contract: its statuses, fields and rules hold.'), (t)
     ...files.flatMap((name) => namedIn(`test/${name}`)),
     ...namedIn('test/docs/sentences-of-the-contract.test.ts'),
     ...open.map(([section, sentence]) => `${section} ${sentence}`),
-    ...atTheTop.map(({ text }) => `0 ${text}`),
+    ...[...atTheTop.values()].map((text) => `0 ${text}`),
   ]);
   // test/http/document/contract-fields.test.ts declares a test for each row of these tables.
   const byRow: ReadonlySet<string> = new Set([...replyTables, requestTable]);

@@ -16,7 +16,7 @@ import { makeDataDirectory } from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 import { countDiskCalls, straceMissing } from '../support/servers/system-calls.js';
 
-/* Counts the fsyncs of requests: each promise needs one, and more would cost a write its time (docs/design.md#durability). */
+/* Counts the fsyncs of requests: each promise needs one, and more would cost a write its time (src/event-sourcing/README.md#append). */
 
 const password = 'Correct-Horse-9';
 const platformName = 'fsyncs';

@@ -71,7 +71,7 @@ test('The alert rules and the dashboard use only metrics that the service serves
 
 test('The guide lists every metric of the service, and no other', async (t) => {
   const { own } = await servedSeries(t);
-  const guide = `${await readFile('docs/operate.md', 'utf8')}${await readFile('docs/audit.md', 'utf8')}`;
+  const guide = `${await readFile('docs/monitoring.md', 'utf8')}${await readFile('docs/audit.md', 'utf8')}`;
   const listed = new Set([...guide.matchAll(/^\| `(stowage_\w+)`/gm)].map(([, name = '']) => name));
   t.deepEqual([...listed].sort(), [...new Set(own)].sort());
 });

@@ -15,7 +15,7 @@ import { openTerminals, type Terminals } from './terminals.js';
 const clone = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Documents in docs that are no guides. */
-const notGuides = ['api.md', 'benchmarks.md', 'design.md', 'style.md'];
+const notGuides = ['api.md', 'benchmarks.md', 'style.md'];
 /** It starts from nothing, as README does. Every other guide goes on where README ends. */
 const longWalk = 'docs/first-calls.md';
 

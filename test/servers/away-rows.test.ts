@@ -10,7 +10,7 @@ import { makeTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const agent = { 'x-agent-secret': 'let-the-agents-in' };
-/** The latest reply under any fault: docs/design.md#time-limits. */
+/** The latest reply under any fault: src/http/access/README.md#limit-of-a-request. */
 const replyMsMax = 20_000;
 
 /** How a server goes away, and how it comes back. */

@@ -1,5 +1,5 @@
 /*
- * Runs the uploader of docs/storages.md#uploads-in-parts in Chromium, against the S3 server that S3_ENDPOINT names, if S3_MULTIPART says that
+ * Runs the uploader of docs/uploads.md#uploads-in-parts in Chromium, against the S3 server that S3_ENDPOINT names, if S3_MULTIPART says that
  * it has uploads in parts. The browser reaches the bucket through a proxy at another origin, which adds the CORS headers that a bucket's rule sets, and cuts connections.
  */
 import { once } from 'node:events';
@@ -52,7 +52,7 @@ function passOn(
 
 /** The uploader as the document prints it. */
 async function uploader(): Promise<string> {
-  const text = await readFile('docs/storages.md', 'utf8');
+  const text = await readFile('docs/uploads.md', 'utf8');
   const [, code = ''] = /```js\n(.*?)```/s.exec(text) ?? [];
   return code;
 }

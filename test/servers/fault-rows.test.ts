@@ -44,7 +44,7 @@ const creationsPerLogin = 8;
 /** An account has at most 100 projects, so each writer has an account, and waits after a 503. */
 const afterRefusalMs = 1_500;
 const projectsMax = 94;
-/** The latest reply under any fault, without the waits for a core: docs/design.md#time-limits. */
+/** The latest reply under any fault, without the waits for a core: src/http/access/README.md#limit-of-a-request. */
 const replyMsMax = 20_000;
 /**
  * DEEP_BUDGET=1 repeats every row with each server; without it each kind of fault has one row, and the one whose calls take

@@ -35,7 +35,7 @@ import { watchViews } from '../support/servers/watch-views.js';
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const rounds = Math.ceil(100 * Number(process.env['DEEP_BUDGET'] ?? '0.05'));
 const processes = 3;
-/** The limit without the time that the processes waited for a core: docs/design.md#the-lease. */
+/** The limit without the time that the processes waited for a core: src/event-sourcing/feeding/README.md#the-lease. */
 const behindMsMax = 15_000;
 const unlimited = { limit: 1_000_000, seconds: 1 };
 const password = 'Correct-Horse-7';

@@ -33,7 +33,7 @@ export interface UploadOptions {
 /**
  * Uploads the file of an asset and returns the asset. A file of 16 MiB or more is sent in parts where the storage can. It goes
  * on where an earlier attempt for the same asset ended: call it again with the same file after a reload or a lost network
- * (docs/storages.md#uploads-in-parts). The first part that fails for good ends the other ones.
+ * (docs/uploads.md#uploads-in-parts). The first part that fails for good ends the other ones.
  * @throws StowageError for a refusal of the service; Error when the file has another size than the asset, before a byte is sent, and
  * when the bucket refuses the bytes; the reason of the signal
  */

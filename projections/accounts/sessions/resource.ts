@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { authenticationMethod } from '../../../src/areas/accounts/domain/session/events.js';
 
-/** A session as its user sees it (docs/design.md#sessions). */
+/** A session as its user sees it (src/areas/accounts/README.md#sessions). */
 export const sessionResource = z.strictObject({
   id: entityId,
   methods: z.array(authenticationMethod).meta({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { platformRole } from '../../../src/areas/accounts/domain/user/events.js';
 
-/** A user as they see themselves (docs/design.md#accounts). */
+/** A user as they see themselves (src/areas/accounts/README.md#rules-of-an-account). */
 export const userResource = z
   .strictObject({
     id: entityId,
@@ -18,7 +18,7 @@ export const userResource = z
 /** The user of the caller's session, with the roles over the whole installation. */
 export const meResource = userResource.extend({ platform_roles: z.array(platformRole) }).meta({ id: 'Me' });
 
-/** An account as operators see it (docs/design.md#operators). */
+/** An account as operators see it (docs/operate.md#commands). */
 export const accountResource = z
   .strictObject({
     id: entityId,
@@ -37,7 +37,7 @@ export type AccountResource = z.infer<typeof accountResource>;
 export type MeResource = z.infer<typeof meResource>;
 export type UserResource = z.infer<typeof userResource>;
 
-/** A passkey as its user sees it (docs/design.md#passkeys). */
+/** A passkey as its user sees it (src/areas/accounts/commands/README.md#passkeys). */
 export const passkeyResource = z
   .strictObject({
     id: entityId,

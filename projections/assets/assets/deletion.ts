@@ -3,7 +3,7 @@ import type { AssetEvent, UndeletedObject } from '../../../src/areas/assets/doma
 import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
 import { objectPlace } from './finding.js';
 
-/** The objects of a removed asset that a bucket still holds (docs/design.md#deleting-objects). */
+/** The objects of a removed asset that a bucket still holds (src/areas/assets/README.md#deleting-objects). */
 export type DeletionDocument = {
   /** The storage. No list of assets is by this field. */
   readonly deletes_in: string;

@@ -5,7 +5,7 @@ import { entityId, instant } from '../../../src/validation/fields.js';
 export const assetSorts = ['-created_at', 'created_at', 'name', '-name', 'size', '-size'] as const;
 export type AssetSort = (typeof assetSorts)[number];
 
-/** An asset as members see it (docs/design.md#assets). */
+/** An asset as members see it (src/areas/assets/README.md#rules-of-an-asset). */
 export const assetResource = z
   .strictObject({
     id: entityId,

@@ -7,7 +7,7 @@ import { projectsProjection } from '../../projects/projects/projection.js';
 import { capacityOf, usersProjection } from '../../accounts/users/projection.js';
 import { usageTally } from './projection.js';
 
-/** What the assets of projects use, and what their payers may use (docs/design.md#capacity). @throws StoreUnavailable */
+/** What the assets of projects use, and what their payers may use (src/areas/assets/README.md#capacity). @throws StoreUnavailable */
 export interface UsageReader extends ProjectUsage {
   /** Sums the projects that are billed to the user, in bytes. It reads one small document a project, and no asset. */
   usedBytes(userId: string): Promise<number>;

@@ -15,7 +15,7 @@ export interface NodeChecks {
   readonly version: number;
 }
 
-/** Reads the counters of checks (docs/design.md#node-checks). @throws StoreUnavailable */
+/** Reads the counters of checks (src/areas/nodes/README.md#node-checks). @throws StoreUnavailable */
 export interface NodeCheckReader {
   /** Returns the counters of all nodes, at most 1 s old, or as old as a read that takes longer. */
   all(): Promise<NodeChecks>;

@@ -31,7 +31,7 @@ const orderFields = {
   updated_at: instant,
 };
 
-/** An order as it is listed (docs/design.md#plans-and-orders). */
+/** An order as it is listed (src/areas/payments/README.md#plans-and-orders). */
 export const listedOrder = z.strictObject(orderFields).meta({ id: 'Order' });
 
 const paymentKind = z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { scope } from '../../../src/areas/projects/domain/scope.js';
 
-/** An API key as it is listed (docs/design.md#api-keys). */
+/** An API key as it is listed (src/areas/projects/README.md#api-keys). */
 export const apiKeyResource = z
   .strictObject({
     id: entityId,

@@ -3,7 +3,7 @@ import { entityId, instant } from '../../../src/validation/fields.js';
 import { offerKind } from '../../../src/areas/projects/domain/project/events.js';
 import { role } from '../../../src/areas/projects/domain/role.js';
 
-/** An invitation or an offer as the person sees it whom it is addressed to (docs/design.md#offers). */
+/** An invitation or an offer as the person sees it whom it is addressed to (src/areas/projects/README.md#offers). */
 export const invitationResource = z
   .strictObject({
     id: entityId,

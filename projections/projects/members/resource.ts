@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { role } from '../../../src/areas/projects/domain/role.js';
 
-/** A member of a project, or an invited person (docs/design.md#members). */
+/** A member of a project, or an invited person (src/areas/projects/README.md#members). */
 export const memberResource = z
   .strictObject({
     id: entityId.meta({ description: 'Of the user; of the invitation while `joined_at` is null.' }),

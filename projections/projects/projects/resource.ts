@@ -3,7 +3,7 @@ import { entityId, instant } from '../../../src/validation/fields.js';
 import { accentColor } from '../../../src/areas/projects/domain/project/events.js';
 import { role } from '../../../src/areas/projects/domain/role.js';
 
-/** A project as one member sees it (docs/design.md#projects). */
+/** A project as one member sees it (src/areas/projects/README.md#rules-of-a-project). */
 export const projectResource = z
   .strictObject({
     id: entityId,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 
-/** One opening of a share (docs/design.md#share-verification). */
+/** One opening of a share (src/areas/shares/README.md#share-verification). */
 export const shareAccessResource = z
   .strictObject({
     id: entityId,

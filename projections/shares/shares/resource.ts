@@ -46,7 +46,7 @@ export const shareResource = z.strictObject({
   updated_at: instant,
 });
 
-/** A share as members see it (docs/design.md#shares). Token and URL open it, so only those who may share see them. */
+/** A share as members see it (src/areas/shares/README.md#rules-of-a-share). Token and URL open it, so only those who may share see them. */
 export const shownShare = shareResource
   .extend({
     token: z.string().nullable().meta({ description: '22 characters; part of `url`.' }),

@@ -49,7 +49,7 @@ export const storageResource = z
   .meta({ id: 'Storage' });
 export type StorageResource = z.infer<typeof storageResource>;
 
-/** How media URLs use `cdn_domain`, without keys (docs/design.md#delivery). */
+/** How media URLs use `cdn_domain`, without keys (src/areas/storages/README.md#delivery). */
 export interface StorageDelivery {
   readonly mode: DeliveryMode;
   /** Only of the mode `token`. */
@@ -59,7 +59,7 @@ export interface StorageDelivery {
 /** A token without its keys. */
 export type CdnTokenShown = { readonly scheme: CdnTokenScheme; readonly valid_seconds: number };
 
-/** The objects of a removed asset that its bucket still holds (docs/design.md#deleting-objects). */
+/** The objects of a removed asset that its bucket still holds (src/areas/assets/README.md#deleting-objects). */
 export const undeletedResource = z
   .strictObject({
     asset_id: entityId.meta({ description: 'The removed asset.' }),

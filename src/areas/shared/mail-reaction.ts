@@ -15,7 +15,7 @@ export interface MailDeps {
 }
 
 /**
- * Makes a reaction that mails one message for each event (docs/design.md#email-codes). The mail's id is the event's id,
+ * Makes a reaction that mails one message for each event (src/areas/accounts/commands/README.md#email-codes). The mail's id is the event's id,
  * so a mail that is repeated after a crash has the same Message-ID.
  */
 export function makeMailReaction<Event extends DomainEvent>(

@@ -37,7 +37,7 @@ export interface PlacesDeps {
   readonly refuse: () => never;
 }
 
-/** At this age a claim has no running command: 32 s for a load and an append (docs/design.md#time-limits), 28 s for clock skew. */
+/** At this age a claim has no running command: 32 s for a load and an append (src/event-sourcing/deciding/README.md#command-queue-and-retries), 28 s for clock skew. */
 const claimMs = 60_000;
 /** The lifetime of a record: longer than any view lags. */
 const recordMs = 86_400_000;

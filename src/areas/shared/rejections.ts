@@ -28,7 +28,7 @@ export function rejectUseCase(code: UseCaseRejection, message: string): never {
   throw new CommandRejected<UseCaseRejection>(code, message);
 }
 
-/** Too many attempts failed, or too many requests came: the client waits before the next (docs/design.md#guessing). */
+/** Too many attempts failed, or too many requests came: the client waits before the next (src/security/README.md#guessing). */
 export class TooManyAttempts extends Error {
   override readonly name = 'TooManyAttempts';
   readonly retryAfterSeconds: number;

@@ -6,7 +6,7 @@ import { requireData } from '../data-directory.js';
 import { makeProgressBar } from '../progress-bar.js';
 
 /**
- * Adds the commands that copy data away and back (docs/operate.md#backup).
+ * Adds the commands that copy data away and back (docs/backup.md#backup).
  * @param print writes the result of a command
  */
 export function addBackupCommands(program: Command, print: (result: JsonValue) => void): void {

@@ -24,7 +24,7 @@ const listed = z.object({
 });
 
 const lookMs = 1_000;
-/** The least duration of the first phase of a rebuild in ms: docs/design.md#generations-and-rebuild. */
+/** The least duration of the first phase of a rebuild in ms: src/event-sourcing/views/README.md#generations-and-rebuild. */
 const usualMs = 16_000;
 /** A view without a feeder for this time has none: another process takes a part over within 10 s. */
 const unfedMsMax = 60_000;

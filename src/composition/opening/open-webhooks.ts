@@ -9,7 +9,7 @@ import { type DeliveryRecords, makeDeliveryRecords } from '../../webhooks/delive
 import type { WebhookEndpoint } from '../../webhooks/endpoint.js';
 import { makeWebhookAdmin, type WebhookAdmin } from '../../webhooks/webhook-admin.js';
 
-/** The outgoing events of a process: docs/design.md#outgoing-events. */
+/** The outgoing events of a process: src/webhooks/README.md#delivery. */
 export interface Webhooks {
   readonly endpoints: readonly WebhookEndpoint[];
   readonly records: DeliveryRecords;

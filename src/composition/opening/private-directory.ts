@@ -6,7 +6,7 @@ const othersWrite = 0o022;
 
 /**
  * Refuses a data directory that other users may write: they could replace its files. One that does not exist is made
- * with access for this user alone (docs/design.md#embedded-stores).
+ * with access for this user alone (src/stores/embedded/README.md#one-owner).
  * @throws ConfigProblem
  */
 export function requirePrivateDirectory(directory: string): void {

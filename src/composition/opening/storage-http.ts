@@ -13,7 +13,7 @@ import { makeAllowedAddress } from '../../outgoing/allowed-address.js';
 import { makeOutgoingHttp, type OutgoingHttp, type OutgoingOptions } from '../../outgoing/outgoing-http.js';
 
 /**
- * Makes the guarded client of the calls to buckets (docs/design.md#outgoing-connections).
+ * Makes the guarded client of the calls to buckets (src/outgoing/README.md#the-guard).
  * @param allowedCidrs `STORAGE_ALLOWED_CIDRS`: the private addresses to open, and the only ones to use without TLS
  */
 export function makeStorageHttp(

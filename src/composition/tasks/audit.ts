@@ -33,7 +33,7 @@ import { levelOf } from '../opening/store-reports.js';
 import type { WatchedStores } from '../opening/open-watched-stores.js';
 import { sentenceOf } from '../sentence-of.js';
 
-/** The audit log of a process: docs/design.md#merkle-log. */
+/** The audit log of a process: src/areas/audit/README.md#audit-log. */
 export interface Audit {
   readonly log: AuditLog;
   readonly sweep: Sweep;

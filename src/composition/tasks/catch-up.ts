@@ -52,7 +52,7 @@ const behindMin = 20_000;
 const threadsMax = 4;
 
 /**
- * Feeds the views of embedded stores that are far behind the log, in threads side by side: docs/design.md#catching-up.
+ * Feeds the views of embedded stores that are far behind the log, in threads side by side: src/event-sourcing/feeding/README.md#catching-up.
  * Returns when they have reached the head of the log, when the signal aborts, or when they have failed. Projectors that
  * start afterwards go on from the checkpoints, and report a failure that lasts. No other code may read or write documents
  * meanwhile, because it would cache them.

@@ -14,7 +14,7 @@ export async function runDailyTasks(services: Services, signal: AbortSignal): Pr
 }
 
 /**
- * Asks the payment platforms for what their callbacks did not report: docs/design.md#reconciling. A failure is a line in the log, and a
+ * Asks the payment platforms for what their callbacks did not report: src/areas/payments/platforms/README.md#reconciling. A failure is a line in the log, and a
  * later look tries again.
  */
 async function runReconciling(services: Services, signal: AbortSignal): Promise<void> {

@@ -16,7 +16,7 @@ import type { Log } from '../../log.js';
 import { sentenceOf } from '../sentence-of.js';
 import { levelOf } from '../opening/store-reports.js';
 
-/** The leases of this process: docs/design.md#the-lease. */
+/** The leases of this process: src/event-sourcing/feeding/README.md#the-lease. */
 export interface Leases {
   /** Of its views, reactions and endpoints, and of the audit log. */
   readonly feeder: Lease;

@@ -110,7 +110,7 @@ export function makeReactions(
   ];
 }
 
-/** Without mail no person can prove an address, so no account is purged: docs/design.md#unproved-accounts. */
+/** Without mail no person can prove an address, so no account is purged: src/areas/accounts/README.md#unproved-accounts. */
 function purgeReactions(services: Services): readonly AnyReaction[] {
   const { mailConfigured, unprovedAccountDays } = services.config;
   if (!mailConfigured || unprovedAccountDays === 0) return [];

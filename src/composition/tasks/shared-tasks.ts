@@ -16,7 +16,7 @@ type TaskServices = Pick<
 
 const silenceName = 'node-silence';
 
-/** Starts the tasks that one of the processes does for all (docs/design.md#the-lease). */
+/** Starts the tasks that one of the processes does for all (src/event-sourcing/feeding/README.md#the-lease). */
 export function startSharedTasks(services: TaskServices): readonly Task[] {
   const { nodeProber } = services.config;
   const silence = startSilenceWatch(services);
@@ -34,7 +34,7 @@ export function startSharedTasks(services: TaskServices): readonly Task[] {
   return [silence, prober];
 }
 
-/** Starts the watch for silent nodes (docs/design.md#node-checks). */
+/** Starts the watch for silent nodes (src/areas/nodes/README.md#node-checks). */
 function startSilenceWatch(services: TaskServices): Task {
   const { handler, stores, readers } = services;
   const deps = taskDeps(services, silenceName);

@@ -4,7 +4,7 @@ export const agentSecretNames = ['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOU
 /** A shorter secret of the agents could be guessed within the limit of wrong ones. */
 const shortest = 16;
 
-/** Returns a sentence for each secret of the agents that is too short (docs/design.md#configuration). */
+/** Returns a sentence for each secret of the agents that is too short (docs/configuration.md#the-service). */
 export function agentSecretProblems(secrets: ReadonlyMap<string, string | undefined>): readonly string[] {
   return agentSecretNames
     .filter((name) => {

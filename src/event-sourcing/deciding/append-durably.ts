@@ -11,7 +11,7 @@ export interface AppendLimits {
   readonly totalMs: number;
 }
 
-/** docs/design.md#time-limits. The store ends each attempt after 5 s. */
+/** src/event-sourcing/deciding/README.md#command-queue-and-retries. The store ends each attempt after 5 s. */
 export const defaultAppendLimits: AppendLimits = { tries: attemptsMax, totalMs: 10_000 };
 
 interface AppendOptions {
@@ -29,7 +29,7 @@ const noRequest: RequestProgress = {
 
 /**
  * Appends. Repeats the append with the same ids and revision while the outcome is unknown or the store is unavailable
- * (docs/design.md#unknown-outcomes).
+ * (src/event-sourcing/deciding/README.md#unknown-outcomes).
  * @returns the revision of the last event
  * @throws WrongExpectedRevision when other events are there; OutcomeUnknown, StoreUnavailable after the last attempt
  */

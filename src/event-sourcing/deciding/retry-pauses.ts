@@ -15,7 +15,7 @@ export function pauseBefore(attempt: number, random: Random): number {
 /** A read that takes long is not repeated after this time: the caller of the command does not wait so long. */
 const readsMs = 2_000;
 
-/** Reads, and reads again while the store is unavailable (docs/design.md#time-limits). @throws as the read */
+/** Reads, and reads again while the store is unavailable (src/event-sourcing/deciding/README.md#command-queue-and-retries). @throws as the read */
 export async function retryRead<Result>(
   read: () => Promise<Result>,
   { clock, random }: { readonly clock: Clock; readonly random: Random },

@@ -39,7 +39,7 @@ interface ReactionTask extends Task {
 }
 
 /**
- * Runs each reaction while this process is the owner of the lease, independently of the others: docs/design.md#the-lease. A
+ * Runs each reaction while this process is the owner of the lease, independently of the others: src/event-sourcing/feeding/README.md#the-lease. A
  * reaction retries while a store is unavailable. After a takeover, claims keep the turns that still run here from those of
  * the next owner.
  */

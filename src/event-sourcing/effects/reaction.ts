@@ -14,7 +14,7 @@ export type Asked = 'yes' | 'no' | 'not-yet' | { readonly notBefore: Date };
 export type ReactionEvent<Event extends DomainEvent> = Evolving<Event> & { readonly position: Position };
 
 /**
- * A process manager, as data and functions: docs/design.md#reactions. It follows the log and produces, for each event
+ * A process manager, as data and functions: src/event-sourcing/effects/README.md#effects. It follows the log and produces, for each event
  * of its types, an outcome that is in the log too. `Event` is the union of those types. `Result` is the value that the
  * effect passes to the outcome.
  */

@@ -19,7 +19,7 @@ export interface SetApartRecord extends SetApartItem {
   readonly version: string;
 }
 
-/** What one view or reaction has set apart: docs/design.md#undecodable-events. */
+/** What one view or reaction has set apart: src/event-sourcing/feeding/README.md#undecodable-events. */
 export interface SetApart {
   /**
    * Reads the records. The caller loads its checkpoint before: another process saves a record before its checkpoint passes

@@ -13,7 +13,7 @@ export interface CommandContext {
   readonly request?: RequestProgress;
 }
 
-/** What a request has done, for the reply where the command does not end in time (docs/design.md#limit-of-a-request). */
+/** What a request has done, for the reply where the command does not end in time (src/http/access/README.md#limit-of-a-request). */
 export interface RequestProgress {
   /** Whether the request has been answered before its command ended. Then no append begins. */
   isOver(): boolean;

@@ -36,7 +36,7 @@ export interface NewEvent {
 export interface StoredEvent extends NewEvent {
   readonly stream: string;
   readonly revision: bigint;
-  /** The store's time of the append. Processes compare times by it: docs/design.md#time. */
+  /** The store's time of the append. Processes compare times by it: src/event-sourcing/README.md#time. */
   readonly recordedAt: Date;
 }
 

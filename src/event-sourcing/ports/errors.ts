@@ -61,7 +61,7 @@ export class DocumentTooLarge extends Error {
   override readonly name = 'DocumentTooLarge';
 }
 
-/** An event has an unknown type or does not fit its schema. No reader skips it: docs/design.md#undecodable-events. */
+/** An event has an unknown type or does not fit its schema. No reader skips it: src/event-sourcing/feeding/README.md#undecodable-events. */
 export class UndecodableEvent extends Error {
   override readonly name = 'UndecodableEvent';
 }

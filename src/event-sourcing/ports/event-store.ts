@@ -37,7 +37,7 @@ export const maxAppendBytes = 512 * 1024;
 /** A page of the log ends with the event that reaches this size, so that large events delay no other work. */
 export const logPageBytesMax = 2 * 1024 * 1024;
 
-/** The append-only log: docs/design.md#kernel-semantics. Every adapter passes `test/contracts/event-store.ts`. */
+/** The append-only log: src/event-sourcing/README.md#append. Every adapter passes `test/contracts/event-store.ts`. */
 export interface EventStore {
   /**
    * Milliseconds for which reads may miss events that the log contains: a replaced leader answers from a shorter log

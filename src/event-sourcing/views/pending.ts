@@ -14,7 +14,7 @@ export interface FedCollection {
 /** More streams than these are no exception: the view stops instead. */
 const setApartMax = 100;
 
-/** Makes the record of the streams that a collection cannot take in: docs/design.md#undecodable-events. */
+/** Makes the record of the streams that a collection cannot take in: src/event-sourcing/feeding/README.md#undecodable-events. */
 export function makeStreamsApart(
   readModelStore: Parameters<typeof makeSetApart>[0],
   collection: string,

@@ -3,7 +3,7 @@ import type { EventCodec } from '../ports/event-codec.js';
 
 /** What all views have. */
 export interface ViewDefinition<Event extends DomainEvent> {
-  /** A name in docs/design.md#read-models. */
+  /** A name in docs/architecture.md#views. */
   readonly name: string;
   /** Raise it with every change of what the documents hold: the view is then built again. */
   readonly version: number;
@@ -40,7 +40,7 @@ export interface TotalChange {
 }
 
 /**
- * A view, as data, whose documents are totals over many streams: docs/design.md#totals. One follower adds the events up
+ * A view, as data, whose documents are totals over many streams: src/event-sourcing/views/README.md#totals. One follower adds the events up
  * in the order of the log. A total remembers the position of the last event in it, so an event counts once.
  */
 export interface Tally<Event extends DomainEvent> extends ViewDefinition<Event> {

@@ -16,18 +16,18 @@ const reads = { role: 'viewer', apiKey: 'refused', auditors: 'admitted' } as con
 const readsAudit = { role: 'admin', apiKey: 'audit:read', auditors: 'admitted' } as const;
 /** Changing a project's members. Changes of owners need more, which the routes say. */
 const changesMembers = { role: 'admin', apiKey: 'refused', action: 'change_members' } as const;
-/** Changing a project's storages (docs/design.md#second-factor). */
+/** Changing a project's storages (src/areas/accounts/commands/README.md#second-factor). */
 const managesStorages = { role: 'admin', apiKey: 'refused', action: 'change_storages' } as const;
 const managesAssets = { role: 'editor', apiKey: 'asset:write' } as const;
 const managesShares = { role: 'editor', apiKey: 'share:write' } as const;
 
 /**
- * The policy of every route (docs/design.md#order-of-checks). Where the body decides what the session must have proved, the
+ * The policy of every route (src/http/README.md#order-of-checks). Where the body decides what the session must have proved, the
  * route says so (`guards`): changeProject, addMember, changeMember and removeMember. The start fails if a route and its entry
  * disagree.
  */
 const matrix = {
-  // The service itself (docs/design.md#health-and-metrics, docs/design.md#openapi-document).
+  // The service itself (src/observing/README.md#health, src/http/README.md#openapi-document).
   getHome: publicAccess,
   getOverview: publicAccess,
   getHealth: publicAccess,
@@ -38,7 +38,7 @@ const matrix = {
   getDocsReader: publicAccess,
   getDocsReaderChunk: publicAccess,
 
-  // Signing in and out (docs/design.md#accounts). A refresh token is itself a credential.
+  // Signing in and out (src/areas/accounts/README.md#rules-of-an-account). A refresh token is itself a credential.
   register: publicAccess,
   login: publicAccess,
   sendEmailCode: publicAccess,
@@ -51,7 +51,7 @@ const matrix = {
   reauthenticate: sessionAccess('reauthenticate'),
   getReauthenticationOptions: sessionAccess('reauthenticate'),
 
-  // The caller's account (docs/design.md#accounts).
+  // The caller's account (src/areas/accounts/README.md#rules-of-an-account).
   getMe: sessionAccess('begin'),
   changeMe: sessionAccess(),
   eraseMe: sessionAccess('delete_account'),
@@ -74,14 +74,14 @@ const matrix = {
   removeTotp: sessionAccess('remove_totp'),
   replaceRecoveryCodes: sessionAccess('replace_recovery_codes'),
 
-  // Passkeys (docs/design.md#passkeys).
+  // Passkeys (src/areas/accounts/commands/README.md#passkeys).
   getPasskeyOptions: sessionAccess('add_passkey'),
   registerPasskey: sessionAccess('add_passkey'),
   listPasskeys: sessionAccess(),
   renamePasskey: sessionAccess(),
   removePasskey: sessionAccess('remove_passkey'),
 
-  // Projects (docs/design.md#projects).
+  // Projects (src/areas/projects/README.md#rules-of-a-project).
   createProject: sessionAccess(),
   listProjects: sessionAccess(),
   getProject: projectAccess(reads),
@@ -100,7 +100,7 @@ const matrix = {
   // It takes access away, so it must not wait.
   revokeApiKey: projectAccess({ role: 'admin', apiKey: 'refused' }),
 
-  // Storages (docs/design.md#storages, docs/api.md#41-post-apiv1projectsprojectidstorages,
+  // Storages (src/areas/storages/README.md#rules-of-a-storage, docs/api.md#41-post-apiv1projectsprojectidstorages,
   // docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
   createStorage: projectAccess({
     role: 'admin',
@@ -124,7 +124,7 @@ const matrix = {
   getDelivery: projectAccess({ ...reads, apiKey: 'storage:read' }),
   changeDelivery: projectAccess(managesStorages),
 
-  // Assets (docs/design.md#assets).
+  // Assets (src/areas/assets/README.md#rules-of-an-asset).
   addAsset: projectAccess(managesAssets),
   listAssets: projectAccess({ ...reads, apiKey: 'asset:read' }),
   getAsset: projectAccess({ ...reads, apiKey: 'asset:read' }),
@@ -143,7 +143,7 @@ const matrix = {
   // This is a POST, so auditors may not call it.
   issueMediaLinks: projectAccess({ role: 'viewer', apiKey: 'asset:read' }),
 
-  // Shares (docs/design.md#shares). A visitor presents the password, then the session that it opened.
+  // Shares (src/areas/shares/README.md#rules-of-a-share). A visitor presents the password, then the session that it opened.
   createShare: projectAccess(managesShares),
   listShares: projectAccess({ ...reads, apiKey: 'share:read' }),
   getShare: projectAccess({ ...reads, apiKey: 'share:read' }),
@@ -160,7 +160,7 @@ const matrix = {
   // The URL carries a token of this service.
   getPlaylist: visitorAccess,
 
-  // Plans and orders (docs/design.md#plans-and-orders). Prices are public. Only the buyer sees an order.
+  // Plans and orders (src/areas/payments/README.md#plans-and-orders). Prices are public. Only the buyer sees an order.
   listPlans: publicAccess,
   placeOrder: sessionAccess(),
   payOrder: sessionAccess(),
@@ -170,11 +170,11 @@ const matrix = {
   listProjectOrders: projectAccess({ ...reads, apiKey: 'order:read' }),
   getProjectOrder: projectAccess({ ...reads, apiKey: 'order:read' }),
 
-  // Callbacks prove their sender by a signature (docs/design.md#payment-callbacks).
+  // Callbacks prove their sender by a signature (src/areas/payments/README.md#payment-callbacks).
   receivePaymentCallback: publicAccess,
   confirmPaymentCallback: publicAccess,
 
-  // Payments that wait for an operator (docs/design.md#payment-review).
+  // Payments that wait for an operator (src/areas/payments/README.md#payment-review).
   listUnmatchedPayments: operatorAccess,
   listPaymentsInReview: operatorAccess,
   resolvePayment: settlesPayments,
@@ -185,7 +185,7 @@ const matrix = {
   getPayment: operatorAccess,
   getAnyOrder: operatorAccess,
 
-  // The audit log (docs/design.md#serving-the-log). Its page holds no data and signs its user in.
+  // The audit log (src/areas/audit/README.md#serving-the-log). Its page holds no data and signs its user in.
   getAuditPage: publicAccess,
   getAuditStatus: auditorAccess,
   getAuditProof: auditorAccess,
@@ -204,7 +204,7 @@ const matrix = {
   getAuditTile4: auditorAccess,
   getAuditEventLines4: auditorAccess,
 
-  // Nodes (docs/design.md#peer-nodes).
+  // Nodes (src/areas/nodes/README.md#peer-nodes).
   listPeers: agentAccess,
   reportNodeCheck: agentAccess,
   createNode: operatorAccess,

@@ -37,7 +37,7 @@ export interface PublicPolicy {
   readonly isCharged?: true;
 }
 
-/** Admits a signed-in user whose session may carry out the action (docs/design.md#fresh-authentication). */
+/** Admits a signed-in user whose session may carry out the action (src/areas/accounts/commands/README.md#fresh-authentication). */
 export interface SessionPolicy {
   readonly kind: 'session';
   readonly action: GuardedAction;

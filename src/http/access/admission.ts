@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ipBuckets } from '../../security/rates/client-ip.js';
 import { HttpError } from '../replies/http-error.js';
 
-/** Bounds the requests that run or wait in the process: docs/design.md#admission. */
+/** Bounds the requests that run or wait in the process: src/http/access/README.md#admission. */
 export interface Admission {
   /** Makes the place of a request, which counts nowhere until it is admitted. */
   of(response: ServerResponse, kind: RequestKind): RequestPlace;

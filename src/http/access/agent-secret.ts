@@ -17,7 +17,7 @@ export interface KnownAgentSecrets {
 export type CheckAgentSecret = (presented: string | null) => void | Promise<void>;
 
 /**
- * Makes the check, which compares SHA-256 digests in constant time (docs/design.md#peer-nodes).
+ * Makes the check, which compares SHA-256 digests in constant time (src/areas/nodes/README.md#peer-nodes).
  * @param onRefused counts the refusals
  */
 export function makeCheckAgentSecret(

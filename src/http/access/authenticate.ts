@@ -35,7 +35,7 @@ export interface AuthenticatedRequest {
   readonly admit: Admit;
 }
 
-/** Only the check of a signature may be cached: a revoked session must end at once (docs/design.md#sessions). */
+/** Only the check of a signature may be cached: a revoked session must end at once (src/areas/accounts/README.md#sessions). */
 export function makeAuthenticator({
   accessTokens,
   access,

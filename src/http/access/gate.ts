@@ -73,7 +73,7 @@ export function requireGuarded(action: GuardedAction, { factors, proofs }: Sessi
   if (refusal !== null) throw new HttpError(refusal.code, refusal.message);
 }
 
-/** Makes the gate, which checks in the order of docs/design.md#order-of-checks. */
+/** Makes the gate, which checks in the order of src/http/README.md#order-of-checks. */
 export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: GateDeps): Gate {
   // A neighbour's wrong keys must not keep the keys of others behind the same address from working.
   const seenKeys = makeLru<number>(10_000);

@@ -38,7 +38,7 @@ export interface IdempotentRequest {
   readonly progress: RequestProgress;
 }
 
-/** Runs a request once for each key (docs/design.md#idempotency-key). */
+/** Runs a request once for each key (src/http/access/README.md#idempotency-key). */
 export type RunOnce = (
   request: IdempotentRequest,
   work: (command: CommandIdentity) => Promise<FinishedReply>,
@@ -58,7 +58,7 @@ export interface IdempotencyDeps {
 export const idempotencyKeyMs = 24 * 60 * 60 * 1000;
 /**
  * The time that an attempt has before a repetition in another process runs the same command, because the process of the
- * attempt may be dead. An attempt that lives all the same does no harm (docs/design.md#idempotency-key).
+ * attempt may be dead. An attempt that lives all the same does no harm (src/http/access/README.md#idempotency-key).
  */
 const attemptMs = 1_500;
 const pollMs = { first: 50, cap: 250 };

@@ -33,7 +33,7 @@ export function trackRequest(): TrackedRequest {
   };
 }
 
-/** Limits the whole work of a request, however many calls it makes (docs/design.md#limit-of-a-request). */
+/** Limits the whole work of a request, however many calls it makes (src/http/access/README.md#limit-of-a-request). */
 export interface RequestLimits {
   /**
    * Runs the work of a request. Work that takes longer than the limit goes on, but it appends nothing more.

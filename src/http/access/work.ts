@@ -4,7 +4,7 @@ import type { RateKey } from '../../security/rates/rate-limit.js';
 import { HttpError } from '../replies/http-error.js';
 import type { Limiter } from './limits.js';
 
-/** The limits of work: docs/design.md#work. */
+/** The limits of work: src/http/access/README.md#work. */
 type WorkLimit = Extract<LimitName, `work_${string}`>;
 
 /** Counts what stores return to requests, and charges it to those who asked for it. */

@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import { HttpError } from '../replies/http-error.js';
 import { findJsonFlaw } from './json-scan.js';
 
-/** docs/design.md#bodies */
+/** src/http/README.md#bodies */
 export const bodyBytesMax = 64 * 1024;
 export const bodyDepthMax = 20;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../replies/http-error.js';
 
-/** docs/design.md#payment-callbacks */
+/** src/areas/payments/README.md#payment-callbacks */
 export const rawBytesMax = 256 * 1024;
 
 /** @throws HttpError 413 for more than 256 KiB, 415 for a content encoding, 400 when the client cut the body off */

@@ -106,7 +106,7 @@ function simplified(schema: Json, { io, schemas }: { readonly io: Io; readonly s
   let result = without(schema, 'propertyNames');
   if (patternsInFormats.has(result['format'])) result = without(result, 'pattern');
   if (io === 'output') {
-    // A reply may have more fields in a later release (docs/design.md#versions-of-the-api).
+    // A reply may have more fields in a later release (docs/limits.md#versions).
     if (result['additionalProperties'] === false) result = without(result, 'additionalProperties');
     if (result['minimum'] === Number.MIN_SAFE_INTEGER) result = without(result, 'minimum');
     if (result['maximum'] === Number.MAX_SAFE_INTEGER) result = without(result, 'maximum');

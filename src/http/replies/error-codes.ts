@@ -1,5 +1,5 @@
 /**
- * Every `code` of an error reply, with its status (docs/design.md#error-codes). A code has the same status everywhere,
+ * Every `code` of an error reply, with its status (docs/errors-and-limits.md#errors). A code has the same status everywhere,
  * except `invalid_request`, which also answers requests that HTTP itself refuses (408, 414, 431).
  */
 export const errorStatus = {

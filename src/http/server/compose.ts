@@ -55,7 +55,7 @@ export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks' | 'requestsAtOnc
   readonly agentSecrets: KnownAgentSecrets;
   readonly routes: readonly Route[];
   readonly availability?: StoresAvailability;
-  /** Those of docs/design.md#limit-of-a-request when left out. */
+  /** Those of src/http/access/README.md#limit-of-a-request when left out. */
   readonly requestMs?: Pick<RequestLimitsOptions, 'totalMs' | 'awayMs'>;
 }
 

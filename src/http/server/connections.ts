@@ -10,7 +10,7 @@ export interface ClientKey {
   readonly factor: number;
 }
 
-/** The open connections of a listener, by client: docs/design.md#connections. */
+/** The open connections of a listener, by client: src/http/README.md#connections. */
 export interface Connections<Socket extends OpenSocket> {
   /** Registers a connection. It may close an idle one for it. Returns false, and registers nothing, without room. */
   open(socket: Socket): boolean;

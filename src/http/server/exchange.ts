@@ -26,7 +26,7 @@ import { makeQueryParser, validate, validatePath } from '../body/validate.js';
 /** Visible ASCII. */
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
-/** Serves a route (docs/design.md#order-of-checks). The router settles 404 and 405, the gate 401 to entitlement. */
+/** Serves a route (src/http/README.md#order-of-checks). The router settles 404 and 405, the gate 401 to entitlement. */
 export function makeExchange<
   Kind extends AccessKind,
   Params extends PathParams,

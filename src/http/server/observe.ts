@@ -148,7 +148,7 @@ const cachedHeaderMax = 256;
 
 /**
  * Identifies clients. It caches the address and its digest, because addresses repeat. It caches by the header only what
- * a trusted proxy sends: others may send a new header with each request (docs/design.md#client-addresses).
+ * a trusted proxy sends: others may send a new header with each request (src/security/README.md#client-addresses).
  */
 function makeIdentify({ clientIp, digestIp }: Pick<ObserveDeps, 'clientIp' | 'digestIp'>) {
   const peers = makeLru<{ readonly isProxy: boolean; readonly client: Client }>(10_000);

@@ -19,7 +19,7 @@ interface Line {
   lastReply: string | null;
 }
 
-/** Serves the requests of each connection one after the other: docs/design.md#ends-of-connections. */
+/** Serves the requests of each connection one after the other: src/http/README.md#connections. */
 export interface Pipelines {
   /** Serves a request after those before it, and drops one that arrives after the end of its connection. */
   take(request: IncomingMessage, response: ServerResponse): void;

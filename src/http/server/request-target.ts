@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { invalid } from '../../validation/invalid-request.js';
 import { HttpError } from '../replies/http-error.js';
 
-/** docs/design.md#http-server */
+/** src/http/README.md#connections */
 export const targetBytesMax = 4096;
 
 /** Two readers could use different copies of a repeated header; Node silently uses the first. */

@@ -12,7 +12,7 @@ import {
   type UnparsedBytes,
 } from './raw-error.js';
 
-/** docs/design.md#http-server; in milliseconds. Tests pass their own, so that they need not wait. */
+/** src/http/README.md#connections; in milliseconds. Tests pass their own, so that they need not wait. */
 export interface ServerLimits {
   readonly headersTimeout: number;
   readonly requestTimeout: number;

@@ -11,7 +11,7 @@ import type { Admission } from '../access/admission.js';
 /** `ctx.state`. */
 export interface HttpState {
   requestId: string;
-  /** The id of the trace: docs/design.md#traces. */
+  /** The id of the trace: src/http/README.md#traces. */
   traceId: string;
   /** The client's address. Logs and events contain only its keyed digest. */
   client: string;

@@ -3,7 +3,7 @@ import type { Clock } from '../../kit/time/clock.js';
 import { makeElapsed } from '../../kit/time/elapsed.js';
 import { reread } from '../rings/reread.js';
 
-/** The secrets that agents may present. They change with their source (docs/design.md#key-files). */
+/** The secrets that agents may present. They change with their source (src/keys/README.md#key-files). */
 export interface AgentSecrets {
   /** Returns the SHA-256 of each secret; none when no secret is configured. */
   digests(): readonly Buffer[];

@@ -8,7 +8,7 @@ export interface NamedDevice {
 }
 
 /**
- * Tokens of devices (docs/design.md#known-devices): `d1.<user id>.<device id>.<key id>.<mac>`. No store holds a token. The record of
+ * Tokens of devices (src/security/README.md#known-devices): `d1.<user id>.<device id>.<key id>.<mac>`. No store holds a token. The record of
  * the account says whether the device is known, and a token of no account costs no look-up.
  */
 export interface DeviceTokens {

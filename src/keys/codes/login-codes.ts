@@ -13,7 +13,7 @@ export interface CodeIssue {
 }
 
 /**
- * Mailed codes (docs/design.md#login-codes). A code is a function of key, issue and address, so the mail reaction and
+ * Mailed codes (src/areas/accounts/commands/README.md#login-codes). A code is a function of key, issue and address, so the mail reaction and
  * the verifier compute the same code, and no store holds it.
  */
 export interface MailedCodes {

@@ -17,7 +17,7 @@ export interface OpenChallenge {
 }
 
 /**
- * Challenges of passkeys (docs/design.md#passkeys). A challenge carries its end and a MAC, so that asking for one
+ * Challenges of passkeys (src/areas/accounts/commands/README.md#passkeys). A challenge carries its end and a MAC, so that asking for one
  * writes nothing: otherwise strangers could fill the store.
  */
 export interface PasskeyChallenges {

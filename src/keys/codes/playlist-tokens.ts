@@ -18,7 +18,7 @@ export interface PlaylistGrant {
 }
 
 /**
- * Tokens in the URLs of playlists (docs/design.md#playlists): `h1.<grant>.<key id>.<mac>`. The grant is JSON in base64url, and
+ * Tokens in the URLs of playlists (src/areas/assets/README.md#playlists): `h1.<grant>.<key id>.<mac>`. The grant is JSON in base64url, and
  * no secret: the signed URLs of a bucket show the same key.
  */
 export interface PlaylistTokens {

@@ -20,7 +20,7 @@ export interface IssuedRefreshToken extends RefreshTokenFields {
 }
 
 /**
- * Makes and verifies refresh tokens (docs/design.md#refresh-tokens): `r1.<session id>.<generation>.<key
+ * Makes and verifies refresh tokens (src/keys/README.md#refresh-tokens): `r1.<session id>.<generation>.<key
  * id>.<link>.<mac>`. The link is the SHA-256 of the predecessor, in the first generation of the empty text (see
  * `issueLinked` for the exception). The mac is HMAC-SHA-256 over all fields before it. A token is a function of key,
  * session, generation and link alone, so the service can compute a successor again and never stores it.

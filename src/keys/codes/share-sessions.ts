@@ -13,7 +13,7 @@ export interface ShareSession {
 }
 
 /**
- * Tokens of visitors' sessions (docs/design.md#share-verification): `s1.<share id>.<access id>.<password generation>.<end,
+ * Tokens of visitors' sessions (src/areas/shares/README.md#share-verification): `s1.<share id>.<access id>.<password generation>.<end,
  * epoch milliseconds>.<key id>.<mac>`. No store holds a session. The share decides whether that password still opens it.
  */
 export interface ShareSessions {

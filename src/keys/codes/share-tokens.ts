@@ -5,7 +5,7 @@ import type { RandomBytes } from '../sealing/random-bytes.js';
 /** Characters of a token: 131 random bits. */
 export const shareTokenLength = 22;
 
-/** Makes the token of a new share, which its URL contains (docs/design.md#shares). */
+/** Makes the token of a new share, which its URL contains (src/areas/shares/README.md#rules-of-a-share). */
 export function makeShareToken(randomBytes: RandomBytes): string {
   return randomBase62(randomBytes, shareTokenLength);
 }

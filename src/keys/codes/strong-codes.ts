@@ -13,14 +13,14 @@ export function isStrongCode(typed: string): boolean {
 }
 
 /**
- * Makes codes that put a former address back (docs/design.md#revert-of-an-address-change), as `XXXXX-XXXXX-XXXXX-XXXXX`.
+ * Makes codes that put a former address back (src/areas/accounts/commands/README.md#revert-of-an-address-change), as `XXXXX-XXXXX-XXXXX-XXXXX`.
  * `issueId` is the id of the change, and `emailDigest` the digest of the former address. @param keys `CODE_KEYS`
  */
 export function makeAddressRevertCodes(keys: Keyring): MailedCodes {
   return makeStrongCodes(keys, 'address revert');
 }
 
-/** Makes codes that sign in for an hour (docs/design.md#login-codes). @param keys `CODE_KEYS` */
+/** Makes codes that sign in for an hour (src/areas/accounts/commands/README.md#login-codes). @param keys `CODE_KEYS` */
 export function makeStrongLoginCodes(keys: Keyring): MailedCodes {
   return makeStrongCodes(keys, 'strong login');
 }

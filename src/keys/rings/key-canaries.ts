@@ -44,7 +44,7 @@ export interface KeyMismatch {
   readonly sentence: string;
 }
 
-/** Checks that the keys of the process are those that made the data (docs/design.md#keys-and-data). */
+/** Checks that the keys of the process are those that made the data (src/keys/README.md#keys-and-data). */
 export interface KeyCanaries {
   /**
    * Compares keys and log with the canaries, and writes the canaries at the first start. A refusal writes nothing.

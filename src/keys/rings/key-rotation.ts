@@ -45,7 +45,7 @@ export type KeyChange = {
   readonly entry?: string;
 };
 
-/** Rotates the rings (docs/design.md#keys): add, promote, rewrap (master), retire. All throw CommandRejected. */
+/** Rotates the rings (src/keys/README.md#rotation): add, promote, rewrap (master), retire. All throw CommandRejected. */
 export interface KeyRotation {
   list(): readonly RingOverview[];
   /** Adds a key that only opens and verifies. */

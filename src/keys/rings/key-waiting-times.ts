@@ -1,7 +1,7 @@
 import type { KeyTimes, RingName } from './key-file-format.js';
 import { pepperAdvice } from './needed-pepper.js';
 
-/** Seconds between two readings of the keys in every process (docs/design.md#key-files). */
+/** Seconds between two readings of the keys in every process (src/keys/README.md#key-files). */
 export const rereadSeconds = 30;
 /** Seconds for which verifiers may cache the published keys: `max-age` of `/.well-known/jwks.json`. */
 export const jwksCacheSeconds = 30;

@@ -25,7 +25,7 @@ export const keyFileName = 'keys.json';
 
 /**
  * Copies log, state and keys of a data directory into a new folder, also while the service runs
- * (docs/design.md#backup-and-restore). The folder has its name only when it is whole and durable.
+ * (src/operating/README.md#backup-and-restore). The folder has its name only when it is whole and durable.
  * @throws ConfigProblem, StoreUnavailable, StoreDamaged with a sentence that says what to do
  */
 export async function backUp(
@@ -141,7 +141,7 @@ export function refuseServers(
   if (eventStoreDbUrl === undefined && mongoDbUrl === undefined) return;
   throw new ConfigProblem(
     `this command ${does} the files of embedded stores, and EVENTSTOREDB_URL or MONGODB_URL is set; back the servers up ` +
-      'with their own tools, in the order that docs/operate.md#backup gives',
+      'with their own tools, in the order that docs/backup.md#backup gives',
   );
 }
 

@@ -16,7 +16,7 @@ const namedAccount = z.strictObject({ account: z.string() });
 /** `user show` lists at most so many sessions and projects, the newest. */
 const shownMax = 100;
 
-/** Makes the operations on accounts (docs/design.md#operators). */
+/** Makes the operations on accounts (docs/operate.md#commands). */
 export function makeAccountOperations(
   {
     commands,

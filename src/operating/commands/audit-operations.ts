@@ -18,7 +18,7 @@ const part = z.strictObject({ path: z.string(), size: z.int().positive(), offset
 /** The bytes of one reply. In base64 they fit into a line of the control socket. */
 const partBytes = 512 * 1024;
 
-/** Makes the operations of the audit log (docs/design.md#merkle-log). */
+/** Makes the operations of the audit log (src/areas/audit/README.md#audit-log). */
 export function makeAuditOperations(
   {
     audit,

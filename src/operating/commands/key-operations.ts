@@ -15,7 +15,7 @@ const sweep = z.strictObject({ after: z.string().nullable() });
 /** Pages of one part of a sweep, so few that the part ends well within the command line's time limit. */
 const pagesAtOnce = 10;
 
-/** Makes the operations that rotate keys (docs/design.md#keys, docs/keys.md#keys-and-their-rotation). */
+/** Makes the operations that rotate keys (src/keys/README.md#sealing, docs/keys.md#keys-and-their-rotation). */
 export function makeKeyOperations({
   keyRotation,
   keysFollowed,

@@ -17,7 +17,7 @@ const nodeDescription = z.strictObject({
 });
 const node = z.strictObject({ node_id: z.uuid().toLowerCase() });
 
-/** Makes the operations on peer nodes (docs/design.md#operators). */
+/** Makes the operations on peer nodes (docs/operate.md#commands). */
 export function makeNodeOperations(
   {
     commands: { addNode, changeNode, removeNode },

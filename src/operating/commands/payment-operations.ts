@@ -44,7 +44,7 @@ const period = z.strictObject({
     .nullable(),
 });
 
-/** Makes the operations of payment review (docs/design.md#payment-review). */
+/** Makes the operations of payment review (src/areas/payments/README.md#payment-review). */
 export function makePaymentOperations(
   {
     commands: { resolvePayment, dismissUnmatched, recordPayment, findPayments, reconcilePayments },

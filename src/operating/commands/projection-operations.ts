@@ -25,7 +25,7 @@ const dropsAtOnce = 5;
 const looksMax = 5;
 const lookMs = 600;
 
-/** Makes the operations on read models (docs/design.md#generations-and-rebuild). */
+/** Makes the operations on read models (src/event-sourcing/views/README.md#generations-and-rebuild). */
 export function makeProjectionOperations(services: {
   readonly generations: Generations;
   readonly leases: { readonly watch: LeaseWatch };

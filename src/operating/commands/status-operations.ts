@@ -3,7 +3,7 @@ import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import { defineOperation, type Operation } from '../socket/operation.js';
 
 /**
- * Makes the operation that names each part of the service with its state (docs/design.md#health-and-metrics).
+ * Makes the operation that names each part of the service with its state (src/observing/README.md#health).
  * @param status returns the report of `src/observing/parts.ts`
  */
 export function makeStatusOperations(status: () => Promise<JsonValue>): readonly Operation[] {

@@ -7,7 +7,7 @@ import type { AnyView } from '../../event-sourcing/views/projection.js';
 import { isReached, runProjector } from '../../event-sourcing/feeding/projectors/projector.js';
 import type { OnShare } from '../backup/backup.js';
 
-/** A stream that a view could not take in: docs/design.md#undecodable-events. */
+/** A stream that a view could not take in: src/event-sourcing/feeding/README.md#undecodable-events. */
 export type ApartInReplay = { readonly view: string; readonly id: string; readonly reason: string };
 
 /**

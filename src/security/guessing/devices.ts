@@ -10,7 +10,7 @@ export interface DevicesOf {
   readonly epoch: number;
 }
 
-/** Remembers by their ids the devices from which an account was signed in to, for 90 days (docs/design.md#known-devices). */
+/** Remembers by their ids the devices from which an account was signed in to, for 90 days (src/security/README.md#known-devices). */
 export interface Devices {
   /** @throws StoreUnavailable */
   isKnown(of: DevicesOf, id: string): Promise<boolean>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The waits of one client after failures: docs/design.md#guessing. Times in milliseconds. */
+/** The waits of one client after failures: src/security/README.md#guessing. Times in milliseconds. */
 export interface Backoff {
   /** Failures without any wait. */
   readonly free: number;

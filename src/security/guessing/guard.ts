@@ -54,7 +54,7 @@ export type TryOutcome<T> =
 
 /**
  * Bounds the wrong attempts at a secret, in all processes together: those of one client, which has to wait, and those of a day
- * (docs/design.md#guessing). Known devices have a part of each, which no other client can use up.
+ * (src/security/README.md#guessing). Known devices have a part of each, which no other client can use up.
  */
 export interface Guard {
   /**

@@ -1,4 +1,4 @@
-/** The bounds of mailed codes, which sign in or confirm a new address (docs/design.md#email-codes). */
+/** The bounds of mailed codes, which sign in or confirm a new address (src/areas/accounts/commands/README.md#email-codes). */
 export const mailedCode = {
   lifeSeconds: 600,
   /** Attempts per code. */
@@ -8,7 +8,7 @@ export const mailedCode = {
   codesPerHour: 6,
 } as const;
 
-/** The bounds of codes of 100 bits, which sign in while wrong codes are typed (docs/design.md#login-codes). No failure ends one. */
+/** The bounds of codes of 100 bits, which sign in while wrong codes are typed (src/areas/accounts/commands/README.md#login-codes). No failure ends one. */
 export const strongCode = { lifeSeconds: 3_600 } as const;
 
 /** The limits on mailed codes, each with its window. */

@@ -12,7 +12,7 @@ import { chooseScrypt, type ScryptInput } from './scrypt.js';
 
 /**
  * Hashes in separate threads. In libuv's pool, four hashes would delay every fsync and look-up for seconds. Three lanes wait:
- * clients that are known, then those with few recent hashes, then the rest, among them those of no client (docs/design.md#passwords).
+ * clients that are known, then those with few recent hashes, then the rest, among them those of no client (src/security/README.md#passwords).
  */
 export interface HashPool {
   /** @throws Overloaded when the queue is full, or when the hash would not end in time */

@@ -56,7 +56,7 @@ export const passwordRules = {
 export type PasswordRule = keyof typeof passwordRules;
 
 /**
- * Returns the first rule that a new password breaks, or null (docs/api.md#8-limits, docs/design.md#passwords).
+ * Returns the first rule that a new password breaks, or null (docs/api.md#8-limits, src/security/README.md#passwords).
  * Characters are code points of the NFC form, which is hashed too. Letters and digits of all scripts count.
  */
 export function brokenPasswordRule(password: string, extra: ExtraPasswordChecks = {}): PasswordRule | null {

@@ -10,7 +10,7 @@ import type { ScryptParameters } from './scrypt.js';
 
 /** 32 MiB and three passes: one of the settings in the OWASP Password Storage Cheat Sheet. */
 export const passwordScrypt: ScryptParameters = { N: 2 ** 15, r: 8, p: 3 };
-/** 16 MiB and one pass: docs/design.md#share-passwords. */
+/** 16 MiB and one pass: src/security/README.md#passwords. */
 export const sharePasswordScrypt: ScryptParameters = { N: 2 ** 14, r: 8, p: 1 };
 
 const saltBytes = 16;

@@ -7,7 +7,7 @@ type Range = [Address, number];
 /** The address of a client whose connection is closed already. */
 const unknownAddress = '0.0.0.0';
 
-/** Returns the client's address (docs/design.md#client-addresses). Clients can write any entries to its left. */
+/** Returns the client's address (src/security/README.md#client-addresses). Clients can write any entries to its left. */
 export interface ClientIp {
   (socketAddress: string | undefined, forwardedFor: string | undefined): string;
   /** Returns whether the address is that of a trusted proxy, which may name its client. */

@@ -36,7 +36,7 @@ export const defaultLimits = {
 
 export type LimitName = keyof typeof defaultLimits;
 
-/** The counts of the limits, for docs/errors-and-limits.md#limits. "Client" is a client address: IPv4, or an IPv6 /64. */
+/** The counts of the limits, for docs/limits.md#limits. "Client" is a client address: IPv4, or an IPv6 /64. */
 export const limitDescriptions: Readonly<Record<LimitName, string>> = {
   register: 'registrations of a client that end in 201 or 409',
   login:

@@ -20,7 +20,7 @@ const secretLength = 32;
 const checksumLength = 6;
 const keyPattern = /^stw_[0-9A-Za-z]{38}$/;
 
-/** Makes a key: `stw_`, 32 random base62 characters, and their CRC-32 as 6 more (docs/design.md#api-keys). */
+/** Makes a key: `stw_`, 32 random base62 characters, and their CRC-32 as 6 more (src/areas/projects/README.md#api-keys). */
 export function makeApiKey(randomBytes: RandomBytes): NewApiKey {
   const body = `stw_${randomBase62(randomBytes, secretLength)}`;
   const key = body + checksumOf(body);

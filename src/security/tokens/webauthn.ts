@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
 
-/** The relying party of the service's passkeys (docs/design.md#passkeys). */
+/** The relying party of the service's passkeys (src/areas/accounts/commands/README.md#passkeys). */
 export interface PasskeySettings {
   /** The domain that passkeys are bound to. */
   readonly rpId: string;

@@ -11,7 +11,7 @@ import { partial } from '../../support/fakes/partial.js';
 import { addAsset } from '../../support/given/given-share.js';
 import { startTestService } from '../../support/servers/http-service.js';
 
-/* Limits of work: docs/design.md#work. The stores are in memory, and count as those of the service do. */
+/* Limits of work: src/http/access/README.md#work. The stores are in memory, and count as those of the service do. */
 
 const plenty = { limit: 1_000_000, seconds: 60 };
 const storage = {

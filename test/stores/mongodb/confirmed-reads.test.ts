@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.js';
 import { realClock } from '../../support/fakes/clock.js';
 import { makeFakeMongoDb, nothingFound } from '../../support/fakes/fake-mongodb.js';
 
-/** The age at which a read waits for the next confirmation (docs/design.md#reads-that-authorise), and a margin. */
+/** The age at which a read waits for the next confirmation (src/stores/mongodb/README.md#reads-that-authorise), and a margin. */
 const staleMs = 3_100;
 
 const gate = [

@@ -1,4 +1,4 @@
-/** The second factors, the weaker first. A recovery code counts as either (docs/design.md#fresh-authentication). */
+/** The second factors, the weaker first. A recovery code counts as either (src/areas/accounts/commands/README.md#fresh-authentication). */
 export type Factor = 'totp' | 'passkey';
 
 /** What an account has. */

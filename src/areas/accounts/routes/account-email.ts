@@ -17,7 +17,7 @@ const addressRevert = z
   })
   .meta({ id: 'AddressRevert' });
 
-/** Makes the routes that change an e-mail address (docs/design.md#address-change, docs/design.md#unique-address). */
+/** Makes the routes that change an e-mail address (src/areas/accounts/README.md#unique-address, src/areas/accounts/README.md#unique-address). */
 export function makeEmailChangeRoutes({
   requestEmailChange,
   confirmEmailChange,

@@ -7,7 +7,7 @@ import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { addressCodeSent, resendSeconds } from './auth-fields.js';
 
-/** Makes the routes that prove the address of the caller's account (docs/design.md#proof-of-an-address). */
+/** Makes the routes that prove the address of the caller's account (src/areas/accounts/commands/README.md#proof-of-an-address). */
 export function makeEmailVerificationRoutes({
   requestEmailVerification,
   confirmEmailVerification,

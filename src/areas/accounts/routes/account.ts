@@ -14,7 +14,7 @@ const profileChange = z
   })
   .meta({ id: 'ProfileChange', description: 'What is left out stays.' });
 
-/** Makes the routes of the caller's account (docs/design.md#accounts). */
+/** Makes the routes of the caller's account (src/areas/accounts/README.md#rules-of-an-account). */
 export function makeAccountRoutes({
   changeProfile,
   eraseUser,

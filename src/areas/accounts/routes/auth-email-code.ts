@@ -18,7 +18,7 @@ const codeLogin = z
   })
   .meta({ id: 'EmailCodeLogin' });
 
-/** Makes sign-in by a mailed code (docs/design.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend). */
+/** Makes sign-in by a mailed code (src/areas/accounts/commands/README.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend). */
 export function makeEmailCodeRoutes({
   sendEmailCode,
   loginByEmailCode,

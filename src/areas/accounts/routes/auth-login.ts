@@ -16,7 +16,7 @@ const logoutRequest = z.strictObject({
   all: z.boolean().default(false).meta({ description: 'End all sessions of the user.' }),
 });
 
-/** Makes the routes that sign in by password, refresh tokens, and sign out (docs/design.md#accounts). */
+/** Makes the routes that sign in by password, refresh tokens, and sign out (src/areas/accounts/README.md#rules-of-an-account). */
 export function makeLoginRoutes({
   login,
   knownDevices,

@@ -32,7 +32,7 @@ const presentedProof = z
   )
   .meta({ id: 'Reauthentication', description: 'Either `password`, `code` or `passkey`.' });
 
-/** Makes the route that proves the user of a session again (docs/design.md#fresh-authentication). */
+/** Makes the route that proves the user of a session again (src/areas/accounts/commands/README.md#fresh-authentication). */
 export function makeReauthenticationRoutes({
   reauthenticate,
   passkeyOptions,

@@ -22,7 +22,7 @@ const passwordChange = z
   })
   .meta({ id: 'PasswordChange' });
 
-/** Makes the routes of a user's sessions, and of the password change that ends them (docs/design.md#sessions). */
+/** Makes the routes of a user's sessions, and of the password change that ends them (src/areas/accounts/README.md#sessions). */
 export function makeSessionRoutes({
   sessions,
   revokeSession,

@@ -27,7 +27,7 @@ const registration = z.strictObject({
 /** An address to check the rules of a password with, where the given one is not valid. */
 const standIn = 'a@example.com';
 
-/** Makes registration and account routes (docs/design.md#registration, docs/api.md#44-post-apiv1authregister). */
+/** Makes registration and account routes (src/areas/accounts/README.md#registration, docs/api.md#44-post-apiv1authregister). */
 export function makeAuthRoutes({
   register,
   checkRegistration,

@@ -27,7 +27,7 @@ export interface AddAssetInput extends AssetFacts {
 
 /**
  * Adds an asset to a project: its files and their storage. It stores no object; see `IssueUploadUrl`. The files count
- * toward the capacity of the project's payer from now on (docs/design.md#capacity).
+ * toward the capacity of the project's payer from now on (src/areas/assets/README.md#capacity).
  * @throws CommandRejected project_not_found, no_default_storage, asset_storage_unusable, invalid_request,
  * capacity_exceeded, object_key_taken
  */

@@ -5,7 +5,7 @@ import type { HeadAnswer } from '../../storages/bucket/objects/head-object.js';
 import type { OpenAssetStorage } from './asset-storage.js';
 
 /**
- * Asks the bucket of an asset for the asset's own file (docs/design.md#uploads).
+ * Asks the bucket of an asset for the asset's own file (src/areas/assets/README.md#uploads).
  * @throws CommandRejected asset_storage_unusable; the errors of `OpenStorage.serving`; the signal's reason
  */
 export type AskBucket = (

@@ -2,7 +2,7 @@ import { rejectAsset } from '../domain/asset/rejections.js';
 import type { OpenedStorage, OpenStorage } from '../../storages/commands/open-storage.js';
 
 /**
- * Opens the storage of an asset, unless it is disabled or deleted (docs/design.md#assets). It may be untested, because
+ * Opens the storage of an asset, unless it is disabled or deleted (src/areas/assets/README.md#rules-of-an-asset). It may be untested, because
  * signing needs no network.
  * @throws CommandRejected asset_storage_unusable; the errors of `OpenStorage.serving`
  */

@@ -20,7 +20,7 @@ export interface MeasuredAsset {
 }
 
 /**
- * Keeps the assets of a payer within the payer's capacity, also when commands race: docs/design.md#capacity. A command
+ * Keeps the assets of a payer within the payer's capacity, also when commands race: src/areas/assets/README.md#capacity. A command
  * announces what it adds or removes in the project's total before it appends.
  */
 export interface Capacity {
@@ -45,7 +45,7 @@ export interface Capacity {
   removing<Result>(asset: MeasuredAsset, append: () => Promise<Result>): Promise<Result>;
 }
 
-/** The life of a command: 32 s for a load and an append (docs/design.md#time-limits), 28 s for clock skew. */
+/** The life of a command: 32 s for a load and an append (src/event-sourcing/deciding/README.md#command-queue-and-retries), 28 s for clock skew. */
 const announcedMs = 60_000;
 /** Commands of one payer that may wait in this process. */
 const waitingMax = 1_000;

@@ -23,7 +23,7 @@ export type AssetOptions = Pick<HandleOptions, 'expectedRevision'>;
 
 /**
  * Changes the description of an asset; fields that are left out stay. A larger size counts toward the capacity of the
- * project's payer (docs/design.md#capacity).
+ * project's payer (src/areas/assets/README.md#capacity).
  * @throws CommandRejected asset_not_found, invalid_request, capacity_exceeded; PreconditionFailed
  */
 export type ChangeAssetDescription = (
@@ -64,7 +64,7 @@ export function makeChangeAssetDescription({
 
 /**
  * Removes an asset. Its objects stay in the bucket, unless `deletesObjects`: then a reaction deletes them
- * (docs/design.md#deleting-objects).
+ * (src/areas/assets/README.md#deleting-objects).
  * @throws CommandRejected asset_not_found, asset_storage_unusable; PreconditionFailed
  */
 export type RemoveAsset = (

@@ -8,7 +8,7 @@ import type { ObjectKeys, ObjectPlace } from './object-keys.js';
 import type { OpenedStorage, OpenStorage } from '../../storages/commands/open-storage.js';
 
 /**
- * Deletes the objects of a removed asset from its bucket (docs/design.md#deleting-objects). An object that another asset of
+ * Deletes the objects of a removed asset from its bucket (src/areas/assets/README.md#deleting-objects). An object that another asset of
  * any storage with this bucket has, or is getting, stays.
  * @throws the errors of `OpenStorage.serving`, Overloaded, StoreUnavailable; the signal's reason
  */

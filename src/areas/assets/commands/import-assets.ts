@@ -66,7 +66,7 @@ export interface ImportCursor {
 }
 
 /**
- * Lists a page of a bucket and adds an asset for each object that has none (docs/design.md#importing). A repeated page adds
+ * Lists a page of a bucket and adds an asset for each object that has none (src/areas/assets/README.md#importing). A repeated page adds
  * nothing twice. A page ends early after 8 s.
  * @throws CommandRejected project_not_found, asset_storage_unusable, bucket_refused, bucket_unavailable, cursor_expired,
  * capacity_exceeded

@@ -2,7 +2,7 @@ import type { AssetDeps } from '../deps.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
 
 /**
- * Refuses an upload while the assets of the project's payer exceed the payer's capacity (docs/design.md#capacity).
+ * Refuses an upload while the assets of the project's payer exceed the payer's capacity (src/areas/assets/README.md#capacity).
  * @throws CommandRejected capacity_exceeded
  */
 export type RefuseBeyondCapacity = (projectId: string) => Promise<void>;

@@ -93,7 +93,7 @@ const importedAssets = z
   })
   .meta({ id: 'ImportedAssets' });
 
-/** Makes the route that adds the objects of a bucket (docs/design.md#importing). */
+/** Makes the route that adds the objects of a bucket (src/areas/assets/README.md#importing). */
 export function makeAssetImportRoutes({
   importAssets,
 }: Pick<AssetCommands, 'importAssets'>): readonly Route[] {

@@ -53,7 +53,7 @@ const mediaRequest = z
   })
   .meta({ id: 'MediaRequest' });
 
-/** Makes the routes of assets' signed URLs (docs/design.md#media-urls). */
+/** Makes the routes of assets' signed URLs (src/areas/shares/README.md#media-urls). */
 export function makeAssetMediaRoutes({
   issueUploadUrl,
   confirmUpload,

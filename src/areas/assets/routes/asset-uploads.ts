@@ -42,7 +42,7 @@ const multipartUpload = z
   })
   .meta({ id: 'MultipartUpload' });
 
-/** Makes the routes of uploads in parts (docs/design.md#multipart-uploads). */
+/** Makes the routes of uploads in parts (src/areas/assets/README.md#multipart-uploads). */
 export function makeAssetUploadRoutes({
   startUpload,
   listUploadParts,

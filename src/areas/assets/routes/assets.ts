@@ -53,7 +53,7 @@ const removalQuery = z.object({
 export const assetParams = projectParams.extend({ assetId: z.uuid().toLowerCase() });
 export const assetsPath = '/api/v1/projects/:projectId/assets';
 
-/** Makes the routes of assets (docs/design.md#assets). */
+/** Makes the routes of assets (src/areas/assets/README.md#rules-of-an-asset). */
 export function makeAssetRoutes({
   addAsset,
   changeAssetDescription,

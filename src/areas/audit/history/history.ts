@@ -38,7 +38,7 @@ export interface FoundEvents {
 }
 
 /**
- * Reads the events behind the leaves: docs/design.md#events-behind-the-leaves. `size` is that of a tree whose tiles are
+ * Reads the events behind the leaves: src/areas/audit/README.md#events-behind-the-leaves. `size` is that of a tree whose tiles are
  * stored; no later event is returned. Every function throws StoreUnavailable while a tile is missing.
  */
 export interface AuditHistory {

@@ -3,7 +3,7 @@ import { preparePage, readPageScript } from '../../../http/pages/prepare-page.js
 import { auditPageBody } from './audit-page-body.js';
 import { auditPageStyle } from './audit-page-style.js';
 
-/** Makes the page for auditors: docs/design.md#page-for-auditors. It is the same for every caller and holds no data. */
+/** Makes the page for auditors: src/areas/audit/README.md#page-for-auditors. It is the same for every caller and holds no data. */
 export function makeAuditPage(): PreparedBody {
   const script = readPageScript('audit');
   const html = `<!doctype html>

@@ -17,7 +17,7 @@ export interface AuditHistorySource {
 
 const tag = 'Audit log';
 
-/** Makes the routes by which auditors read the history (docs/design.md#history-for-auditors). */
+/** Makes the routes by which auditors read the history (src/areas/audit/README.md#history-for-auditors). */
 export function makeAuditEventRoutes({ log, reader }: AuditHistorySource): readonly Route[] {
   return [
     defineRoute({

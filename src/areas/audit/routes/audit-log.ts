@@ -77,7 +77,7 @@ const noteText = z.string().meta({
   examples: ['log.example.com\n8\nDFpT3iO1kQfVBj3uB5Z1gTXL7Jq0qRtCA5Ee5c3iXbY=\n\n— log.example.com …\n'],
 });
 
-/** Makes the routes of the signed log (docs/design.md#serving-the-log). */
+/** Makes the routes of the signed log (src/areas/audit/README.md#serving-the-log). */
 export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: AuditSource): readonly Route[] {
   return [
     defineRoute({

@@ -3,7 +3,7 @@ import { makeAuditPage } from '../page/audit-page.js';
 import { ignoredQuery, noBody, noParams } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 
-/** Makes the route of the page for auditors (docs/design.md#page-for-auditors). The page signs its user in itself. */
+/** Makes the route of the page for auditors (src/areas/audit/README.md#page-for-auditors). The page signs its user in itself. */
 export function makeAuditPageRoutes(): readonly Route[] {
   const prepared = makeAuditPage();
   return [

@@ -13,7 +13,7 @@ import { projectParams } from '../../projects/routes/projects.js';
 const tag = 'Audit log';
 const path = '/api/v1/projects/:projectId/audit';
 
-/** Makes the routes of a project's part of the audit log (docs/design.md#history-for-auditors). */
+/** Makes the routes of a project's part of the audit log (src/areas/audit/README.md#history-for-auditors). */
 export function makeProjectAuditRoutes({
   log,
   tree,

@@ -58,7 +58,7 @@ export async function readAuditRecords(
   return new Map(records.map((record) => [record.key, record]));
 }
 
-/** Returns the origin of a log's checkpoints, which is also the name of its keys: docs/design.md#checkpoints-of-the-audit-log. */
+/** Returns the origin of a log's checkpoints, which is also the name of its keys: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log. */
 export function originOf({
   logId,
   restart,

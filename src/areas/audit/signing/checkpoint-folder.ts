@@ -39,7 +39,7 @@ export function outsidePlace(path: string): CheckpointPlace {
 }
 
 /**
- * Returns the places of a process: docs/design.md#checkpoints-of-the-audit-log.
+ * Returns the places of a process: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log.
  * @param directory of `AUDIT_CHECKPOINT_DIR`
  * @param keyFile path of the `keys.json` that the service writes; null where it writes none
  */

@@ -57,7 +57,7 @@ const partialMs = 1_000;
 
 /**
  * Makes the sequencer of one process. One process sequences for all. Two at once do no harm, because the guards of the
- * documents make their writes one: docs/design.md#tiles.
+ * documents make their writes one: src/areas/audit/README.md#tiles.
  */
 export function makeSequencer(deps: {
   readonly eventStore: EventStore;

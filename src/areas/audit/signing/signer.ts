@@ -28,7 +28,7 @@ export interface Signing {
 
 export type SignableLog = Pick<StoredLog, 'logId' | 'restart' | 'size' | 'root'>;
 
-/** Signs checkpoints of the stored log: docs/design.md#checkpoints-of-the-audit-log. */
+/** Signs checkpoints of the stored log: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log. */
 export interface Signer {
   /**
    * Checks the log against what was signed, and signs when a checkpoint is due. Call it about once a second.

@@ -38,7 +38,7 @@ const lookMs = 1_000;
 /** The pace of the sweep. A core compares five to six times as many events. */
 const eventsPerSecond = 7_000;
 
-/** Makes the sweep: it finds a store that was changed before an auditor does. docs/design.md#sweep */
+/** Makes the sweep: it finds a store that was changed before an auditor does. src/areas/audit/signing/README.md#sweep */
 export function makeSweep({
   pages,
   clock,

@@ -11,7 +11,7 @@ export type LeafEvent = Pick<StoredEvent, 'id' | 'stream' | 'revision' | 'type' 
  * Returns the log entry of an event: the RFC 8785 form of
  * `{v: 1, id, stream, revision, type, recorded_at, data, metadata}`, whose last two fields are SHA-256 (hex) over the
  * RFC 8785 forms of the event's fields. About 340 bytes. The format never changes, because every signed checkpoint
- * covers it: docs/design.md#leaves.
+ * covers it: src/areas/audit/README.md#leaves.
  * @throws NotCanonical when the event contains half a surrogate pair or nests beyond 100 levels
  */
 export function entryOf({ id, stream, revision, type, recordedAt, data, metadata }: LeafEvent): string {

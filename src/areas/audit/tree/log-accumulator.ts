@@ -6,7 +6,7 @@ import { type Hash, leafHash } from './merkle.js';
 import type { LogHead, StoredTile, TilePlace, TileToStore } from './tile-store.js';
 import { makeGrowingTree } from './tiles.js';
 
-/** The stream category and the event type by which an operator begins another origin: docs/design.md#contradictions-of-the-audit-log. */
+/** The stream category and the event type by which an operator begins another origin: src/areas/audit/signing/README.md#contradictions-of-the-audit-log. */
 export const restartStreamPrefix = 'audit-';
 export const restartType = 'AuditRestarted';
 

@@ -51,7 +51,7 @@ function shareOf(position: string | null, head: string): number {
 
 /**
  * Cuts a log off: the event at an index is the last one, or the last event before the first one with a later
- * `recorded_at` (docs/design.md#events-behind-the-leaves). It reads no further than it must.
+ * `recorded_at` (src/areas/audit/README.md#events-behind-the-leaves). It reads no further than it must.
  * @param until null for the whole log
  * @throws ReplayProblem when the log ends before the index, or no event was recorded until the time
  */

@@ -10,7 +10,7 @@ import { stepContext } from '../../../event-sourcing/deciding/ids.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
 
 /**
- * Counts the result of a check, and brings the status of the node to that of its record (docs/design.md#node-checks).
+ * Counts the result of a check, and brings the status of the node to that of its record (src/areas/nodes/README.md#node-checks).
  * @throws CommandRejected node_not_found; Overloaded, StoreUnavailable when nothing was counted; OutcomeUnknown
  */
 export type ReportNodeCheck = (

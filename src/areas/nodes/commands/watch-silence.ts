@@ -8,7 +8,7 @@ import { CommandRejected, StoreUnavailable } from '../../../event-sourcing/ports
 import type { StateRecord } from '../../../event-sourcing/ports/state-store.js';
 import { makeFollowCheck } from './checks.js';
 
-/** Finds silent nodes by what this process has observed (docs/design.md#node-checks). */
+/** Finds silent nodes by what this process has observed (src/areas/nodes/README.md#node-checks). */
 export interface SilenceWatch {
   /**
    * Looks at the records once; call it every 10 s. A record that has stayed the same for 60 s becomes silent. It also brings

@@ -15,7 +15,7 @@ export const probeMs = 3_000;
 /**
  * Makes the probe. `tcp`: the node accepts a connection. `http` and `https`: the reply to `GET` has a status from 200 to 399.
  * It follows no redirect, reads no body, and checks no certificate: nodes have addresses and no names, and the probe sends
- * no secret and believes nothing but the status (docs/design.md#prober).
+ * no secret and believes nothing but the status (src/areas/nodes/README.md#prober).
  */
 export function makeProbe(target: NodeProbe, { timeMs = probeMs }: { readonly timeMs?: number } = {}): Probe {
   return (address, signal) =>

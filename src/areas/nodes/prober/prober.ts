@@ -34,7 +34,7 @@ interface ProberDeps {
 }
 
 /**
- * Starts the prober (docs/design.md#prober). In one of the processes it probes each node once an interval, at the same moment
+ * Starts the prober (src/areas/nodes/README.md#prober). In one of the processes it probes each node once an interval, at the same moment
  * of each interval, and reports the results as checks. `done` resolves when no probe is under way and no result is reported.
  */
 export function startProber(deps: ProberDeps): Task {

@@ -7,7 +7,7 @@ export type NodeProbe =
 export const probeTargetForms =
   'must be tcp:<port>, http:<port>/<path> or https:<port>/<path>, for example tcp:443';
 
-/** Parses `NODE_PROBER` (docs/design.md#prober). Returns null for a text of another form, or a port outside 1 to 65535. */
+/** Parses `NODE_PROBER` (src/areas/nodes/README.md#prober). Returns null for a text of another form, or a port outside 1 to 65535. */
 export function parseProbeTarget(text: string): NodeProbe | null {
   // A path is what Node sends as it is: visible characters of ASCII, and no fragment (RFC 9112, 3.2.1).
   const [, scheme, digits, path] = /^(tcp|https?):(\d{1,5})(\/[!"$-~]*)?$/.exec(text) ?? [];

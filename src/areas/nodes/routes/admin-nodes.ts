@@ -50,7 +50,7 @@ const nodeQuery = orderedQuery(nodeSorts).extend({
   node_type: operatedNode.shape.node_type.optional(),
 });
 
-/** Makes the routes of operators for peer nodes (docs/design.md#peer-nodes). */
+/** Makes the routes of operators for peer nodes (src/areas/nodes/README.md#peer-nodes). */
 export function makeAdminNodeRoutes({
   addNode,
   changeNode,

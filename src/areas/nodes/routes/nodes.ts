@@ -38,7 +38,7 @@ const nodeCheckReport = z
 export const nodeParams = z.object({ nodeId: z.uuid().toLowerCase() });
 
 /**
- * Makes the routes of edge agents (docs/design.md#peer-nodes, docs/design.md#node-checks,
+ * Makes the routes of edge agents (src/areas/nodes/README.md#peer-nodes, src/areas/nodes/README.md#node-checks,
  * docs/api.md#43-get-apiv1internalpeer-list).
  */
 export function makeNodeRoutes({

@@ -44,7 +44,7 @@ const [opening, comma, closing] = ['{"items":[', ',', ']}'].map((text) => Buffer
 
 /**
  * Makes the function that serves peer lists. It serialises each version of the list once, and a node only when the node or
- * its counters change. The body for a client is made of slices around its node (docs/design.md#peer-nodes).
+ * its counters change. The body for a client is made of slices around its node (src/areas/nodes/README.md#peer-nodes).
  */
 export function makePeerLists({
   nodes,

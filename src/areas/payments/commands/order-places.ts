@@ -3,7 +3,7 @@ import { rejectOrder } from '../domain/order/rejections.js';
 import { makePlaces, type Places } from '../../shared/places.js';
 import type { PaymentDeps } from '../deps.js';
 
-/** Limits the open orders of a user (docs/design.md#places). `take` throws CommandRejected order_limit_reached. */
+/** Limits the open orders of a user (src/areas/projects/README.md#places). `take` throws CommandRejected order_limit_reached. */
 export function makeOrderPlaces({
   orders,
   ...deps

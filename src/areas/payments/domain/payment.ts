@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sealedSchema } from '../../../event-sourcing/ports/sealed.js';
 import { entityId, hexDigest, instant } from '../../../validation/fields.js';
 
-/** The platforms whose callbacks the service accepts (docs/design.md#payment-callbacks). */
+/** The platforms whose callbacks the service accepts (src/areas/payments/README.md#payment-callbacks). */
 export const paymentProvider = z
   .enum(['stripe', 'wechatpay', 'alipay', 'paypal', 'standard', 'epay'])
   .meta({ id: 'PaymentProvider' });

@@ -1,6 +1,6 @@
 const digit = '[0-9A-HJKMNP-TV-Z]';
 
-/** An order's number is a UUID in Crockford's base 32 (docs/design.md#callbacks). */
+/** An order's number is a UUID in Crockford's base 32 (src/areas/payments/README.md#callbacks). */
 const anyNumber = new RegExp(`^[0-7]${digit}{25}$`, 'i');
 /** A UUIDv7 has the version in the 11th digit and the variant in the 14th. Other ids, for example ULIDs, rarely have both. */
 const ourNumber = new RegExp(`^[0-7]${digit}{9}[EF]${digit}{2}[89ABRSTV]${digit}{12}$`, 'i');

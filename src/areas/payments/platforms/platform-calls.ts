@@ -25,7 +25,7 @@ export interface MakerSurroundings {
 /** Calls of one platform at once, and calls that may wait. */
 const atOnceMax = 8;
 const waitingMax = 16;
-/** A request of a client has 15 s in all: two tries and their pause leave 4 s (docs/design.md#limit-of-a-request). */
+/** A request of a client has 15 s in all: two tries and their pause leave 4 s (src/http/access/README.md#limit-of-a-request). */
 const tries = 2;
 const pauseMs = 500;
 

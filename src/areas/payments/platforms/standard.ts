@@ -36,7 +36,7 @@ export type StandardCheck = (content: Buffer, signatures: readonly string[]) => 
 /**
  * Makes the platform for Standard Webhooks 1.0, for gateways without a module here: `v1` HMAC-SHA256 or `v1a` Ed25519
  * over `<id>.<timestamp>.<raw body>`. The key of a callback is the message's id. The body has the form in
- * docs/design.md#payment-callbacks.
+ * src/areas/payments/README.md#payment-callbacks.
  * @param checks made by `parseStandardSecret`
  */
 export function makeStandard({ checks }: { readonly checks: readonly StandardCheck[] }): PaymentProvider {

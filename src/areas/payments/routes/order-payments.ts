@@ -40,7 +40,7 @@ const refundRequest = z
   })
   .meta({ id: 'OrderRefundRequest' });
 
-/** Makes the routes that ask payment platforms (docs/design.md#paying). */
+/** Makes the routes that ask payment platforms (src/areas/payments/platforms/README.md#paying). */
 export function makeOrderPaymentRoutes({
   checkReturnUrl,
   payOrder,

@@ -6,7 +6,7 @@ import { orderStatusSchema } from '../domain/order/status.js';
 import { currencyCode, paymentAction, paymentId, paymentProvider } from '../domain/payment.js';
 import { entityId, instant } from '../../../validation/fields.js';
 
-/** A plan (docs/design.md#plans-and-orders). */
+/** A plan (src/areas/payments/README.md#plans-and-orders). */
 export const plan = z
   .strictObject({
     id: z.string(),

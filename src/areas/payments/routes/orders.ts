@@ -43,7 +43,7 @@ const orderQuery = creationQuery.extend({
 
 const planList = z.strictObject({ items: z.array(plan), platforms: z.array(paymentPlatform) });
 
-/** Makes the routes of plans and orders (docs/design.md#plans-and-orders). */
+/** Makes the routes of plans and orders (src/areas/payments/README.md#plans-and-orders). */
 export function makeOrderRoutes({
   plans,
   checkOrder,

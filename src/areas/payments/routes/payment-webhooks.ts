@@ -34,7 +34,7 @@ const errors: readonly ErrorCode[] = [
 ];
 
 /**
- * Makes the routes for callbacks of payment platforms (docs/design.md#payment-callbacks,
+ * Makes the routes for callbacks of payment platforms (src/areas/payments/README.md#payment-callbacks,
  * docs/api.md#47-post-apiv1paymentwebhooksprovider, docs/api.md#48-get-apiv1paymentwebhooksprovider).
  */
 export function makePaymentWebhookRoutes({

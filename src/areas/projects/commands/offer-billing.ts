@@ -17,7 +17,7 @@ export interface OfferBillingInput {
 }
 
 /**
- * Offers the billing of a project to a member, who becomes an owner too (docs/design.md#offers). A repetition changes nothing.
+ * Offers the billing of a project to a member, who becomes an owner too (src/areas/projects/README.md#offers). A repetition changes nothing.
  * @throws CommandRejected project_not_found, member_not_found, insufficient_role, email_not_verified,
  * session_ended; TooManyAttempts beyond the limits on invitations
  */

@@ -5,7 +5,7 @@ import { makePlaces, type Places } from '../../shared/places.js';
 import type { ProjectDeps } from '../deps.js';
 
 /**
- * Limits the projects that a user owns or pays for (docs/design.md#places). `take` throws CommandRejected
+ * Limits the projects that a user owns or pays for (src/areas/projects/README.md#places). `take` throws CommandRejected
  * project_limit_reached.
  */
 export function makeProjectPlaces({

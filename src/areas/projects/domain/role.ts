@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The roles of members. Each role may do all that the earlier ones may (docs/design.md#roles). */
+/** The roles of members. Each role may do all that the earlier ones may (docs/projects.md#projects-and-roles). */
 export const roles = ['viewer', 'editor', 'admin', 'owner'] as const;
 
 export const role = z.enum(roles).meta({ id: 'ProjectRole' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The scopes of API keys (docs/design.md#api-keys). */
+/** The scopes of API keys (src/areas/projects/README.md#api-keys). */
 export const scopes = [
   'storage:read',
   'storage:test',

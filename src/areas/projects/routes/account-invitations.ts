@@ -12,7 +12,7 @@ import { defineRoute, type Route } from '../../../http/route.js';
 const path = '/api/v1/auth/invitations';
 const invitationParams = z.object({ invitationId: z.uuid().toLowerCase() });
 
-/** Makes the routes of invitations and offers to the caller (docs/design.md#offers). */
+/** Makes the routes of invitations and offers to the caller (src/areas/projects/README.md#offers). */
 export function makeInvitationRoutes({
   invitations,
   acceptOffer,

@@ -38,7 +38,7 @@ const keyQuery = pageQuery.extend({ expired: z.enum(['true', 'false']).optional(
 const keyParams = projectParams.extend({ keyId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/api-keys';
 
-/** Makes the routes of projects' API keys (docs/design.md#api-keys). */
+/** Makes the routes of projects' API keys (src/areas/projects/README.md#api-keys). */
 export function makeApiKeyRoutes({
   issueApiKey,
   revokeApiKey,

@@ -17,7 +17,7 @@ const billingOffer = z
   })
   .meta({ id: 'BillingOffer' });
 
-/** Makes the routes that hand over the billing of a project (docs/design.md#offers). */
+/** Makes the routes that hand over the billing of a project (src/areas/projects/README.md#offers). */
 export function makeBillingRoutes({
   offerBilling,
   withdrawBillingOffer,

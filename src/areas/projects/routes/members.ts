@@ -28,7 +28,7 @@ const memberQuery = pageQuery.extend({
   status: memberResource.shape.status.optional(),
 });
 
-/** Makes the routes of projects' members (docs/design.md#members). */
+/** Makes the routes of projects' members (src/areas/projects/README.md#members). */
 export function makeMemberRoutes({
   addMember,
   changeMemberRole,

@@ -57,7 +57,7 @@ const projectQuery = creationQuery.extend({
   q: searchText.optional(),
 });
 
-/** Makes the routes of projects (docs/design.md#projects). */
+/** Makes the routes of projects (src/areas/projects/README.md#rules-of-a-project). */
 export function makeProjectRoutes({
   createProject,
   changeProject,

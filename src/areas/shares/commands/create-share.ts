@@ -53,7 +53,7 @@ export interface NewShare {
 }
 
 /**
- * Shares chosen assets, or those that have a tag when the share is opened (docs/design.md#shares). A repeated command returns the share of the first one.
+ * Shares chosen assets, or those that have a tag when the share is opened (src/areas/shares/README.md#rules-of-a-share). A repeated command returns the share of the first one.
  * @throws CommandRejected asset_not_found, invalid_request, open_shares_off; share_not_found where it is revoked since;
  * TooManyAttempts
  */

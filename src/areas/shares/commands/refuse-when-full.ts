@@ -3,7 +3,7 @@ import type { TryingClient } from '../../../security/guessing/guard.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 import { TooManyAttempts } from '../../shared/rejections.js';
 
-/** Makes a full queue of share passwords 429, not 503 (docs/design.md#share-passwords). @throws TooManyAttempts */
+/** Makes a full queue of share passwords 429, not 503 (src/security/README.md#passwords). @throws TooManyAttempts */
 export async function refuseWhenFull<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -7,7 +7,7 @@ import { everyId } from '../../shared/every-id.js';
 
 /**
  * Revokes the shares of deleted projects, and the shares of chosen assets that are all removed: they can never open again,
- * and the keys of their tokens and passwords would stay for ever (docs/design.md#deleted-projects). A share of a tag stays,
+ * and the keys of their tokens and passwords would stay for ever (src/areas/storages/README.md#deleted-projects). A share of a tag stays,
  * because an asset may get the tag later. A repetition changes nothing.
  * @throws StoreUnavailable
  */

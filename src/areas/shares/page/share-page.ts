@@ -9,7 +9,7 @@ import { readShareTexts, type ShareTexts } from './share-texts.js';
 export type SharePage = (acceptLanguage: string | undefined) => PreparedBody;
 
 /**
- * Makes the page that opens a share (docs/design.md#share-page). Before the password the origin of the media is
+ * Makes the page that opens a share (src/areas/shares/README.md#share-page). Before the password the origin of the media is
  * unknown, so the policy allows https; the page then restricts it.
  * @param allowsHttp whether storages may be reached without TLS
  */

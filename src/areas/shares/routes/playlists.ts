@@ -4,7 +4,7 @@ import { contentTag } from '../../../http/replies/etag.js';
 import { ignoredQuery, noBody } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 
-/** Makes the route of HLS playlists (docs/design.md#playlists). */
+/** Makes the route of HLS playlists (src/areas/assets/README.md#playlists). */
 export function makePlaylistRoutes({
   servePlaylist,
 }: Pick<ShareCommands, 'servePlaylist'>): readonly Route[] {

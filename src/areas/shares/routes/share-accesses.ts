@@ -15,7 +15,7 @@ const accessQuery = creationQuery.extend({
     .meta({ description: 'Whether the visitor saved an asset.' }),
 });
 
-/** Makes the route by which members see when a share was opened (docs/design.md#share-verification). */
+/** Makes the route by which members see when a share was opened (src/areas/shares/README.md#share-verification). */
 export function makeShareAccessRoutes({
   shares,
   shareAccesses,

@@ -24,7 +24,7 @@ const shareMailed = z
   .strictObject({ addresses: z.int().meta({ description: 'How many addresses get a mail.' }) })
   .meta({ id: 'ShareMailRequested' });
 
-/** Makes the route that mails links of shares (docs/design.md#mails-with-the-link). */
+/** Makes the route that mails links of shares (src/areas/shares/README.md#mails-with-the-link). */
 export function makeShareMailRoutes({ mailShare }: Pick<ShareCommands, 'mailShare'>): readonly Route[] {
   return [
     defineRoute({

@@ -5,7 +5,7 @@ import { makeSharePage } from '../page/share-page.js';
 import { ignoredQuery, noBody } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 
-/** Makes the route of the page that opens shares (docs/design.md#share-page). @param allowsHttp see `makeSharePage` */
+/** Makes the route of the page that opens shares (src/areas/shares/README.md#share-page). @param allowsHttp see `makeSharePage` */
 export function makeSharePageRoutes({
   allowsHttp,
   findFrameAncestors,

@@ -58,7 +58,7 @@ const sharedPlace = z
   })
   .meta({ id: 'SharedPlace' });
 
-/** The reply to the right password (docs/design.md#share-verification). */
+/** The reply to the right password (src/areas/shares/README.md#share-verification). */
 const openedShare = z
   .strictObject({
     share: z.strictObject({
@@ -91,7 +91,7 @@ const renewedMedia = z
 const tokenParams = z.object({ token: z.string() });
 const common = { tag: 'Shares', cacheControl: 'no-store' } as const;
 
-/** Makes visitors' routes (docs/design.md#share-verification, docs/api.md#46-post-apiv1sharestokenverify). */
+/** Makes visitors' routes (src/areas/shares/README.md#share-verification, docs/api.md#46-post-apiv1sharestokenverify). */
 export function makePublicShareRoutes({
   describeShared,
   verifyShare,

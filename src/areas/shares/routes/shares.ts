@@ -127,7 +127,7 @@ const path = '/api/v1/projects/:projectId/shares';
 export const sharePath = `${path}/:shareId`;
 const common = { tag: 'Shares', entityTag: true } as const;
 
-/** Makes the routes by which members manage shares (docs/design.md#shares). */
+/** Makes the routes by which members manage shares (src/areas/shares/README.md#rules-of-a-share). */
 export function makeShareRoutes({
   createShare,
   changeShare,

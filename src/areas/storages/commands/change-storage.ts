@@ -22,7 +22,7 @@ export interface StorageChange extends Versioned<StorageResource> {
 
 /**
  * Changes the given fields. A new connection of an active storage takes effect after a test, together with the other
- * given fields. All other changes apply at once (docs/design.md#storage-changes).
+ * given fields. All other changes apply at once (src/areas/storages/README.md#storage-changes).
  * @throws CommandRejected storage_not_found, invalid_request, storage_test_running; PreconditionFailed
  */
 export type ChangeStorage = (

@@ -3,7 +3,7 @@ import { storageAggregate, storagesMax } from '../domain/storage/storage.js';
 import { makePlaces, type Places } from '../../shared/places.js';
 import type { StorageDeps } from '../deps.js';
 
-/** Limits the storages of a project (docs/design.md#places). `take` throws CommandRejected storage_limit_reached. */
+/** Limits the storages of a project (src/areas/projects/README.md#places). `take` throws CommandRejected storage_limit_reached. */
 export function makeStoragePlaces({
   storages,
   ...deps

@@ -67,7 +67,7 @@ const tested = {
   schema: storageResource,
 };
 
-/** Makes the routes that change storages (docs/design.md#storage-changes). */
+/** Makes the routes that change storages (src/areas/storages/README.md#storage-changes). */
 export function makeStorageChangeRoutes(
   deps: Pick<
     StorageCommands,

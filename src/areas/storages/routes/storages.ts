@@ -121,7 +121,7 @@ interface UndeletedObjects {
 }
 
 /**
- * Makes the routes of storages (docs/design.md#storages, docs/api.md#41-post-apiv1projectsprojectidstorages,
+ * Makes the routes of storages (src/areas/storages/README.md#rules-of-a-storage, docs/api.md#41-post-apiv1projectsprojectidstorages,
  * docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
  */
 export function makeStorageRoutes({

@@ -32,7 +32,7 @@ const recordSchema = z.object({
 export type LeaseRecord = z.infer<typeof recordSchema>;
 
 /**
- * The right to feed some consumers, which one process has at a time: docs/design.md#the-lease. It saves work, and
+ * The right to feed some consumers, which one process has at a time: src/event-sourcing/feeding/README.md#the-lease. It saves work, and
  * correctness never rests on it: guards, claims and expected revisions let two owners end in the same documents and
  * outcomes. So no process waits for another one before it feeds.
  */

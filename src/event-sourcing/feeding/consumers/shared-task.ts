@@ -4,7 +4,7 @@ import { makeElapsed } from '../../../kit/time/elapsed.js';
 import type { Lease, Progress } from './lease.js';
 import type { Task } from './tasks.js';
 
-/** Work at intervals that the owner of its lease does for all processes: docs/design.md#the-lease. */
+/** Work at intervals that the owner of its lease does for all processes: src/event-sourcing/feeding/README.md#the-lease. */
 export interface SharedTask {
   /** In kebab case. */
   readonly name: string;

@@ -57,7 +57,7 @@ const registryMs = 1_750;
 
 /**
  * Feeds every generation of all views while this process is the owner of the lease, and carries rebuilds on:
- * docs/design.md#the-lease. Requires started generations. The caller starts the lease when all consumers are added.
+ * src/event-sourcing/feeding/README.md#the-lease. Requires started generations. The caller starts the lease when all consumers are added.
  */
 export async function startProjections(
   deps: ProjectorDeps & {

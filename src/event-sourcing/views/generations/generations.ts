@@ -33,7 +33,7 @@ export const registryPrefix = 'generations/';
 /** The registry record of a view: the generations that exist. */
 export type GenerationRecord = z.infer<typeof recordSchema>;
 
-/** The registry as this process last read it: docs/design.md#generations-and-rebuild. */
+/** The registry as this process last read it: src/event-sourcing/views/README.md#generations-and-rebuild. */
 export interface Generations {
   readonly projections: readonly AnyView[];
   /** Creates missing records and collections, and reads the registry. @throws StoreUnavailable */

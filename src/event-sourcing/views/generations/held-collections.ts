@@ -1,6 +1,6 @@
 /**
  * The collections that lack the newest events because their store has no room. While a collection is held, a view folds the
- * missing events of each document that it reads: docs/design.md#a-full-disk.
+ * missing events of each document that it reads: src/event-sourcing/views/README.md#a-full-disk.
  */
 export interface HeldCollections {
   readonly has: (collection: string) => boolean;

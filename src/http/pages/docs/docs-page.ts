@@ -19,7 +19,7 @@ const settings = {
 };
 
 /**
- * Makes the page that shows the OpenAPI document to people (docs/design.md#openapi-document). The reader adds style sheets
+ * Makes the page that shows the OpenAPI document to people (src/http/README.md#openapi-document). The reader adds style sheets
  * while it runs, and the text of some depends on what was open before. So their elements carry a nonce, fresh for each reply.
  * @param newNonce returns at least 128 random bits in base64
  */

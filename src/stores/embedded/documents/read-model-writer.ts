@@ -173,7 +173,7 @@ export function makeReadModelWriter(
   }
 
   /**
-   * Writes a document under its guard (docs/design.md#documents-and-guards). Returns whether the guard held.
+   * Writes a document under its guard (src/event-sourcing/views/README.md#documents-and-guards). Returns whether the guard held.
    * @param added receives the index entries to insert
    */
   function write(

@@ -65,7 +65,7 @@ export function makeLimitedCalls(
   }
 }
 
-/** Makes the gate in front of one kind of call: docs/design.md#eventstoredb. */
+/** Makes the gate in front of one kind of call: src/stores/eventstoredb/README.md#calls. */
 export function makeCallGate(places: number, waitMs: number): AdmissionGate {
   return makeAdmissionGate({
     places,

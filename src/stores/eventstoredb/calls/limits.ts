@@ -19,7 +19,7 @@ export interface EventStoreDbLimits {
   readonly shortLogMs: number;
 }
 
-/** The limits of docs/design.md#time-limits (5 s for each attempt) and docs/design.md#subscriptions (1 s poll). */
+/** The limits of src/stores/eventstoredb/README.md#calls (5 s for each attempt) and src/event-sourcing/feeding/README.md#subscriptions (1 s poll). */
 export const eventStoreDbLimits: EventStoreDbLimits = {
   callMs: 5_000,
   readsMax: 80,

@@ -3,7 +3,7 @@ import type { EventMetadata, JsonObject, StoredEvent } from '../../../event-sour
 
 /**
  * Begins the type of an unreadable record. No codec knows it, so a view sets the stream apart and reports the position
- * (docs/design.md#undecodable-events). A schema check would come too late, because an upcaster sees the data first.
+ * (src/event-sourcing/feeding/README.md#undecodable-events). A schema check would come too late, because an upcaster sees the data first.
  */
 const unreadableTypePrefix = 'unreadable:';
 

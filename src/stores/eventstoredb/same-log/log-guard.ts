@@ -16,7 +16,7 @@ export interface KnownEvent {
   readonly position: Position;
 }
 
-/** Checks that the server still has the log that this process knows: docs/design.md#the-same-log. */
+/** Checks that the server still has the log that this process knows: src/stores/eventstoredb/README.md#the-same-log. */
 export interface LogGuard {
   /** Notes the id that this process has read, or has written itself. */
   identified(logId: string): void;

@@ -7,7 +7,7 @@ import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
 /** The stream with the log's mark, without the prefix. Reads of the whole log leave it out. */
 export const logIdStream = 'log-identity';
 
-/** The mark that embedded files carry as `application_id` and `user_version`: docs/design.md#the-mark. */
+/** The mark that embedded files carry as `application_id` and `user_version`: src/stores/README.md#the-mark. */
 const application = 'STOW';
 const format = 1;
 

@@ -21,7 +21,7 @@ export interface WholeStreams {
   requireUntruncated(stream: string, from: bigint, signal: AbortSignal): Promise<void>;
 }
 
-/** Makes reads that report removed events instead of returning a shorter history: docs/design.md#whole-streams. */
+/** Makes reads that report removed events instead of returning a shorter history: src/stores/eventstoredb/README.md#whole-streams. */
 export function makeWholeStreams(reads: Reads, prefix: string): WholeStreams {
   return {
     read: async (stream, page, signal) => {

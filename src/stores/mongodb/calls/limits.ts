@@ -10,7 +10,7 @@ export interface MongoDbLimits {
   readonly replyMs?: number;
 }
 
-/** The limits of docs/design.md#time-limits. */
+/** The limits of src/stores/mongodb/README.md#calls. */
 export const defaultMongoDbLimits: MongoDbLimits = {
   openMs: 10_000,
   readMs: 2000,

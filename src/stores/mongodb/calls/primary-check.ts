@@ -7,7 +7,7 @@ export type HoldPrimary = () => Promise<void>;
 
 /** A read at this age of the last confirmation starts the next one beside itself. */
 const renewMs = 1_000;
-/** A read at this age waits for the next one: the bound of docs/design.md#reads-that-authorise. */
+/** A read at this age waits for the next one: the bound of src/stores/mongodb/README.md#reads-that-authorise. */
 const staleMs = 3_000;
 
 /**

@@ -20,7 +20,7 @@ interface Caller {
  * load the reads share the commands of each collection.
  *
  * The command is sent after all of its callers have asked. So none of them gets an answer that is older than its
- * question, and the rules of reads that authorise hold (docs/design.md#reads-that-authorise). Without load each call is
+ * question, and the rules of reads that authorise hold (src/stores/mongodb/README.md#reads-that-authorise). Without load each call is
  * sent alone, which takes one command for all of its collections.
  */
 export function gatherReads({

@@ -10,7 +10,7 @@ import { sendRaw, type ReceivedBytes } from '../../../support/clients/send-raw.j
 import type { SentCallback } from '../../../support/clients/sign-callbacks.js';
 
 /*
- * The exact replies to each platform (docs/design.md#payment-callbacks). The integrations name the platforms' documents
+ * The exact replies to each platform (src/areas/payments/README.md#payment-callbacks). The integrations name the platforms' documents
  * that require them. The test uses real HTTP, the real verifiers, and callbacks with the platforms' signatures.
  */
 
@@ -213,7 +213,7 @@ for (const name of paymentProvider.options) {
     isRefused(await withLog({ append: fails }, sendNow), 'store_away', 'it cannot be written');
     isRefused(await withLog({ append: breaks }, sendNow), 'broken', 'an unexpected error');
 
-    // Given a log that hangs, when 3 s have passed (docs/design.md#payment-callbacks)
+    // Given a log that hangs, when 3 s have passed (src/areas/payments/README.md#payment-callbacks)
     ends.add(3_000);
     isRefused(await withLog({ append: hangs }, sendNow), 'unknown', 'it hangs');
     endHanging();

@@ -74,7 +74,7 @@ async function given() {
 
 type Scene = Awaited<ReturnType<typeof given>>;
 
-/** The commands that take access away (docs/design.md#reading-your-own-writes), by name. */
+/** The commands that take access away (src/event-sourcing/deciding/README.md#reading-your-own-writes), by name. */
 const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) => Promise<unknown>>> = {
   'signing out': ({ commands, admin }, context) => commands.logout({ ...admin, all: false }, context),
   'signing out everywhere': ({ commands, admin }, context) =>

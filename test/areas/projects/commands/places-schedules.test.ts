@@ -14,7 +14,7 @@ const stepsOfSchedule = 60;
 
 /**
  * The time that a command has for its append after it took a place, and the time limit of a write to the state store
- * (docs/design.md#time-limits). Both in milliseconds.
+ * (src/event-sourcing/deciding/README.md#command-queue-and-retries). Both in milliseconds.
  */
 const appendMs = 15_000;
 const writeMs = 5_000;

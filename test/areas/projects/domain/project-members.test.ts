@@ -48,7 +48,7 @@ const billingChanged = (id: string): ProjectEvent => ({ type: 'BillingChanged', 
 const deleted: ProjectEvent = { type: 'ProjectDeleted', data: {} };
 const accept = { type: 'AcceptInvitation', invitationId, userId: otherUserId } as const;
 
-/** The roles that each role may add, change and remove: docs/design.md#roles. */
+/** The roles that each role may add, change and remove: docs/projects.md#projects-and-roles. */
 const reach: Readonly<Record<Role, readonly Role[]>> = {
   owner: ['viewer', 'editor', 'admin', 'owner'],
   admin: ['viewer', 'editor'],

@@ -1,7 +1,7 @@
 import type { Place, Situation } from './access-situations.js';
 
 /**
- * The access rule of a route, and the error of a refused caller (docs/design.md#order-of-checks). The rules are written
+ * The access rule of a route, and the error of a refused caller (src/http/README.md#order-of-checks). The rules are written
  * from the document alone and share nothing with the service's matrix and gate, which they judge.
  */
 export interface Rule {
@@ -16,7 +16,7 @@ export interface Rule {
   /** Whether platform auditors may GET in every project. */
   readonly auditors?: true | 'forbidden';
   /**
-   * The second factor (docs/design.md#second-factor): calls that a session may make before it passes it, and calls that
+   * The second factor (src/areas/accounts/commands/README.md#second-factor): calls that a session may make before it passes it, and calls that
    * need it passed within the last 15 minutes.
    */
   readonly secondFactor?: 'not yet needed' | 'within 15 minutes';

@@ -8,7 +8,7 @@ import { validValue } from './valid-values.js';
 export interface FuzzBody {
   readonly kind: string;
   readonly bytes: Buffer;
-  /** No route may accept it: it is no valid JSON (docs/design.md#bodies), or has fields that no route knows. */
+  /** No route may accept it: it is no valid JSON (src/http/README.md#bodies), or has fields that no route knows. */
   readonly unacceptable?: true;
 }
 

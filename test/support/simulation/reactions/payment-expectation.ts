@@ -11,7 +11,7 @@ import { type Mismatch, reviewOf } from './payment-review.js';
 import { receivedAt, type Scene, type SceneMessage, type SceneOrder } from './payment-scene.js';
 
 /**
- * The expected end of messages, computed from the rules of docs/design.md#orders and docs/design.md#callbacks
+ * The expected end of messages, computed from the rules of src/areas/payments/README.md#orders and src/areas/payments/README.md#callbacks
  * independently of the code: from all messages at once, in any order.
  */
 export interface Expectation {

@@ -23,7 +23,7 @@ type Dispute = Extract<PaymentFact, { kind: 'dispute' }>;
 type Dated<Fact> = Fact & { readonly atMs: number };
 
 /**
- * Computes an order by docs/design.md#orders from all reports on it, in any order. A payment counts in its own
+ * Computes an order by src/areas/payments/README.md#orders from all reports on it, in any order. A payment counts in its own
  * currency: in that of the order, unless an operator has applied it.
  */
 export function ledgerOf(

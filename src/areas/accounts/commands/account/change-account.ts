@@ -17,7 +17,7 @@ export interface ChangedAccount {
  */
 export type ChangeAccount = (account: string, context: CommandContext) => Promise<ChangedAccount>;
 
-/** The changes of operators to an account (docs/design.md#operators). The actor of their events is the operator. */
+/** The changes of operators to an account (docs/operate.md#commands). The actor of their events is the operator. */
 export interface AccountChanges {
   /** Ends all sessions. */
   readonly signOutUser: ChangeAccount;

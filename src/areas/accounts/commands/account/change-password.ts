@@ -31,14 +31,14 @@ export interface ChangePasswordInput {
 }
 
 /**
- * Changes a password and ends all other sessions of the user (docs/design.md#passwords). When it resolves, every later
+ * Changes a password and ends all other sessions of the user (src/security/README.md#passwords). When it resolves, every later
  * request of those sessions is refused.
  * @throws CommandRejected invalid_request, credentials_refused, password_not_checkable, session_ended, user_not_found;
  * TooManyAttempts; Overloaded
  */
 export type ChangePassword = (input: ChangePasswordInput, context: CommandContext) => Promise<void>;
 
-/** The time for which a mailed code replaces the current password (docs/design.md#passwords). */
+/** The time for which a mailed code replaces the current password (src/security/README.md#passwords). */
 const codeReplacesMs = 15 * 60_000;
 
 /** A sign-in may rehash the same password between its check and the change. */

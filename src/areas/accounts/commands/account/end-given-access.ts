@@ -9,7 +9,7 @@ export interface EndGivenAccessInput {
 
 /**
  * Ends the access to projects that an account has given, where the account may not be trusted:
- * docs/design.md#proof-of-an-address, docs/design.md#bans. After CredentialsVoided, all that it gave before it. While the
+ * src/areas/accounts/commands/README.md#proof-of-an-address, src/areas/accounts/README.md#bans. After CredentialsVoided, all that it gave before it. While the
  * account is banned, its API keys and invitations. It does nothing otherwise. Every step is idempotent.
  * @throws StoreUnavailable
  */

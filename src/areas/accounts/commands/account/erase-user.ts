@@ -9,7 +9,7 @@ export interface EraseUserInput {
 }
 
 /**
- * Deletes an account and the projects that have no other member (docs/design.md#erasure). When it resolves, every later
+ * Deletes an account and the projects that have no other member (src/areas/accounts/README.md#erasure). When it resolves, every later
  * request by the user's sessions and API keys is refused. A repetition changes nothing.
  * @throws CommandRejected user_not_found; project_has_members where a project with other members would lose its
  * owner or its payer

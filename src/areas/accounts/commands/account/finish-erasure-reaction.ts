@@ -7,7 +7,7 @@ import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 type UserErased = Extract<UserEvent, { type: 'UserErased' }>;
 
 /**
- * Finishes every erasure, also after a crash of the process that began it: docs/design.md#erasure. It erases the data
+ * Finishes every erasure, also after a crash of the process that began it: src/areas/accounts/README.md#erasure. It erases the data
  * that the request missed because its views lagged.
  */
 export function makeFinishErasures({

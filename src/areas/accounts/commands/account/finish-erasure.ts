@@ -12,7 +12,7 @@ export interface FinishErasureInput {
 }
 
 /**
- * Completes an erasure after UserErased (docs/design.md#erasure): destroys the person's data key, revokes the sessions,
+ * Completes an erasure after UserErased (src/areas/accounts/README.md#erasure): destroys the person's data key, revokes the sessions,
  * ends the memberships and the API keys that the user issued, forgets the known devices, releases its addresses. Every
  * step is idempotent. It does
  * nothing while the user is not erased.

@@ -16,7 +16,7 @@ export interface ConfirmEmailChangeInput {
 
 /**
  * Changes the address, if the code is the one that was mailed to the new address. Each of the five attempts is counted
- * before the comparison, but a text that cannot be a code is none (docs/design.md#unique-address).
+ * before the comparison, but a text that cannot be a code is none (src/areas/accounts/README.md#unique-address).
  * @throws CommandRejected email_change_not_pending, email_change_code_refused, email_taken, user_not_found;
  * TooManyAttempts; Overloaded
  */

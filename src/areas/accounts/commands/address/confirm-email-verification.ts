@@ -17,7 +17,7 @@ export interface ConfirmEmailVerificationInput {
 }
 
 /**
- * Proves the address of the account by the code that was mailed there, and voids nothing: docs/design.md#proof-of-an-address.
+ * Proves the address of the account by the code that was mailed there, and voids nothing: src/areas/accounts/commands/README.md#proof-of-an-address.
  * Each of the five attempts is counted before the comparison, but a text that cannot be a code is none. A proved address stays proved with any code.
  * @throws CommandRejected email_verification_not_pending, email_verification_code_refused, session_ended,
  * user_not_found; TooManyAttempts; Overloaded

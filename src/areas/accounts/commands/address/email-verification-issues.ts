@@ -4,7 +4,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { emailVerificationSeconds, type VerificationIssue } from '../../domain/user/email-verification.js';
 import { makeSharedRateLimiter, type SharedVerdict } from '../../../../security/rates/shared-rate-limit.js';
 
-/** Makes the codes that prove the address of an account (docs/design.md#proof-of-an-address). */
+/** Makes the codes that prove the address of an account (src/areas/accounts/commands/README.md#proof-of-an-address). */
 export interface EmailVerificationIssues {
   /**
    * Counts a mail to the address. The count is one of the address, so that no number of accounts, one after the other,

@@ -9,7 +9,7 @@ import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 type EmailReserved = Extract<EmailEvent, { type: 'EmailReserved' }>;
 type AddressLeft = Extract<UserEvent, { type: 'EmailChanged' | 'EmailChangeReverted' }>;
 
-/** Completes address changes that stopped after the reservation: docs/design.md#unique-address. */
+/** Completes address changes that stopped after the reservation: src/areas/accounts/README.md#unique-address. */
 export function makeFinishEmailChanges({
   finishEmailChange,
 }: {

@@ -12,7 +12,7 @@ export interface ReservedChange {
   readonly emailDigest: string;
 }
 
-/** Completes a change after the reservation of the new address (docs/design.md#unique-address). */
+/** Completes a change after the reservation of the new address (src/areas/accounts/README.md#unique-address). */
 export interface FinishEmailChange {
   /**
    * Gives the address to the user; a repetition changes nothing.

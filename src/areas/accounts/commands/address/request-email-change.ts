@@ -15,7 +15,7 @@ export interface RequestEmailChangeInput {
   readonly email: string;
 }
 
-/** The life of the mailed code (docs/design.md#address-change). */
+/** The life of the mailed code (src/areas/accounts/README.md#unique-address). */
 export const emailChangeSeconds = mailedCode.lifeSeconds;
 
 /**

@@ -10,7 +10,7 @@ import { loadRegistered } from '../registering/registered-user.js';
 export { emailVerificationSeconds } from '../../domain/user/email-verification.js';
 
 /**
- * Mails another code that proves the address of the account (docs/design.md#proof-of-an-address). It ends the code
+ * Mails another code that proves the address of the account (src/areas/accounts/commands/README.md#proof-of-an-address). It ends the code
  * before it.
  * @throws CommandRejected mail_not_configured, address_proved, email_verification_too_soon, address_changed,
  * user_not_found; TooManyAttempts

@@ -18,7 +18,7 @@ export interface RevertEmailChangeInput {
 
 /**
  * Puts a former address back by the code that was mailed there, and ends all sessions
- * (docs/design.md#revert-of-an-address-change). It needs no session, because a thief may hold the only ones. An unknown
+ * (src/areas/accounts/commands/README.md#revert-of-an-address-change). It needs no session, because a thief may hold the only ones. An unknown
  * address, a wrong code and a code whose time is over get the same refusal. A repetition changes nothing.
  * @throws CommandRejected invalid_request, credentials_refused
  */

@@ -18,7 +18,7 @@ export interface PasskeyLoginInput {
 }
 
 /**
- * Signs in by a passkey with user verification, which counts as both factors (docs/design.md#passkeys). All refusals
+ * Signs in by a passkey with user verification, which counts as both factors (src/areas/accounts/commands/README.md#passkeys). All refusals
  * have the same text.
  * @throws CommandRejected passkeys_not_configured, credentials_refused, account_banned after a right response;
  * StoreUnavailable; Overloaded

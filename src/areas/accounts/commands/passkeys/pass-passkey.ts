@@ -16,7 +16,7 @@ export interface PasskeyTry {
 }
 
 /**
- * Verifies a response of a passkey and uses its challenge up (docs/design.md#passkeys).
+ * Verifies a response of a passkey and uses its challenge up (src/areas/accounts/commands/README.md#passkeys).
  * @returns the user as read before the use; null for every refused response
  * @throws CommandRejected passkeys_not_configured; StoreUnavailable
  */

@@ -23,7 +23,7 @@ export interface RegisterPasskeyInput {
 }
 
 /**
- * Registers a passkey that the browser has made (docs/design.md#passkeys).
+ * Registers a passkey that the browser has made (src/areas/accounts/commands/README.md#passkeys).
  * @throws CommandRejected invalid_request, passkeys_not_configured, passkey_refused, passkey_registered_before,
  * passkey_limit_reached, session_ended, user_not_found
  */

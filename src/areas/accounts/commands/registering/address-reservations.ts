@@ -16,7 +16,7 @@ export interface Reserver {
   readonly changeId: string | null;
 }
 
-/** Reserves an address for one user at most (docs/design.md#unique-address). Addresses are keyed digests. */
+/** Reserves an address for one user at most (src/areas/accounts/README.md#unique-address). Addresses are keyed digests. */
 export interface AddressReservations {
   /** Rejects as `reserve` would, before the caller does costly work. @throws CommandRejected email_taken */
   check(emailDigest: string, userId: string): Promise<void>;

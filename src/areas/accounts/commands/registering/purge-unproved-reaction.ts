@@ -9,7 +9,7 @@ type EmailVerificationMailed = Extract<UserEvent, { type: 'EmailVerificationMail
 const dayMs = 86_400_000;
 
 /**
- * Erases accounts without a proved address: docs/design.md#unproved-accounts. The time counts from the mail with the code. So an
+ * Erases accounts without a proved address: src/areas/accounts/README.md#unproved-accounts. The time counts from the mail with the code. So an
  * account that never got one, because the service could not send mail, stays. One that has a project, a membership or an
  * order is looked at again after the same time.
  */

@@ -7,7 +7,7 @@ import type { FinishErasure } from '../account/finish-erasure.js';
 /** Whether an account that is old enough is erased. `later`: it has a project, a membership or an order today. */
 export type UnprovedVerdict = 'erase' | 'later' | 'keep';
 
-/** Erases accounts whose address was never proved (docs/design.md#unproved-accounts). The caller checks their age. */
+/** Erases accounts whose address was never proved (src/areas/accounts/README.md#unproved-accounts). The caller checks their age. */
 export interface PurgeUnproved {
   /** Judges an account. A banned one stays: its address would be free for another registration. */
   judge(userId: string): Promise<UnprovedVerdict>;

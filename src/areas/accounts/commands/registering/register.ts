@@ -36,7 +36,7 @@ export interface Registered {
 }
 
 /**
- * Registers an account (docs/design.md#registration). Where mail is configured, a code to the address is requested with it.
+ * Registers an account (src/areas/accounts/README.md#registration). Where mail is configured, a code to the address is requested with it.
  * @throws CommandRejected invalid_request, email_taken
  */
 export type Register = (input: RegisterInput, context: CommandContext) => Promise<Registered>;

@@ -24,7 +24,7 @@ export interface PassSecondFactorInput {
 
 /**
  * Uses a second factor and strengthens the session. The returned tokens replace the session's tokens. For 10 s the
- * replaced refresh token gets the same new one (docs/design.md#refresh-tokens).
+ * replaced refresh token gets the same new one (src/keys/README.md#refresh-tokens).
  * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused, session_over; TooManyAttempts; Overloaded
  */
 export type PassSecondFactor = (

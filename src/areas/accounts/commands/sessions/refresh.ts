@@ -13,7 +13,7 @@ import { makeSessionTokens, type TokenPair } from './session-tokens.js';
 import { refreshIdleSeconds } from './start-session.js';
 
 /**
- * Exchanges a refresh token for its successor (docs/design.md#refresh-tokens). Further uses get the same successor until
+ * Exchanges a refresh token for its successor (src/keys/README.md#refresh-tokens). Further uses get the same successor until
  * 10 s after that was used; a later use ends the session.
  * @throws CommandRejected refresh_token_unknown, refresh_token_reused, session_over
  */

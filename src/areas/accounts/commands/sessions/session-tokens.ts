@@ -1,7 +1,7 @@
 import type { AccountDeps } from '../../deps.js';
 import type { StartedSession } from '../../domain/session/session.js';
 
-/** `tokens` of docs/design.md#accounts; times in seconds. */
+/** `tokens` of src/areas/accounts/README.md#rules-of-an-account; times in seconds. */
 export type TokenPair = {
   readonly access_token: string;
   readonly refresh_token: string;

@@ -9,7 +9,7 @@ import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import { firstGeneration } from '../../../../keys/codes/refresh-tokens.js';
 import { makeSessionTokens, type TokenPair } from './session-tokens.js';
 
-/** Lifetimes of an unused refresh token and of a session, in seconds (docs/design.md#accounts). */
+/** Lifetimes of an unused refresh token and of a session, in seconds (src/areas/accounts/README.md#rules-of-an-account). */
 export const refreshIdleSeconds = 14 * 86_400;
 export const sessionSeconds = 90 * 86_400;
 

@@ -5,7 +5,7 @@ import type { AccountDeps } from '../../deps.js';
 import { checkAddress } from '../address/check-address.js';
 import type { FindAccount } from './find-account.js';
 
-/** The devices from which an account was signed in to: docs/design.md#known-devices. @throws StoreUnavailable */
+/** The devices from which an account was signed in to: src/security/README.md#known-devices. @throws StoreUnavailable */
 export interface KnownDevices extends Pick<Devices, 'forget'> {
   /** Returns the device of a token, if the account of the address knows it. A text that is no token reads nothing. */
   ofToken(email: string, token: string | undefined): Promise<KnownDevice | null>;

@@ -27,7 +27,7 @@ export interface EmailCodeLoginInput {
 }
 
 /**
- * Signs in by a mailed code, which also verifies the address (docs/design.md#login-codes). The first code that verifies
+ * Signs in by a mailed code, which also verifies the address (src/areas/accounts/commands/README.md#login-codes). The first code that verifies
  * an address voids all that the account held before, and ends the access that it gave (see `EndGivenAccess`), because
  * its maker never proved the address. All refusals have the same text and come at the earliest 300 ms after the request
  * began.

@@ -37,7 +37,7 @@ export interface SignedIn {
 }
 
 /**
- * Signs in by address and password (docs/design.md#accounts). An unknown address gets the same refusal after the same
+ * Signs in by address and password (src/areas/accounts/README.md#rules-of-an-account). An unknown address gets the same refusal after the same
  * work.
  * @throws CommandRejected invalid_request, credentials_refused, account_banned after the right password;
  * TooManyAttempts; Overloaded

@@ -48,7 +48,7 @@ export interface ReauthenticateInput {
 }
 
 /**
- * Proves the user of a running session again (docs/design.md#fresh-authentication). Wrong attempts count at the limits of
+ * Proves the user of a running session again (src/areas/accounts/commands/README.md#fresh-authentication). Wrong attempts count at the limits of
  * the credential, together with those of its other uses.
  * @throws CommandRejected credentials_refused, password_not_checkable, user_not_found, session_over; TooManyAttempts;
  * Overloaded

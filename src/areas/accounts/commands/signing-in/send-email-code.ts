@@ -9,7 +9,7 @@ import type { Requester } from '../../../../validation/fields.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 
-/** `data` of the reply, in seconds (docs/design.md#email-codes). It is the same for every address. */
+/** `data` of the reply, in seconds (src/areas/accounts/commands/README.md#email-codes). It is the same for every address. */
 export type EmailCodeSent = { readonly expires_in: number; readonly resend_after: number };
 
 /**
@@ -28,11 +28,11 @@ export type SendEmailCode = (
   context: CommandContext,
 ) => Promise<EmailCodeSent>;
 
-/** The life of a code, and the time after which the client may request another (docs/design.md#email-codes). */
+/** The life of a code, and the time after which the client may request another (src/areas/accounts/commands/README.md#email-codes). */
 export const loginCodeSeconds = mailedCode.lifeSeconds;
 const resendSeconds = 60;
 
-/** The least time from a request to its reply (docs/design.md#login-codes). */
+/** The least time from a request to its reply (src/areas/accounts/commands/README.md#login-codes). */
 export const replyAfterMs = 300;
 /** A later reply leaves at a multiple of this time after the least time. */
 const replyStepMs = 100;

@@ -24,7 +24,7 @@ export interface UsedCode {
 }
 
 /**
- * Uses a mailed sign-in code of an address (docs/design.md#login-codes). Null: it is wrong, was used or tried too often,
+ * Uses a mailed sign-in code of an address (src/areas/accounts/commands/README.md#login-codes). Null: it is wrong, was used or tried too often,
  * or has expired. Each attempt counts, also without any code, so that no reply reveals an account. A text with the form of a code of
  * 100 bits is too long to guess: it counts nowhere, and only a right one is appended.
  * @throws TooManyAttempts; StoreUnavailable; Overloaded

@@ -2,7 +2,7 @@ import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/de
 import { emailCodec, type EmailEvent, emailCategory } from './events.js';
 import { rejectEmail } from './rejections.js';
 
-/** The reservation of an address. The user's stream says whether it counts (docs/design.md#unique-address). */
+/** The reservation of an address. The user's stream says whether it counts (src/areas/accounts/README.md#unique-address). */
 export type EmailState =
   | { readonly status: 'free' }
   | {

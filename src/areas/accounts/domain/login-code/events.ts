@@ -11,7 +11,7 @@ export const loginCodeCategory = 'logincode';
 const byRequester = { requester };
 
 const schemas = {
-  /** A code of six digits ends the earlier one of the same kind of requester. The code is not stored but computed from these fields (docs/design.md#login-codes). */
+  /** A code of six digits ends the earlier one of the same kind of requester. The code is not stored but computed from these fields (src/areas/accounts/commands/README.md#login-codes). */
   LoginCodeIssued: z.strictObject({
     issue_id: entityId,
     user_id: entityId,
@@ -26,7 +26,7 @@ const schemas = {
   }),
   /**
    * A request for an address without an account. It makes the request cost the same store calls as one that issues a
-   * code, and counts at the same limits (docs/design.md#login-codes).
+   * code, and counts at the same limits (src/areas/accounts/commands/README.md#login-codes).
    */
   LoginCodeWithheld: z.strictObject(byRequester),
   LoginCodeMailed: z.strictObject({ issue_id: entityId, outcome: mailOutcome }),

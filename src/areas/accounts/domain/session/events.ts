@@ -39,7 +39,7 @@ const schemas = {
     expires_at: instant,
     /** Keyed digest of the client's address; null if there was none, as on the command line. */
     client_ip_digest: hexDigest.nullable(),
-    /** The device of the client (docs/design.md#known-devices): one that the account knew, or a new one. */
+    /** The device of the client (src/security/README.md#known-devices): one that the account knew, or a new one. */
     device_id: entityId,
     /** The client's name for itself, sealed for the person; null if it gave none. */
     user_agent: sealedSchema.nullable(),
@@ -54,7 +54,7 @@ const schemas = {
      */
     refresh: z.strictObject({ ...refreshToken, link: z.string().length(43) }).nullable(),
   }),
-  /** The user authenticated again, without a new session (docs/design.md#fresh-authentication). */
+  /** The user authenticated again, without a new session (src/areas/accounts/commands/README.md#fresh-authentication). */
   SessionReauthenticated: z.strictObject({ method: authenticationMethod, auth_time: instant }),
   /** A refresh token came back after the grace of its replacement: one of its two holders has stolen it. */
   RefreshTokenReuseDetected: z.strictObject({ refresh_generation: z.int().positive() }),

@@ -40,7 +40,7 @@ export interface RefreshTokenState {
   readonly issuedAt: Date;
 }
 
-/** How long a replaced token outlives the first use of its successor (docs/design.md#refresh-tokens). */
+/** How long a replaced token outlives the first use of its successor (src/keys/README.md#refresh-tokens). */
 export const refreshGraceMs = 10_000;
 
 /** A request is judged by the time of its arrival, which may be this long ago. */

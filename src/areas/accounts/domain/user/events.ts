@@ -18,7 +18,7 @@ export const userCategory = 'user';
 export const platformRole = z.enum(['operator', 'auditor']);
 export type PlatformRole = z.infer<typeof platformRole>;
 
-/** A secret of an account whose wrong attempts are bounded (docs/design.md#guessing). */
+/** A secret of an account whose wrong attempts are bounded (src/security/README.md#guessing). */
 const guessedSecret = z.enum(['password', 'mailed_code', 'totp']);
 export type GuessedSecret = z.infer<typeof guessedSecret>;
 
@@ -39,7 +39,7 @@ export const transport = z.string().regex(/^[a-z0-9-]{1,32}$/);
 const schemas = {
   UserRegistered: z.strictObject({
     email: sealedSchema,
-    /** Keyed digest of the normalised address (docs/design.md#unique-address). */
+    /** Keyed digest of the normalised address (src/areas/accounts/README.md#unique-address). */
     email_digest: hexDigest,
     nickname: sealedSchema,
     /** A PHC string. */

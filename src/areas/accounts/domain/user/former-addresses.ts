@@ -3,7 +3,7 @@ import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { UserEvent } from './events.js';
 import type { UserFields } from './status.js';
 
-/** An address that the user had, and that can be put back (docs/design.md#revert-of-an-address-change). */
+/** An address that the user had, and that can be put back (src/areas/accounts/commands/README.md#revert-of-an-address-change). */
 export interface FormerAddress {
   /** The change that replaced the address. */
   readonly changeId: string;

@@ -1,6 +1,6 @@
 import { checkName } from '../../../../validation/text.js';
 
-/** In code points (docs/design.md#registration). */
+/** In code points (src/areas/accounts/README.md#registration). */
 export const nicknameLengthMax = 50;
 
 /** Trims and checks a nickname. @throws CommandRejected invalid_request */

@@ -72,7 +72,7 @@ export type UserCommand =
   | TotpCommand;
 
 const initialState: UserState = { status: 'absent' };
-/** At most one `GuessingLimitReached` is appended in this time, in ms: docs/design.md#what-is-not-an-event. */
+/** At most one `GuessingLimitReached` is appended in this time, in ms: docs/architecture.md#what-is-not-an-event. */
 export const guessedEveryMs = 86_400_000;
 const registration: GrantSource = 'registration';
 
@@ -270,7 +270,7 @@ export function hasCapacityFrom({ capacity }: RegisteredUser, source: GrantSourc
 }
 
 /**
- * Returns whether the user's reservation of this address counts (docs/design.md#unique-address). A former address counts
+ * Returns whether the user's reservation of this address counts (src/areas/accounts/README.md#unique-address). A former address counts
  * until FormerAddressLapsed, or until a revert or a return to an older address drops it. A reservation for a replaced
  * change never counts again, because that change is never requested again.
  * @param changeId the change that the reservation was made for; null: the registration

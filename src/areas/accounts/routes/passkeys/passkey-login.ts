@@ -6,7 +6,7 @@ import { defineRoute, type Route } from '../../../../http/route.js';
 import { presentSignedIn } from '../auth-fields.js';
 import { authenticationResponse, lacksPasskeys, requestOptions } from './passkey-fields.js';
 
-/** Makes sign-in by a passkey (docs/design.md#passkeys). */
+/** Makes sign-in by a passkey (src/areas/accounts/commands/README.md#passkeys). */
 export function makePasskeyLoginRoutes({
   passkeyOptions,
   loginByPasskey,

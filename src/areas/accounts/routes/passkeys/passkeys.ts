@@ -28,7 +28,7 @@ const registeredPasskey = passkeyResource
 
 const path = '/api/v1/auth/passkeys';
 
-/** Makes the routes of the caller's passkeys (docs/design.md#passkeys). */
+/** Makes the routes of the caller's passkeys (src/areas/accounts/commands/README.md#passkeys). */
 export function makePasskeyRoutes({
   passkeyOptions,
   registerPasskey,

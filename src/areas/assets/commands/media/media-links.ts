@@ -39,7 +39,7 @@ export interface PlaylistLinks extends Pick<PlaylistGrant, 'assetId' | 'share'> 
   readonly urlOf: PlaylistUrl;
 }
 
-/** The minimum life of a media URL (docs/design.md#media-urls). */
+/** The minimum life of a media URL (src/areas/shares/README.md#media-urls). */
 const lifeMs = 15 * 60_000;
 /** URLs of one window are equal, so that caches keep the media. Each may live this much longer. */
 const windowMs = 5 * 60_000;
@@ -48,7 +48,7 @@ const windowMs = 5 * 60_000;
  * Signs a URL for the asset's own file and for each rendition, in that order, without network and clock. Names and
  * types are signed in, so the holder of a URL cannot make a page of it. A type that a browser could run is a download.
  * @param disposition says whether a browser shows or saves a file that it can show
- * The service itself serves a playlist (docs/design.md#playlists).
+ * The service itself serves a playlist (src/areas/assets/README.md#playlists).
  * @param until the latest end of the URLs, after `now`; null: no such end
  */
 export function makeMediaLinks({

@@ -3,7 +3,7 @@ import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
 import type { AssetDeps } from '../../deps.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 
-/** Makes the URL of this service that serves a playlist (docs/design.md#playlists). */
+/** Makes the URL of this service that serves a playlist (src/areas/assets/README.md#playlists). */
 export type PlaylistUrl = (grant: PlaylistGrant) => string;
 
 export function makePlaylistUrl({

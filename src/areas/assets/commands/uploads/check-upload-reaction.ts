@@ -19,7 +19,7 @@ const lateMsMax = 7 * 24 * 3_600_000;
 const awayMs = 60_000;
 
 /**
- * Asks the bucket after each issued upload URL whether the file is there (docs/design.md#uploads). Each check waits with
+ * Asks the bucket after each issued upload URL whether the file is there (src/areas/assets/README.md#uploads). Each check waits with
  * a timer. A check without a change sets the next one, up to four.
  */
 export function makeCheckUploads({

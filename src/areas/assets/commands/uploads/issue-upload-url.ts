@@ -22,8 +22,8 @@ export interface UploadUrl {
 
 /**
  * Signs an upload of the asset's own file, or of a rendition, with its type and size. It is refused while the assets of
- * the project's payer, this one included, exceed the payer's capacity (docs/design.md#capacity). After a URL for the own
- * file, the service asks the bucket whether the file arrived (docs/design.md#uploads).
+ * the project's payer, this one included, exceed the payer's capacity (src/areas/assets/README.md#capacity). After a URL for the own
+ * file, the service asks the bucket whether the file arrived (src/areas/assets/README.md#uploads).
  * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, upload_too_large,
  * capacity_exceeded
  */

@@ -39,7 +39,7 @@ export type ExistingAsset = {
   readonly status: 'existing';
   /** The check that the service owes; null where it owes none. */
   readonly expected: ExpectedUpload | null;
-  /** The last commands that changed the description. They have ended: docs/design.md#capacity, docs/design.md#object-keys. */
+  /** The last commands that changed the description. They have ended: src/areas/assets/README.md#capacity, src/areas/assets/README.md#object-keys. */
   readonly lastCommands: readonly string[];
   /** The upload in parts that is open; null where none is. */
   readonly multipart: OpenMultipart | null;

@@ -2,7 +2,7 @@ import type { AssetEvent, UndeletedObject } from './events.js';
 
 type Requested = Extract<AssetEvent, { type: 'AssetDeletionRequested' }>['data'];
 
-/** Objects of a removed asset that the service still has to delete (docs/design.md#deleting-objects). */
+/** Objects of a removed asset that the service still has to delete (src/areas/assets/README.md#deleting-objects). */
 export interface PendingDeletion extends Omit<Requested, 'project_id'> {
   /** 1 for the first attempt. */
   readonly attempt: number;

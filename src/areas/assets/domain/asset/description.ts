@@ -21,7 +21,7 @@ export type AssetFacts = Omit<CheckedFacts, 'renditions' | 'tags' | 'object_key'
 export const assetNameMax = 255;
 
 /**
- * Checks a new asset (docs/design.md#assets). Trims its name, normalises media types, and leaves object keys unchanged.
+ * Checks a new asset (src/areas/assets/README.md#rules-of-an-asset). Trims its name, normalises media types, and leaves object keys unchanged.
  * @param id of the asset, which its key begins with where none is given
  * @throws CommandRejected invalid_request, naming the field
  */

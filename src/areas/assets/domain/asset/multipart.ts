@@ -2,7 +2,7 @@ import { TargetNotFound } from '../../../../event-sourcing/ports/errors.js';
 import type { AssetEvent } from './events.js';
 import type { AssetRejection } from './rejections.js';
 
-/** An upload in parts that the bucket still holds open (docs/design.md#multipart-uploads). */
+/** An upload in parts that the bucket still holds open (src/areas/assets/README.md#multipart-uploads). */
 export interface OpenMultipart {
   readonly upload_id: string;
   /** The id that the bucket gave. */

@@ -13,7 +13,7 @@ export function keysOfAsset({
   return [object_key, ...renditions.map((rendition) => rendition.object_key)];
 }
 
-/** Returns the entry that announces an added asset in the total of its project (docs/design.md#totals). */
+/** Returns the entry that announces an added asset in the total of its project (src/event-sourcing/views/README.md#totals). */
 export function addingOf(assetId: string): string {
   return `+${assetId}`;
 }
@@ -44,7 +44,7 @@ export function announcedBy(
   return { assetId, commandId };
 }
 
-/** Whether the bucket holds the asset's own file as the asset describes it (docs/design.md#uploads). */
+/** Whether the bucket holds the asset's own file as the asset describes it (src/areas/assets/README.md#uploads). */
 export type UploadStatus = 'pending' | 'complete' | 'mismatched';
 
 /** The fields in which an object can differ from its asset. */

@@ -20,7 +20,7 @@ function decide(
   return restarted ? [] : [{ type: 'AuditRestarted', data: { previous_note: previousNote, reason } }];
 }
 
-/** A restart of the audit log (docs/design.md#contradictions-of-the-audit-log). */
+/** A restart of the audit log (src/areas/audit/signing/README.md#contradictions-of-the-audit-log). */
 export const auditLogAggregate: Aggregate<AuditLogState, AuditLogCommand, AuditLogEvent> = {
   category: auditLogCategory,
   codec: auditLogCodec,

@@ -17,10 +17,10 @@ export class NoCanonicalForm extends Error {
   override readonly name = 'NoCanonicalForm';
 }
 
-/** The log nests values no deeper: docs/design.md#leaves. */
+/** The log nests values no deeper: src/areas/audit/README.md#leaves. */
 const levelsMax = 100;
 
-/** Returns the hash of the event's leaf: docs/design.md#leaves. @throws NoCanonicalForm */
+/** Returns the hash of the event's leaf: src/areas/audit/README.md#leaves. @throws NoCanonicalForm */
 export async function leafHashOf(event: ShownEvent): Promise<Bytes> {
   const { id, stream, revision, type, recorded_at, data, metadata } = event;
   const digests = { data: await digestOfValue(data), metadata: await digestOfValue(metadata) };

@@ -9,7 +9,7 @@ export const nodeCategory = 'node';
 export const nodeType = z.enum(['normal', 'high_defense']).meta({ id: 'NodeType' });
 export type NodeType = z.infer<typeof nodeType>;
 
-/** The status that checks and silence find (docs/design.md#node-checks). */
+/** The status that checks and silence find (src/areas/nodes/README.md#node-checks). */
 export const nodeHealth = z.enum(['unknown', 'healthy', 'degraded', 'unhealthy']);
 export type NodeHealth = z.infer<typeof nodeHealth>;
 

@@ -4,7 +4,7 @@ import type { NodeCheck } from './status.js';
 /** Successive results of one kind that change the status. */
 const [unhealthyAfter, healthyAfter] = [3, 2];
 
-/** Returns the status after a result: the rule of docs/design.md#node-checks. One of the two counters is 0. */
+/** Returns the status after a result: the rule of src/areas/nodes/README.md#node-checks. One of the two counters is 0. */
 export function healthAfter(
   current: NodeHealth,
   { failures, successes }: Pick<NodeCheck, 'failures' | 'successes'>,

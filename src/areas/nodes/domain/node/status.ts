@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant } from '../../../../validation/fields.js';
 import { type NodeEvent, type NodeHealth, nodeHealth, type NodeMode, nodeMode } from './events.js';
 
-/** The shown status: the health that checks find, or the mode that an operator sets (docs/design.md#peer-nodes). */
+/** The shown status: the health that checks find, or the mode that an operator sets (src/areas/nodes/README.md#peer-nodes). */
 export const nodeStatus = z
   .enum([...nodeHealth.options, ...nodeMode.exclude(['in_service']).options])
   .meta({ id: 'NodeStatus' });
@@ -35,8 +35,8 @@ export function statusShown({ health, mode }: NodeCondition): NodeStatus {
 }
 
 /**
- * Storage format of the state record `node-check/<node id>` (docs/design.md#node-checks). `status` is the fold of the rule
- * over all results in order of `sequence`; the stream follows (docs/decisions/nodes.md#0068-records-hold-the-status).
+ * Storage format of the state record `node-check/<node id>` (src/areas/nodes/README.md#node-checks). `status` is the fold of
+ * the rule over all results in order of `sequence`; the stream follows (docs/decisions/nodes.md#0068-records-hold-the-status).
  */
 export const nodeCheck = z.strictObject({
   failures: z.int().nonnegative(),

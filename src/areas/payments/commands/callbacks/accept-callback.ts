@@ -11,7 +11,7 @@ import { makePaymentReports } from './payment-reports.js';
 import { makeUrgent } from './urgent.js';
 
 /**
- * Makes a verified callback durable, and applies it (docs/design.md#callbacks). It resolves when the platform need not send
+ * Makes a verified callback durable, and applies it (src/areas/payments/README.md#callbacks). It resolves when the platform need not send
  * the callback again. If a new one cannot be applied in its time, a reaction does it. `isNew`: its key was not known.
  * @throws StoreUnavailable, Overloaded
  */
@@ -30,7 +30,7 @@ export interface AcceptNotices {
   readonly onFailure: (work: string, error: unknown) => void;
 }
 
-/** The limit of the one attempt to append (docs/design.md#payment-callbacks): platforms wait 5 s. */
+/** The limit of the one attempt to append (src/areas/payments/README.md#payment-callbacks): platforms wait 5 s. */
 const appendMs = 3_000;
 /** The time that the platform waits for the order, which a reaction would do as well. */
 const applyMs = 1_500;

@@ -17,7 +17,7 @@ export type CallbackOutcome =
   | { readonly kind: 'unavailable' };
 
 /**
- * Accepts a callback of a payment platform (docs/design.md#callbacks): verifies it, makes its acceptance durable and
+ * Accepts a callback of a payment platform (src/areas/payments/README.md#callbacks): verifies it, makes its acceptance durable and
  * settles it. If the settlement of a new callback fails or exceeds its time, a reaction does it.
  * @throws StoreUnavailable, Overloaded: the platform must send it again
  */

@@ -12,7 +12,7 @@ export type CaptureOutcome =
   { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly code: string | null };
 
 /**
- * Takes the money of a payment that its buyer approved (docs/design.md#captures). The platform's callback reports the
+ * Takes the money of a payment that its buyer approved (src/areas/payments/platforms/README.md#captures). The platform's callback reports the
  * money, so this changes nothing of the order.
  */
 export interface CapturePayment {

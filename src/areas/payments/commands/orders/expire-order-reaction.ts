@@ -7,7 +7,7 @@ import type { PaymentDeps } from '../../deps.js';
 type Waiting = Extract<OrderEvent, { type: 'OrderPlaced' | 'PaymentPending' }>;
 
 /**
- * Expires every order that is not paid in time (docs/design.md#plans-and-orders), or whose payment no platform decides.
+ * Expires every order that is not paid in time (src/areas/payments/README.md#plans-and-orders), or whose payment no platform decides.
  * Each order waits with a timer, and each pending payment.
  */
 export function makeExpireOrders({

@@ -13,7 +13,7 @@ import { holds, projectAggregate } from '../../../projects/domain/project/projec
 import { hasCapacityFrom, userAggregate } from '../../../accounts/domain/user/user.js';
 
 /**
- * Grants what was bought while the order's facts say so, and otherwise revokes it (docs/design.md#orders).
+ * Grants what was bought while the order's facts say so, and otherwise revokes it (src/areas/payments/README.md#orders).
  * The grant names the order as its source, so the grants of other orders do not change.
  */
 export interface FulfilOrder {
@@ -127,7 +127,7 @@ export function nextFulfilmentStep(situation: Situation | null): Step | null {
   return order.is_granted === due ? null : 'mark';
 }
 
-/** A payment that no person can use is reported to the operators: docs/design.md#payment-review. */
+/** A payment that no person can use is reported to the operators: src/areas/payments/README.md#orders. */
 function stepWithoutRecipient(order: PlacedOrder): Step | null {
   if (order.is_granted && !isDue(order)) return 'mark';
   return isRecipientOwed(order) ? 'report' : null;

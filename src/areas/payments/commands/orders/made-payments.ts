@@ -14,7 +14,7 @@ export type MadePayments = (
 ) => Promise<readonly MadeReference[]>;
 
 /**
- * Reads what the service made (docs/design.md#identity-of-a-payment). A platform without credentials makes nothing for the
+ * Reads what the service made (src/areas/payments/platforms/README.md#identity-of-a-payment). A platform without credentials makes nothing for the
  * service, and costs no read. The process that made a payment has it cached; any other answer is read again.
  */
 export function makeMadePayments({

@@ -38,7 +38,7 @@ export interface PaymentWayOfOrder {
 }
 
 /**
- * Makes a payment for an order at its platform (docs/design.md#paying). While the buyer can pay it, every further call
+ * Makes a payment for an order at its platform (src/areas/payments/platforms/README.md#paying). While the buyer can pay it, every further call
  * returns the same payment. Its callback confirms it; this call changes nothing of the order.
  * @throws CommandRejected order_not_found, order_not_open, payment_pending, payment_not_offered, invalid_request,
  * payment_refused, platform_unavailable

@@ -28,7 +28,7 @@ export interface PlaceOrderInput {
 }
 
 /**
- * Places an order, which a callback of the platform reports as paid (docs/design.md#plans-and-orders).
+ * Places an order, which a callback of the platform reports as paid (src/areas/payments/README.md#plans-and-orders).
  * @throws CommandRejected invalid_request, project_not_found, insufficient_role,
  * two_factor_required, provider_not_configured, order_limit_reached
  */

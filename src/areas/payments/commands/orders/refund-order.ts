@@ -40,7 +40,7 @@ export interface OrderRefund {
 }
 
 /**
- * Asks the platform to give money back (docs/design.md#refunds). The platform's callback confirms the refund and moves the
+ * Asks the platform to give money back (src/areas/payments/platforms/README.md#refunds). The platform's callback confirms the refund and moves the
  * order. The same command again asks with the same key, so the platform makes one refund.
  * @throws CommandRejected invalid_request, order_not_found, refund_not_possible, payment_not_offered, payment_refused,
  * platform_unavailable

@@ -41,7 +41,7 @@ export type DismissUnmatched = (
 
 const pageSize = 100;
 
-/** A request has 15 s in all (docs/design.md#limit-of-a-request). A slow store must not make it one of unknown outcome. */
+/** A request has 15 s in all (src/http/access/README.md#limit-of-a-request). A slow store must not make it one of unknown outcome. */
 const goesOnMsMax = 5_000;
 
 export function makeDismissUnmatched({

@@ -40,7 +40,7 @@ export interface PaymentResolution {
 }
 
 /**
- * Settles a payment that no rule settles by an operator's decision (docs/design.md#settling). The decision is durable
+ * Settles a payment that no rule settles by an operator's decision (src/areas/payments/README.md#settling). The decision is durable
  * before it takes effect. The same decision again gives the same reply; a later, different one is refused.
  * @throws CommandRejected invalid_request, payment_callback_not_found, payment_callback_not_held,
  * payment_callback_resolved, payment_callback_unreadable, payment_callback_full, order_not_found,

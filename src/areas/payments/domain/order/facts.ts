@@ -3,7 +3,7 @@ import type { Money, refundStatus } from '../payment.js';
 
 /**
  * The platforms' reports on an order, as stored. Additions are commutative, associative and idempotent, so the same
- * messages make the same entries in any order of arrival (docs/design.md#orders).
+ * messages make the same entries in any order of arrival (src/areas/payments/README.md#orders).
  */
 export type OrderFacts = {
   readonly is_pending: boolean;

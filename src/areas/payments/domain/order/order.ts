@@ -53,7 +53,7 @@ export type OrderCommand =
   /** What was paid has no recipient. */
   | { readonly type: 'MarkRecipientGone'; readonly reason: GoneReason };
 
-/** Open orders of one user, and the life of an open order in ms (docs/design.md#plans-and-orders). */
+/** Open orders of one user, and the life of an open order in ms (src/areas/payments/README.md#plans-and-orders). */
 export const openOrdersMax = 100;
 export const orderLifeMs = 86_400_000;
 
@@ -108,7 +108,7 @@ function place(command: Extract<OrderCommand, { type: 'Place' }>, state: OrderSt
 /** What an order makes of a fact. `owed`: it has not learned the fact. `full`: it has no room for the fact. */
 export type FactOutcome = 'owed' | 'full' | 'mismatch' | 'applied' | 'already_applied';
 
-/** Derives the outcome of a fact from what the order knows (docs/design.md#settling). */
+/** Derives the outcome of a fact from what the order knows (src/areas/payments/README.md#settling). */
 export function outcomeIn(order: PlacedOrder, reported: ReportedFact): FactOutcome {
   return knownAs(order.seen, reported.callback) ?? outcomeOf(effectOf(order, reported));
 }

@@ -3,7 +3,7 @@ import { currencyCode, type Money, type PaymentProviderName } from '../payment.j
 import { orderGrant } from './events.js';
 import { invalid } from '../../../../validation/invalid-request.js';
 
-/** A plan in `PLANS_FILE` (docs/design.md#plans-and-orders). */
+/** A plan in `PLANS_FILE` (src/areas/payments/README.md#plans-and-orders). */
 const plan = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be 1 to 64 lower-case letters, digits or hyphens'),
   name: z.string().min(1).max(128),

@@ -229,7 +229,7 @@ export function isOpenStatus(status: OrderStatus): boolean {
   return status === 'created' || status === 'pending';
 }
 
-/** Returns the first status that holds, in the order of docs/design.md#orders. */
+/** Returns the first status that holds, in the order of src/areas/payments/README.md#orders. */
 export function orderStatus(order: OrderFields): OrderStatus {
   const { facts, mismatches } = order;
   if (mismatches.length > 0) return 'review';

@@ -9,7 +9,7 @@ export type TransactionReport = PaymentReport & {
   readonly decision: Pick<ReportResolution, 'action' | 'order_id' | 'note_digest'> | null;
 };
 
-/** What was reported of a platform's transaction (docs/design.md#settling). The view folds it too. */
+/** What was reported of a platform's transaction (src/areas/payments/README.md#settling). The view folds it too. */
 export type TransactionState = {
   /** The link: the first order that a report or a decision names. `at`: the revision of that event. */
   readonly link: { readonly order_id: string; readonly at: number } | null;

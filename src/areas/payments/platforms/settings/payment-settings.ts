@@ -53,7 +53,7 @@ export interface PaymentSettings {
 type Read = (name: PaymentVariableName) => string | undefined;
 
 /**
- * Reads the payment variables (docs/design.md#payment-settings). Commas separate the items of a list, so that keys can
+ * Reads the payment variables (docs/configuration.md#payment-platforms). Commas separate the items of a list, so that keys can
  * rotate. One variable of a platform requires its others, so that an incomplete configuration is an error.
  * @returns the settings, and their problems: one sentence a variable, without values
  */

@@ -11,7 +11,7 @@ type MemberInvited = Extract<ProjectEvent, { type: 'MemberInvited' }>;
 type AddressProved = Extract<UserEvent, { type: 'EmailVerified' | 'EmailChanged' }>;
 
 /**
- * Makes an invited person a member when their account has verified the address (docs/design.md#members). An invitation
+ * Makes an invited person a member when their account has verified the address (src/areas/projects/README.md#members). An invitation
  * looks for the account in the log. An account that verifies an address looks for invitations in the view, once that
  * has reached the event. So the later of the two finds the other.
  */

@@ -13,7 +13,7 @@ export interface AnswerInvitationInput {
 }
 
 /**
- * Accepts an invitation or an offer (docs/design.md#offers), and returns the project.
+ * Accepts an invitation or an offer (src/areas/projects/README.md#offers), and returns the project.
  * @throws CommandRejected offer_not_found where it does not exist, is another user's, or has ended;
  * project_limit_reached for an offer to a user who owns or pays for 100 projects
  */

@@ -28,7 +28,7 @@ export interface AddMemberInput {
 }
 
 /**
- * Adds the account that has verified the address; where there is none, invites the address (docs/design.md#members). An
+ * Adds the account that has verified the address; where there is none, invites the address (src/areas/projects/README.md#members). An
  * owner is invited in any case, and must accept. A repeated command returns the member or the invitation of the first one.
  * @throws CommandRejected invalid_request, project_not_found, insufficient_role, email_not_verified, already_member,
  * member_limit_reached, mail_not_configured, member_not_found where the member or invitation of a repeated command has

@@ -22,7 +22,7 @@ import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.j
 type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[number] }>;
 
 /**
- * Tells users by mail that a member gave them a role or made them an offer, within a day (docs/design.md#offers). It mails
+ * Tells users by mail that a member gave them a role or made them an offer, within a day (src/areas/projects/README.md#offers). It mails
  * nothing when the notice was mailed, when the role or the offer has ended, or to an address that is not proved. The
  * command has counted the mail under the limits on invitations.
  */

@@ -32,7 +32,7 @@ export type InvitationCommand =
       readonly now: Date;
     };
 
-/** Members of one project, invitations included (docs/design.md#projects). */
+/** Members of one project, invitations included (src/areas/projects/README.md#rules-of-a-project). */
 export const membersMax = 200;
 
 export function decideInvitations(

@@ -1,6 +1,6 @@
 import type { InvitationEntry, OfferEntry, ProjectFields } from './status.js';
 
-/** An offer, and an invitation of an owner, ends 30 days after it was made, in ms (docs/design.md#offers). */
+/** An offer, and an invitation of an owner, ends 30 days after it was made, in ms (src/areas/projects/README.md#offers). */
 export const offerLifetimeMs = 30 * 86_400_000;
 
 /** Returns the offer that would make a member owner, also an expired one. */

@@ -30,7 +30,7 @@ export interface MailShareInput extends ShareAddress, NewShareMail {
 }
 
 /**
- * Mails the link of a share that opens for visitors (docs/design.md#mails-with-the-link). It asks for no account, so known
+ * Mails the link of a share that opens for visitors (src/areas/shares/README.md#mails-with-the-link). It asks for no account, so known
  * and unknown addresses make the same store calls. A repeated command mails nothing more.
  * @returns the number of addresses
  * @throws CommandRejected invalid_request, share_not_found, share_not_open, mail_not_configured, email_not_verified,

@@ -27,7 +27,7 @@ export interface ServedPlaylist {
 }
 
 /**
- * Reads a playlist from the bucket and signs the URLs in it (docs/design.md#playlists). A visitor gets it while the share is
+ * Reads a playlist from the bucket and signs the URLs in it (src/areas/assets/README.md#playlists). A visitor gets it while the share is
  * open. No URL outlives the end of the share.
  * @throws CommandRejected share_not_found for a token that opens nothing, asset_not_found, asset_storage_unusable,
  * playlist_not_served, bucket_refused, bucket_unavailable; Overloaded while 16 playlists of the storage or of the asset are

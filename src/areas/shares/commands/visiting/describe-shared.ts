@@ -11,7 +11,7 @@ export interface SharedPlace {
 }
 
 /**
- * Describes the place that a token opens, before the password (docs/design.md#share-verification).
+ * Describes the place that a token opens, before the password (src/areas/shares/README.md#share-verification).
  * @throws CommandRejected share_not_found in the cases in which verification is 404; StoreUnavailable
  */
 export type DescribeShared = (token: string) => Promise<SharedPlace>;

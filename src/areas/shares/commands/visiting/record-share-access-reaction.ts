@@ -9,7 +9,7 @@ type ShareUsed = Extract<ShareEvent, { type: 'ShareUsed' }>;
 /** The time that the request has to record the access itself, with more details. */
 const requestMs = 15_000;
 
-/** Records the counted accesses that the request did not record: docs/design.md#share-verification. */
+/** Records the counted accesses that the request did not record: src/areas/shares/README.md#share-verification. */
 export function makeRecordShareAccesses({
   recordShareAccess,
   clock,

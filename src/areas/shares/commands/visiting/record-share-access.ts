@@ -11,7 +11,7 @@ export interface ShareAccess {
   readonly clientIpDigest: string | null;
 }
 
-/** Records accesses of shares, each in a separate stream (docs/design.md#share-verification). */
+/** Records accesses of shares, each in a separate stream (src/areas/shares/README.md#share-verification). */
 export interface RecordShareAccess {
   /** Records an access; a repetition changes nothing. @throws StoreUnavailable */
   record(access: ShareAccess, context: CommandContext): Promise<void>;

@@ -23,7 +23,7 @@ export interface SharePasswordTry {
   readonly known: KnownDevice | null;
 }
 
-/** Checks passwords of shares, and slows guessing down (docs/design.md#guessing). */
+/** Checks passwords of shares, and slows guessing down (src/security/README.md#guessing). */
 export interface TrySharePassword {
   /** Checks a password. @throws TooManyAttempts; CommandRejected password_not_checkable; StoreUnavailable */
   matches(tried: SharePasswordTry, context: CommandContext): Promise<boolean>;

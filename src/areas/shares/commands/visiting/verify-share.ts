@@ -41,14 +41,14 @@ export interface OpenedShare {
 }
 
 /**
- * Checks a share's password (docs/design.md#share-verification). A repeated command checks again, signs new URLs, and
+ * Checks a share's password (src/areas/shares/README.md#share-verification). A repeated command checks again, signs new URLs, and
  * counts one use in all.
  * @throws CommandRejected invalid_request, share_not_found, share_password_wrong, password_not_checkable;
  * TooManyAttempts; StoreUnavailable
  */
 export type VerifyShare = (input: VerifyShareInput, context: CommandContext) => Promise<OpenedShare>;
 
-/** The life of a share session (docs/design.md#share-verification). */
+/** The life of a share session (src/areas/shares/README.md#share-verification). */
 const sessionMs = 12 * 3_600_000;
 
 /** Checks what needs no store, and returns the password. @throws CommandRejected invalid_request */

@@ -7,7 +7,7 @@ import { entityId, mailOutcome } from '../../../../validation/fields.js';
 /** Streams `sharemail-<id>`: the mails of one request, which send the link of a share. */
 export const shareMailCategory = 'sharemail';
 
-/** Addresses of one request (docs/design.md#mails-with-the-link). */
+/** Addresses of one request (src/areas/shares/README.md#mails-with-the-link). */
 export const shareMailAddressesMax = 10;
 
 /** The place of a mail in its request, from 0. */

@@ -8,10 +8,10 @@ import { passwordClass } from './password.js';
 /** Streams `share-<share id>`. */
 export const shareCategory = 'share';
 
-/** The largest `max_uses` (docs/design.md#shares). */
+/** The largest `max_uses` (src/areas/shares/README.md#rules-of-a-share). */
 export const maxUsesMax = 10_000;
 
-/** Assets of one share (docs/design.md#shares). */
+/** Assets of one share (src/areas/shares/README.md#rules-of-a-share). */
 export const sharedAssetsMax = 50;
 /** Origins of pages that may show one share in a frame. */
 export const frameAncestorsMax = 10;

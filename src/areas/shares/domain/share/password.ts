@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { invalid } from '../../../../validation/invalid-request.js';
 
-/** In code points of the NFC form, which is also hashed (docs/design.md#share-passwords). */
+/** In code points of the NFC form, which is also hashed (src/security/README.md#passwords). */
 export const sharePasswordMin = 4;
 export const sharePasswordMax = 128;
 
@@ -27,7 +27,7 @@ export function checkTriedPassword(password: string, field = 'password'): string
   return password;
 }
 
-/** Decides how many wrong passwords a share takes in a day (docs/design.md#guessing). */
+/** Decides how many wrong passwords a share takes in a day (src/security/README.md#guessing). */
 export const passwordClass = z.enum(['short', 'long']);
 export type PasswordClass = z.infer<typeof passwordClass>;
 

@@ -1,7 +1,7 @@
 import { CommandRejected, TargetNotFound } from '../../../../event-sourcing/ports/errors.js';
 
 export type ShareRejection =
-  /** Unknown, expired, revoked, used up, or without a serving storage: docs/design.md#share-verification. */
+  /** Unknown, expired, revoked, used up, or without a serving storage: src/areas/shares/README.md#share-verification. */
   | 'share_not_found'
   /** The password is wrong, or the session that it opened has ended. */
   | 'share_password_wrong'

@@ -69,7 +69,7 @@ export type ShareCommand =
   /** A reaction revokes the share of a removed asset or a deleted project. */
   | { readonly type: 'RevokeOrphaned' };
 
-/** At most one `ShareVerificationThrottled` is appended in this time: docs/design.md#what-is-not-an-event. */
+/** At most one `ShareVerificationThrottled` is appended in this time: docs/architecture.md#what-is-not-an-event. */
 export const throttledEveryMs = 3_600_000;
 
 /** At most one `ShareGuessingLimitReached` is appended in this time, in ms. */

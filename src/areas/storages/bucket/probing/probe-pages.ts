@@ -27,7 +27,7 @@ export interface PageUrls {
 
 /**
  * Sends the preflights of pages of the origins: for an upload, for a part of the media, and for media through
- * `cdn_domain` (docs/design.md#browsers).
+ * `cdn_domain` (src/areas/storages/README.md#browsers).
  */
 export async function probePages(
   http: OutgoingHttp,

@@ -42,7 +42,7 @@ export interface ProbeResult {
 }
 
 /**
- * Tests whether a bucket is usable (docs/design.md#storage-tests): lists one key, writes an object, reads a part of it
+ * Tests whether a bucket is usable (src/areas/storages/README.md#storage-tests): lists one key, writes an object, reads a part of it
  * by a signed URL and through `cdn_domain`, uploads it again in parts, asks for it as after an upload, and deletes it. It
  * uploads and reads through the public endpoint where it can reach it, and sends the preflights of pages. Keys that may not
  * list pass.

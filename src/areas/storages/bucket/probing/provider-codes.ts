@@ -2,7 +2,7 @@ import type { ProbeFailureCode } from './probe-failure-code.js';
 import { readDocument, textOf } from '../objects/xml.js';
 
 /*
- * The error codes of the providers (docs/design.md#storage-tests):
+ * The error codes of the providers (src/areas/storages/README.md#storage-tests):
  * - Amazon S3, "Error responses": docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
  * - Alibaba OSS, "HTTP 403 errors": alibabacloud.com/help/en/oss/user-guide/http-403-error-code, and the pages of EC
  * - Tencent COS, "Error codes": cloud.tencent.com/document/product/436/7730; Tencent/flare, flare/net/cos/cos_status.cc

@@ -7,7 +7,7 @@ import { makeOssSigner } from './oss-signer.js';
 import { makeS3Signer } from './s3-signer.js';
 import type { AccountOf } from '../../../../outgoing/shared-lookup.js';
 
-/** The address of a storage's bucket, and the use of the domain in front of it (docs/design.md#delivery). */
+/** The address of a storage's bucket, and the use of the domain in front of it (src/areas/storages/README.md#delivery). */
 export interface DeliveryAddress extends SignerAddress {
   readonly provider: 's3' | 'oss' | 'cos';
   /** The place that URLs for clients name. */

@@ -104,7 +104,7 @@ interface Moment {
   readonly scope: string;
 }
 
-/** The parts that URLs with the same start and life share. Starts are rounded (docs/design.md#media-urls). */
+/** The parts that URLs with the same start and life share. Starts are rounded (src/areas/shares/README.md#media-urls). */
 interface Life {
   readonly atMs: number;
   readonly expiresInSeconds: number;

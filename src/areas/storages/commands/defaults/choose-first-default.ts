@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { storageAggregate } from '../../domain/storage/storage.js';
 
-/** Makes the first storage of a project that becomes active its default (docs/design.md#default-storage). */
+/** Makes the first storage of a project that becomes active its default (src/areas/storages/README.md#default-storage). */
 export interface ChooseFirstDefault {
   /** Says whether the storage is active and its project has no default. */
   isWanted(storageId: string): Promise<boolean>;

@@ -5,7 +5,7 @@ import { storageAggregate, storagesMax } from '../../domain/storage/storage.js';
 
 /**
  * Deletes the storages of deleted projects: no client can reach them, and their credentials would stay for ever
- * (docs/design.md#deleted-projects). A repetition changes nothing.
+ * (src/areas/storages/README.md#deleted-projects). A repetition changes nothing.
  * @throws StoreUnavailable
  */
 export interface DeleteOrphanedStorages {

@@ -12,7 +12,7 @@ import type { OpenStorage } from '../open-storage.js';
 
 /**
  * Sets the CORS rule for the pages of the service at the bucket, beside the rules that are there, and records it. A
- * repetition finds the rule and changes nothing (docs/design.md#browsers).
+ * repetition finds the rule and changes nothing (src/areas/storages/README.md#browsers).
  * @throws CommandRejected storage_not_found, storage_disabled, storage_cors_refused; PreconditionFailed
  */
 export type SetStorageCors = (

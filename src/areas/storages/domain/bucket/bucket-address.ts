@@ -93,7 +93,7 @@ function amazonDomain(region: string): string {
 export type BucketPlace = 'before_host' | 'own_host' | 'path';
 
 /**
- * Returns where the address of a bucket names it (docs/design.md#storages). OSS and COS no longer serve a bucket in the
+ * Returns where the address of a bucket names it (src/areas/storages/README.md#rules-of-a-storage). OSS and COS no longer serve a bucket in the
  * path: a host outside the provider's domains is the bucket's own (OSS, "Map custom domain names"; COS, "Custom origin
  * domain"). An S3 service that `serviceHost` knows gets the bucket before the host as far as TLS allows (Amazon S3,
  * "Virtual hosting of buckets"). Any other S3 host keeps the given style: `<bucket>.<host>`, or the path.

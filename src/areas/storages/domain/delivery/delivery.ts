@@ -4,7 +4,7 @@ import { invalid } from '../../../../validation/invalid-request.js';
 import type { StorageProvider } from '../bucket/provider.js';
 
 /**
- * How media URLs use `cdn_domain` (docs/design.md#delivery):
+ * How media URLs use `cdn_domain` (src/areas/storages/README.md#delivery):
  * - `origin`: the domain is another name of the bucket (CNAME), and URLs are signed for it
  * - `rewrite`: URLs are signed for the bucket's host, which the CDN sends to its origin; then the host is replaced
  * - `public`: the CDN reads the bucket itself, and URLs have no signature

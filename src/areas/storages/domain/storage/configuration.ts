@@ -11,7 +11,7 @@ import { checkRegion } from '../bucket/region.js';
 export type { StorageConfiguration } from './configuration-fields.js';
 
 /**
- * Normalises and checks a configuration (docs/design.md#storages).
+ * Normalises and checks a configuration (src/areas/storages/README.md#rules-of-a-storage).
  * @param present the configuration before the change; null for a new storage
  * @throws CommandRejected invalid_request
  */

@@ -59,7 +59,7 @@ type MemberCommand = {
   | { readonly type: 'Delete' }
 );
 
-/** Storages of one project (docs/design.md#projects). */
+/** Storages of one project (src/areas/projects/README.md#rules-of-a-project). */
 export const storagesMax = 20;
 
 export const firstCredentialsVersion = 1;
@@ -129,7 +129,7 @@ function create(
   ];
 }
 
-/** An active storage serves its proven connection until a new one passes its test: docs/design.md#storage-changes. */
+/** An active storage serves its proven connection until a new one passes its test: src/areas/storages/README.md#storage-changes. */
 function change(
   { change: changeOf, testId }: Extract<MemberCommand, { type: 'Change' }>,
   storage: ExistingStorage,

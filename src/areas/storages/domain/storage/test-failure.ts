@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A test without a result fails after this time in ms, by the store's recorded time: docs/design.md#storage-tests. */
+/** A test without a result fails after this time in ms, by the store's recorded time: src/areas/storages/README.md#storage-tests. */
 export const testLeaseMs = 60_000;
 
 /** The time in ms after which a running test is cut off, so that its result is recorded within 20 s. */

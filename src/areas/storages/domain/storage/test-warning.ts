@@ -7,7 +7,7 @@ import {
 } from '../delivery/cors-rule.js';
 import type { StorageProvider } from '../bucket/provider.js';
 
-/** What a passed test found, or could not check: docs/design.md#browsers. */
+/** What a passed test found, or could not check: src/areas/storages/README.md#browsers. */
 export const testWarningCode = z.enum([
   'cors_missing',
   'cdn_cors_missing',
