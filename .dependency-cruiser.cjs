@@ -411,7 +411,8 @@ module.exports = {
       name: 'imports-resolve',
       comment: 'A missing file or package would fail only when a process loads the module.',
       severity: 'error',
-      from: {},
+      // The peer of a benchmark runs in a folder into which the benchmark installs its packages.
+      from: { pathNot: '^test/bench/peers/better-auth-server[.]mjs$' },
       to: { couldNotResolve: true },
     },
   ],

@@ -1,6 +1,5 @@
 import { writeTable } from '../report.js';
-import type { PeerRow } from './peers.js';
-import type { Figures } from './sides.js';
+import type { Figures, PeerRow } from './sides.js';
 
 /** Writes the table of docs/benchmarks.md#beside-other-programs, the rows that are lost included. */
 export function writePeers(rows: readonly PeerRow[]): void {

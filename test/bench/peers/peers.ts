@@ -10,7 +10,7 @@ import { serveUnlimited } from '../serve.js';
 import { makeBetterAuthScene, makeKoaSides, makePocketBaseScene } from './peer-scenes.js';
 import { writePeers } from './peers-report.js';
 import { buildPocketBase, findNode, startBetterAuth, startKoa, startPocketBase } from './programs.js';
-import { type Figures, measure, measureInTurns, overHttp, type Requests } from './sides.js';
+import { type Figures, measure, measureInTurns, overHttp, type PeerRow, type Requests } from './sides.js';
 import { makeStowageScene } from './stowage-scene.js';
 
 const rounds = Number(process.env['PEER_ROUNDS'] ?? 5);
@@ -18,15 +18,6 @@ const secrets = {
   standard: `whsec_${Buffer.from('bench'.padStart(24, '0')).toString('base64')}`,
   stripe: `whsec_TestOnly${'bench'.padStart(16, '0')}`,
 };
-
-/** A row of the table: the figures of this service, then those of the peers. The first peer is that of the goal. */
-export interface PeerRow {
-  readonly what: string;
-  readonly figures: readonly Figures[];
-  readonly goal: string;
-  /** What the goal compares: the rates, the CPU or the 99th percentiles. */
-  readonly by: 'rate' | 'cpu' | 'p99';
-}
 
 /** Compares the service, as `serve` runs it, with programs that users would pick (docs/benchmarks.md#beside-other-programs). */
 export async function benchPeers(): Promise<readonly Comparison[]> {

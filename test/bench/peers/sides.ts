@@ -57,6 +57,15 @@ export interface Figures {
   readonly calls: { readonly alone: PerRequest; readonly together: PerRequest } | null;
 }
 
+/** A row of the table: the figures of this service, then those of the peers. The first peer is that of the goal. */
+export interface PeerRow {
+  readonly what: string;
+  readonly figures: readonly Figures[];
+  readonly goal: string;
+  /** What the goal compares: the rates, the CPU or the 99th percentiles. */
+  readonly by: 'rate' | 'cpu' | 'p99';
+}
+
 interface PerRequest {
   readonly fsyncs: number;
   readonly writes: number;
