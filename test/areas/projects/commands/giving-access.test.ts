@@ -69,7 +69,11 @@ async function given(isProved = true, options: { readonly mailConfigured?: boole
   const { actorId } = input;
   const invitation = {
     invitationId,
-    email: await stores.sealer.seal({ kind: 'invitation', projectId: resource.id, invitationId }, 'email', 'a@example.com'),
+    email: await stores.sealer.seal(
+      { kind: 'invitation', projectId: resource.id, invitationId },
+      'email',
+      'a@example.com',
+    ),
     emailDigest: digest,
     role: 'owner',
   } as const;
