@@ -297,14 +297,15 @@ module.exports = {
     only(
       'socket-carries-requests',
       '^src/operating/socket/',
-      [ports, kit, validation],
-      'The socket carries requests of operators, and says what is wrong with them. The entries pass the operations to it.',
+      [ports, kit, '^src/http/', '^src/security/rates/'],
+      'The socket serves routes through the shell of HTTP, and makes their actor. The entries pass the routes to it.',
     ),
     only(
-      'operations-call-commands-and-readers',
-      '^src/operating/commands/',
+      'operators-call-commands-and-readers',
+      '^src/operating/routes/',
       [
-        '^src/operating/socket/',
+        '^src/http/',
+        routes,
         commands,
         readers,
         auditLog,
@@ -314,7 +315,7 @@ module.exports = {
         kernel,
         kit,
       ],
-      'An operation translates, as a route does. The same use cases serve both.',
+      'A route of operators translates, as every route does. The same use cases serve both.',
     ),
     only('keys-use-ports', '^src/keys/', [kernel, kit], 'Keys protect every sealed value alike.'),
     only(

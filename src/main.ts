@@ -10,8 +10,7 @@ import { makeHttp } from './composition/http.js';
 import { missingCopies, runAudit } from './composition/tasks/audit.js';
 import { listening } from './composition/listening.js';
 import { listenForMetrics, registerServiceMetrics, type RunningParts } from './composition/observing.js';
-import { makeOperations } from './operating/commands/index.js';
-import { makeStatusOperations } from './operating/commands/status-operations.js';
+import { makeOperators } from './composition/operators.js';
 import { bringUpProjections } from './composition/tasks/projections.js';
 import { bringUpReactions } from './composition/tasks/reactions.js';
 import { bringUpWebhooks } from './composition/tasks/webhooks.js';
@@ -26,9 +25,7 @@ import { makeServiceStatus } from './composition/status.js';
 import { systemClock, systemRandom } from './composition/system.js';
 import { openTerminal, type Tell } from './composition/terminal.js';
 import type { Config } from './config/config.js';
-import { startControlServer } from './operating/socket/control-server.js';
-import { makeOperationRunner } from './operating/socket/operation.js';
-import { controlSocketPath } from './operating/socket/protocol.js';
+import { controlSocketPath, listenForOperators } from './operating/socket/listen.js';
 import type { Task } from './event-sourcing/feeding/consumers/tasks.js';
 import { startHttpServer } from './http/server/server.js';
 import { type Log, makeLog } from './log.js';
@@ -210,15 +207,9 @@ async function start(deps: {
   closers.push(() => audit);
 
   // 4. The control socket for operators, who may need it when a view does not catch up.
-  const operations = [
-    ...makeStatusOperations(() => Promise.resolve(status.report())),
-    ...makeOperations(services),
-  ];
-  const run = makeOperationRunner(operations, (operation, error) => {
-    log.logger.error({ operation, error: sentenceOf(error) }, 'an operation failed');
-  });
+  const operators = makeOperators(services, { status: status.report });
   const control = await listening(
-    startControlServer({ path: controlSocketPath(config.dataDirectory), run }),
+    listenForOperators(controlSocketPath(config.dataDirectory), operators),
     `the control socket in ${config.dataDirectory}`,
   );
   closers.push(() => control.close());

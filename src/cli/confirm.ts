@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ControlReply } from '../operating/socket/protocol.js';
+import type { OperatorReply } from '../operating/socket/client.js';
 
 /**
  * Asks at the terminal before a change that cannot be undone. Returns null where the answer is yes. Without a terminal it
@@ -11,7 +11,7 @@ export async function unlessConfirmed(texts: {
   readonly does: string;
   /** What the refusal says after another answer, for example "nothing was erased". */
   readonly nothing: string;
-}): Promise<ControlReply | null> {
+}): Promise<OperatorReply | null> {
   if (!process.stdin.isTTY) {
     return { ok: false, code: 'invalid_request', message: `this ${texts.does}; confirm it by --yes` };
   }

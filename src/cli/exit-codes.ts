@@ -9,9 +9,11 @@ export const exitCodes = { done: 0, failed: 1, usage: 2, temporary: 75 } as cons
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The refusals that the same command may survive later: the service or a store did not answer. */
-const temporary: ReadonlySet<string> = new Set(['store_unavailable', 'overloaded', 'no_answer']);
+const temporary: ReadonlySet<string> = new Set([
+  ...['store_unavailable', 'overloaded', 'outcome_unknown', 'no_answer'],
+]);
 
-/** Returns the exit code for an operation that was refused. @param code of `ControlReply` */
+/** Returns the exit code for an operation that was refused. @param code of `OperatorReply` */
 export function exitCodeOfRefusal(code: string): ExitCode {
   if (code === 'invalid_request') return exitCodes.usage;
   return temporary.has(code) ? exitCodes.temporary : exitCodes.failed;

@@ -1,13 +1,18 @@
 import { readConfig } from '../config/config.js';
-import type { ControlReply } from '../operating/socket/protocol.js';
+import {
+  changeRequest,
+  type OperatorInput,
+  type OperatorQuery,
+  type OperatorReply,
+  type OperatorRequest,
+  readRequest,
+} from '../operating/socket/client.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 import { exitCodeOfError, exitCodeOfRefusal, exitCodes } from './exit-codes.js';
 import { type Ask, withOperator } from './operator.js';
 import { sentenceAbout } from './sentences.js';
 import { tableOf } from './tables.js';
 import { asText } from './text.js';
-
-export type OperationInput = Readonly<Record<string, JsonValue>>;
 
 /** How a command prints: `--json` of the command line. */
 let asJson = false;
@@ -23,16 +28,19 @@ const usualColumns = 120;
 /** Writes a result for a person. @param columns the width of the terminal in characters */
 export type Say = (result: JsonValue, columns: number) => string;
 
-/** Runs an operation and prints its result, or the reason of the refusal. @param options.answerMsMax see `Ask` */
-export function operate(
-  operation: string,
-  input: OperationInput,
-  options: { readonly answerMsMax?: number; readonly say?: Say } = {},
-): Promise<void> {
-  return operateWith(
-    (ask) => ask({ operation, input }, options.answerMsMax),
-    options.say ?? sayOf(operation),
-  );
+/** Runs a change and prints its result, or the reason of the refusal. @param answerMsMax see `Ask` */
+export function operate(operation: string, body: OperatorInput, answerMsMax?: number): Promise<void> {
+  return send(operation, changeRequest(operation, body), answerMsMax);
+}
+
+/** Reads and prints the result, or the reason of the refusal. */
+export function show(operation: string, query?: OperatorQuery): Promise<void> {
+  return send(operation, readRequest(operation, query));
+}
+
+/** Sends a request and prints the result as that of an operation. @param answerMsMax see `Ask` */
+export function send(operation: string, request: OperatorRequest, answerMsMax?: number): Promise<void> {
+  return operateWith((ask) => ask(request, answerMsMax), sayOf(operation));
 }
 
 /** Returns the function that writes the result of an operation: a sentence where one tells it, otherwise fields and tables. */
@@ -41,14 +49,19 @@ export function sayOf(operation: string): Say {
 }
 
 /** Runs work that asks for several operations, and prints its last reply. @param say by default `asText` */
-export function operateWith(work: (ask: Ask) => Promise<ControlReply>, say?: Say): Promise<void> {
+export function operateWith(work: (ask: Ask) => Promise<OperatorReply>, say?: Say): Promise<void> {
   return withOperator(readConfig(), async (ask) => {
     printReply(await work(ask), say);
   });
 }
 
+/** Makes the reply of work that has put its result together itself. */
+export function done(result: JsonValue): OperatorReply {
+  return { ok: true, result, bytes: Buffer.alloc(0) };
+}
+
 /** Prints a result on standard output, or a refusal on standard error, and sets the exit code. */
-export function printReply(reply: ControlReply, say?: Say): void {
+export function printReply(reply: OperatorReply, say?: Say): void {
   if (reply.ok) printResult(reply.result, say);
   else {
     const { code, message } = reply;

@@ -1,12 +1,19 @@
+import { connect } from 'node:net';
 import { type Config, ConfigProblem } from '../config/config.js';
-import { callControl } from '../operating/socket/control-client.js';
-import { makeOperationRunner } from '../operating/socket/operation.js';
-import { type ControlReply, type ControlRequest, controlSocketPath } from '../operating/socket/protocol.js';
+import {
+  callOperator,
+  isUnserved,
+  type OperatorReply,
+  type OperatorRequest,
+} from '../operating/socket/client.js';
+import { connectWithin, controlSocketPath } from '../operating/socket/listen.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { requireData } from './data-directory.js';
 
 /** Sends a request. @param answerMsMax time limit for a running service's reply in ms; a minute by default */
-export type Ask = (request: ControlRequest, answerMsMax?: number) => Promise<ControlReply>;
+export type Ask = (request: OperatorRequest, answerMsMax?: number) => Promise<OperatorReply>;
+
+const usualMs = 60_000;
 
 interface Opened {
   readonly ask: Ask;
@@ -38,13 +45,14 @@ export async function withOperator(config: Config, work: (ask: Ask) => Promise<v
 /** Asks the running service; null if none listens. @throws ConfigProblem where this user may not ask it */
 async function askService(
   { dataDirectory }: Config,
-  request: ControlRequest,
-  answerMsMax?: number,
-): Promise<ControlReply | null> {
+  request: OperatorRequest,
+  answerMsMax = usualMs,
+): Promise<OperatorReply | null> {
   const path = controlSocketPath(dataDirectory);
   try {
-    return await callControl(path, request, answerMsMax);
+    return await callOperator(() => connect(path), request, answerMsMax);
   } catch (error) {
+    if (isUnserved(error)) return null;
     const code = error instanceof Error && 'code' in error ? String(error.code) : null;
     if (code === null) throw error;
     if (code === 'EACCES' || code === 'EPERM') {
@@ -62,9 +70,7 @@ async function askService(
 async function openHere(config: Config): Promise<Opened> {
   // These modules load only here, because a command that a running service carries out needs none of them.
   const { openServices } = await import('../composition/services.js');
-  const { makeOperations } = await import('../operating/commands/index.js');
-  const { makeStatusOperations } = await import('../operating/commands/status-operations.js');
-  const { sentenceOf } = await import('../composition/sentence-of.js');
+  const { makeOperators } = await import('../composition/operators.js');
   const { makeLog } = await import('../log.js');
   const services = await openServices(config, { log: makeLog(config.logLevel, 'stderr') });
   try {
@@ -74,12 +80,11 @@ async function openHere(config: Config): Promise<Opened> {
     throw error;
   }
   const { statusWithoutService } = await import('../composition/status.js');
-  const operations = [
-    ...makeStatusOperations(() => statusWithoutService(services)),
-    ...makeOperations(services),
-  ];
-  const ask = makeOperationRunner(operations, (operation, error) => {
-    services.log.logger.error({ operation, error: sentenceOf(error) }, 'an operation failed');
+  const handler = makeOperators(services, {
+    status: () => statusWithoutService(services),
+    // A person reads this log, who knows what was asked.
+    logger: services.log.logger.child({}, { level: 'warn' }),
   });
-  return { ask, close: services.close };
+  const open = connectWithin(handler);
+  return { ask: (request) => callOperator(open, request), close: services.close };
 }

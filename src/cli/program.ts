@@ -8,7 +8,7 @@ import { addNodeCommands } from './commands/node-commands.js';
 import { exitCodes } from './exit-codes.js';
 import { isExplained } from './explained.js';
 import { initKeys } from './commands/init-keys.js';
-import { operate, operateWith, printError, printJson, printResult } from './operate.js';
+import { operate, operateWith, printError, printJson, printResult, show } from './operate.js';
 import { rewrapAll } from './commands/rewrap.js';
 import { addProjectionCommands } from './commands/projection-commands.js';
 import { addPaymentCommands } from './commands/payment-commands.js';
@@ -105,7 +105,7 @@ keys
 keys
   .command('list')
   .description('every ring with the ids of its keys; never a key')
-  .action(() => operate('keys list', {}));
+  .action(() => show('keys list'));
 keys
   .command('add <ring>')
   .description('add a key that only opens and verifies')
@@ -115,7 +115,7 @@ keys
   .description('make a key the one that signs and seals; without an id the one that was added last')
   .option('--now', 'even if some process cannot have read it yet', false)
   .action((ring: string, kid: string | undefined, { now }: { now: boolean }) =>
-    operate('keys promote', { ring, kid: kid ?? null, now }),
+    operate('keys promote', { ring, kid, now }),
   );
 keys
   .command('retire <ring> <kid>')
@@ -123,7 +123,7 @@ keys
   .option('--force', 'even if it is still needed; never a master key that wraps data keys', false)
   .action((ring: string, kid: string, { force }: { force: boolean }) =>
     // For a pepper, the operation reads the whole log.
-    operate('keys retire', { ring, kid, force }, { answerMsMax: 600_000 }),
+    operate('keys retire', { ring, kid, force }, 600_000),
   );
 keys
   .command('rewrap')

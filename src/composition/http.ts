@@ -4,7 +4,8 @@ import { checkAccessMatrix } from '../http/server/check-routes.js';
 import type { Readiness } from '../observing/readiness.js';
 import { describePasswordRules } from '../security/passwords/password-rules.js';
 import { sealedSchema } from '../event-sourcing/ports/sealed.js';
-import { erased } from '../keys/sealing/sealer.js';
+import { erased, type Sealer } from '../keys/sealing/sealer.js';
+import type { ReplySealer } from '../http/access/idempotency.js';
 import { makeAccountRoutes } from '../areas/accounts/routes/account.js';
 import { makeInvitationRoutes } from '../areas/projects/routes/account-invitations.js';
 import { makeEmailChangeRoutes } from '../areas/accounts/routes/account-email.js';
@@ -66,14 +67,7 @@ export function makeHttp(
     passwordRules: describePasswordRules(config.passwordExtraChecks),
     available: { mail: config.mailConfigured, passkeys: config.passkeys !== null },
     stateStore: services.stores.stateStore,
-    replySealer: {
-      seal: (claim, plaintext) => sealer.seal({ kind: 'reply', claim }, 'reply', plaintext),
-      open: async (claim, sealed) => {
-        const opened = await sealer.open({ kind: 'reply', claim }, 'reply', sealedSchema.parse(sealed));
-        if (opened === erased) throw new Error('a stored reply cannot be erased');
-        return opened;
-      },
-    },
+    replySealer: makeReplySealer(sealer),
     trustedProxies: config.trustedProxies,
     limits: config.limits,
     maxRequests: config.maxRequests,
@@ -122,4 +116,16 @@ export function makeHttp(
   });
   checkAccessMatrix(http.routes);
   return { ...http, registry };
+}
+
+/** Makes what seals the replies that are kept for an `Idempotency-Key`. */
+export function makeReplySealer(sealer: Pick<Sealer, 'seal' | 'open'>): ReplySealer {
+  return {
+    seal: (claim, plaintext) => sealer.seal({ kind: 'reply', claim }, 'reply', plaintext),
+    open: async (claim, sealed) => {
+      const opened = await sealer.open({ kind: 'reply', claim }, 'reply', sealedSchema.parse(sealed));
+      if (opened === erased) throw new Error('a stored reply cannot be erased');
+      return opened;
+    },
+  };
 }

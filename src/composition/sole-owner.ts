@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
-import { isServed } from '../operating/socket/control-client.js';
-import { controlSocketPath } from '../operating/socket/protocol.js';
+import { isServed } from '../operating/socket/client.js';
+import { controlSocketPath } from '../operating/socket/listen.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { inUse } from '../stores/embedded/files/directory-lock.js';
 

@@ -1,12 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { makeOperations } from '../../src/operating/commands/index.js';
 import type { Services } from '../../src/composition/services.js';
-import { makeOperationRunner } from '../../src/operating/socket/operation.js';
 import { loginCodeAggregate } from '../../src/areas/accounts/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
-import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { type RingName, ringNames } from '../../src/keys/rings/key-file-format.js';
 import {
   asObject,
@@ -20,6 +17,7 @@ import {
 import { eventually } from '../support/eventually.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { operateOn } from '../support/servers/operate-on.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 import { newestIssue } from '../support/examples/login-code.js';
@@ -73,7 +71,7 @@ test('The rotation of every ring signs no user out and loses no sealed value', a
   );
 
   // When the data keys are rewrapped, and the old keys are retired as soon as that is allowed
-  t.like(await operateOn(services, 'keys rewrap', { after: null }), {
+  t.like(await operateOn(services, 'keys rewrap', {}), {
     rewrapped: 2,
     data_keys: { [after.master]: 2 },
   });
@@ -196,16 +194,6 @@ async function pepperOf({ handler, sealer }: Services, userId: string): Promise<
   if (state.passwordHash === null) return 'none';
   const hash = await sealer.open({ kind: 'person', userId }, 'password_hash', state.passwordHash);
   return /keyid=([^$]+)\$/.exec(String(hash))?.[1] ?? '';
-}
-
-/** Runs an operation as an operator's command does. */
-async function operateOn(services: Services, operation: string, input: JsonObject): Promise<JsonObject> {
-  const run = makeOperationRunner(makeOperations(services), (_operation, error) => {
-    throw error;
-  });
-  const reply = await run({ operation, input });
-  if (!reply.ok) throw new Error(`${operation} was refused: ${reply.message}`);
-  return asObject(reply.result);
 }
 
 /** Returns the id of the key that signed a token. */

@@ -1,8 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeOperations } from '../../src/operating/commands/index.js';
-import { makeOperationRunner } from '../../src/operating/socket/operation.js';
 import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given/given-share.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
+import { askOperators, operateOn } from '../support/servers/operate-on.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
@@ -22,17 +21,10 @@ async function given(t: ExecutionContext) {
   const ada = await client.register(email, password);
   const place = await givenAsset(services);
   const share = await givenShare(services, place);
-  const run = makeOperationRunner(makeOperations(services), (_operation, error) => {
-    throw error;
-  });
   const from = services.keyRings.pepper.active().kid;
-  await run({ operation: 'keys add', input: { ring: 'pepper' } });
+  await operateOn(services, 'keys add', { ring: 'pepper' });
   clock.advance(60_000);
-  const promoted = await run({
-    operation: 'keys promote',
-    input: { ring: 'pepper', kid: null, now: false },
-  });
-  t.true(promoted.ok);
+  await operateOn(services, 'keys promote', { ring: 'pepper', now: false });
   clock.advance(60_000);
   await services.generations.refresh();
   return {
@@ -41,7 +33,7 @@ async function given(t: ExecutionContext) {
     login: () => client.post('/api/v1/auth/login', { email, password }),
     /** The reply as the command line prints it. */
     retire: async (force = false) => {
-      const reply = await run({ operation: 'keys retire', input: { ring: 'pepper', kid: from, force } });
+      const reply = await askOperators(services, 'keys retire', { ring: 'pepper', kid: from, force });
       return reply.ok ? 'retired' : `${reply.message} (${reply.code})`;
     },
   };

@@ -3,10 +3,8 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';
 import { makeReconcileDaily } from '../../src/areas/payments/commands/reconciling/reconcile-daily.js';
-import { startControlServer } from '../../src/operating/socket/control-server.js';
-import { makeOperationRunner } from '../../src/operating/socket/operation.js';
-import { makeOperations } from '../../src/operating/commands/index.js';
-import { controlSocketPath } from '../../src/operating/socket/protocol.js';
+import { makeOperators } from '../../src/composition/operators.js';
+import { controlSocketPath, listenForOperators } from '../../src/operating/socket/listen.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import { browse } from '../areas/payments/platforms/makers/given-makers.js';
 import { textOf } from '../support/clients/service-client.js';
@@ -66,8 +64,8 @@ test('The command of an operator asks the platform, and names what it may not as
   // given a service with its socket for operators, and an order whose callback was lost
   const { platform, service } = await givenWechatPayService(t);
   const { dataDirectory } = service.services.config;
-  const run = makeOperationRunner(makeOperations(service.services), () => undefined);
-  const control = await startControlServer({ path: controlSocketPath(dataDirectory), run });
+  const operators = makeOperators(service.services, { status: () => null });
+  const control = await listenForOperators(controlSocketPath(dataDirectory), operators);
   t.teardown(() => control.close());
   const order = await service.place();
   t.is((await service.pay(order.path)).status, 200);

@@ -1,13 +1,38 @@
 import test from 'ava';
-import { makeProjectionOperations } from '../../src/operating/commands/projection-operations.js';
-import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
+import { makeProjectionOperations } from '../../src/operating/routes/projection-operations.js';
+import {
+  callOperator,
+  changeRequest,
+  type OperatorRequest,
+  readRequest,
+} from '../../src/operating/socket/client.js';
+import { connectWithin } from '../../src/operating/socket/listen.js';
+import { makeOperatorHandler } from '../../src/operating/socket/operator-app.js';
+import { pino } from 'pino';
 import type { Generations } from '../../src/event-sourcing/views/generations/generations.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import type { LeaseRecord } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { countersProjection } from '../support/examples/counter-views.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
+import { makeTestClock } from '../support/fakes/clock.js';
 import { partial } from '../support/fakes/partial.js';
+
+const ask = (routes: ReturnType<typeof makeProjectionOperations>, request: OperatorRequest) =>
+  callOperator(
+    connectWithin(
+      makeOperatorHandler({
+        ...{
+          routes,
+          clock: makeTestClock(),
+          logger: pino({ level: 'silent' }),
+          publicUrl: 'http://localhost',
+        },
+        runOnce: () => Promise.reject(new Error('unused')),
+      }),
+    ),
+    request,
+  );
 
 test('A prune is refused while a live process uses a view version that this release does not have', async (t) => {
   // Given a process of another release. The store of the test gives nothing, so a prune would fail
@@ -20,13 +45,12 @@ test('A prune is refused while a live process uses a view version that this rele
     readModelStore: partial<ReadModelStore>({}),
     clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
   });
-  const prune = operations.find(({ name }) => name === 'projection prune');
   // When an operator prunes, or asks what would go
   for (const apply of [true, false]) {
-    const error = await t.throwsAsync(async () => prune?.run({ apply }), { instanceOf: CommandRejected });
+    const refused = await ask(operations, changeRequest('projection prune', { apply }));
     // Then the refusal names the process and the view
-    t.is(error.code, 'view_in_use');
-    t.regex(error.message, /old-1 .*the view counters@99/);
+    t.like(refused, { ok: false, code: 'view_in_use' });
+    t.regex((refused as { message: string }).message, /old-1 .*the view counters@99/);
   }
 });
 
@@ -43,6 +67,6 @@ test('A list of views reads the registry from the store, since no service may ha
     readModelStore: makeMemoryReadModelStore(),
     clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
   });
-  await operations.find(({ name }) => name === 'projection list')?.run({});
+  t.true((await ask(operations, readRequest('projection list'))).ok);
   t.is(reads, 1);
 });

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { type ExportSource, exportLog } from '../../areas/audit/history/export.js';
 import { readConfig } from '../../config/config.js';
-import type { ControlReply } from '../../operating/socket/protocol.js';
-import { operate, operateWith, printResult } from '../operate.js';
+import { type OperatorReply, type OperatorRequest, readRequest } from '../../operating/socket/client.js';
+import { done, operate, operateWith, printResult, show } from '../operate.js';
 import type { Ask } from '../operator.js';
 import { makeProgressBar } from '../progress-bar.js';
 import { addReplayCommand } from './replay-command.js';
@@ -14,7 +14,6 @@ const checkpointSchema = z.object({
   origin: z.string(),
   vkeys: z.array(z.string()),
 });
-const partSchema = z.object({ base64: z.string(), next: z.int().nullable() });
 
 /** Adds the commands of the audit log (docs/audit.md). */
 export function addAuditCommands(program: Command): void {
@@ -22,13 +21,13 @@ export function addAuditCommands(program: Command): void {
   audit
     .command('status')
     .description('how far the log is sequenced, signed, cosigned and swept')
-    .action(() => operate('audit status', {}));
+    .action(() => show('audit status'));
   audit
     .command('key')
     .description(
       'the public keys of the checkpoints, as vkeys; auditors need them by a way that is not the service',
     )
-    .action(() => operate('audit key', {}));
+    .action(() => show('audit key'));
   audit
     .command('restart')
     .description('begin another origin after a contradiction; the log records it for ever')
@@ -56,13 +55,13 @@ async function verifyWith(args: readonly string[]): Promise<void> {
   });
 }
 
-async function exportInto(folder: string, ask: Ask): Promise<ControlReply> {
+async function exportInto(folder: string, ask: Ask): Promise<OperatorReply> {
   // Wrong settings are reported before the folder is made.
   readConfig();
   const bar = makeProgressBar('exporting');
   try {
     const { origin, size } = await exportLog(folder, sourceOf(ask), bar.show);
-    return { ok: true, result: { origin, size, folder } };
+    return done({ origin, size, folder });
   } catch (error) {
     if (error instanceof Refused) return error.reply;
     throw error;
@@ -73,8 +72,8 @@ async function exportInto(folder: string, ask: Ask): Promise<ControlReply> {
 
 /** The service refused a part. */
 class Refused extends Error {
-  readonly reply: ControlReply & { readonly ok: false };
-  constructor(reply: ControlReply & { readonly ok: false }) {
+  readonly reply: OperatorReply & { readonly ok: false };
+  constructor(reply: OperatorReply & { readonly ok: false }) {
     super(reply.message);
     this.reply = reply;
   }
@@ -82,23 +81,13 @@ class Refused extends Error {
 
 function sourceOf(ask: Ask): ExportSource {
   return {
-    checkpoint: async () =>
-      checkpointSchema.parse(await result({ operation: 'audit checkpoint', input: {} })),
-    file: async (path, size) => {
-      const parts: Buffer[] = [];
-      for (let offset: number | null = 0; offset !== null;) {
-        const reply: unknown = await result({ operation: 'audit file', input: { path, size, offset } });
-        const { base64, next }: z.output<typeof partSchema> = partSchema.parse(reply);
-        parts.push(Buffer.from(base64, 'base64'));
-        offset = next;
-      }
-      return Buffer.concat(parts);
-    },
+    checkpoint: async () => checkpointSchema.parse((await answer(readRequest('audit checkpoint'))).result),
+    file: async (path, size) => (await answer(readRequest('audit file', { path, size }))).bytes,
   };
 
-  async function result(request: Parameters<Ask>[0]): Promise<unknown> {
+  async function answer(request: OperatorRequest): Promise<OperatorReply & { readonly ok: true }> {
     const reply = await ask(request);
     if (!reply.ok) throw new Refused(reply);
-    return reply.result;
+    return reply;
   }
 }

@@ -1,5 +1,15 @@
 import type { Command } from 'commander';
-import { operate } from '../operate.js';
+import { z } from 'zod';
+import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
+import {
+  changeRequest,
+  type OperatorInput,
+  type OperatorReply,
+  type OperatorRequest,
+  readRequest,
+} from '../../operating/socket/client.js';
+import { done, operateWith, sayOf, send } from '../operate.js';
+import type { Ask } from '../operator.js';
 
 interface NodeOptions {
   readonly name?: string;
@@ -19,6 +29,8 @@ const modes = [
   ['resume', 'in_service', 'show what the checks of a node find, again'],
 ] as const;
 
+const path = '/api/v1/admin/nodes';
+
 /** Adds the commands on peer nodes: docs/agents.md#nodes. @param parseInteger parses an option that is a number */
 export function addNodeCommands(program: Command, parseInteger: (text: string) => number): void {
   const node = program.command('node').description('peer nodes');
@@ -33,13 +45,11 @@ export function addNodeCommands(program: Command, parseInteger: (text: string) =
     .option('--dns-record <id>', 'the node’s record at the DNS provider', '')
     .option('--capacity-hint <number>', 'how much it can take, in a unit of your choice', parseInteger)
     .option('--note <text>', '', '')
-    .action((options: NodeOptions) =>
-      operate('node add', { max_capacity_hint: null, ...toChanges(options) }),
-    );
+    .action((options: NodeOptions) => send('node add', changeRequest(path, toChanges(options))));
   node
     .command('list')
     .description('all nodes')
-    .action(() => operate('node list', {}));
+    .action(() => operateWith(listAll, sayOf('node list')));
   node
     .command('change <nodeId>')
     .description('change the given fields of a node')
@@ -53,19 +63,45 @@ export function addNodeCommands(program: Command, parseInteger: (text: string) =
     .option('--capacity-hint <number>', 'how much it can take, in a unit of your choice', parseInteger)
     .option('--no-capacity-hint', 'remove the hint')
     .option('--note <text>')
-    .action((nodeId: string, options: NodeOptions) =>
-      operate('node change', { node_id: nodeId, changes: toChanges(options) }),
-    );
+    .action((nodeId: string, options: NodeOptions) => send('node change', patch(nodeId, toChanges(options))));
   node
     .command('remove <nodeId>')
     .description('remove a node from every peer list; it cannot be undone')
-    .action((nodeId: string) => operate('node remove', { node_id: nodeId }));
+    .action((nodeId: string) => operateWith((ask) => remove(nodeId, ask), sayOf('node remove')));
   for (const [name, mode, description] of modes) {
     node
       .command(`${name} <nodeId>`)
       .description(description)
-      .action((nodeId: string) => operate('node change', { node_id: nodeId, changes: {}, mode }));
+      .action((nodeId: string) => send('node change', patch(nodeId, { mode })));
   }
+}
+
+const page = z.looseObject({ items: z.array(z.json()), next_cursor: z.string().nullable() });
+
+/** Reads page after page. */
+async function listAll(ask: Ask): Promise<OperatorReply> {
+  const items: JsonValue[] = [];
+  for (let cursor: string | undefined; ;) {
+    const reply = await ask(readRequest(path, { limit: 200, cursor }));
+    if (!reply.ok) return reply;
+    const read: z.output<typeof page> = page.parse(reply.result);
+    items.push(...read.items);
+    if (read.next_cursor === null) return done({ items });
+    cursor = read.next_cursor;
+  }
+}
+
+async function remove(nodeId: string, ask: Ask): Promise<OperatorReply> {
+  const reply = await ask({ method: 'DELETE', path: pathOf(nodeId) });
+  return reply.ok ? done({ node_id: nodeId }) : reply;
+}
+
+function patch(nodeId: string, body: OperatorInput): OperatorRequest {
+  return { method: 'PATCH', path: pathOf(nodeId), body };
+}
+
+function pathOf(nodeId: string): string {
+  return `${path}/${encodeURIComponent(nodeId)}`;
 }
 
 /** Returns the fields whose options are given. */

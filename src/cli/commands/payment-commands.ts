@@ -1,5 +1,14 @@
 import { type Command, Option } from 'commander';
-import { operate } from '../operate.js';
+import { z } from 'zod';
+import { paymentId } from '../../areas/payments/domain/payment.js';
+import {
+  changeRequest,
+  type OperatorReply,
+  type OperatorRequest,
+  readRequest,
+} from '../../operating/socket/client.js';
+import { operate, operateWith, sayOf, send } from '../operate.js';
+import type { Ask } from '../operator.js';
 
 interface DismissOptions {
   readonly reason: string;
@@ -44,6 +53,8 @@ const kinds = [
   ['dispute-lost', 'dispute_lost', 'the dispute ended for the payer'],
 ] as const;
 
+const path = '/api/v1/admin/payments';
+
 /** Adds the commands by which operators see and decide on payments. */
 export function addPaymentCommands(program: Command, parseInteger: (text: string) => number): void {
   const payments = program.command('payments').description('payments that wait for an operator');
@@ -57,7 +68,7 @@ export function addPaymentCommands(program: Command, parseInteger: (text: string
       .option('--limit <number>', 'how many at most', parseInteger, 50)
       .option('--cursor <text>', 'next_cursor of the page before')
       .action((page: { readonly limit: number; readonly cursor?: string }) =>
-        operate(`payments ${name}`, { ...page }),
+        send(`payments ${name}`, readRequest(`${path}/${name}`, { ...page })),
       );
   }
   payments
@@ -65,13 +76,13 @@ export function addPaymentCommands(program: Command, parseInteger: (text: string
     .description(
       'what was reported, its outcome and the decisions on it, by the id of a payment, an order or the platform’s transaction',
     )
-    .action((id: string) => operate('payments show', { id }));
+    .action((id: string) => operateWith((ask) => showAny(id, ask), sayOf('payments show')));
   payments
     .command('order <id>')
     .description(
       'an order by its id or number, with its payments, and the decisions on them with their reasons',
     )
-    .action((id: string) => operate('payments order', { id }));
+    .action((id: string) => send('payments order', orderOf(id)));
   payments
     .command('dismiss')
     .description(
@@ -83,13 +94,16 @@ export function addPaymentCommands(program: Command, parseInteger: (text: string
     .option('--provider <provider>', 'of this platform only')
     .option('--after <next>', '`next` of the call before')
     .action((options: DismissOptions) =>
-      operate('payments dismiss', {
-        reason: options.reason,
-        received_before: options.receivedBefore,
-        note: options.note,
-        after: options.after ?? null,
-        ...(options.provider === undefined ? {} : { provider: options.provider }),
-      }),
+      send(
+        'payments dismiss',
+        changeRequest(`${path}/unmatched/dismiss`, {
+          reason: options.reason,
+          received_before: options.receivedBefore,
+          note: options.note,
+          after: options.after,
+          provider: options.provider,
+        }),
+      ),
     );
   payments
     .command('resolve <id>')
@@ -102,7 +116,10 @@ export function addPaymentCommands(program: Command, parseInteger: (text: string
     .option('--order <orderId>', 'the order that an unmatched one is applied to')
     .requiredOption('--note <text>', 'why; kept sealed')
     .action((id: string, { action, order, note }: ResolveOptions) =>
-      operate('payments resolve', { id, action, order_id: order ?? null, note }),
+      send(
+        'payments resolve',
+        changeRequest(`${path}/${encodeURIComponent(id)}/resolve`, { action, order_id: order, note }),
+      ),
     );
   payments
     .command('reconcile <provider>')
@@ -111,9 +128,29 @@ export function addPaymentCommands(program: Command, parseInteger: (text: string
     .option('--to <time>', 'the end of the period; now when left out')
     .option('--after <next>', '`next` of the call before')
     .action((provider: string, { from, to, after }: PeriodOptions) =>
-      operate('payments reconcile', { provider, from, to: to ?? null, after: after ?? null }),
+      operate('payments reconcile', { provider, from, to, after }),
     );
   addRecord(payments, parseInteger);
+}
+
+function orderOf(id: string): OperatorRequest {
+  return readRequest(`/api/v1/admin/orders/${encodeURIComponent(id)}`);
+}
+
+const found = z.object({ items: z.array(z.unknown()), orders: z.array(z.unknown()) });
+
+/** Looks for a payment, an order and a transaction. A transaction may have an id of any form, so it is last. */
+async function showAny(id: string, ask: Ask): Promise<OperatorReply> {
+  const requests = paymentId.safeParse(id).success ? [readRequest(`${path}/${encodeURIComponent(id)}`)] : [];
+  for (const request of [...requests, orderOf(id)]) {
+    const reply = await ask(request);
+    if (reply.ok || reply.code !== 'not_found') return reply;
+  }
+  const reply = await ask(readRequest(path, { transaction_id: id }));
+  if (!reply.ok) return reply;
+  const { items, orders } = found.parse(reply.result);
+  if (items.length + orders.length > 0) return reply;
+  return { ok: false, code: 'not_found', message: 'no payment, order or transaction has this id' };
 }
 
 function addRecord(payments: Command, parseInteger: (text: string) => number): void {
@@ -142,7 +179,7 @@ function addRecord(payments: Command, parseInteger: (text: string) => number): v
       if (kind === undefined) {
         return record.error(`error: one of ${flags.map((flag) => `--${flag}`).join(', ')} is needed`);
       }
-      return operate('payments record', { order, kind, ...givenIn(options) });
+      return send('payments record', changeRequest(`${path}/record`, { order, kind, ...givenIn(options) }));
     });
 }
 
@@ -151,10 +188,9 @@ function nameOfFlag(flag: string): string {
   return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns the options that were given, under the names of the request. */
+/** Returns the options under the names of the request. */
 function givenIn(options: RecordOptions) {
   const { amount, currency, transaction, refund, dispute, provider, at, reason, evidence } = options;
-  const optional = { amount, currency, transaction_id: transaction, refund_id: refund, dispute_id: dispute };
-  const given = Object.entries({ ...optional, provider, at }).filter(([, value]) => value !== undefined);
-  return { ...(Object.fromEntries(given) as Readonly<Record<string, string | number>>), reason, evidence };
+  const ids = { transaction_id: transaction, refund_id: refund, dispute_id: dispute };
+  return { amount, currency, ...ids, provider, at, reason, evidence };
 }

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { ControlReply } from '../../operating/socket/protocol.js';
+import { changeRequest, type OperatorReply, readRequest } from '../../operating/socket/client.js';
 import { unlessConfirmed } from '../confirm.js';
-import { operate, operateWith, sayOf } from '../operate.js';
+import { done, operateWith, sayOf, show } from '../operate.js';
 import type { Ask } from '../operator.js';
 import { makeProgressBar } from '../progress-bar.js';
 
@@ -37,7 +37,7 @@ export function addProjectionCommands(program: Command, parseInteger: (text: str
     .description(
       'every view with its generations and how far it is, and the events that reactions have set apart',
     )
-    .action(() => operate('projection list', {}));
+    .action(() => show('projection list'));
   projection
     .command('rebuild <name>')
     .description('build a view again beside the live one, and switch to it when it has caught up')
@@ -46,7 +46,7 @@ export function addProjectionCommands(program: Command, parseInteger: (text: str
     .action((name: string, { wait: waits, timeout }: { readonly wait: boolean; readonly timeout: number }) =>
       operateWith(
         async (ask) => {
-          const reply = await ask({ operation: 'projection rebuild', input: { name } });
+          const reply = await ask(changeRequest('projection rebuild', { name }));
           return reply.ok && waits ? untilSwitched(name, timeout * 1_000, ask) : reply;
         },
         sayOf(waits ? 'projection rebuild --wait' : 'projection rebuild'),
@@ -64,18 +64,18 @@ export function addProjectionCommands(program: Command, parseInteger: (text: str
 }
 
 /** Waits until readers use the generation that is being built. The rebuild goes on if this gives up. */
-async function untilSwitched(name: string, timeoutMs: number, ask: Ask): Promise<ControlReply> {
+async function untilSwitched(name: string, timeoutMs: number, ask: Ask): Promise<OperatorReply> {
   const bar = makeProgressBar(`rebuilding ${name}`);
   const beganMs = performance.now();
   let fedAtMs = beganMs;
   try {
     for (;;) {
-      const reply = await ask({ operation: 'projection list', input: {} });
+      const reply = await ask(readRequest('projection list'));
       if (!reply.ok) return reply;
       const view = listed.parse(reply.result).items.find((item) => item.name === name);
       if (view?.building === null) {
         const { compared = 0, different = 0 } = view.last_rebuild ?? {};
-        return { ok: true, result: { name, live: view.live, compared, different } };
+        return done({ name, live: view.live, compared, different });
       }
       const nowMs = performance.now();
       if (view !== undefined && view.fed_by.length > 0) fedAtMs = nowMs;
@@ -106,8 +106,8 @@ function problemAt(times: {
 }
 
 /** Drops part after part, after a question at the terminal. */
-async function prune(yes: boolean, ask: Ask): Promise<ControlReply> {
-  const plan = await ask({ operation: 'projection prune', input: { apply: false } });
+async function prune(yes: boolean, ask: Ask): Promise<OperatorReply> {
+  const plan = await ask(changeRequest('projection prune', { apply: false }));
   if (!plan.ok) return plan;
   const { left: all } = pruned.parse(plan.result);
   const what = `${all.length} collections and records of read models that this release does not have: ${all.join(', ')}`;
@@ -118,7 +118,7 @@ async function prune(yes: boolean, ask: Ask): Promise<ControlReply> {
   const [collections, records]: [string[], string[]] = [[], []];
   try {
     for (let left = all.length; left > 0;) {
-      const reply = await ask({ operation: 'projection prune', input: { apply: true } });
+      const reply = await ask(changeRequest('projection prune', { apply: true }));
       if (!reply.ok) return reply;
       const part = pruned.parse(reply.result);
       collections.push(...part.dropped_collections);
@@ -130,5 +130,5 @@ async function prune(yes: boolean, ask: Ask): Promise<ControlReply> {
   } finally {
     bar.end();
   }
-  return { ok: true, result: { dropped_collections: collections, dropped_records: records } };
+  return done({ dropped_collections: collections, dropped_records: records });
 }

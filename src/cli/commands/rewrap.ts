@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ControlReply } from '../../operating/socket/protocol.js';
+import { changeRequest, type OperatorReply } from '../../operating/socket/client.js';
+import { done } from '../operate.js';
 import type { Ask } from '../operator.js';
 
 /** The report of one part of the sweep. */
@@ -11,18 +12,18 @@ const partSchema = z.object({
 });
 
 /** Requests part after part and adds up the reports. An interrupted sweep starts again and skips finished records. */
-export async function rewrapAll(ask: Ask): Promise<ControlReply> {
-  let after: string | null = null;
+export async function rewrapAll(ask: Ask): Promise<OperatorReply> {
+  let after: string | undefined;
   let [rewrapped, unreadable] = [0, 0];
   const dataKeys: Record<string, number> = {};
   do {
-    const reply = await ask({ operation: 'keys rewrap', input: { after } });
+    const reply = await ask(changeRequest('keys rewrap', { after }));
     if (!reply.ok) return reply;
     const part: z.output<typeof partSchema> = partSchema.parse(reply.result);
     rewrapped += part.rewrapped;
     unreadable += part.unreadable;
     for (const [kid, count] of Object.entries(part.data_keys)) dataKeys[kid] = (dataKeys[kid] ?? 0) + count;
-    after = part.next;
-  } while (after !== null);
-  return { ok: true, result: { rewrapped, unreadable, data_keys: dataKeys } };
+    after = part.next ?? undefined;
+  } while (after !== undefined);
+  return done({ rewrapped, unreadable, data_keys: dataKeys });
 }

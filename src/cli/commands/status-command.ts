@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import { exitCodes } from '../exit-codes.js';
+import { readRequest } from '../../operating/socket/client.js';
 import { operateWith } from '../operate.js';
 import { asText } from '../text.js';
 
@@ -26,7 +27,7 @@ export function addStatusCommand(program: Command): void {
     .action(async () => {
       const seen = { isReady: true };
       await operateWith(async (ask) => {
-        const reply = await ask({ operation: 'status', input: {} });
+        const reply = await ask(readRequest('status'));
         seen.isReady = !reply.ok || status.parse(reply.result).ready;
         return reply;
       }, statusText);

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { ControlReply } from '../../operating/socket/protocol.js';
+import { changeRequest, type OperatorReply, readRequest } from '../../operating/socket/client.js';
 import { unlessConfirmed } from '../confirm.js';
-import { operate, operateWith, sayOf } from '../operate.js';
+import { operate, operateWith, sayOf, show } from '../operate.js';
 import type { Ask } from '../operator.js';
 
 /** The fields of `user show` that the question before an erasure names. */
@@ -39,9 +39,7 @@ export function addUserCommands(program: Command, parseInteger: (text: string) =
     .description('all accounts, oldest first')
     .option('--limit <number>', 'how many at most', parseInteger, 50)
     .option('--cursor <text>', 'next_cursor of the page before')
-    .action((page: { readonly limit: number; readonly cursor?: string }) =>
-      operate('user list', { ...page }),
-    );
+    .action((page: { readonly limit: number; readonly cursor?: string }) => show('user list', { ...page }));
   user
     .command('verify <email>')
     .description('count the address as proved to be the account’s')
@@ -50,7 +48,9 @@ export function addUserCommands(program: Command, parseInteger: (text: string) =
     user
       .command(`${name} <account>`)
       .description(description)
-      .action((account: string) => operate(`user ${name}`, { account }));
+      .action((account: string) =>
+        name === 'show' ? show('user show', { account }) : operate(`user ${name}`, { account }),
+      );
   }
   user
     .command('erase <account>')
@@ -64,8 +64,8 @@ export function addUserCommands(program: Command, parseInteger: (text: string) =
 }
 
 /** Erases an account after a question at the terminal. Without a terminal and without `--yes` it refuses. */
-async function erase(account: string, yes: boolean, ask: Ask): Promise<ControlReply> {
-  const shown = await ask({ operation: 'user show', input: { account } });
+async function erase(account: string, yes: boolean, ask: Ask): Promise<OperatorReply> {
+  const shown = await ask(readRequest('user show', { account }));
   if (!shown.ok) return shown;
   const { id, email, projects } = shownAccount.parse(shown.result);
   const what = `${email} (${id}), with ${projects.length} projects`;
@@ -75,5 +75,5 @@ async function erase(account: string, yes: boolean, ask: Ask): Promise<ControlRe
     nothing: 'nothing was erased',
   };
   const refusal = yes ? null : await unlessConfirmed(texts);
-  return refusal ?? ask({ operation: 'user erase', input: { user_id: id } });
+  return refusal ?? ask(changeRequest('user erase', { user_id: id }));
 }

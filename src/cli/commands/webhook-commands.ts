@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { operate } from '../operate.js';
+import { operate, show } from '../operate.js';
 
 /** A replay by time reads the whole log. */
 const replayMs = 600_000;
@@ -10,13 +10,13 @@ export function addWebhookCommands(program: Command, parseInteger: (text: string
   webhooks
     .command('list')
     .description('every endpoint with its pending and failed deliveries; never a secret')
-    .action(() => operate('webhooks list', {}));
+    .action(() => show('webhooks list'));
   webhooks
     .command('failed <endpoint>')
     .description('deliveries that the service gave up in the last 30 days')
     .option('--limit <number>', 'how many at most', parseInteger, 50)
     .action((endpoint: string, { limit }: { readonly limit: number }) =>
-      operate('webhooks failed', { endpoint, limit }),
+      show('webhooks failed', { endpoint, limit }),
     );
   webhooks
     .command('replay <endpoint>')
@@ -25,11 +25,7 @@ export function addWebhookCommands(program: Command, parseInteger: (text: string
     .option('--resource <stream>', 'events of one resource, for example order-<id>')
     .option('--failed', 'deliveries that the service gave up', false)
     .action((endpoint: string, { from, resource, failed }: ReplayOptions) =>
-      operate(
-        'webhooks replay',
-        { endpoint, from: from ?? null, resource: resource ?? null, failed },
-        { answerMsMax: replayMs },
-      ),
+      operate('webhooks replay', { endpoint, from, resource, failed }, replayMs),
     );
 }
 

@@ -11,6 +11,8 @@ interface Caller<Kind extends string> {
 }
 export type AnonymousCaller = Caller<'anonymous'>;
 export type AgentCaller = Caller<'agent'>;
+/** The user of the machine, who may open the socket of operators: see `src/operating/socket/`. */
+export type OperatorCaller = Caller<'operator'>;
 export interface SessionCaller extends Caller<'session'> {
   readonly userId: string;
   readonly sessionId: string;
@@ -95,7 +97,7 @@ export interface Grants {
   readonly session: { readonly caller: SessionCaller };
   readonly project: { readonly caller: SessionCaller | ApiKeyCaller; readonly project: ProjectAccess };
   readonly agent: { readonly caller: AgentCaller };
-  readonly operator: { readonly caller: SessionCaller };
+  readonly operator: { readonly caller: SessionCaller | OperatorCaller };
   readonly auditor: { readonly caller: SessionCaller };
 }
 

@@ -1,5 +1,12 @@
-import { callControl } from '../../../src/operating/socket/control-client.js';
-import { controlSocketPath } from '../../../src/operating/socket/protocol.js';
+import { connect } from 'node:net';
+import {
+  callOperator,
+  changeRequest,
+  type OperatorQuery,
+  type OperatorRequest,
+  readRequest,
+} from '../../../src/operating/socket/client.js';
+import { controlSocketPath } from '../../../src/operating/socket/listen.js';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
 import { errorBreaches } from './http-contract.js';
 
@@ -93,13 +100,22 @@ export function storageRequest(name: string): JsonObject {
   };
 }
 
+/** Makes the request of an operator's command, by its words. */
+export function operatorRequest(operation: string, input: JsonObject): OperatorRequest {
+  return /\b(list|show|status|key)$/.test(operation)
+    ? readRequest(operation, input as OperatorQuery)
+    : changeRequest(operation, input);
+}
+
 /**
  * Runs an operator's command over the control socket of a running service.
+ * @param operation its words, or a path of the service
  * @throws Error when it was refused or unanswered
  */
 export async function operate(directory: string, operation: string, input: JsonObject): Promise<JsonValue> {
-  const reply = await callControl(controlSocketPath(directory), { operation, input });
-  if (reply?.ok !== true) throw new Error(reply === null ? 'no service listens' : reply.message);
+  const open = () => connect(controlSocketPath(directory));
+  const reply = await callOperator(open, operatorRequest(operation, input));
+  if (!reply.ok) throw new Error(reply.message);
   return reply.result;
 }
 
@@ -111,7 +127,7 @@ export async function grantStorage(directory: string, projectId: string): Promis
 /** Adds a node and returns it. */
 export async function addNode(directory: string, name: string, address: string): Promise<JsonObject> {
   return asObject(
-    await operate(directory, 'node add', {
+    await operate(directory, '/api/v1/admin/nodes', {
       name,
       ip_address: address,
       node_type: 'normal',

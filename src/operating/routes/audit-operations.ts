@@ -6,38 +6,32 @@ import type { LogResources } from '../../areas/audit/history/log-resources.js';
 import type { SweepProgress } from '../../areas/audit/signing/sweep.js';
 import { parseTilePath } from '../../areas/audit/tree/tile-paths.js';
 import type { Commands } from '../../areas/commands.js';
-import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
-import { defineOperation, type Operation } from '../socket/operation.js';
+import { noQuery } from '../../http/route-spec.js';
+import type { Route } from '../../http/route.js';
+import { changing, reading, serving } from './operator-route.js';
 
-const nothing = z.strictObject({});
 const restart = z.strictObject({ reason: z.string().trim().min(1).max(500) });
-const part = z.strictObject({ path: z.string(), size: z.int().positive(), offset: z.int().nonnegative() });
+const file = z.strictObject({ path: z.string(), size: z.coerce.number().int().positive() });
 
-/** The bytes of one reply. In base64 they fit into a line of the control socket. */
-const partBytes = 512 * 1024;
-
-/** Makes the operations of the audit log (src/areas/audit/README.md#audit-log). */
-export function makeAuditOperations(
-  {
-    audit,
-    commands,
-    eventStore,
-  }: {
-    readonly audit: {
-      readonly log: Pick<AuditLog, 'status' | 'readSigned'>;
-      readonly sweep: { readonly progress: () => SweepProgress };
-      readonly resources: Pick<LogResources, 'read'>;
-      readonly vkeys: (origin: string) => readonly string[];
-    };
-    readonly commands: Pick<Commands, 'restartAuditLog'>;
-    readonly eventStore: Pick<EventStore, 'logId'>;
-  },
-  context: () => CommandContext,
-): readonly Operation[] {
+/** Makes the routes of the audit log (src/areas/audit/README.md#audit-log). */
+export function makeAuditOperations({
+  audit,
+  commands,
+  eventStore,
+}: {
+  readonly audit: {
+    readonly log: Pick<AuditLog, 'status' | 'readSigned'>;
+    readonly sweep: { readonly progress: () => SweepProgress };
+    readonly resources: Pick<LogResources, 'read'>;
+    readonly vkeys: (origin: string) => readonly string[];
+  };
+  readonly commands: Pick<Commands, 'restartAuditLog'>;
+  readonly eventStore: Pick<EventStore, 'logId'>;
+}): readonly Route[] {
   return [
-    defineOperation('audit status', nothing, async () => {
+    reading('audit status', noQuery, async () => {
       const { log, contradiction, problem, witnesses } = audit.log.status();
       return {
         origin: await origin(),
@@ -52,8 +46,8 @@ export function makeAuditOperations(
         ...sweepOf(audit.sweep.progress()),
       };
     }),
-    defineOperation('audit key', nothing, async () => ({ vkeys: [...audit.vkeys(await origin())] })),
-    defineOperation('audit checkpoint', nothing, async () => {
+    reading('audit key', noQuery, async () => ({ vkeys: audit.vkeys(await origin()) })),
+    reading('audit checkpoint', noQuery, async () => {
       const signed = await audit.log.readSigned();
       const note = signed === null ? null : servedNote(signed);
       if (signed === null || note === null) {
@@ -62,29 +56,24 @@ export function makeAuditOperations(
           'no checkpoint is signed yet; the service signs within 10 s',
         );
       }
-      return { note, size: signed.size, origin: signed.origin, vkeys: [...audit.vkeys(signed.origin)] };
+      return { note, size: signed.size, origin: signed.origin, vkeys: audit.vkeys(signed.origin) };
     }),
-    // One part of a file; the command line requests parts until `next` is null.
-    defineOperation('audit file', part, async ({ path, size, offset }) => {
+    serving('audit file', file, async ({ path, size }) => {
       const parsed = parseTilePath(path);
       const signed = await audit.log.readSigned();
       const isWithin = size <= (signed?.size ?? 0);
       const bytes = parsed === null || !isWithin ? null : await audit.resources.read(parsed, size);
       if (bytes === null) throw new CommandRejected('not_found', `the signed log has no ${path}`);
-      const end = offset + partBytes;
-      return {
-        base64: bytes.subarray(offset, end).toString('base64'),
-        next: end < bytes.length ? end : null,
-      };
+      return bytes;
     }),
-    defineOperation('audit restart', restart, async ({ reason }) => {
+    changing('audit restart', restart, async ({ reason }, context) => {
       const signed = await audit.log.readSigned();
       const id = await commands.restartAuditLog(
         { previousNote: signed === null ? null : servedNote(signed), reason },
-        context(),
+        context,
       );
       const next = originOf({ logId: await eventStore.logId(), restart: id });
-      return { origin: next, vkeys: [...audit.vkeys(next)], previous_size: signed?.size ?? 0 };
+      return { origin: next, vkeys: audit.vkeys(next), previous_size: signed?.size ?? 0 };
     }),
   ];
 

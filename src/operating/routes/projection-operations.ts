@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { defineOperation, type Operation } from '../socket/operation.js';
+import { noQuery } from '../../http/route-spec.js';
+import type { Route } from '../../http/route.js';
+import { changing, reading } from './operator-route.js';
 import type { Clock } from '../../kit/time/clock.js';
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
@@ -13,7 +15,6 @@ import { collectionName, viewVersion } from '../../event-sourcing/views/projecti
 import { findPrunable, pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
 import { requestRebuild } from '../../event-sourcing/views/generations/rebuild.js';
 
-const nothing = z.strictObject({});
 const viewName = z.strictObject({ name: z.string() });
 const pruning = z.strictObject({ apply: z.boolean() });
 const none = { collections: [], records: [] };
@@ -25,18 +26,18 @@ const dropsAtOnce = 5;
 const looksMax = 5;
 const lookMs = 600;
 
-/** Makes the operations on read models (src/event-sourcing/views/README.md#generations-and-rebuild). */
+/** Makes the routes on read models (src/event-sourcing/views/README.md#generations-and-rebuild). */
 export function makeProjectionOperations(services: {
   readonly generations: Generations;
   readonly leases: { readonly watch: LeaseWatch };
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly readModelStore: ReadModelStore;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-}): readonly Operation[] {
+}): readonly Route[] {
   const { generations, readModelStore, clock } = services;
   const { watch } = services.leases;
   return [
-    defineOperation('projection list', nothing, async () => {
+    reading('projection list', noQuery, async () => {
       // The command line may run this without a service.
       await Promise.all([watch.refresh(), generations.refresh()]);
       const items = generations.projections.map(async (projection) => {
@@ -61,7 +62,7 @@ export function makeProjectionOperations(services: {
       }));
       return { head: await services.eventStore.head(), items: await Promise.all(items), reactions };
     }),
-    defineOperation('projection rebuild', viewName, async ({ name }) => {
+    changing('projection rebuild', viewName, async ({ name }) => {
       const projection = generations.projections.find((candidate) => candidate.name === name);
       if (projection === undefined) {
         const names = generations.projections.map((candidate) => candidate.name).join(', ');
@@ -77,7 +78,7 @@ export function makeProjectionOperations(services: {
       return { name, building: collectionName(projection, generation) };
     }),
     // One part of a prune; the command line requests parts until nothing is left.
-    defineOperation('projection prune', pruning, async ({ apply }) => {
+    changing('projection prune', pruning, async ({ apply }) => {
       await refuseWhileUsed();
       const before = await findPrunable(services);
       const dropped = apply ? await pruneViews(services, { collectionsMax: dropsAtOnce }) : none;

@@ -1,21 +1,22 @@
 import { z } from 'zod';
-import { defineOperation, type Operation } from '../socket/operation.js';
+import { noQuery } from '../../http/route-spec.js';
+import type { Route } from '../../http/route.js';
 import { ringNames } from '../../keys/rings/key-file-format.js';
 import type { KeyChange, KeyRotation } from '../../keys/rings/key-rotation.js';
 import type { Sealer } from '../../keys/sealing/sealer.js';
+import { changing, reading } from './operator-route.js';
 
 const ring = z.enum(ringNames, { error: `must be one of ${ringNames.join(', ')}` });
 const kid = z.string();
-const nothing = z.strictObject({});
 const ofRing = z.strictObject({ ring });
-const promotion = z.strictObject({ ring, kid: kid.nullable(), now: z.boolean() });
+const promotion = z.strictObject({ ring, kid: kid.optional(), now: z.boolean() });
 const retirement = z.strictObject({ ring, kid, force: z.boolean() });
-const sweep = z.strictObject({ after: z.string().nullable() });
+const sweep = z.strictObject({ after: z.string().optional() });
 
 /** Pages of one part of a sweep, so few that the part ends well within the command line's time limit. */
 const pagesAtOnce = 10;
 
-/** Makes the operations that rotate keys (src/keys/README.md#sealing, docs/keys.md#keys-and-their-rotation). */
+/** Makes the routes that rotate keys (src/keys/README.md#sealing, docs/keys.md#keys-and-their-rotation). */
 export function makeKeyOperations({
   keyRotation,
   keysFollowed,
@@ -25,23 +26,21 @@ export function makeKeyOperations({
   /** `follow` notes changed rings with the data; it reports its failures itself. */
   readonly keysFollowed: { readonly follow: () => Promise<void> };
   readonly sealer: Pick<Sealer, 'rewrap'>;
-}): readonly Operation[] {
+}): readonly Route[] {
   return [
-    defineOperation('keys list', nothing, () => Promise.resolve({ items: keyRotation.list() })),
-    defineOperation('keys add', ofRing, (input) => noted(keyRotation.add(input.ring))),
-    defineOperation('keys promote', promotion, (input) =>
-      noted(keyRotation.promote(input.ring, input.kid, input)),
+    reading('keys list', noQuery, () => ({ items: keyRotation.list() })),
+    changing('keys add', ofRing, (input) => noted(keyRotation.add(input.ring))),
+    changing('keys promote', promotion, (input) =>
+      noted(keyRotation.promote(input.ring, input.kid ?? null, input)),
     ),
-    defineOperation('keys retire', retirement, async (input) =>
+    changing('keys retire', retirement, async (input) =>
       noted(await keyRotation.retire(input.ring, input.kid, input)),
     ),
     // One part of the sweep; the command line requests parts until `next` is null.
-    defineOperation('keys rewrap', sweep, async ({ after }) => {
-      const from = after === null ? {} : { after };
-      const { byMasterKey, rewrapped, unreadable, next } = await sealer.rewrap({
-        ...from,
-        pagesMax: pagesAtOnce,
-      });
+    changing('keys rewrap', sweep, async ({ after }) => {
+      const from = after === undefined ? {} : { after };
+      const swept = await sealer.rewrap({ ...from, pagesMax: pagesAtOnce });
+      const { byMasterKey, rewrapped, unreadable, next } = swept;
       return { rewrapped, unreadable, data_keys: Object.fromEntries(byMasterKey), next };
     }),
   ];

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Readers } from '../../../projections/readers.js';
+import type { Commands } from '../../areas/commands.js';
+import { makeAdminNodeRoutes } from '../../areas/nodes/routes/admin-nodes.js';
+import { makeOrderPaymentRoutes } from '../../areas/payments/routes/order-payments.js';
+import { makePaymentRecordRoutes } from '../../areas/payments/routes/payment-records.js';
+import { makePaymentRoutes } from '../../areas/payments/routes/payments.js';
+import { entitlement } from '../../areas/projects/domain/project/events.js';
+import { noQuery } from '../../http/route-spec.js';
+import type { Route } from '../../http/route.js';
+import type { WebhookAdmin } from '../../webhooks/webhook-admin.js';
+import { makeAccountOperations } from './account-operations.js';
+import { makeAuditOperations } from './audit-operations.js';
+import { makeKeyOperations } from './key-operations.js';
+import { changing, reading } from './operator-route.js';
+import { makeReconcileOperations } from './payment-operations.js';
+import { makeProjectionOperations } from './projection-operations.js';
+import { makeWebhookOperations } from './webhook-operations.js';
+
+const projectEntitlement = z.strictObject({ project_id: z.uuid().toLowerCase(), entitlement });
+
+/** What the routes of operators need. */
+export type OperatorServices = Parameters<typeof makeAccountOperations>[0] &
+  Parameters<typeof makeAuditOperations>[0] &
+  Parameters<typeof makeKeyOperations>[0] &
+  Parameters<typeof makeProjectionOperations>[0] & {
+    readonly commands: Commands;
+    readonly readers: Readers;
+    readonly webhooks: { readonly admin: WebhookAdmin };
+  };
+
+/**
+ * Makes the routes that the socket of operators serves: the service's own routes of operators, and those below `/operator`,
+ * which no other listener serves and no document publishes.
+ * @param status returns the report of `src/observing/parts.ts`
+ */
+export function makeOperatorRoutes(services: OperatorServices, status: () => unknown): readonly Route[] {
+  const { commands, readers } = services;
+  const published = [
+    ...makeAdminNodeRoutes({ ...commands, ...readers }),
+    ...makePaymentRoutes({ ...commands, ...readers }),
+    ...makePaymentRecordRoutes(commands),
+    ...makeOrderPaymentRoutes(commands),
+  ];
+  return [
+    ...published.filter(({ access }) => access.kind === 'operator'),
+    reading('status', noQuery, status),
+    changing('project grant', projectEntitlement, async (input, context) => {
+      await commands.grantEntitlement(byOperator(input), context);
+      return input;
+    }),
+    changing('project revoke', projectEntitlement, async (input, context) => ({
+      ...input,
+      held_by: await commands.revokeEntitlement(byOperator(input), context),
+    })),
+    ...makeProjectionOperations(services),
+    ...makeAccountOperations(services),
+    ...makeReconcileOperations(commands),
+    ...makeKeyOperations(services),
+    ...makeAuditOperations(services),
+    ...makeWebhookOperations(services.webhooks.admin),
+  ];
+}
+
+function byOperator({ project_id: projectId, entitlement: granted }: z.output<typeof projectEntitlement>) {
+  return { projectId, entitlement: granted, source: 'operator' } as const;
+}
