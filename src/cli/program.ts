@@ -8,8 +8,7 @@ import { addNodeCommands } from './commands/node-commands.js';
 import { exitCodes } from './exit-codes.js';
 import { isExplained } from './explained.js';
 import { initKeys } from './commands/init-keys.js';
-import { operate, operateWith, printError, printJson, printResult, show } from './operate.js';
-import { rewrapAll } from './commands/rewrap.js';
+import { operate, printError, printJson, printResult, show } from './operate.js';
 import { addProjectionCommands } from './commands/projection-commands.js';
 import { addPaymentCommands } from './commands/payment-commands.js';
 import { addStatusCommand } from './commands/status-command.js';
@@ -128,7 +127,7 @@ keys
 keys
   .command('rewrap')
   .description('wrap every data key with the active master key; may be repeated at any time')
-  .action(() => operateWith(rewrapAll));
+  .action(() => operate('keys rewrap', {}, 600_000));
 
 addCompletionCommand(program);
 

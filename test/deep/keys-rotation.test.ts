@@ -163,16 +163,11 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
   }
 });
 
-/** Rewraps in parts, as the command line does, until no data key is wrapped with the old key. */
+/** Rewraps until no data key is wrapped with the old key. */
 async function rewrapAll({ sealer, keyRings }: Services): Promise<number> {
   let rewrapped = 0;
   do {
-    let next: string | null = null;
-    do {
-      const part = await sealer.rewrap({ ...(next === null ? {} : { after: next }), pagesMax: 10 });
-      rewrapped += part.rewrapped;
-      next = part.next;
-    } while (next !== null);
+    rewrapped += (await sealer.rewrap()).rewrapped;
   } while ([...(await sealer.countByMasterKey()).keys()].some((kid) => kid !== keyRings.master.active().kid));
   return rewrapped;
 }

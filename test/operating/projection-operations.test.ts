@@ -46,8 +46,8 @@ test('A prune is refused while a live process uses a view version that this rele
     clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
   });
   // When an operator prunes, or asks what would go
-  for (const apply of [true, false]) {
-    const refused = await ask(operations, changeRequest('projection prune', { apply }));
+  for (const request of [changeRequest('projection prune'), readRequest('projection prunable')]) {
+    const refused = await ask(operations, request);
     // Then the refusal names the process and the view
     t.like(refused, { ok: false, code: 'view_in_use' });
     t.regex((refused as { message: string }).message, /old-1 .*the view counters@99/);

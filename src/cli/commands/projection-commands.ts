@@ -7,11 +7,7 @@ import { done, operateWith, sayOf, show } from '../operate.js';
 import type { Ask } from '../operator.js';
 import { makeProgressBar } from '../progress-bar.js';
 
-const pruned = z.object({
-  dropped_collections: z.array(z.string()),
-  dropped_records: z.array(z.string()),
-  left: z.array(z.string()),
-});
+const prunable = z.object({ items: z.array(z.string()) });
 
 const listed = z.object({
   items: z.array(
@@ -23,6 +19,8 @@ const listed = z.object({
   ),
 });
 
+/** A prune drops collection after collection. */
+const pruneMs = 600_000;
 const lookMs = 1_000;
 /** The least duration of the first phase of a rebuild in ms: src/event-sourcing/views/README.md#generations-and-rebuild. */
 const usualMs = 16_000;
@@ -105,30 +103,13 @@ function problemAt(times: {
   return { code: 'still_rebuilding', message };
 }
 
-/** Drops part after part, after a question at the terminal. */
+/** Drops, after a question at the terminal. */
 async function prune(yes: boolean, ask: Ask): Promise<OperatorReply> {
-  const plan = await ask(changeRequest('projection prune', { apply: false }));
+  const plan = await ask(readRequest('projection prunable'));
   if (!plan.ok) return plan;
-  const { left: all } = pruned.parse(plan.result);
-  const what = `${all.length} collections and records of read models that this release does not have: ${all.join(', ')}`;
+  const { items } = prunable.parse(plan.result);
+  const what = `${items.length} collections and records of read models that this release does not have: ${items.join(', ')}`;
   const texts = { question: `Drop ${what}?`, does: `drops ${what}`, nothing: 'nothing was dropped' };
-  const refusal = yes || all.length === 0 ? null : await unlessConfirmed(texts);
-  if (refusal !== null) return refusal;
-  const bar = makeProgressBar('pruning');
-  const [collections, records]: [string[], string[]] = [[], []];
-  try {
-    for (let left = all.length; left > 0;) {
-      const reply = await ask(changeRequest('projection prune', { apply: true }));
-      if (!reply.ok) return reply;
-      const part = pruned.parse(reply.result);
-      collections.push(...part.dropped_collections);
-      records.push(...part.dropped_records);
-      bar.show(1 - part.left.length / all.length);
-      // A part that drops nothing has lost a race, and the next prune removes the rest.
-      left = part.dropped_collections.length + part.dropped_records.length === 0 ? 0 : part.left.length;
-    }
-  } finally {
-    bar.end();
-  }
-  return done({ dropped_collections: collections, dropped_records: records });
+  const refusal = yes || items.length === 0 ? null : await unlessConfirmed(texts);
+  return refusal ?? ask(changeRequest('projection prune'), pruneMs);
 }

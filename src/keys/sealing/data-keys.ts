@@ -36,15 +36,6 @@ export interface RewrapReport {
   /** Records whose master key is not in the ring. The operator puts that key back and sweeps again. */
   readonly unreadable: number;
   readonly byMasterKey: ReadonlyMap<string, number>;
-  /** The start of the next part of the sweep; null if this part reached the end. */
-  readonly next: string | null;
-}
-
-export interface SweepOptions {
-  /** `next` of the part before; the beginning by default. */
-  readonly after?: string;
-  /** The largest number of pages of 200 records; all by default. */
-  readonly pagesMax?: number;
 }
 
 /** Data keys, one for each lasting scope. A master key wraps them in the state store. */
@@ -60,7 +51,7 @@ export interface DataKeys {
    * may still wrap with the old key, so the operator sweeps again a minute later. The old key may be removed when its
    * count is 0. An interrupted sweep starts again and skips the finished records.
    */
-  rewrap(options?: SweepOptions): Promise<RewrapReport>;
+  rewrap(): Promise<RewrapReport>;
   countByMasterKey(): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -217,20 +208,19 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
       cache.set(record, { found: 'destroyed', readAt: destroyedAt.getTime() });
     },
 
-    rewrap: async ({ after, pagesMax = Infinity } = {}) => {
+    rewrap: async () => {
       const byMasterKey = new Map<string, number>();
       let rewrapped = 0;
       let unreadable = 0;
-      let next = after ?? null;
-      for (let pages = 0; pages < pagesMax; pages += 1) {
-        const page = await pageAfter(next);
+      let next: string | null = null;
+      do {
+        const page: readonly StateRecord[] = await pageAfter(next);
         for (let first = 0; first < page.length; first += rewrapsAtOnce) {
           await Promise.all(page.slice(first, first + rewrapsAtOnce).map(rewrapOne));
         }
         next = page.at(-1)?.key ?? null;
-        if (next === null) break;
-      }
-      return { rewrapped, unreadable, byMasterKey, next };
+      } while (next !== null);
+      return { rewrapped, unreadable, byMasterKey };
 
       async function rewrapOne(stored: StateRecord): Promise<void> {
         try {

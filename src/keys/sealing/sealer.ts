@@ -1,5 +1,5 @@
 import { type Sealed, sealedSchema } from '../../event-sourcing/ports/sealed.js';
-import { makeDataKeys, type DataKeysDeps, type RewrapReport, type SweepOptions } from './data-keys.js';
+import { makeDataKeys, type DataKeysDeps, type RewrapReport } from './data-keys.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing } from './errors.js';
 import { type KeyScope, type LastingScope, scopeParts } from './key-scope.js';
@@ -18,7 +18,7 @@ export interface Sealer {
   /** Destroys the key: here at once, elsewhere within 60 s. Idempotent. @throws StoreUnavailable, StoreDamaged */
   destroy(scope: LastingScope): Promise<void>;
   /** Wraps all data keys with the active master key. See `DataKeys.rewrap`. */
-  rewrap(options?: SweepOptions): Promise<RewrapReport>;
+  rewrap(): Promise<RewrapReport>;
   /** See `DataKeys.countByMasterKey`. */
   countByMasterKey(): Promise<ReadonlyMap<string, number>>;
 }
@@ -59,7 +59,7 @@ export function makeSealer(deps: DataKeysDeps): Sealer {
     },
 
     destroy: (scope) => dataKeys.destroy(scope),
-    rewrap: (options) => dataKeys.rewrap(options),
+    rewrap: () => dataKeys.rewrap(),
     countByMasterKey: () => dataKeys.countByMasterKey(),
   };
 }

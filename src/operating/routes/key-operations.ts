@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { noQuery } from '../../http/route-spec.js';
+import { noFields, noQuery } from '../../http/route-spec.js';
 import type { Route } from '../../http/route.js';
 import { ringNames } from '../../keys/rings/key-file-format.js';
 import type { KeyChange, KeyRotation } from '../../keys/rings/key-rotation.js';
@@ -11,10 +11,6 @@ const kid = z.string();
 const ofRing = z.strictObject({ ring });
 const promotion = z.strictObject({ ring, kid: kid.optional(), now: z.boolean() });
 const retirement = z.strictObject({ ring, kid, force: z.boolean() });
-const sweep = z.strictObject({ after: z.string().optional() });
-
-/** Pages of one part of a sweep, so few that the part ends well within the command line's time limit. */
-const pagesAtOnce = 10;
 
 /** Makes the routes that rotate keys (src/keys/README.md#sealing, docs/keys.md#keys-and-their-rotation). */
 export function makeKeyOperations({
@@ -36,12 +32,9 @@ export function makeKeyOperations({
     changing('keys retire', retirement, async (input) =>
       noted(await keyRotation.retire(input.ring, input.kid, input)),
     ),
-    // One part of the sweep; the command line requests parts until `next` is null.
-    changing('keys rewrap', sweep, async ({ after }) => {
-      const from = after === undefined ? {} : { after };
-      const swept = await sealer.rewrap({ ...from, pagesMax: pagesAtOnce });
-      const { byMasterKey, rewrapped, unreadable, next } = swept;
-      return { rewrapped, unreadable, data_keys: Object.fromEntries(byMasterKey), next };
+    changing('keys rewrap', noFields, async () => {
+      const { byMasterKey, rewrapped, unreadable } = await sealer.rewrap();
+      return { rewrapped, unreadable, data_keys: Object.fromEntries(byMasterKey) };
     }),
   ];
 

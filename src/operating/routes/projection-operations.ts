@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { noQuery } from '../../http/route-spec.js';
+import { noFields, noQuery } from '../../http/route-spec.js';
 import type { Route } from '../../http/route.js';
 import { changing, reading } from './operator-route.js';
 import type { Clock } from '../../kit/time/clock.js';
@@ -16,11 +16,6 @@ import { findPrunable, pruneViews } from '../../event-sourcing/views/generations
 import { requestRebuild } from '../../event-sourcing/views/generations/rebuild.js';
 
 const viewName = z.strictObject({ name: z.string() });
-const pruning = z.strictObject({ apply: z.boolean() });
-const none = { collections: [], records: [] };
-
-/** Collections that one call drops, so few that it ends within the command line's time limit. */
-const dropsAtOnce = 5;
 
 /** So many looks show whether an owner renews its record: after 2.5 s without a change it counts as gone. */
 const looksMax = 5;
@@ -77,18 +72,15 @@ export function makeProjectionOperations(services: {
       }
       return { name, building: collectionName(projection, generation) };
     }),
-    // One part of a prune; the command line requests parts until nothing is left.
-    changing('projection prune', pruning, async ({ apply }) => {
+    reading('projection prunable', noQuery, async () => {
       await refuseWhileUsed();
-      const before = await findPrunable(services);
-      const dropped = apply ? await pruneViews(services, { collectionsMax: dropsAtOnce }) : none;
-      const left = (all: readonly string[], gone: readonly string[]) =>
-        all.filter((name) => !gone.includes(name));
-      const names = before.records.map(({ name }) => name);
-      return {
-        ...{ dropped_collections: [...dropped.collections], dropped_records: [...dropped.records] },
-        left: [...left(before.collections, dropped.collections), ...left(names, dropped.records)],
-      };
+      const { collections, records } = await findPrunable(services);
+      return { items: [...collections, ...records.map(({ name }) => name)] };
+    }),
+    changing('projection prune', noFields, async () => {
+      await refuseWhileUsed();
+      const { collections, records } = await pruneViews(services);
+      return { dropped_collections: collections, dropped_records: records };
     }),
   ];
 

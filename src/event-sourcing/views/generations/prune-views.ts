@@ -19,19 +19,14 @@ interface Prunable {
  * Drops the collections, checkpoints and registry records of view versions that this code does not define, and the
  * generations that the registry does not name. No process of another release may run: it would stop. After a crash the
  * next prune removes the rest. Requires started generations.
- * @param options.collectionsMax the most that one call drops; records go when no collection is left
  * @throws StoreUnavailable
  */
-export async function pruneViews(
-  deps: PruneDeps,
-  { collectionsMax = Infinity }: { readonly collectionsMax?: number } = {},
-): Promise<Pruned> {
-  const found = await findPrunable(deps);
-  const collections = found.collections.slice(0, collectionsMax);
+export async function pruneViews(deps: PruneDeps): Promise<Pruned> {
+  const { collections, records: foundRecords } = await findPrunable(deps);
   for (const collection of collections) await dropGeneration(deps.readModelStore, collection);
   // Records go last: after a crash in between, a release that returns finds its record and builds its views again.
   const records: string[] = [];
-  for (const { name, version } of collections.length < found.collections.length ? [] : found.records) {
+  for (const { name, version } of foundRecords) {
     if (await deps.readModelStore.removeRecord(name, version)) records.push(name);
   }
   return { collections, records };
