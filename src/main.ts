@@ -27,6 +27,7 @@ import { openTerminal, type Tell } from './composition/terminal.js';
 import type { Config } from './config/config.js';
 import { controlSocketPath, listenForOperators } from './operating/socket/listen.js';
 import type { Task } from './event-sourcing/feeding/consumers/tasks.js';
+import { pingReadModels } from './event-sourcing/ports/records.js';
 import { startHttpServer } from './http/server/server.js';
 import { type Log, makeLog } from './log.js';
 
@@ -271,7 +272,7 @@ function handleSignals(log: Log, end: (ending: Ending) => void): (services: Serv
 function pingsOf({ stores }: Services, links: StoreLinks): ReadonlyMap<StoreLink, Ping> {
   return new Map<StoreLink, Ping>([
     [links.eventStore, () => stores.eventStore.head()],
-    [links.readModels, () => stores.readModelStore.ping()],
+    [links.readModels, () => pingReadModels(stores.readModelStore)],
     [links.state, () => stores.stateStore.ping()],
   ]);
 }

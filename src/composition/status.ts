@@ -1,5 +1,6 @@
 import { viewConsumer } from '../event-sourcing/feeding/consumers/names.js';
 import { viewVersion } from '../event-sourcing/views/projection.js';
+import { pingReadModels } from '../event-sourcing/ports/records.js';
 import type { Health } from '../observing/health.js';
 import { type Feeding, fedParts, reportStatus, type Status } from '../observing/parts.js';
 import type { StoreWatch } from '../observing/stores/store-watch.js';
@@ -53,7 +54,11 @@ export async function statusWithoutService(
   services: Pick<Services, 'leases' | 'generations' | 'stores' | 'links'>,
 ): Promise<Status> {
   const { leases, generations, stores, links } = services;
-  await Promise.all([stores.eventStore.head(), stores.readModelStore.ping(), stores.stateStore.ping()]);
+  await Promise.all([
+    stores.eventStore.head(),
+    pingReadModels(stores.readModelStore),
+    stores.stateStore.ping(),
+  ]);
   await leases.watch.refresh();
   const none: Progress = { state: null, lagMs: 0, problem: null };
   const views = generations.projections.map((projection) => viewConsumer(viewVersion(projection)));

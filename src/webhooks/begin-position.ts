@@ -30,11 +30,7 @@ export function makeBeginPosition(
   },
   id: string,
 ): BeginPosition {
-  const loadOwn = makeLoadOwnCheckpoint(
-    { eventStore, clock, readModelStore: { loadCheckpoint } },
-    `webhook/${id}`,
-    `the webhook ${id}`,
-  );
+  const loadOwn = makeLoadOwnCheckpoint({ eventStore, clock, load: loadCheckpoint }, `the webhook ${id}`);
   return {
     load: async () => {
       const { logId, checkpoint } = await loadOwn();

@@ -15,6 +15,7 @@ import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-sto
 import { givenStores } from '../support/given/given-embedded.js';
 import { fillMixedLog } from '../support/given/mixed-log.js';
 import { storedDocuments } from '../support/simulation/kernel/expected-documents.js';
+import { loadCheckpoint, saveCheckpoint } from '../../src/event-sourcing/ports/records.js';
 
 const users = `${usersProjection.name}@${usersProjection.version}.1`;
 
@@ -107,8 +108,8 @@ test('Threads write the documents, index entries and checkpoints that projectors
   for (const view of allViews) {
     const collection = `${view.name}@${view.version}.1`;
     t.deepEqual(
-      await scene.readModelStore.loadCheckpoint(collection),
-      await projected.loadCheckpoint(collection),
+      await loadCheckpoint(scene.readModelStore, collection),
+      await loadCheckpoint(projected, collection),
       collection,
     );
     t.is((await setApartItems(scene.readModelStore, collection)).length, view.name === 'projects' ? 1 : 0);
@@ -118,32 +119,32 @@ test('Threads write the documents, index entries and checkpoints that projectors
 test('Threads do not run for views that are close to the head of the log', async (t) => {
   const scene = await givenLog(t);
   await feed(scene, { behindMin: 20_000 });
-  t.is(await scene.readModelStore.loadCheckpoint(users), null);
+  t.is(await loadCheckpoint(scene.readModelStore, users), null);
 });
 
 test('An abort ends the threads, and a later pass goes on', async (t) => {
   const scene = await givenLog(t);
   t.deepEqual((await feed(scene, { signal: AbortSignal.abort() })).failed, []);
-  t.is(await scene.readModelStore.loadCheckpoint(users), null);
+  t.is(await loadCheckpoint(scene.readModelStore, users), null);
   // A later pass begins where the first one ended
   t.deepEqual((await feed(scene)).failed, []);
-  t.not(await scene.readModelStore.loadCheckpoint(users), null);
+  t.not(await loadCheckpoint(scene.readModelStore, users), null);
 });
 
 test('An abort while the threads start ends them before they feed', async (t) => {
   const scene = await givenLog(t);
   const controller = new AbortController();
   const { readModelStore } = scene;
-  const loadCheckpoints: ReadModelStore['loadCheckpoints'] = async (collections) => {
-    const checkpoints = await readModelStore.loadCheckpoints(collections);
+  const getMany: ReadModelStore['getMany'] = async (collection, ids) => {
+    const found = await readModelStore.getMany(collection, ids);
     // By then the threads are made, and have not run yet.
     setImmediate(() => {
       controller.abort();
     });
-    return checkpoints;
+    return found;
   };
-  await feed({ ...scene, readModelStore: { ...readModelStore, loadCheckpoints } }, controller);
-  t.is(await readModelStore.loadCheckpoint(users), null);
+  await feed({ ...scene, readModelStore: { ...readModelStore, getMany } }, controller);
+  t.is(await loadCheckpoint(readModelStore, users), null);
 });
 
 test('A thread that finds a damaged log reports each of its groups, and feeds the others', async (t) => {
@@ -152,13 +153,13 @@ test('A thread that finds a damaged log reports each of its groups, and feeds th
   const damaged = allViews.filter(({ category }) => category !== 'share');
   const other = { logId: 'another', position: '0000000000000001' };
   for (const view of damaged)
-    await scene.readModelStore.saveCheckpoint(`${view.name}@${view.version}.1`, other);
+    await saveCheckpoint(scene.readModelStore, `${view.name}@${view.version}.1`, other);
   const { failed } = await feed(scene);
   t.is(failed.length, new Set(damaged.map(({ category }) => category)).size);
   for (const reason of failed) t.regex(reason, /^the view \S+ has followed the log another/);
   const logId = await scene.eventStore.logId();
   for (const view of allViews.filter(({ category }) => category === 'share')) {
-    const checkpoint = await scene.readModelStore.loadCheckpoint(`${view.name}@${view.version}.1`);
+    const checkpoint = await loadCheckpoint(scene.readModelStore, `${view.name}@${view.version}.1`);
     t.is(checkpoint?.logId, logId, view.name);
   }
 });

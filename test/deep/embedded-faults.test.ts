@@ -8,6 +8,7 @@ import { openStateStore } from '../../src/stores/embedded/writing/state-store.js
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { wholeFold } from '../support/clients/document-writes.js';
 import { makeContext, makeDirectory } from '../support/servers/embedded-directory.js';
+import { getRecord, putRecord } from '../../src/event-sourcing/ports/records.js';
 
 // The tests follow SQLite's own (sqlite.org/testing.html, section 3): the N-th step of a script fails, for every N
 // until the script completes.
@@ -175,8 +176,8 @@ async function openDocuments(context: EmbeddedContext): Promise<Opened> {
     isThere: async () => (await store.collections()).includes('others@1.1'),
   };
   const record: Write = {
-    run: () => store.putRecord('generations', 1, null),
-    isThere: async () => (await store.getRecord('generations')) !== null,
+    run: () => putRecord(store, 'generations', {}, null),
+    isThere: async () => (await getRecord(store, 'generations')) !== null,
   };
   const script = [[ensure], [write('a'), write('b', 'c', 'd')], [write('e', 'f')], [record]];
   return { script, close: () => store.close() };

@@ -14,6 +14,7 @@ import {
 import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
 import { watchReadModels } from '../support/simulation/kernel/watched-read-models.js';
 import { givenWorld } from '../support/given/given-world.js';
+import { getRecord } from '../../src/event-sourcing/ports/records.js';
 
 const projections = [countersProjection, counterLabelsProjection];
 const open: CounterCommand = { type: 'Open', label: 'a' };
@@ -46,7 +47,11 @@ async function run(n: number, fault: Fault, repeated: 'registry' | 'others'): Pr
     { log: eventStore, projections },
     (error) => problems.push(error.message),
   );
-  const plan = failNth(n, fault, (operation) => (operation === 'getRecords') === (repeated === 'registry'));
+  const plan = failNth(
+    n,
+    fault,
+    (operation) => (operation === 'getMany of records') === (repeated === 'registry'),
+  );
   const deps = { ...memory, readModelStore, pageSize: 3 };
   const faulty = startSimulatedProcess({ ...deps, id: 'faulty', plan });
   const sound = startSimulatedProcess({ ...deps, id: 'sound', plan: noFaults });
@@ -95,7 +100,7 @@ async function findProblems(
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const projection of projections) {
-    const record = (await readModelStore.getRecord(`generations/${projection.name}@1`))?.value;
+    const record = (await getRecord(readModelStore, `generations/${projection.name}@1`))?.value;
     const { live } = record as { live: number };
     const stored = await storedDocuments(readModelStore, `${projection.name}@1.${live}`);
     const fold = await foldOfLog(eventStore, projection);

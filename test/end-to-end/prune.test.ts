@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { listRecords, putRecord } from '../../src/event-sourcing/ports/records.js';
 
 /** A data directory with a view that only another release has. */
 async function given(t: ExecutionContext): Promise<string> {
@@ -9,7 +10,7 @@ async function given(t: ExecutionContext): Promise<string> {
   const stores = await openStores(directory.path);
   const { readModelStore } = stores;
   await readModelStore.ensureCollection('gone@7.1', ['name']);
-  await readModelStore.putRecord('generations/gone@7', { live: 1 }, null);
+  await putRecord(readModelStore, 'generations/gone@7', { live: 1 }, null);
   await stores.close();
   return directory.path;
 }
@@ -18,7 +19,7 @@ async function given(t: ExecutionContext): Promise<string> {
 async function leftIn(directory: string): Promise<readonly string[]> {
   const stores = await openStores(directory);
   const { readModelStore } = stores;
-  const records = await readModelStore.listRecords('generations/');
+  const records = await listRecords(readModelStore, 'generations/');
   const names = [...(await readModelStore.collections()), ...records.map(({ name }) => name)];
   await stores.close();
   return names.filter((name) => name.includes('gone'));

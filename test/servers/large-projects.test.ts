@@ -18,6 +18,7 @@ import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/
 import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
 import { untilAnswered } from '../support/servers/service-ledger.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { loadCheckpoint } from '../../src/event-sourcing/ports/records.js';
 
 const collection = collectionName(projectsProjection, 1);
 const grants = 20;
@@ -91,7 +92,7 @@ async function untilPassed({
   const head = (await log.head()) ?? '';
   const passed = async (): Promise<boolean> => {
     if (stopped.test(service.output())) throw new Error(service.output().slice(-2_000));
-    return ((await readModelStore.loadCheckpoint(collection))?.position ?? '') >= head;
+    return ((await loadCheckpoint(readModelStore, collection))?.position ?? '') >= head;
   };
   await eventually('the view passes the end', passed, { pollMs: 500 });
 }

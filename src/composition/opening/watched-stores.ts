@@ -12,7 +12,7 @@ const cached: keyof EventStore = 'logId';
 
 /** All other calls read. */
 const writes: ReadonlySet<string> = new Set<keyof EventStore | keyof ReadModelStore | keyof StateStore>([
-  ...(['append', 'compareAndSet', 'write', 'saveCheckpoint', 'putRecord', 'removeRecord'] as const),
+  ...(['append', 'compareAndSet', 'write'] as const),
   ...(['ensureCollection', 'dropCollection'] as const),
 ]);
 

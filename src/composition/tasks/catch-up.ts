@@ -7,6 +7,7 @@ import type { Generations } from '../../event-sourcing/views/generations/generat
 import type { FedCollection } from '../../event-sourcing/views/pending.js';
 import { packageFile } from '../../package-files.js';
 import { openLogReader } from '../../stores/embedded/log/log-reader.js';
+import { loadCheckpoints } from '../../event-sourcing/ports/records.js';
 
 /** Collections that read one category, by the names of their views. */
 export interface ThreadGroup {
@@ -43,7 +44,7 @@ export interface CatchUpDeps {
   readonly directory: string;
   readonly streamPrefix: string;
   readonly eventStore: Pick<EventStore, 'head'>;
-  readonly readModelStore: Pick<ReadModelStore, 'loadCheckpoints'>;
+  readonly readModelStore: Pick<ReadModelStore, 'getMany'>;
   readonly generations: Generations;
 }
 
@@ -122,7 +123,10 @@ async function farBehind(
     projection,
     collection: generations.liveCollection(projection),
   }));
-  const checkpoints = await readModelStore.loadCheckpoints(targets.map(({ collection }) => collection));
+  const checkpoints = await loadCheckpoints(
+    readModelStore,
+    targets.map(({ collection }) => collection),
+  );
   return targets.filter(
     ({ collection }) => head - Number(checkpoints.get(collection)?.position ?? 0) >= events,
   );

@@ -16,6 +16,7 @@ import { takeBackEvent } from './take-back.js';
 import { makeSemaphore } from '../../kit/semaphore.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import { loadCheckpoint, makeSaveCheckpoint } from '../ports/records.js';
 
 export interface ReactionDeps {
   readonly eventStore: EventStore;
@@ -102,6 +103,7 @@ export function runReaction(
   setMaxListeners(atOnceMax, cutOff.signal);
   const running = new Set<Promise<void>>();
   let mark = makeLowWaterMark(null);
+  const saveCheckpoint = makeSaveCheckpoint(readModelStore, markName(reaction));
   let saved: Position | null = null;
   let loadedFingerprint: string | undefined;
   let atHead = false;
@@ -162,11 +164,8 @@ export function runReaction(
 
   /** Follows the log from the durable mark; after an interruption, from the last position that it has taken. */
   async function follow(): Promise<void> {
-    const loadOwnCheckpoint = makeLoadOwnCheckpoint(
-      deps,
-      markName(reaction),
-      `the reaction ${reaction.name}`,
-    );
+    const load = () => loadCheckpoint(readModelStore, markName(reaction));
+    const loadOwnCheckpoint = makeLoadOwnCheckpoint({ ...deps, load }, `the reaction ${reaction.name}`);
     let started = false;
     for (let attempt = 0; !ending.signal.aborted; attempt += 1) {
       try {
@@ -284,7 +283,7 @@ export function runReaction(
     const fingerprint = lastEvent === null ? loadedFingerprint : fingerprintOf(lastEvent);
     try {
       const logId = await eventStore.logId();
-      await readModelStore.saveCheckpoint(markName(reaction), {
+      await saveCheckpoint({
         logId,
         position,
         ...(fingerprint === undefined ? {} : { fingerprint }),

@@ -14,7 +14,7 @@ export interface SetApartEvent {
  * @throws StoreUnavailable
  */
 export async function setApartEvents(
-  readModelStore: Pick<ReadModelStore, 'listRecords'>,
+  readModelStore: Pick<ReadModelStore, 'scan'>,
 ): Promise<ReadonlyMap<string, readonly SetApartEvent[]>> {
   const events = new Map<string, SetApartEvent[]>();
   // The owner of a record is the mark of its reaction, `reaction/<name>`.

@@ -3,7 +3,7 @@ import type { Clock } from '../../kit/time/clock.js';
 import type { StoredEvent } from '../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable, StreamDamaged } from '../ports/errors.js';
 import type { EventStore } from '../ports/event-store.js';
-import type { Checkpoint, ReadModelStore } from '../ports/read-model-store.js';
+import type { Checkpoint } from '../ports/records.js';
 import { makeShortLog, type ShortLog } from './short-log.js';
 
 /** The fields that identify an event. */
@@ -30,27 +30,25 @@ export type LoadOwnCheckpoint = () => Promise<{
  * last event that the reader passed. A log restored from an older backup keeps its id, and the reader would skip new
  * events up to its checkpoint. A missing event is damage only after `eventStore.shortLogMs`, because another process
  * may have moved the checkpoint. A reader keeps its function, which remembers since when an event is missing.
- * @param name of the checkpoint
  * @param reader subject of the error sentences, for example "the view users@1.1"
  * @returns a function that throws StoreUnavailable, or StoreDamaged with a sentence that says what to do
  */
 export function makeLoadOwnCheckpoint(
   {
     eventStore,
-    readModelStore,
+    load,
     clock,
   }: {
     readonly eventStore: Pick<EventStore, 'shortLogMs' | 'logId' | 'read'>;
-    readonly readModelStore: Pick<ReadModelStore, 'loadCheckpoint'>;
+    readonly load: () => Promise<Checkpoint | null>;
     readonly clock: Clock;
   },
-  name: string,
   reader: string,
 ): LoadOwnCheckpoint {
   const shortLog = makeShortLog({ clock, waitMs: eventStore.shortLogMs });
   return async () => {
     const logId = await eventStore.logId();
-    const checkpoint = await readModelStore.loadCheckpoint(name);
+    const checkpoint = await load();
     if (checkpoint === null) return { logId, checkpoint };
     if (checkpoint.logId !== logId) {
       throw new StoreDamaged(

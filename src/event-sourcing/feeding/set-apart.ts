@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { StreamDamaged, UndecodableEvent } from '../ports/errors.js';
-import type { NamedRecord, ReadModelStore } from '../ports/read-model-store.js';
+import type { ReadModelStore } from '../ports/read-model-store.js';
+import { dropRecord, listRecords, type NamedRecord, putRecord, removeRecord } from '../ports/records.js';
 import { type EventReference, eventReferenceSchema } from './event-reference.js';
 
 /** Storage format of `set-apart/<owner>/<id>`. A newer release may add fields, as to every record of processes. */
@@ -16,7 +17,7 @@ export interface SetApartItem {
 }
 
 export interface SetApartRecord extends SetApartItem {
-  readonly version: string;
+  readonly version: bigint;
 }
 
 /** What one view or reaction has set apart: src/event-sourcing/feeding/README.md#undecodable-events. */
@@ -49,7 +50,7 @@ export interface SetApart {
  * @param options.itemsMax more items than these are no exception: the owner stops instead
  */
 export function makeSetApart(
-  readModelStore: Pick<ReadModelStore, 'listRecords' | 'putRecord' | 'removeRecord'>,
+  readModelStore: Pick<ReadModelStore, 'get' | 'scan' | 'write'>,
   options: {
     readonly owner: string;
     readonly itemsMax: number;
@@ -60,7 +61,7 @@ export function makeSetApart(
   const known = new Set<string>();
   return {
     load: async () => {
-      const records = await readModelStore.listRecords(prefixOf(owner));
+      const records = await listRecords(readModelStore, prefixOf(owner));
       known.clear();
       const loaded = records.map((record) => ({ ...parse(owner, record), version: record.version }));
       for (const { id } of loaded) known.add(id);
@@ -69,7 +70,7 @@ export function makeSetApart(
     attempt,
     takeBack: async ({ id, event, version }, work) => {
       if ((await attempt(id, work, event)) !== true) return;
-      await readModelStore.removeRecord(prefixOf(owner) + id, version);
+      await removeRecord(readModelStore, prefixOf(owner) + id, version);
       known.delete(id);
     },
     count: () => known.size,
@@ -86,7 +87,7 @@ export function makeSetApart(
       if (!isUnreadable(error) || (!known.has(id) && known.size >= itemsMax)) throw error;
       const value = { reason: error.message, ...(event === undefined ? {} : { event }) };
       // Also for a known item: another process may have taken it back meanwhile, and removed the record.
-      await readModelStore.putRecord(prefixOf(owner) + id, value, null);
+      await putRecord(readModelStore, prefixOf(owner) + id, value, null);
       if (!known.has(id)) onSetApart({ id, ...value });
       known.add(id);
       return null;
@@ -96,20 +97,20 @@ export function makeSetApart(
 
 /** Returns what an owner has set apart, in order of the ids. */
 export async function setApartItems(
-  readModelStore: Pick<ReadModelStore, 'listRecords'>,
+  readModelStore: Pick<ReadModelStore, 'scan'>,
   owner: string,
 ): Promise<readonly SetApartItem[]> {
-  const records = await readModelStore.listRecords(prefixOf(owner));
+  const records = await listRecords(readModelStore, prefixOf(owner));
   return records.map((record) => parse(owner, record));
 }
 
 /** Removes the records of an owner. Idempotent. */
 export async function removeSetApart(
-  readModelStore: Pick<ReadModelStore, 'listRecords' | 'removeRecord'>,
+  readModelStore: Pick<ReadModelStore, 'get' | 'scan' | 'write'>,
   owner: string,
 ): Promise<void> {
-  for (const { name, version } of await readModelStore.listRecords(prefixOf(owner))) {
-    await readModelStore.removeRecord(name, version);
+  for (const { name } of await listRecords(readModelStore, prefixOf(owner))) {
+    await dropRecord(readModelStore, name);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, Position } from './domain-event.js';
+import type { JsonObject } from './domain-event.js';
 
 /**
  * A read-model document: the fold of exactly one stream up to `revision`. A null `body` is a tombstone, or a document
@@ -69,26 +69,8 @@ export interface DocumentName {
   readonly id: string;
 }
 
-/** The position of a log up to which a reader has processed the events. */
-export interface Checkpoint {
-  readonly logId: string;
-  readonly position: Position;
-  /** Identifies our last event up to `position`, to detect a log with another one. Opaque; absent before the first. */
-  readonly fingerprint?: string;
-}
-
-/** A small record that changes by compare-and-set. `version` is opaque. */
-export interface VersionedRecord {
-  readonly value: JsonValue;
-  readonly version: string;
-}
-
-export interface NamedRecord extends VersionedRecord {
-  readonly name: string;
-}
-
 /**
- * Stores documents, checkpoints and the registry of generations. All of it can be rebuilt from the log.
+ * Stores documents, those of `records.ts` included. All of it can be rebuilt from the log.
  * Every call ends within its limit with a result or StoreUnavailable: reads 2 s, writes 5 s, the creation of indexes 60 s.
  * Under overload a read may wait for 2 s before.
  * A call with many documents has the limit for each part of them that one command of the server takes.
@@ -96,8 +78,9 @@ export interface NamedRecord extends VersionedRecord {
 export interface ReadModelStore {
   /** Creates a collection and its indexes (dotted paths of strings; an array indexes each element). Idempotent. */
   ensureCollection(collection: string, indexes: readonly string[]): Promise<void>;
-  /** Removes a collection and its checkpoint. Idempotent. */
+  /** Removes a collection. Idempotent. */
   dropCollection(collection: string): Promise<void>;
+  /** Returns the names of all collections but that of `records.ts`. */
   collections(): Promise<readonly string[]>;
 
   /** Returns the document, tombstones included; null when the collection has none of the stream. */
@@ -134,26 +117,5 @@ export interface ReadModelStore {
    */
   changeToken(collection: string): string | null;
 
-  loadCheckpoint(collection: string): Promise<Checkpoint | null>;
-  /** Returns the checkpoints that exist, by collection, in one call to the store. */
-  loadCheckpoints(collections: readonly string[]): Promise<ReadonlyMap<string, Checkpoint>>;
-  /** Moves the checkpoint forward. Ignores an earlier position of the same log. Replaces one of another log. */
-  saveCheckpoint(collection: string, checkpoint: Checkpoint): Promise<void>;
-
-  getRecord(name: string): Promise<VersionedRecord | null>;
-  /** Returns the records that exist, by name, in one call to the store. */
-  getRecords(names: readonly string[]): Promise<ReadonlyMap<string, VersionedRecord>>;
-  /** Writes the record if its version is `expected` (null: absent). Returns the new version; null when refused. */
-  putRecord(name: string, value: JsonValue, expected: string | null): Promise<string | null>;
-  /**
-   * Removes the record if its version is `expected`. Returns whether it did. A later record of the same name may repeat
-   * a version of the removed one.
-   */
-  removeRecord(name: string, expected: string): Promise<boolean>;
-  /** Returns all records whose name begins with the prefix, in order of name. They are few. */
-  listRecords(prefix: string): Promise<readonly NamedRecord[]>;
-
-  /** Resolves when the store answers. @throws StoreUnavailable */
-  ping(): Promise<void>;
   close(): Promise<void>;
 }

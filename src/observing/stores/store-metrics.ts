@@ -21,7 +21,7 @@ export interface StoreMetrics {
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const stateCalls = ['get', 'compareAndSet', 'list'] as const;
-const readModelWrites = ['write', 'saveCheckpoint', 'putRecord', 'removeRecord'] as const;
+const readModelWrites = ['write'] as const;
 
 /** @param nowMs a clock that is never set back */
 export function makeStoreMetrics(nowMs: () => number = () => performance.now()): StoreMetrics {

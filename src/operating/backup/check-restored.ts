@@ -19,6 +19,7 @@ import { readManifest, verifyBackup } from './backup-folder.js';
 import type { Stores } from '../../composition/opening/open-stores.js';
 import { openWatchedStores } from '../../composition/opening/open-watched-stores.js';
 import { systemClock, systemRandom } from '../../composition/system.js';
+import { loadCheckpoints } from '../../event-sourcing/ports/records.js';
 
 /** What a comparison has read, and in sentences what does not belong together. */
 export type RestoreReport = {
@@ -113,7 +114,7 @@ export async function compareStores(
   }
 
   const collections = await readModelStore.collections();
-  const checkpoints = await readModelStore.loadCheckpoints(collections);
+  const checkpoints = await loadCheckpoints(readModelStore, collections);
   for (const [name, { logId, position }] of checkpoints) {
     if (logId !== id) problems.push(`${name} has followed the log ${logId}; delete the read models`);
     else if (head !== null && position > head) {

@@ -14,6 +14,7 @@ import type { Generations } from '../../event-sourcing/views/generations/generat
 import { collectionName, viewVersion } from '../../event-sourcing/views/projection.js';
 import { findPrunable, pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
 import { requestRebuild } from '../../event-sourcing/views/generations/rebuild.js';
+import { loadCheckpoint } from '../../event-sourcing/ports/records.js';
 
 const viewName = z.strictObject({ name: z.string() });
 
@@ -38,7 +39,7 @@ export function makeProjectionOperations(services: {
       const items = generations.projections.map(async (projection) => {
         const record = generations.record(projection);
         const collection = collectionName(projection, record.live);
-        const checkpoint = await readModelStore.loadCheckpoint(collection);
+        const checkpoint = await loadCheckpoint(readModelStore, collection);
         const view = viewConsumer(viewVersion(projection));
         const feeders = watch.live().filter(({ feeds }) => feeds.includes(view));
         const setApart = await setApartItems(readModelStore, collection);

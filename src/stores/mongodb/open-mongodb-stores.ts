@@ -86,7 +86,7 @@ export async function openMongoDbStores({
       onWarning(`expired records stay stored: ${error instanceof Error ? error.message : 'unknown error'}`);
     });
     return {
-      readModelStore: makeMongoDbReadModelStore({ calls, commands, random, now: () => clock.now(), close }),
+      readModelStore: makeMongoDbReadModelStore({ calls, commands, random, close }),
       stateStore: makeMongoDbStateStore({ calls, commands, random, clock, close }),
       topology,
       close,

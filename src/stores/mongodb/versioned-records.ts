@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Random } from '../../kit/time/clock.js';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import type { Attempt } from './calls/attempts.js';
-import { upkeep, type Calls, type GuardedWrite, type ReadOptions, type Settled } from './calls/calls.js';
+import { upkeep, type Calls, type GuardedWrite, type Settled } from './calls/calls.js';
 import type { DatabaseCommands } from './calls/commands.js';
 import { parseStored } from './documents/parse-stored.js';
 import { makeToken } from './documents/token.js';
@@ -39,8 +39,6 @@ export interface NewValue {
 /** Records of one collection, each changed by compare-and-set. */
 export interface VersionedRecords {
   readonly get: (key: string) => Promise<LiveRecord | null>;
-  /** Returns the records that exist, in any order. */
-  readonly getMany: (keys: readonly string[]) => Promise<readonly LiveRecord[]>;
   /** Returns the new version, or null when the record is not at `expected` (null: absent, removed or expired). */
   readonly compareAndSet: (key: string, expected: string | null, next: NewValue) => Promise<string | null>;
   readonly list: (
@@ -59,15 +57,12 @@ export function makeVersionedRecords({
   random,
   now,
   collection,
-  reading = {},
 }: {
   readonly calls: Calls;
   readonly commands: DatabaseCommands;
   readonly random: Random;
   readonly now: () => Date;
   readonly collection: string;
-  /** How a single record is read. */
-  readonly reading?: ReadOptions;
 }): VersionedRecords {
   const unexpired = () => ({ $or: [{ expires_at: null }, { expires_at: { $gt: now() } }] });
 
@@ -86,24 +81,8 @@ export function makeVersionedRecords({
 
   return {
     get: async (key) => {
-      const stored = await calls.read(
-        `read of ${collection}`,
-        async (attempt) => read(key, attempt),
-        reading,
-      );
+      const stored = await calls.read(`read of ${collection}`, async (attempt) => read(key, attempt));
       return stored !== null && isLive(stored) ? toLive(stored) : null;
-    },
-
-    getMany: async (keys) => {
-      // The server treats a limit of 0 as no limit.
-      if (keys.length === 0) return [];
-      const limit = keys.length;
-      const found = await calls.read(
-        `read of ${collection}`,
-        async (attempt) => commands.find(collection, { _id: { $in: [...keys] } }, { limit }, attempt),
-        upkeep,
-      );
-      return found.map(decode).filter(isLive).map(toLive);
     },
 
     compareAndSet: async (key, expected, next) => {
@@ -149,7 +128,7 @@ export function makeVersionedRecords({
         value: { $ne: null },
         ...unexpired(),
       };
-      // Lists are read for the upkeep of the process: its registry, its members, its keys.
+      // Lists are read for the upkeep of the process: its leases, its keys.
       const found = await calls.read(
         `read of ${collection}`,
         async (attempt) => commands.find(collection, filter, { sort: { _id: 1 }, limit }, attempt),

@@ -3,7 +3,6 @@ import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js'
 import type { StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable, StreamDamaged } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
 import { markName, setApartMax } from '../../../src/event-sourcing/effects/run-reaction.js';
 import { setApartEvents } from '../../../src/event-sourcing/effects/set-apart-events.js';
@@ -16,6 +15,14 @@ import {
   type ParcelAsked,
 } from '../../support/simulation/kernel/parcels.js';
 import { handlerWithoutViews } from '../../support/given/given-world.js';
+import {
+  listRecords,
+  loadCheckpoint,
+  putRecord,
+  removeRecord,
+} from '../../../src/event-sourcing/ports/records.js';
+import { withRecordHooks } from '../../../test/support/clients/record-hooks.js';
+import { dropCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const name = 'send-parcels';
 
@@ -77,7 +84,7 @@ async function runOver(scene: ReactionScene, eventStore: EventStore, ms = 5_000)
 const numbers = ({ sent }: ReactionScene): readonly number[] => sent.map(({ n }) => n);
 const apartOf = ({ readModelStore }: ReactionScene) => setApartItems(readModelStore, markName({ name }));
 const markOf = async ({ readModelStore }: ReactionScene): Promise<string | null> =>
-  (await readModelStore.loadCheckpoint(markName({ name })))?.position ?? null;
+  (await loadCheckpoint(readModelStore, markName({ name })))?.position ?? null;
 
 for (const [what, damage, reason] of damages) {
   test(`A reaction sets an event apart for ${what}, serves all others after each start, and serves it once after the repair`, async (t) => {
@@ -119,9 +126,9 @@ test('A reaction that has lost its mark and its records sets the event apart aga
   await scene.ask(2, { stream: 'p2' });
   await runOver(scene, hurt);
   // When an operator deletes the read models
-  await scene.readModelStore.dropCollection(markName({ name }));
-  for (const { name: record, version } of await scene.readModelStore.listRecords('set-apart/'))
-    await scene.readModelStore.removeRecord(record, version);
+  await dropCheckpoint(scene.readModelStore, markName({ name }));
+  for (const { name: record, version } of await listRecords(scene.readModelStore, 'set-apart/'))
+    await removeRecord(scene.readModelStore, record, version);
   // Then the next start finds the event in the log
   t.like(await runOver(scene, hurt), { state: 'running', setApart: 1 });
   t.deepEqual(numbers(scene), [2]);
@@ -175,11 +182,10 @@ test('An event is set apart before the mark passes it, also while the store does
   await scene.ask(1);
   await scene.ask(2, { stream: 'p2' });
   let away = true;
-  const readModelStore: ReadModelStore = {
-    ...scene.readModelStore,
-    putRecord: (...args) =>
-      away ? Promise.reject(new StoreUnavailable('no answer')) : scene.readModelStore.putRecord(...args),
-  };
+  const readModelStore = withRecordHooks(scene.readModelStore, {
+    write: (_, pass) => (away ? Promise.reject(new StoreUnavailable('no answer')) : pass()),
+    save: (_, pass) => pass(),
+  });
   const reactions = [sendingOver(scene, hurt)];
   const runner = scene.start({ reactions, deps: { eventStore: hurt, readModelStore } });
   await scene.clock.advance(10_000);
@@ -198,14 +204,13 @@ test('A reaction reads the records after its mark, so it finds the event of a pr
   await scene.ask(1);
   // Given a process of an older release that ends between two reads of one that starts
   let reads = 0;
-  const readModelStore: ReadModelStore = {
-    ...scene.readModelStore,
-    loadCheckpoint: async (collection) => {
+  const readModelStore = withRecordHooks(scene.readModelStore, {
+    read: async (_, pass) => {
       reads += 1;
       if (reads === 1) await runOver(scene, hurt, 0);
-      return scene.readModelStore.loadCheckpoint(collection);
+      return pass();
     },
-  };
+  });
   // When the other one has started, then it serves the event
   const runner = scene.start({ deps: { readModelStore } });
   await scene.clock.advance(10_000);
@@ -264,7 +269,7 @@ test('A reaction takes an event back that the log does not hold any more, as aft
   const scene = givenReactions();
   const event = { stream: 'parcel-p9', revision: '0', position: '0000000000000009' };
   const record = `set-apart/${markName({ name })}/019b7d00-0000-7000-8000-000000000801`;
-  await scene.readModelStore.putRecord(record, { reason: 'it was deleted', event }, null);
+  await putRecord(scene.readModelStore, record, { reason: 'it was deleted', event }, null);
   t.like(await runOver(scene, scene.eventStore), { state: 'running', setApart: 0 });
   t.deepEqual(await apartOf(scene), []);
 });

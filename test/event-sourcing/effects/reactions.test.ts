@@ -17,6 +17,9 @@ import {
   parcelAggregate,
   type ParcelAsked,
 } from '../../support/simulation/kernel/parcels.js';
+import { loadCheckpoint, saveCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import { withRecordHooks } from '../../../test/support/clients/record-hooks.js';
+import { dropCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const name = 'send-parcels';
 const contextMetadata = {
@@ -30,7 +33,7 @@ const contextMetadata = {
 };
 
 async function markOf({ readModelStore }: ReactionScene): Promise<string | null> {
-  return (await readModelStore.loadCheckpoint(markName({ name })))?.position ?? null;
+  return (await loadCheckpoint(readModelStore, markName({ name })))?.position ?? null;
 }
 
 test('A requested effect happens once and is recorded, and the mark reaches the end of the log', async (t) => {
@@ -254,7 +257,7 @@ test('A lost mark starts over and repeats no effect that has its outcome or has 
   await scene.clock.advance(5_000);
   await scene.clock.run(refusing.stop());
   t.is(await markOf(scene), await scene.eventStore.head());
-  await scene.readModelStore.dropCollection(markName({ name }));
+  await dropCheckpoint(scene.readModelStore, markName({ name }));
   const runner = scene.start();
   await scene.clock.advance(2_000);
   t.is(scene.sent.length, 1);
@@ -309,7 +312,7 @@ for (const [what, atOnceMax, most] of [
 
 test('The mark of another log stops the reaction with a reason', async (t) => {
   const scene = givenReactions();
-  await scene.readModelStore.saveCheckpoint(markName({ name }), { logId: 'another log', position: '00' });
+  await saveCheckpoint(scene.readModelStore, markName({ name }), { logId: 'another log', position: '00' });
   const runner = scene.start();
   await scene.clock.advance(0);
   t.is(runner.statuses()[0]?.state, 'stopped');
@@ -358,9 +361,9 @@ test('A mark that is saved at an unchanged position still names its log', async 
   await scene.ask(2);
   const second = scene.start({ send: () => Promise.reject(new Error('no')) });
   await scene.clock.advance(2_000);
-  await scene.readModelStore.dropCollection(markName({ name }));
+  await dropCheckpoint(scene.readModelStore, markName({ name }));
   await scene.clock.run(second.stop());
-  t.regex((await scene.readModelStore.loadCheckpoint(markName({ name })))?.fingerprint ?? '', /"parcel-p1"/);
+  t.regex((await loadCheckpoint(scene.readModelStore, markName({ name })))?.fingerprint ?? '', /"parcel-p1"/);
   scene.eventStore.restore(1);
   await scene.ask(3, { stream: 'p2' });
   await scene.ask(4, { stream: 'p2' });
@@ -495,11 +498,9 @@ test('A stop lets an effect finish, and cuts off one that takes longer than 5 s'
 test('A mark that cannot be saved is saved later', async (t) => {
   const scene = givenReactions();
   let away = true;
-  const readModelStore = {
-    ...scene.readModelStore,
-    saveCheckpoint: (...args: Parameters<typeof scene.readModelStore.saveCheckpoint>) =>
-      away ? Promise.reject(new StoreUnavailable('no answer')) : scene.readModelStore.saveCheckpoint(...args),
-  };
+  const readModelStore = withRecordHooks(scene.readModelStore, {
+    save: (_, pass) => (away ? Promise.reject(new StoreUnavailable('no answer')) : pass()),
+  });
   await scene.ask(1);
   const runner = scene.start({ deps: { readModelStore } });
   await scene.clock.advance(5_000);

@@ -12,6 +12,7 @@ import {
   thenDocumentsAreTheFold,
 } from '../../support/simulation/kernel/given-projector.js';
 import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
+import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const target = { projection: countersProjection, collection };
 
@@ -59,10 +60,10 @@ test('One pass writes the fold of the log, and a checkpoint with which a project
   t.is(writes, 1);
   await thenDocumentsAreTheFold(t, scene);
   // The checkpoint equals that of a projector
-  const ours = await scene.documents.loadCheckpoint(collection);
+  const ours = await loadCheckpoint(scene.documents, collection);
   const other = await givenProjector();
   await other.catchUp();
-  t.deepEqual(ours, await other.documents.loadCheckpoint(collection));
+  t.deepEqual(ours, await loadCheckpoint(other.documents, collection));
 
   await writeCounters(scene.log, { counters: 2, additions: 1, prefix: 'later' });
   await scene.catchUp();
@@ -72,7 +73,7 @@ test('One pass writes the fold of the log, and a checkpoint with which a project
 test('A pass goes on from the checkpoint', async (t) => {
   const scene = await givenProjector();
   await pass(scene);
-  const { position } = (await scene.documents.loadCheckpoint(collection)) ?? {};
+  const { position } = (await loadCheckpoint(scene.documents, collection)) ?? {};
   await writeCounters(scene.log, { counters: 5, additions: 3, more: true });
   const reads: unknown[] = [];
   await pass(scene, {
@@ -95,7 +96,7 @@ test('Pages without the events of other categories lead to the checkpoint of who
     },
   });
   const { events } = await scene.log.readAll({ after: null, limit: 1_000 });
-  const checkpoint = await scene.documents.loadCheckpoint(collection);
+  const checkpoint = await loadCheckpoint(scene.documents, collection);
   t.is(checkpoint?.position, events.at(-1)?.position);
   t.true(checkpoint?.fingerprint?.includes(events.at(-1)?.id ?? 'no event'));
 });
@@ -134,7 +135,7 @@ test('A long pass writes before its end, so that its memory is bounded', async (
     }),
   });
   t.is(writes, 4);
-  const checkpoint = await scene.documents.loadCheckpoint(collection);
+  const checkpoint = await loadCheckpoint(scene.documents, collection);
   t.is(checkpoint?.position, (await scene.log.head()) ?? undefined);
   await thenDocumentsAreTheFold(t, scene);
 });
@@ -179,7 +180,7 @@ test('The last checkpoint names the event before it, also when the log grows whi
       return page;
     },
   });
-  const checkpoint = await scene.documents.loadCheckpoint(collection);
+  const checkpoint = await loadCheckpoint(scene.documents, collection);
   const { events } = await scene.log.readAll({ after: null, limit: 1_000 });
   const named = events.find(({ position }) => position === checkpoint?.position);
   t.true(checkpoint?.fingerprint?.includes(named?.id ?? 'no event'));
@@ -202,11 +203,11 @@ test('Streams that are set apart before a pass count, and the one too many ends 
     },
   });
   await t.throwsAsync(painted, { instanceOf: UndecodableEvent });
-  t.is(await scene.documents.loadCheckpoint(collection), null);
+  t.is(await loadCheckpoint(scene.documents, collection), null);
 });
 
 test('A pass that should end reads no page more', async (t) => {
   const scene = await givenProjector();
   t.is(await pass(scene, { isEnding: () => true }), 0);
-  t.is(await scene.documents.loadCheckpoint(collection), null);
+  t.is(await loadCheckpoint(scene.documents, collection), null);
 });

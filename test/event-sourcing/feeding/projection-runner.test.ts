@@ -12,6 +12,8 @@ import type { VirtualClock } from '../../support/simulation/kernel/virtual-clock
 import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
 import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
 import { givenWorld } from '../../support/given/given-world.js';
+import { isRegistry, withRecordHooks } from '../../../test/support/clients/record-hooks.js';
+import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 
 interface Scene {
   readonly clock: VirtualClock;
@@ -90,6 +92,7 @@ test('A view is live at the head at start, however fast the log grows', async (t
     ...documents,
     write: async (collection, writes) => {
       const outcomes = await documents.write(collection, writes);
+      if (collection === recordsCollection) return outcomes;
       await writeCounters(log, { counters: 1, additions: 1, more: true });
       await clock.sleep(10);
       return outcomes;
@@ -123,10 +126,9 @@ test('The views are fed while the registry cannot be read', async (t) => {
   const { clock, log, documents, makeProcess } = await given();
   let away = false;
   const process = await makeProcess({
-    readModelStore: {
-      ...documents,
-      getRecords: (names) => (away ? Promise.reject(new Error('no answer')) : documents.getRecords(names)),
-    },
+    readModelStore: withRecordHooks(documents, {
+      read: (names, pass) => (away && isRegistry(names) ? Promise.reject(new Error('no answer')) : pass()),
+    }),
   });
   const runner = await process.startProjections();
   await clock.advance(0);
@@ -147,13 +149,12 @@ test('A stop during the discovery of a new generation starts no projector of it'
   const { clock, documents, makeProcess } = await given();
   let slow = false;
   const process = await makeProcess({
-    readModelStore: {
-      ...documents,
-      getRecords: async (names) => {
-        if (slow) await clock.sleep(300);
-        return documents.getRecords(names);
+    readModelStore: withRecordHooks(documents, {
+      read: async (names, pass) => {
+        if (slow && isRegistry(names)) await clock.sleep(300);
+        return pass();
       },
-    },
+    }),
   });
   const other = await makeProcess();
   const runner = await process.startProjections();

@@ -11,10 +11,12 @@ import {
   thenDocumentsAreTheFold,
 } from '../../support/simulation/kernel/given-projector.js';
 import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
+import { loadCheckpoint, saveCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import { withRecordHooks } from '../../../test/support/clients/record-hooks.js';
 
 test('The checkpoint of another log stops the projection with an instruction', async (t) => {
   const scene = await givenProjector();
-  await scene.documents.saveCheckpoint(collection, { logId: 'the other log', position: '000' });
+  await saveCheckpoint(scene.documents, collection, { logId: 'the other log', position: '000' });
   const error = await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: StoreDamaged });
   t.regex(error.message, /the other log.*configure the log it belongs to, or delete the read models/);
   t.deepEqual(await storedDocuments(scene.documents, collection), []);
@@ -38,7 +40,7 @@ for (const [title, grow] of Object.entries(olderLogs)) {
     const scene = await givenProjector();
     for (let count = 0; count < 3; count += 1) scene.log.appendForeign();
     await scene.catchUp();
-    const checkpoint = await scene.documents.loadCheckpoint(collection);
+    const checkpoint = await loadCheckpoint(scene.documents, collection);
     const documents = await storedDocuments(scene.documents, collection);
     // When the log is restored to an earlier length
     scene.log.restore(15);
@@ -46,7 +48,7 @@ for (const [title, grow] of Object.entries(olderLogs)) {
     const error = await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: StoreDamaged });
     // Then the view does not continue
     t.regex(error.message, /counters@1\.1 .*older one\. Restore .* or .* delete the read models/);
-    t.deepEqual(await scene.documents.loadCheckpoint(collection), checkpoint);
+    t.deepEqual(await loadCheckpoint(scene.documents, collection), checkpoint);
     t.deepEqual(await storedDocuments(scene.documents, collection), documents);
   });
 }
@@ -104,8 +106,8 @@ test('The wait for a missing event starts over when the event is missing again',
   const scene = await givenProjector();
   await scene.catchUp();
   const { eventStore, depose } = givenLeaders(scene.log);
-  const deps = { eventStore, readModelStore: scene.documents, clock: scene.clock };
-  const load = makeLoadOwnCheckpoint(deps, collection, 'the view');
+  const read = () => loadCheckpoint(scene.documents, collection);
+  const load = makeLoadOwnCheckpoint({ eventStore, load: read, clock: scene.clock }, 'the view');
   for (let time = 0; time < 3; time += 1) {
     depose(true);
     await t.throwsAsync(load(), { instanceOf: StoreUnavailable });
@@ -150,7 +152,7 @@ test('A log that grew only by foreign streams is still the same log', async (t) 
     for (let count = 0; count < 600; count += 1) scene.log.appendForeign();
     await scene.clock.advance(1_000);
     await t.notThrowsAsync(scene.catchUp());
-    t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+    t.is((await loadCheckpoint(scene.documents, collection))?.position, (await scene.log.head()) ?? '');
   }
   // The view still knows the event that it passed before the foreign streams.
   scene.log.restore(15);
@@ -169,7 +171,7 @@ test('A projector waits longer and longer for a store that is away, and then con
   const { stop, retries, progress } = scene.run({ readModelStore });
   await scene.clock.advance(60_000);
   t.true(retries.length >= 6 && retries.length < 60, `${retries.length} attempts in a minute`);
-  t.is(await scene.documents.loadCheckpoint(collection), null);
+  t.is(await loadCheckpoint(scene.documents, collection), null);
   away = false;
   await scene.clock.until(() => progress.at(-1)?.atHead === true, 10_000);
   await thenDocumentsAreTheFold(t, scene);
@@ -229,10 +231,9 @@ test('Subscriptions that fail after each page still make progress', async (t) =>
 
 test('A projector that waits or backs off ends when it is stopped', async (t) => {
   const scene = await givenProjector();
-  const readModelStore: ReadModelStore = {
-    ...scene.documents,
-    loadCheckpoint: () => Promise.reject(new StoreUnavailable('no answer')),
-  };
+  const readModelStore = withRecordHooks(scene.documents, {
+    read: () => Promise.reject(new StoreUnavailable('no answer')),
+  });
   const running = [scene.run(), scene.run({ readModelStore })];
   await scene.clock.advance(5_000);
   await Promise.all(running.map(({ stop }) => stop()));

@@ -11,13 +11,16 @@ import {
 } from '../../support/simulation/kernel/given-projector.js';
 import { watchReadModels } from '../../support/simulation/kernel/watched-read-models.js';
 import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
+import { loadCheckpoint, saveCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import { withRecordHooks } from '../../../test/support/clients/record-hooks.js';
+import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 
 test('The documents are the fold of the log, including tombstones, and the checkpoint is its head', async (t) => {
   const scene = await givenProjector();
   const { progress } = await scene.catchUp();
   await thenDocumentsAreTheFold(t, scene);
   const head = await scene.log.head();
-  t.like(await scene.documents.loadCheckpoint(collection), {
+  t.like(await loadCheckpoint(scene.documents, collection), {
     logId: await scene.log.logId(),
     position: head,
   });
@@ -81,10 +84,12 @@ test('The projector writes a document that a command could not write', async (t)
 
 /** Returns a store that has lost its checkpoint or kept an older one. */
 function forgetful(documents: ReadModelStore, logId: string, position: Position | null): ReadModelStore {
-  return {
-    ...documents,
-    loadCheckpoint: () => Promise.resolve(position === null ? null : { logId, position }),
-  };
+  const body = { log_id: logId, position: position ?? '', fingerprint: null };
+  const get: ReadModelStore['get'] = (name, id) =>
+    name === recordsCollection
+      ? Promise.resolve(position === null ? null : { id, revision: 1n, body })
+      : documents.get(name, id);
+  return withRecordHooks({ ...documents, get }, { save: () => Promise.resolve(['applied']) });
 }
 
 test('A replay from any position changes nothing and resurrects nothing', async (t) => {
@@ -125,7 +130,7 @@ test('A replay of a prefix under a log that ends there changes nothing', async (
 test('A projector continues from its checkpoint', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp();
-  const checkpoint = await scene.documents.loadCheckpoint(collection);
+  const checkpoint = await loadCheckpoint(scene.documents, collection);
   await writeCounters(scene.log, { counters: 2, additions: 1, prefix: 'later' });
   const asked: (Position | null)[] = [];
   const eventStore: EventStore = {
@@ -147,11 +152,11 @@ test('A document that lacks events before the checkpoint is folded from its whol
   const [first] = await scene.log.read('counter-c1', { limit: 1 });
   if (first === undefined) throw new Error('the counter has no event');
   const kept = await storedDocuments(scene.documents, collection);
-  const checkpoint = await scene.documents.loadCheckpoint(collection);
+  const checkpoint = await loadCheckpoint(scene.documents, collection);
   if (checkpoint === null) throw new Error('no checkpoint was saved');
   await scene.documents.dropCollection(collection);
   await scene.documents.ensureCollection(collection, []);
-  await scene.documents.saveCheckpoint(collection, checkpoint);
+  await saveCheckpoint(scene.documents, collection, checkpoint);
   const opened = countersProjection.evolve(null, countersProjection.codec.decode(first));
   await scene.documents.write(
     collection,
@@ -170,7 +175,7 @@ test('A page leads to one write of each document', async (t) => {
   const readModelStore: ReadModelStore = {
     ...scene.documents,
     write: (name, writes) => {
-      sizes.push(writes.length);
+      if (name === collection) sizes.push(writes.length);
       return scene.documents.write(name, writes);
     },
   };
@@ -223,14 +228,13 @@ test('The later write wins when another writer stores a document between the rea
 test('A checkpoint is saved only after its documents, and not with every page', async (t) => {
   const scene = await givenProjector(2_000);
   let checkpoints = 0;
-  const readModelStore: ReadModelStore = {
-    ...scene.documents,
-    saveCheckpoint: async (name, checkpoint) => {
+  const readModelStore = withRecordHooks(scene.documents, {
+    save: async (name, pass) => {
       checkpoints += 1;
       t.is((await storedDocuments(scene.documents, name)).length, 2_000);
-      await scene.documents.saveCheckpoint(name, checkpoint);
+      return pass();
     },
-  };
+  });
   await scene.catchUp({ readModelStore });
   t.is(checkpoints, 1, 'twenty pages in less than a second');
 });
@@ -239,20 +243,19 @@ test('A view that has caught up saves its checkpoint at once, because other proc
   const scene = await givenProjector();
   const { stop } = scene.run({});
   await scene.clock.advance(500);
-  t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+  t.is((await loadCheckpoint(scene.documents, collection))?.position, (await scene.log.head()) ?? '');
   await stop();
 });
 
 test('At the head, a view that does not change saves its checkpoint every ten seconds while the log moves', async (t) => {
   const scene = await givenProjector();
   const saved: number[] = [];
-  const readModelStore: ReadModelStore = {
-    ...scene.documents,
-    saveCheckpoint: (name, checkpoint) => {
+  const readModelStore = withRecordHooks(scene.documents, {
+    save: (_, pass) => {
       saved.push(scene.clock.now().getTime());
-      return scene.documents.saveCheckpoint(name, checkpoint);
+      return pass();
     },
-  };
+  });
   const { stop } = scene.run({ readModelStore });
   await scene.clock.advance(2_000);
   saved.length = 0;
@@ -264,7 +267,7 @@ test('At the head, a view that does not change saves its checkpoint every ten se
 
   // When the log rests, the checkpoint reaches its end
   await scene.clock.advance(11_000);
-  t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+  t.is((await loadCheckpoint(scene.documents, collection))?.position, (await scene.log.head()) ?? '');
   saved.length = 0;
   await scene.clock.advance(60_000);
   t.deepEqual(saved, []);
@@ -280,20 +283,19 @@ test('A view saves its checkpoint while the wall clock is set back', async (t) =
   scene.log.appendForeign();
   await scene.clock.advance(11_000);
   // Then
-  t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+  t.is((await loadCheckpoint(scene.documents, collection))?.position, (await scene.log.head()) ?? '');
   await stop();
 });
 
 test('At the head, a view that changes saves its checkpoint at most once a second, and soon after the change', async (t) => {
   const scene = await givenProjector();
   let saved = 0;
-  const readModelStore: ReadModelStore = {
-    ...scene.documents,
-    saveCheckpoint: (name, checkpoint) => {
+  const readModelStore = withRecordHooks(scene.documents, {
+    save: (_, pass) => {
       saved += 1;
-      return scene.documents.saveCheckpoint(name, checkpoint);
+      return pass();
     },
-  };
+  });
   const { stop } = scene.run({ readModelStore });
   await scene.clock.advance(2_000);
   saved = 0;
@@ -303,7 +305,7 @@ test('At the head, a view that changes saves its checkpoint at most once a secon
   }
   t.true(saved >= 4 && saved <= 6, `${saved} checkpoints in five seconds`);
   await scene.clock.advance(1_000);
-  t.is((await scene.documents.loadCheckpoint(collection))?.position, (await scene.log.head()) ?? '');
+  t.is((await loadCheckpoint(scene.documents, collection))?.position, (await scene.log.head()) ?? '');
   await stop();
 });
 
@@ -329,9 +331,9 @@ test('Refused documents are read in one call, and only those that are behind are
   let isEarly = true;
   const readModelStore: ReadModelStore = {
     ...scene.documents,
-    get: (...asked) => {
-      calls.push('get');
-      return scene.documents.get(...asked);
+    get: (name, id) => {
+      if (name === collection) calls.push('get');
+      return scene.documents.get(name, id);
     },
     getMany: (name, ids) => {
       if (isEarly) {
@@ -342,7 +344,7 @@ test('Refused documents are read in one call, and only those that are behind are
       return scene.documents.getMany(name, ids);
     },
     write: async (name, writes) => {
-      calls.push(`write ${writes.length}`);
+      if (name === collection) calls.push(`write ${writes.length}`);
       if (writes.length < 10) return scene.documents.write(name, writes);
       // The other writer was faster with all of them.
       return writes.map(() => 'refused' as const);
@@ -377,7 +379,7 @@ test('Before the head, documents of new streams are written without a read, and 
       return scene.documents.getMany(name, ids);
     },
     write: (name, writes) => {
-      calls.push(`write ${writes.length}`);
+      if (name === collection) calls.push(`write ${writes.length}`);
       return scene.documents.write(name, writes);
     },
   };
@@ -393,7 +395,7 @@ test('The projector at the head does not write documents again that commands hav
     ...scene.documents,
     write: async (name, writes) => {
       const written = await scene.documents.write(name, writes);
-      outcomes.push(...written);
+      if (name === collection) outcomes.push(...written);
       return written;
     },
   };

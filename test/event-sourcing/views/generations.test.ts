@@ -10,6 +10,14 @@ import { counterLabelsProjection, countersProjection } from '../../support/examp
 import { makeMemoryReadModelStore } from '../../support/fakes/memory-read-model-store.js';
 import { asObject } from '../../support/clients/service-client.js';
 import { makeVirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import {
+  getRecord,
+  loadCheckpoint,
+  putRecord,
+  removeRecord,
+  saveCheckpoint,
+} from '../../../src/event-sourcing/ports/records.js';
+import { type RecordHooks, withRecordHooks } from '../../../test/support/clients/record-hooks.js';
 
 const projections = [countersProjection, counterLabelsProjection];
 const record = 'generations/counters@1';
@@ -33,11 +41,11 @@ function given(): {
 test('The first process makes the first generation of each view, and the second process finds it', async (t) => {
   const { store, makeProcess } = given();
   await makeProcess().start();
-  const before = await store.getRecord(record);
+  const before = await getRecord(store, record);
   t.deepEqual((await store.collections()).toSorted(), ['counter_labels@1.1', 'counters@1.1']);
   const second = makeProcess();
   await second.start();
-  t.deepEqual(await store.getRecord(record), before);
+  t.deepEqual(await getRecord(store, record), before);
   t.is(second.liveCollection(countersProjection), 'counters@1.1');
   t.deepEqual(second.fedCollections(countersProjection), ['counters@1.1']);
 });
@@ -46,16 +54,16 @@ test('A process reads past the fields that a newer release adds to the registry,
   const { store, makeProcess } = given();
   await makeProcess().start();
   // Given a record with fields that this release does not know
-  const found = await store.getRecord(record);
+  const found = await getRecord(store, record);
   const value = { ...asObject(found?.value), note: 'of a newer release' };
-  await store.putRecord(record, value, found?.version ?? null);
+  await putRecord(store, record, value, found?.version ?? null);
   // When a process starts and changes the record
   const process = makeProcess();
   await process.start();
   t.is(process.liveCollection(countersProjection), 'counters@1.1');
   t.true(await process.change(countersProjection, (known) => ({ ...known, live: 2 })));
   // Then the fields are still there
-  t.like(asObject((await store.getRecord(record))?.value), { live: 2, note: 'of a newer release' });
+  t.like(asObject((await getRecord(store, record))?.value), { live: 2, note: 'of a newer release' });
 });
 
 test('Another version of a view has its own collection', async (t) => {
@@ -75,8 +83,8 @@ test('A process whose registry record is removed stops', async (t) => {
   const { store, makeProcess } = given();
   const process = makeProcess();
   await process.start();
-  const stored = await store.getRecord(record);
-  await store.removeRecord(record, stored?.version ?? '');
+  const stored = await getRecord(store, record);
+  await removeRecord(store, record, stored?.version ?? 0n);
   await t.throwsAsync(process.refresh(), { instanceOf: StoreDamaged, message: /counters@1 .*start .*again/ });
 });
 
@@ -85,7 +93,7 @@ test('A view whose collections have no registry record begins in a generation wi
   const { store, makeProcess } = given();
   for (const left of ['counters@1.1', 'counters@1.3', 'counters@11.7', 'my_counters@1.8']) {
     await store.ensureCollection(left, []);
-    await store.saveCheckpoint(left, { logId: 'log-a', position: '9' });
+    await saveCheckpoint(store, left, { logId: 'log-a', position: '9' });
   }
   // When two processes of that version start
   const [first, second] = [makeProcess(), makeProcess()];
@@ -95,7 +103,7 @@ test('A view whose collections have no registry record begins in a generation wi
     t.is(process.liveCollection(countersProjection), 'counters@1.4');
     t.is(process.liveCollection(counterLabelsProjection), 'counter_labels@1.1');
   }
-  t.is(await store.loadCheckpoint('counters@1.4'), null);
+  t.is(await loadCheckpoint(store, 'counters@1.4'), null);
 });
 
 test('A process that was not started knows no generation', (t) => {
@@ -140,15 +148,13 @@ test('One of several processes that change the registry at once succeeds, and th
 test('An earlier reading of the registry does not replace a later one', async (t) => {
   const { store, makeProcess, clock } = given();
   let slow = false;
-  const process = makeProcess({
-    ...store,
-    getRecords: async (names) => {
-      const waits = slow && names.includes(record);
-      const found = await store.getRecords(names);
-      if (waits) await clock.sleep(500);
-      return found;
-    },
-  });
+  const read: RecordHooks['read'] = async (names, pass) => {
+    const waits = slow && names.includes(record);
+    const found = await pass();
+    if (waits) await clock.sleep(500);
+    return found;
+  };
+  const process = makeProcess(withRecordHooks(store, { read }));
   await process.start();
   slow = true;
   const overtaken = process.refresh();
@@ -162,14 +168,12 @@ test('An earlier reading of the registry does not replace a later one', async (t
 test('The age of a reading of the registry counts from its start', async (t) => {
   const { store, makeProcess, clock } = given();
   let slow = false;
-  const process = makeProcess({
-    ...store,
-    getRecords: async (names) => {
-      const found = await store.getRecords(names);
-      if (slow) await clock.sleep(9_500);
-      return found;
-    },
-  });
+  const read: RecordHooks['read'] = async (_, pass) => {
+    const found = await pass();
+    if (slow) await clock.sleep(9_500);
+    return found;
+  };
+  const process = makeProcess(withRecordHooks(store, { read }));
   await process.start();
   slow = true;
   await clock.run(process.refresh());
@@ -180,7 +184,7 @@ test('The age of a reading of the registry counts from its start', async (t) => 
 
 test('A malformed record of the registry is an error', async (t) => {
   const { store, makeProcess } = given();
-  await store.putRecord(record, { live: 0 } satisfies Partial<GenerationRecord>, null);
+  await putRecord(store, record, { live: 0 } satisfies Partial<GenerationRecord>, null);
   await t.throwsAsync(makeProcess().start());
 });
 
@@ -188,6 +192,6 @@ test('A registry that has lost a view is unavailable', async (t) => {
   const { store, makeProcess } = given();
   const process = makeProcess();
   await process.start();
-  const lost = makeProcess({ ...store, getRecords: () => Promise.resolve(new Map()) });
+  const lost = makeProcess({ ...store, getMany: () => Promise.resolve([]) });
   await t.throwsAsync(lost.start(), { instanceOf: StoreUnavailable });
 });

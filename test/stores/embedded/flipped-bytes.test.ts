@@ -9,6 +9,7 @@ import { readModelsFormat } from '../../../src/stores/embedded/files/formats.js'
 import { makeReadModelQueries } from '../../../src/stores/embedded/documents/read-model-queries.js';
 import { makeSeededRandom } from '../../support/fakes/clock.js';
 import { makeDirectory, openDocuments } from '../../support/servers/embedded-directory.js';
+import { putRecord, recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 
 const collection = 'assets@1.1';
 const ids = Array.from({ length: 150 }, (_, n) => `asset-${String(n).padStart(3, '0')}`);
@@ -25,7 +26,7 @@ function readAll(path: string): unknown {
       all: queries.find(collection, { limit: 500 }),
       some: queries.find(collection, { where: { field: 'project_id', equals: 'project-1' }, limit: 500 }),
       ordered: queries.findInOrder(collection, { orderBy: 'name', limit: 500 }),
-      records: queries.records(''),
+      records: queries.scan(recordsCollection, { limit: 500 }),
     };
     for (let after: bigint | null = 0n; after !== null;) after = queries.checkSlice(after);
     return read;
@@ -54,7 +55,7 @@ test('Flipped bits of the read models are found, by a read or by the check of al
       foldedFrom: 'whole-stream',
     })),
   );
-  await readModelStore.putRecord('generations/assets', { live: 1 }, null);
+  await putRecord(readModelStore, 'generations/assets', { live: 1 }, null);
   await stores.close();
   const whole = readFileSync(path);
   rmSync(`${path}-wal`, { force: true });

@@ -7,6 +7,7 @@ import { openMongoDbStores } from '../../../src/stores/mongodb/open-mongodb-stor
 import { eventually } from '../../support/eventually.js';
 import { realClock } from '../../support/fakes/clock.js';
 import { makeFakeMongoDb, nothingFound } from '../../support/fakes/fake-mongodb.js';
+import { getRecord, getRecords, loadCheckpoints } from '../../../src/event-sourcing/ports/records.js';
 
 /** The age at which a read waits for the next confirmation (src/stores/mongodb/README.md#reads-that-authorise), and a margin. */
 const staleMs = 3_100;
@@ -68,10 +69,9 @@ test('A read of a session fails once no majority confirmed the primary for 3 s, 
     t.regex(String(error), /MaxTimeMSExpired/);
   }
   t.true(server.received.some(isLinearizable));
-  await readModelStore.loadCheckpoints(['sessions@2.1']);
-  await readModelStore.getRecords(['members/1']);
-  await readModelStore.getRecord('members/1');
-  await readModelStore.ping();
+  await loadCheckpoints(readModelStore, ['sessions@2.1']);
+  await getRecords(readModelStore, ['members/1']);
+  await getRecord(readModelStore, 'members/1');
   t.deepEqual(await stateStore.list('keys/', { limit: 1 }), []);
 });
 

@@ -17,7 +17,6 @@ test('A view follows the renames of 200 projects of the largest size in one page
     calls: makeCalls({ clock: realClock, random, limits, attempt }),
     commands,
     random,
-    now: () => realClock.now(),
     close: async () => Promise.resolve(),
   });
   await renameLargeProjects(t, store);

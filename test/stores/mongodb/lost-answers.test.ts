@@ -5,7 +5,6 @@
 import test, { type ExecutionContext } from 'ava';
 
 import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
-import type { Checkpoint } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { makeAttempts } from '../../../src/stores/mongodb/calls/attempts.js';
 import { makeCalls } from '../../../src/stores/mongodb/calls/calls.js';
 import { defaultMongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
@@ -15,6 +14,11 @@ import { makeSeededRandom } from '../../support/fakes/clock.js';
 import { incrementalFold, wholeFold } from '../../support/clients/document-writes.js';
 import { settableClock } from '../../support/fakes/settable-clock.js';
 import { makeSimulatedMongoDb, type SimulatedMongoDb } from '../../support/fakes/simulated-mongodb.js';
+import {
+  type Checkpoint,
+  loadCheckpoint,
+  saveCheckpoint,
+} from '../../../src/event-sourcing/ports/records.js';
 
 const seeds = Array.from({ length: 200 }, (_, n) => n + 1);
 
@@ -99,13 +103,13 @@ test('A saved checkpoint never moves back, and is complete', async (t) => {
       Array.from({ length: 4 }, async () => {
         for (let step = 0; step < 4; step += 1) {
           const position = String(Math.floor(random() * 100)).padStart(3, '0');
-          const outcome = await orUnavailable(readModelStore.saveCheckpoint('v', checkpointAt(position)));
+          const outcome = await orUnavailable(saveCheckpoint(readModelStore, 'v', checkpointAt(position)));
           if (outcome !== 'unavailable' && position > saved) saved = position;
         }
       }),
     );
     server.calm();
-    const loaded = await readModelStore.loadCheckpoint('v');
+    const loaded = await loadCheckpoint(readModelStore, 'v');
     t.true((loaded?.position ?? '') >= saved, `seed ${seed}`);
     if (loaded !== null) t.deepEqual(loaded, checkpointAt(loaded.position), `seed ${seed}`);
   }
@@ -131,7 +135,7 @@ function makeWorld(seed: number) {
     random,
     server,
     clock,
-    readModelStore: makeMongoDbReadModelStore({ ...parts, now: () => clock.now() }),
+    readModelStore: makeMongoDbReadModelStore(parts),
     stateStore: makeMongoDbStateStore({ ...parts, clock }),
   };
 }

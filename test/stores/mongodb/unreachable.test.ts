@@ -11,6 +11,7 @@ import { eventually } from '../../support/eventually.js';
 import { realClock } from '../../support/fakes/clock.js';
 import { makeFakeMongoDb, nothingFound } from '../../support/fakes/fake-mongodb.js';
 import { allUnavailableWithin, readCalls, slackMs, writeCalls } from '../../support/clients/store-calls.js';
+import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const limits = { openMs: 10_000, readMs: 300, writeMs: 600, indexMs: 600 };
 /** Limits for starts that fail. */
@@ -187,7 +188,7 @@ test('A document that another program wrote is damage, and the error says what t
   server.script = () => ({ ok: 1, cursor });
   for (const read of [
     () => stores.readModelStore.get('users@1.1', 'u1'),
-    () => stores.readModelStore.loadCheckpoint('users@1.1'),
+    () => loadCheckpoint(stores.readModelStore, 'users@1.1'),
     () => stores.stateStore.get('u1'),
   ]) {
     const error = await t.throwsAsync(read, { instanceOf: StoreDamaged });

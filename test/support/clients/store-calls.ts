@@ -6,6 +6,16 @@ import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-mode
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { wholeFold } from './document-writes.js';
 import { eventually } from '../eventually.js';
+import {
+  getRecord,
+  getRecords,
+  listRecords,
+  loadCheckpoint,
+  loadCheckpoints,
+  putRecord,
+  removeRecord,
+  saveCheckpoint,
+} from '../../../src/event-sourcing/ports/records.js';
 
 /** The milliseconds that a call may exceed its limit; a call that hangs exceeds it by far more. */
 export const slackMs = 2000;
@@ -30,13 +40,12 @@ export function readCalls({ readModelStore, stateStore }: Stores): Record<string
     findInOrder: async () => readModelStore.findInOrder('v', { orderBy: 'x', limit: 5 }),
     ids: async () => readModelStore.ids('v', { where: { field: 'x', equals: 'y' }, limit: 5 }),
     scan: async () => readModelStore.scan('v', { limit: 5 }),
-    loadCheckpoint: async () => readModelStore.loadCheckpoint('v'),
-    loadCheckpoints: async () => readModelStore.loadCheckpoints(['v']),
-    getRecord: async () => readModelStore.getRecord('r'),
-    getRecords: async () => readModelStore.getRecords(['r']),
-    listRecords: async () => readModelStore.listRecords('r'),
+    loadCheckpoint: async () => loadCheckpoint(readModelStore, 'v'),
+    loadCheckpoints: async () => loadCheckpoints(readModelStore, ['v']),
+    getRecord: async () => getRecord(readModelStore, 'r'),
+    getRecords: async () => getRecords(readModelStore, ['r']),
+    listRecords: async () => listRecords(readModelStore, 'r'),
     collections: async () => readModelStore.collections(),
-    ping: async () => readModelStore.ping(),
     'state get': async () => stateStore.get('k/1'),
     'state list': async () => stateStore.list('k/', { limit: 5 }),
     'state ping': async () => stateStore.ping(),
@@ -47,9 +56,9 @@ export function readCalls({ readModelStore, stateStore }: Stores): Record<string
 export function writeCalls({ readModelStore, stateStore }: Stores): Record<string, () => Promise<unknown>> {
   return {
     write: async () => readModelStore.write('v', [wholeFold('a', 1n, {}), wholeFold('b', 1n, null)]),
-    saveCheckpoint: async () => readModelStore.saveCheckpoint('v', { logId: 'log', position: '1' }),
-    putRecord: async () => readModelStore.putRecord('r', 1, null),
-    removeRecord: async () => readModelStore.removeRecord('r', 'v1'),
+    saveCheckpoint: async () => saveCheckpoint(readModelStore, 'v', { logId: 'log', position: '1' }),
+    putRecord: async () => putRecord(readModelStore, 'r', {}, null),
+    removeRecord: async () => removeRecord(readModelStore, 'r', 1n),
     ensureCollection: async () => readModelStore.ensureCollection('v', ['x']),
     dropCollection: async () => readModelStore.dropCollection('v'),
     'state compareAndSet': async () => stateStore.compareAndSet('k/1', null, 1),

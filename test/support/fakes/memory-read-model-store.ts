@@ -1,15 +1,14 @@
 import { assertDocumentFits } from '../../../src/event-sourcing/ports/document-size.js';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
 import type {
-  Checkpoint,
   DocumentQuery,
   DocumentWrite,
   IdQuery,
   ReadModelStore,
   StoredDocument,
-  VersionedRecord,
   WriteOutcome,
 } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 import { compareUtf8 } from './compare-utf8.js';
 
 interface Collection {
@@ -21,9 +20,6 @@ interface Collection {
 /** Makes a model of the read-model store in memory, for simulations and as the reference of the contract suite. */
 export function makeMemoryReadModelStore(): ReadModelStore {
   const collections = new Map<string, Collection>();
-  const checkpoints = new Map<string, Checkpoint>();
-  const records = new Map<string, VersionedRecord>();
-  let versions = 0;
 
   /**
    * Returns the collection. An absent one reads as empty, and the first write creates it, so a drop may happen while
@@ -69,11 +65,11 @@ export function makeMemoryReadModelStore(): ReadModelStore {
       return Promise.resolve();
     },
     dropCollection: async (name) => {
-      checkpoints.delete(name);
       collections.delete(name);
       return Promise.resolve();
     },
-    collections: async () => Promise.resolve([...collections.keys()]),
+    collections: async () =>
+      Promise.resolve([...collections.keys()].filter((name) => name !== recordsCollection)),
     get: async (name, id) => Promise.resolve(collection(name).documents.get(id) ?? null),
     getEach: async (names) =>
       Promise.resolve(names.map(({ collection: name, id }) => collection(name).documents.get(id) ?? null)),
@@ -124,34 +120,6 @@ export function makeMemoryReadModelStore(): ReadModelStore {
       return Promise.resolve(writes.map((write) => apply(target, write)));
     },
     changeToken: (name) => String(collection(name).changes),
-    loadCheckpoint: async (name) => Promise.resolve(checkpoints.get(name) ?? null),
-    loadCheckpoints: async (names) =>
-      Promise.resolve(new Map([...checkpoints].filter(([name]) => names.includes(name)))),
-    saveCheckpoint: async (name, checkpoint) => {
-      const stored = checkpoints.get(name);
-      if (stored?.logId !== checkpoint.logId || stored.position < checkpoint.position)
-        checkpoints.set(name, { ...checkpoint });
-      return Promise.resolve();
-    },
-    getRecord: async (name) => Promise.resolve(structuredClone(records.get(name) ?? null)),
-    getRecords: async (names) =>
-      Promise.resolve(structuredClone(new Map([...records].filter(([name]) => names.includes(name))))),
-    putRecord: async (name, value, expected) => {
-      if ((records.get(name)?.version ?? null) !== expected) return Promise.resolve(null);
-      versions += 1;
-      records.set(name, { value: structuredClone(value), version: String(versions) });
-      return Promise.resolve(String(versions));
-    },
-    removeRecord: async (name, expected) =>
-      Promise.resolve(records.get(name)?.version === expected && records.delete(name)),
-    listRecords: async (prefix) =>
-      Promise.resolve(
-        [...records]
-          .filter(([name]) => name.startsWith(prefix))
-          .map(([name, record]) => ({ name, ...structuredClone(record) }))
-          .sort((a, b) => compareUtf8(a.name, b.name)),
-      ),
-    ping: async () => Promise.resolve(),
     close: async () => Promise.resolve(),
   };
 }

@@ -122,9 +122,6 @@ export function makeSimulatedMongoDb({
           .map((document) => structuredClone(document)),
       ),
     aggregate: () => Promise.reject(new Error('the model does not aggregate')),
-    deleteById: async (collection, id) => {
-      await carry(() => documents(collection).delete(id));
-    },
     collectionNames: async () => carry(() => [...collections.keys()]),
     create: async (collection) => {
       await carry(() => documents(collection));

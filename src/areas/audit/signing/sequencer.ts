@@ -78,14 +78,7 @@ export function makeSequencer(deps: {
   let attempt = 0;
 
   const loadOwnCheckpoint = makeLoadOwnCheckpoint(
-    {
-      eventStore,
-      clock,
-      readModelStore: {
-        loadCheckpoint: async () => (fromStart ? null : tiles.readHead()),
-      },
-    },
-    'audit',
+    { eventStore, clock, load: async () => (fromStart ? null : tiles.readHead()) },
     'the audit log',
   );
 

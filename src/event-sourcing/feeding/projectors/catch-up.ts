@@ -5,6 +5,7 @@ import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, ReadCategory } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
 import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending.js';
+import { loadCheckpoint, saveCheckpoint } from '../../ports/records.js';
 
 /** Large pages cost less for each event, and the caller serves no request. */
 const pageSize = 1_000;
@@ -25,10 +26,7 @@ export async function catchUp(
   deps: {
     readonly eventStore: Pick<EventStore, 'shortLogMs' | 'logId' | 'read'>;
     readonly readPage: ReadCategory;
-    readonly readModelStore: Pick<
-      ReadModelStore,
-      'getMany' | 'write' | 'loadCheckpoint' | 'saveCheckpoint' | 'listRecords' | 'putRecord' | 'removeRecord'
-    >;
+    readonly readModelStore: Pick<ReadModelStore, 'get' | 'getMany' | 'scan' | 'write'>;
     readonly inOneWrite: (work: () => Promise<void>, options: { readonly wait: boolean }) => Promise<boolean>;
     readonly clock: Clock;
   },
@@ -73,7 +71,8 @@ export async function catchUp(
   async function oldestCheckpoint(): Promise<Position | null> {
     const positions = await Promise.all(
       targets.map(async ({ collection }) => {
-        const { checkpoint } = await makeLoadOwnCheckpoint(deps, collection, `the view ${collection}`)();
+        const load = () => loadCheckpoint(readModelStore, collection);
+        const { checkpoint } = await makeLoadOwnCheckpoint({ ...deps, load }, `the view ${collection}`)();
         return checkpoint?.position ?? '';
       }),
     );
@@ -86,7 +85,7 @@ export async function catchUp(
     if (after === null) return;
     const fingerprint = lastEvent === null ? {} : { fingerprint: fingerprintOf(lastEvent) };
     for (const { collection } of feeds) {
-      await readModelStore.saveCheckpoint(collection, { logId, position: after, ...fingerprint });
+      await saveCheckpoint(readModelStore, collection, { logId, position: after, ...fingerprint });
     }
   }
 }

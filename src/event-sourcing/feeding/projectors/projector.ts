@@ -8,6 +8,7 @@ import { StoreUnavailable } from '../../ports/errors.js';
 import type { EventStore, LogPage } from '../../ports/event-store.js';
 import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
+import { loadCheckpoint, makeSaveCheckpoint } from '../../ports/records.js';
 
 export interface ProjectorDeps {
   readonly eventStore: EventStore;
@@ -59,7 +60,9 @@ export async function runProjector(
   const { eventStore, readModelStore, clock, random, documentWriter } = deps;
   const { signal, onProgress, onRetry } = options;
   const aborted = (): boolean => signal.aborted;
-  const loadOwnCheckpoint = makeLoadOwnCheckpoint(deps, collection, `the view ${collection}`);
+  const load = () => loadCheckpoint(readModelStore, collection);
+  const loadOwnCheckpoint = makeLoadOwnCheckpoint({ ...deps, load }, `the view ${collection}`);
+  const saveOwn = makeSaveCheckpoint(readModelStore, collection);
   const apart = makeStreamsApart(readModelStore, collection, (stream) => options.onSetApart?.(stream));
   const nowMs = (): number => steadyMsOf(clock);
   let attempt = 0;
@@ -196,7 +199,7 @@ export async function runProjector(
       const fingerprint = lastEvent === null ? checkpoint?.fingerprint : fingerprintOf(lastEvent);
       savedAtMs = nowMs();
       changedSinceSave = false;
-      await readModelStore.saveCheckpoint(collection, {
+      await saveOwn({
         logId,
         position,
         ...(fingerprint === undefined ? {} : { fingerprint }),

@@ -11,6 +11,7 @@ import { isReactionConsumer, viewConsumer } from '../consumers/names.js';
 import type { Lease } from '../consumers/lease.js';
 import { isReached } from './projector.js';
 import type { ProjectionStatus } from './projector-task.js';
+import { loadCheckpoint } from '../../ports/records.js';
 
 /** A consumer that no process has fed for a while. */
 export interface Standing {
@@ -99,7 +100,9 @@ export function makeViewWatch(deps: {
     const { positions = {} } = lease.elsewhere() ?? {};
     const [furthest] = Object.entries(positions).toSorted(([, one], [, other]) => (one < other ? 1 : -1));
     if (isChecked || furthest === undefined) return;
-    check ??= makeLoadOwnCheckpoint(deps, furthest[0], `the view ${furthest[0]}`);
+    const [collection] = furthest;
+    const load = () => loadCheckpoint(deps.readModelStore, collection);
+    check ??= makeLoadOwnCheckpoint({ ...deps, load }, `the view ${collection}`);
     isChecked = (await check()).checkpoint !== null;
     // The owner has saved none yet, or has dropped the generation.
     if (!isChecked) check = null;

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { type AnyView, collectionName, parseCollectionName, viewVersion } from '../projection.js';
-import type { ReadModelStore, VersionedRecord } from '../../ports/read-model-store.js';
+import type { ReadModelStore } from '../../ports/read-model-store.js';
+import {
+  getRecord,
+  getRecords,
+  loadCheckpoint,
+  putRecord,
+  type VersionedRecord,
+} from '../../ports/records.js';
 
 /** A newer release may add fields. An older process reads past them, and keeps them when it changes the record. */
 const recordSchema = z
@@ -95,10 +102,10 @@ export function makeGenerations(deps: {
     },
     change: async (projection, change) => {
       const name = recordName(projection);
-      const stored = parse(projection, await readModelStore.getRecord(name));
+      const stored = parse(projection, await getRecord(readModelStore, name));
       const next = change(stored.record);
       if (next === null) return false;
-      const version = await readModelStore.putRecord(name, next, stored.version);
+      const version = await putRecord(readModelStore, name, next, stored.version);
       await refresh([projection]);
       return version !== null;
     },
@@ -106,7 +113,7 @@ export function makeGenerations(deps: {
 
   /** Creates the records of view versions that the registry does not name. */
   async function createMissingRecords(): Promise<void> {
-    const found = await readModelStore.getRecords(projections.map(recordName));
+    const found = await getRecords(readModelStore, projections.map(recordName));
     const missing = projections.filter((projection) => !found.has(recordName(projection)));
     if (missing.length === 0) return;
     const existing = await readModelStore.collections();
@@ -121,13 +128,13 @@ export function makeGenerations(deps: {
       .filter((parsed) => parsed?.viewVersion === viewVersion(projection))
       .map((parsed) => parsed?.generation ?? 0);
     let live = Math.max(0, ...leftOver) + 1;
-    while ((await readModelStore.loadCheckpoint(collectionName(projection, live))) !== null) live += 1;
+    while ((await loadCheckpoint(readModelStore, collectionName(projection, live))) !== null) live += 1;
     const first: GenerationRecord = {
       ...{ live, building: null, retiring: null, dropping: null },
       last_rebuild: null,
     };
     // A refusal means that another process has created the record.
-    await readModelStore.putRecord(recordName(projection), first, null);
+    await putRecord(readModelStore, recordName(projection), first, null);
   }
 
   function fresh(projection: AnyView): RegistryEntry {
@@ -150,7 +157,7 @@ export function makeGenerations(deps: {
     // Before the read: the result is at least as recent as this time.
     const readAtMs = steadyMsOf(clock);
     const read = (reads += 1);
-    const records = await readModelStore.getRecords(some.map(recordName));
+    const records = await getRecords(readModelStore, some.map(recordName));
     await Promise.all(
       some.map(async (projection) => {
         const { record } = parse(projection, records.get(recordName(projection)) ?? null);
@@ -173,7 +180,7 @@ export function makeGenerations(deps: {
   function parse(
     projection: AnyView,
     stored: VersionedRecord | null,
-  ): { readonly record: GenerationRecord; readonly version: string } {
+  ): { readonly record: GenerationRecord; readonly version: bigint } {
     if (stored === null && entries.has(projection.name)) {
       throw new StoreDamaged(
         `the view ${viewVersion(projection)} was dropped by a prune of another release; start this process again`,

@@ -1,4 +1,5 @@
-import type { NamedRecord, ReadModelStore } from '../../ports/read-model-store.js';
+import type { ReadModelStore } from '../../ports/read-model-store.js';
+import { listRecords, type NamedRecord, removeRecord } from '../../ports/records.js';
 import { type Generations, registryPrefix } from './generations.js';
 import { collectionName, parseCollectionName, viewVersion } from '../projection.js';
 import { dropGeneration } from './drop-generation.js';
@@ -27,7 +28,7 @@ export async function pruneViews(deps: PruneDeps): Promise<Pruned> {
   // Records go last: after a crash in between, a release that returns finds its record and builds its views again.
   const records: string[] = [];
   for (const { name, version } of foundRecords) {
-    if (await deps.readModelStore.removeRecord(name, version)) records.push(name);
+    if (await removeRecord(deps.readModelStore, name, version)) records.push(name);
   }
   return { collections, records };
 }
@@ -45,7 +46,7 @@ export async function findPrunable({ generations, readModelStore }: PruneDeps): 
   const used = new Set(generations.projections.flatMap((projection) => namedCollections(projection)));
   const collections = existing.filter((name) => parseCollectionName(name) !== null && !used.has(name));
   const ownRecords = generations.projections.map((projection) => registryPrefix + viewVersion(projection));
-  const records = (await readModelStore.listRecords(registryPrefix)).filter(
+  const records = (await listRecords(readModelStore, registryPrefix)).filter(
     ({ name }) => !ownRecords.includes(name),
   );
   return { collections, records };

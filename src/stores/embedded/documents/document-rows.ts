@@ -12,11 +12,6 @@ export function documentChecksum(
   return crc32(body ?? '', crc32(`${id}/${revision}/${body === null ? 'gone' : 'body'}/`));
 }
 
-/** Returns the CRC-32 (ISO 3309) of a record of the read models. */
-export function recordChecksum(name: string, version: bigint, value: Buffer | string): number {
-  return crc32(value, crc32(`${name}/${version}/`));
-}
-
 /** Parses a body after its checksum. @throws StoreDamaged when the document differs from the written one */
 export function decodeDocumentBody(
   {

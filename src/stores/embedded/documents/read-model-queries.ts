@@ -1,16 +1,14 @@
-import type { JsonObject, JsonValue } from '../../../event-sourcing/ports/domain-event.js';
+import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import type {
-  Checkpoint,
   DocumentQuery,
   IdQuery,
-  NamedRecord,
   OrderedQuery,
   StoredDocument,
-  VersionedRecord,
 } from '../../../event-sourcing/ports/read-model-store.js';
+import { recordsCollection } from '../../../event-sourcing/ports/records.js';
 import type { Connection, Parameter, Query } from '../files/database.js';
 import type { SizedDocument } from './document-cache.js';
-import { decodeDocumentBody, recordChecksum } from './document-rows.js';
+import { decodeDocumentBody } from './document-rows.js';
 import { damage } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
 import { indexValues } from './index-values.js';
@@ -38,9 +36,6 @@ export interface ReadModelQueries {
   ids(collection: string, query: IdQuery): string[];
   scan(collection: string, options: { readonly after?: string; readonly limit: number }): StoredDocument[];
   collections(): string[];
-  checkpoint(collection: string): Checkpoint | null;
-  record(name: string): VersionedRecord | null;
-  records(prefix: string): NamedRecord[];
   /** Checks a slice of the documents: `makeCheckSlice`. */
   readonly checkSlice: (after: bigint) => bigint | null;
 }
@@ -59,19 +54,8 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     `SELECT 1 FROM indexes WHERE collection = ${collectionNumber} AND field = ?`,
   );
   const selectNames = connection.query<readonly [Buffer]>(
-    'SELECT CAST(name AS BLOB) FROM collections ORDER BY name',
+    'SELECT CAST(name AS BLOB) FROM collections WHERE name <> ? ORDER BY name',
   );
-  const selectCheckpoint = connection.query<
-    readonly [logId: Buffer, position: Buffer, fingerprint: Buffer | null]
-  >(
-    `SELECT CAST(log_id AS BLOB), CAST(position AS BLOB), CAST(fingerprint AS BLOB) FROM checkpoints WHERE collection = ${collectionNumber}`,
-  );
-  const selectRecord = connection.query<readonly [value: Buffer, version: bigint, checksum: bigint]>(
-    'SELECT CAST(value AS BLOB), version, checksum FROM records WHERE name = ?',
-  );
-  const selectRecords = connection.query<
-    readonly [name: Buffer, value: Buffer, version: bigint, checksum: bigint]
-  >('SELECT CAST(name AS BLOB), CAST(value AS BLOB), version, checksum FROM records ORDER BY name');
   const selectIds = (following: string, order: 'ASC' | 'DESC'): Query<readonly [Buffer]> =>
     connection.query<readonly [Buffer]>(
       `SELECT CAST(id AS BLOB) FROM index_entries WHERE collection = ${collectionNumber} AND field = ?
@@ -148,26 +132,7 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     },
     scan: (collection, { after, limit }) =>
       select(`documents WHERE collection = ${collectionNumber}`, [collection], { after, limit }),
-    collections: () => selectNames.all().map(([name]) => name.toString()),
-    checkpoint: (collection) => {
-      const row = selectCheckpoint.get(collection);
-      if (row === undefined) return null;
-      const [logId, position, fingerprint] = row;
-      return {
-        logId: logId.toString(),
-        position: position.toString(),
-        ...(fingerprint === null ? {} : { fingerprint: fingerprint.toString() }),
-      };
-    },
-    record: (name) => {
-      const row = selectRecord.get(name);
-      return row === undefined ? null : decodeRecord(name, row);
-    },
-    records: (prefix) =>
-      selectRecords
-        .all()
-        .map(([name, ...row]) => ({ name: name.toString(), ...decodeRecord(name.toString(), row) }))
-        .filter(({ name }) => name.startsWith(prefix)),
+    collections: () => selectNames.all(recordsCollection).map(([name]) => name.toString()),
     checkSlice: makeCheckSlice(connection),
   };
 
@@ -202,7 +167,7 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       knownIndexes.add(index);
       return;
     }
-    if (!selectNames.all().some(([name]) => name.toString() === collection)) return;
+    if (!selectNames.all(recordsCollection).some(([name]) => name.toString() === collection)) return;
     throw new TypeError(`${field} is not an index of ${collection}`);
   }
 }
@@ -228,16 +193,6 @@ function assertHas(body: JsonObject | null, where: NonNullable<DocumentQuery['wh
   if (!('equals' in where ? [where.equals] : where.anyOf).some((value) => values.has(value))) {
     throw damage(readModelsFormat, 'an index names a document that does not belong to it');
   }
-}
-
-function decodeRecord(
-  name: string,
-  [value, version, checksum]: readonly [value: Buffer, version: bigint, checksum: bigint],
-): VersionedRecord {
-  if (BigInt(recordChecksum(name, version, value)) !== checksum) {
-    throw damage(readModelsFormat, 'a record differs from the one that was written');
-  }
-  return { value: parse(value) as JsonValue, version: String(version) };
 }
 
 function parseRevision(text: string): bigint {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import type { ReadModelStore, StoredDocument } from '../../../event-sourcing/ports/read-model-store.js';
+import { recordsCollection } from '../../../event-sourcing/ports/records.js';
 import type { EmbeddedContext } from '../files/context.js';
 import { makeDocumentCache, type SizedDocument } from './document-cache.js';
 import { outcomesOf, rowsOf } from './document-writes.js';
@@ -25,7 +26,8 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
         if (kind !== 'write' && kind !== 'drop') continue;
         changes.set(collection, (changes.get(collection) ?? 0) + 1);
         if (kind === 'drop') cache.forgetAll();
-        else noteWritten(collection, request[2], replies?.[index] ?? null);
+        else if (collection !== recordsCollection)
+          noteWritten(collection, request[2], replies?.[index] ?? null);
       }
     },
   });
@@ -39,7 +41,13 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       await writer.write(['drop', collection], 0);
     },
     collections: () => answer(() => queries.collections()),
-    get: (collection, id) => answer(() => cache.get(collection, id, () => queries.get(collection, id))),
+    get: (collection, id) =>
+      answer(() =>
+        // Threads that catch up write checkpoints too.
+        collection === recordsCollection
+          ? (queries.get(collection, id)?.document ?? null)
+          : cache.get(collection, id, () => queries.get(collection, id)),
+      ),
     getEach: (names) =>
       answer(() =>
         names.map(({ collection, id }) => cache.get(collection, id, () => queries.get(collection, id))),
@@ -58,25 +66,6 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     },
     // No other process writes, so a counter of the commits of this process changes with every change.
     changeToken: (collection) => String(changes.get(collection) ?? 0),
-    loadCheckpoint: (collection) => answer(() => queries.checkpoint(collection)),
-    loadCheckpoints: (collections) => answer(() => existing(collections, (name) => queries.checkpoint(name))),
-    saveCheckpoint: async (collection, { logId, position, fingerprint = null }) => {
-      await writer.write(['checkpoint', collection, logId, position, fingerprint], 0);
-    },
-    getRecord: (name) => answer(() => queries.record(name)),
-    getRecords: (names) => answer(() => existing(names, (name) => queries.record(name))),
-    putRecord: async (name, value, expected) => {
-      const json = JSON.stringify(value);
-      const reply = await writer.write(['record', name, json, expected], json.length);
-      return typeof reply === 'string' ? reply : null;
-    },
-    removeRecord: async (name, expected) =>
-      (await writer.write(['record', name, null, expected], name.length)) !== null,
-    listRecords: (prefix) => answer(() => queries.records(prefix)),
-    ping: () =>
-      answer(() => {
-        queries.record('');
-      }),
     close: () => {
       stopScrub();
       return close();
@@ -103,19 +92,6 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       ),
     ];
   }
-}
-
-/** Looks each name up and returns what exists. The rows are in memory or one page away, so a joint statement saves nothing. */
-function existing<Row>(
-  names: readonly string[],
-  lookUp: (name: string) => Row | null,
-): ReadonlyMap<string, Row> {
-  const found = new Map<string, Row>();
-  for (const name of names) {
-    const row = lookUp(name);
-    if (row !== null) found.set(name, row);
-  }
-  return found;
 }
 
 function idsOf(rows: readonly DocumentRow[]): readonly string[] {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import type { Connection } from '../files/database.js';
-import { documentChecksum, recordChecksum } from './document-rows.js';
+import { documentChecksum } from './document-rows.js';
 import { indexValues } from './index-values.js';
 import type { FileWriter, Prepare } from '../writing/transactions.js';
 
@@ -19,13 +19,10 @@ export type DocumentRow = readonly [
 export type ReadModelRequest =
   | readonly ['ensure', collection: string, fields: readonly string[]]
   | readonly ['drop', collection: string]
-  | readonly ['write', collection: string, documents: readonly DocumentRow[]]
-  | readonly ['checkpoint', collection: string, logId: string, position: string, fingerprint: string | null]
-  /** A value of null removes. */
-  | readonly ['record', name: string, value: string | null, expected: string | null];
+  | readonly ['write', collection: string, documents: readonly DocumentRow[]];
 
-/** `write`: whether each document was applied. `record`: the new version, `removed`, null if refused. Others: null. */
-export type ReadModelReply = readonly boolean[] | string | null;
+/** `write`: whether each document was applied. Others: null. */
+export type ReadModelReply = readonly boolean[] | null;
 
 interface Collection {
   readonly number: bigint;
@@ -55,7 +52,6 @@ export function makeReadModelWriter(
     `SELECT rowid, CAST(id AS BLOB), CAST(body AS BLOB) FROM documents
      WHERE collection = ? AND rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT 500`,
   );
-  const selectRecord = connection.query<readonly [bigint]>('SELECT version FROM records WHERE name = ?');
   const selectDropped = connection.query<readonly [bigint]>('SELECT number FROM dropped LIMIT 1');
   const selectLeftOver = connection.query(
     `SELECT 1 FROM documents WHERE collection = ?1 UNION ALL SELECT 1 FROM index_entries WHERE collection = ?1 LIMIT 1`,
@@ -70,11 +66,9 @@ export function makeReadModelWriter(
   const deleteEntry = prepare(
     'DELETE FROM index_entries WHERE collection = ? AND field = ? AND value = ? AND id = ?',
   );
-  const deleteOf = [
-    'collections WHERE number',
-    'indexes WHERE collection',
-    'checkpoints WHERE collection',
-  ].map((what) => prepare(`DELETE FROM ${what} = ?`));
+  const deleteOf = ['collections WHERE number', 'indexes WHERE collection'].map((what) =>
+    prepare(`DELETE FROM ${what} = ?`),
+  );
   const insertDropped = prepare('INSERT INTO dropped VALUES (?)');
   const deleteDropped = prepare('DELETE FROM dropped WHERE number = ?');
   const sweepDocuments = prepare(
@@ -84,16 +78,6 @@ export function makeReadModelWriter(
     `DELETE FROM index_entries WHERE (collection, field, value, id) IN
        (SELECT collection, field, value, id FROM index_entries WHERE collection = ? LIMIT ?)`,
   );
-  const upsertCheckpoint = prepare(
-    `INSERT INTO checkpoints VALUES (?, ?, ?, ?) ON CONFLICT (collection) DO UPDATE
-     SET log_id = excluded.log_id, position = excluded.position, fingerprint = excluded.fingerprint
-     WHERE log_id <> excluded.log_id OR position < excluded.position`,
-  );
-  const upsertRecord = prepare(
-    `INSERT INTO records VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE
-     SET value = excluded.value, version = excluded.version, checksum = excluded.checksum`,
-  );
-  const deleteRecord = prepare('DELETE FROM records WHERE name = ?');
   const known = new Map<string, Collection>();
   let sweeping = selectDropped.get() !== undefined;
 
@@ -114,11 +98,6 @@ export function makeReadModelWriter(
         addEntries(collection, added);
         return replies;
       }
-      case 'checkpoint':
-        upsertCheckpoint(collectionOf(request[1]).number, request[2], request[3], request[4]);
-        return null;
-      case 'record':
-        return putRecord(request[1], request[2], request[3]);
     }
   }
 
@@ -215,17 +194,6 @@ export function makeReadModelWriter(
 
   function addEntries({ number }: Collection, added: AddedEntries): void {
     for (const [field, members] of added) insertEntries(number, field, `{${members.join()}}`);
-  }
-
-  function putRecord(name: string, value: string | null, expected: string | null): string | null {
-    const version = selectRecord.get(name)?.[0] ?? 0n;
-    if (expected !== (version === 0n ? null : String(version))) return null;
-    if (value === null) {
-      deleteRecord(name);
-      return 'removed';
-    }
-    upsertRecord(name, value, version + 1n, recordChecksum(name, version + 1n, value));
-    return String(version + 1n);
   }
 
   function beforeCommit(): void {

@@ -46,7 +46,7 @@ export const eventsFormat: FileFormat = {
   openFlagOf: 'log',
 };
 
-/** `checksum` covers the whole document or record. A document tells what its index entries are. */
+/** `checksum` covers the whole document. A document tells what its index entries are. */
 export const readModelsFormat: FileFormat = {
   name: 'read-models',
   fileName: 'read-models.db',
@@ -61,9 +61,6 @@ export const readModelsFormat: FileFormat = {
         checksum INTEGER NOT NULL, UNIQUE (collection, id)) STRICT`,
     `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
         PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
-    'CREATE TABLE checkpoints (collection INTEGER PRIMARY KEY, log_id TEXT NOT NULL, position TEXT NOT NULL, fingerprint TEXT) STRICT',
-    `CREATE TABLE records (name TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL,
-        checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
   ],
   remedy: 'Stop the service and delete read-models.db; the next start builds it again from the log',
   withoutItsEnd: null,

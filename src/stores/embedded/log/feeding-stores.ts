@@ -11,10 +11,7 @@ import { makeReadModelWriter } from '../documents/read-model-writer.js';
 /** The stores of a thread that feeds views beside the process that owns the data directory. */
 export interface FeedingStores {
   readonly log: LogReader;
-  readonly readModelStore: Pick<
-    ReadModelStore,
-    'getMany' | 'write' | 'loadCheckpoint' | 'saveCheckpoint' | 'listRecords' | 'putRecord' | 'removeRecord'
-  >;
+  readonly readModelStore: Pick<ReadModelStore, 'get' | 'getMany' | 'scan' | 'write'>;
   /** Runs work whose writes are one transaction. A write outside of such work is a transaction alone. */
   readonly inOneWrite: (work: () => Promise<void>) => Promise<void>;
   close(): void;
@@ -40,18 +37,8 @@ export function openFeedingStores(options: {
       getMany: (collection, ids) => answer(() => queries.getMany(collection, ids)),
       write: (collection, writes) =>
         answer(() => outcomesOf(writer.apply(['write', collection, rowsOf(writes, { withParsed: true })]))),
-      loadCheckpoint: (collection) => answer(() => queries.checkpoint(collection)),
-      saveCheckpoint: (collection, { logId, position, fingerprint = null }) =>
-        answer(() => {
-          writer.apply(['checkpoint', collection, logId, position, fingerprint]);
-        }),
-      listRecords: (prefix) => answer(() => queries.records(prefix)),
-      putRecord: (name, value, expected) =>
-        answer(() => {
-          const reply = writer.apply(['record', name, JSON.stringify(value), expected]);
-          return typeof reply === 'string' ? reply : null;
-        }),
-      removeRecord: (name, expected) => answer(() => writer.apply(['record', name, null, expected]) !== null),
+      get: (collection, id) => answer(() => queries.get(collection, id)?.document ?? null),
+      scan: (collection, options) => answer(() => queries.scan(collection, options)),
     },
     inOneWrite: async (work) => {
       await answer(() => {

@@ -50,8 +50,6 @@ export interface DatabaseCommands {
   ): Promise<Document[] | null>;
   /** Reads a document linearizably: only the primary that a majority confirms answers. */
   confirmPrimary(collection: string, attempt: Attempt): Promise<void>;
-  /** Deletes by id. An absent document is no error. */
-  deleteById(collection: string, id: string, attempt: Attempt): Promise<void>;
   collectionNames(attempt: Attempt): Promise<string[]>;
   /** Creates the collection when it is missing. */
   create(collection: string, attempt: Attempt): Promise<void>;
@@ -137,9 +135,6 @@ export function makeDatabaseCommands(db: Db, limits: MongoDbLimits): DatabaseCom
         { find: collection, filter, limit: 1, singleBatch: true, ...readOptions, readConcern },
         attempt,
       );
-    },
-    deleteById: async (collection, id, attempt) => {
-      await write({ delete: collection, deletes: [{ q: { _id: id }, limit: 1 }] }, attempt);
     },
     collectionNames: async ({ signal }) => {
       const listed = await db.listCollections({}, { nameOnly: true, signal }).toArray();

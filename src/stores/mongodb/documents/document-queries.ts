@@ -11,7 +11,7 @@ import type {
   StoredDocument,
 } from '../../../event-sourcing/ports/read-model-store.js';
 import { decodeBody, storedPath } from './body-fields.js';
-import type { Calls, ReadOptions } from '../calls/calls.js';
+import { type Calls, type ReadOptions, upkeep } from '../calls/calls.js';
 import type { DatabaseCommands } from '../calls/commands.js';
 import { gatherReads } from './gathered-reads.js';
 import { parseStored } from './parse-stored.js';
@@ -53,10 +53,15 @@ export interface DocumentQueries {
 export function makeDocumentQueries({
   calls,
   commands,
+  upkeepOf,
 }: {
   readonly calls: Calls;
   readonly commands: DatabaseCommands;
+  /** The collection whose reads keep the process going: no request waits for a place before them. */
+  readonly upkeepOf: string;
 }): DocumentQueries {
+  const optionsOf = (collection: string): ReadOptions => (collection === upkeepOf ? upkeep : {});
+
   async function query(
     collection: string,
     filter: StringId,
@@ -64,8 +69,10 @@ export function makeDocumentQueries({
   ): Promise<readonly StoredDocument[]> {
     // The server treats a limit of 0 as no limit.
     if (limit < 1) return [];
-    const found = await calls.read(`read of ${collection}`, async (attempt) =>
-      commands.find(collection, filter, { sort, limit }, attempt),
+    const found = await calls.read(
+      `read of ${collection}`,
+      async (attempt) => commands.find(collection, filter, { sort, limit }, attempt),
+      optionsOf(collection),
     );
     return found.map((document) => decodeDocument(collection, document));
   }
@@ -138,7 +145,7 @@ export function makeDocumentQueries({
 
   // Projectors read in this way. A request that waits for a document waits for them.
   async function getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]> {
-    const found = await readByIds(collection, ids, { max: partMax, urgent: true });
+    const found = await readByIds(collection, ids, { max: partMax, urgent: true, ...optionsOf(collection) });
     return found.map((document) => decodeDocument(collection, document));
   }
 
@@ -164,7 +171,8 @@ export function makeDocumentQueries({
   }
 
   return {
-    get: async (collection, id) => (await gather([{ collection, id }]))[0] ?? null,
+    get: async (collection, id) =>
+      collection === upkeepOf ? get(collection, id) : ((await gather([{ collection, id }]))[0] ?? null),
     getEach: gather,
     getMany,
     find: async (collection, { where, after, descending = false, limit }) =>

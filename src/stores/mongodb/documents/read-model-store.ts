@@ -1,44 +1,29 @@
 import type { Random } from '../../../kit/time/clock.js';
-import type { NamedRecord, ReadModelStore } from '../../../event-sourcing/ports/read-model-store.js';
+import type { ReadModelStore } from '../../../event-sourcing/ports/read-model-store.js';
+import { recordsCollection } from '../../../event-sourcing/ports/records.js';
 import { storedPath } from './body-fields.js';
 import { upkeep, type Calls } from '../calls/calls.js';
-import { deleteCheckpoint, makeCheckpoints } from './checkpoints.js';
 import type { DatabaseCommands } from '../calls/commands.js';
 import { makeDocumentQueries } from './document-queries.js';
 import { writeDocuments } from './document-writes.js';
-import { makeVersionedRecords } from '../versioned-records.js';
 
 /** Separates views from the store's other collections, and from those of other programs in the same database. */
 const viewPrefix = 'view.';
-
-/** Records read at once. */
-const pageSize = 200;
 
 /** Documents are `{_id, revision, write_id, body}`, with native fields under `body`. */
 export function makeMongoDbReadModelStore({
   calls,
   commands,
   random,
-  now,
   close,
 }: {
   readonly calls: Calls;
   readonly commands: DatabaseCommands;
   readonly random: Random;
-  readonly now: () => Date;
   readonly close: () => Promise<void>;
 }): ReadModelStore {
   const stored = (collection: string) => `${viewPrefix}${collection}`;
-  const queries = makeDocumentQueries({ calls, commands });
-  const checkpoints = makeCheckpoints({ calls, commands });
-  const records = makeVersionedRecords({
-    calls,
-    commands,
-    random,
-    now,
-    collection: 'records',
-    reading: upkeep,
-  });
+  const queries = makeDocumentQueries({ calls, commands, upkeepOf: stored(recordsCollection) });
 
   return {
     ensureCollection: async (collection, indexes) => {
@@ -54,18 +39,20 @@ export function makeMongoDbReadModelStore({
       );
     },
     dropCollection: async (collection) =>
-      calls.repeatable(`dropping of ${collection}`, async (attempt) => {
-        // The checkpoint goes first: without its documents it would claim that an empty collection is complete.
-        await deleteCheckpoint(commands, collection, attempt);
-        await commands.drop(stored(collection), attempt);
-      }),
+      calls.repeatable(`dropping of ${collection}`, async (attempt) =>
+        commands.drop(stored(collection), attempt),
+      ),
     collections: async () => {
       const names = await calls.read(
         'list of collections',
         async (attempt) => commands.collectionNames(attempt),
         upkeep,
       );
-      return names.filter((name) => name.startsWith(viewPrefix)).map((name) => name.slice(viewPrefix.length));
+      return names.flatMap((name) =>
+        name.startsWith(viewPrefix) && name !== stored(recordsCollection)
+          ? name.slice(viewPrefix.length)
+          : [],
+      );
     },
 
     get: async (collection, id) => queries.get(stored(collection), id),
@@ -83,38 +70,6 @@ export function makeMongoDbReadModelStore({
     // Other processes write too, so only a query can detect a change.
     changeToken: () => null,
 
-    loadCheckpoint: checkpoints.load,
-    loadCheckpoints: checkpoints.loadMany,
-    saveCheckpoint: checkpoints.save,
-
-    getRecord: async (name) => {
-      const record = await records.get(name);
-      return record === null ? null : { value: record.value, version: record.version };
-    },
-    getRecords: async (names) => {
-      const found = await records.getMany(names);
-      return new Map(found.map(({ key, value, version }) => [key, { value, version }]));
-    },
-    putRecord: async (name, value, expected) =>
-      records.compareAndSet(name, expected, { value, removes: false, expiresAt: null }),
-    removeRecord: async (name, expected) =>
-      (await records.compareAndSet(name, expected, { value: null, removes: true, expiresAt: null })) !== null,
-    listRecords: async (prefix) => {
-      const all: NamedRecord[] = [];
-      for (let after: string | undefined; ;) {
-        const page = await records.list(prefix, {
-          limit: pageSize,
-          ...(after === undefined ? {} : { after }),
-        });
-        for (const { key: name, value, version } of page) all.push({ name, value, version });
-        if (page.length < pageSize) return all;
-        after = page.at(-1)?.key;
-      }
-    },
-
-    ping: async () => {
-      await calls.read('ping', async (attempt) => commands.run({ ping: 1 }, attempt), upkeep);
-    },
     close,
   };
 }

@@ -4,6 +4,7 @@ import { makeLogFollower } from '../../../../src/event-sourcing/feeding/log-foll
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
 import { makeFaultyCall } from './faults.js';
+import { recordsCollection } from '../../../../src/event-sourcing/ports/records.js';
 
 type Connection = Parameters<typeof makeFaultyCall>[0];
 
@@ -40,6 +41,11 @@ export function faultyEventStore(
   return faulty;
 }
 
+/** Calls for records have names that differ from those for documents. */
+function operationOf(operation: string, collection: string): string {
+  return collection === recordsCollection ? `${operation} of records` : operation;
+}
+
 /** Returns the read-model-store connection of one process. */
 export function faultyReadModelStore(store: ReadModelStore, connection: Connection): ReadModelStore {
   const call = makeFaultyCall(connection);
@@ -49,26 +55,16 @@ export function faultyReadModelStore(store: ReadModelStore, connection: Connecti
       call('ensureCollection', () => store.ensureCollection(name, indexes)),
     dropCollection: (name) => call('dropCollection', () => store.dropCollection(name)),
     collections: () => call('collections', () => store.collections()),
-    get: (name, id) => call('get', () => store.get(name, id)),
+    get: (name, id) => call(operationOf('get', name), () => store.get(name, id)),
     getEach: (names) => call('getEach', () => store.getEach(names)),
-    getMany: (name, ids) => call('getMany', () => store.getMany(name, ids)),
+    getMany: (name, ids) => call(operationOf('getMany', name), () => store.getMany(name, ids)),
     find: (name, query) => call('find', () => store.find(name, query)),
     findInOrder: (name, query) => call('findInOrder', () => store.findInOrder(name, query)),
     ids: (name, query) => call('ids', () => store.ids(name, query)),
     ...(getSelected && { getSelected: (name, query) => call('getSelected', () => getSelected(name, query)) }),
     scan: (name, options) => call('scan', () => store.scan(name, options)),
-    write: (name, writes) => call('write', () => store.write(name, writes)),
+    write: (name, writes) => call(operationOf('write', name), () => store.write(name, writes)),
     changeToken: (name) => store.changeToken(name),
-    loadCheckpoint: (name) => call('loadCheckpoint', () => store.loadCheckpoint(name)),
-    loadCheckpoints: (names) => call('loadCheckpoints', () => store.loadCheckpoints(names)),
-    saveCheckpoint: (name, checkpoint) =>
-      call('saveCheckpoint', () => store.saveCheckpoint(name, checkpoint)),
-    getRecord: (name) => call('getRecord', () => store.getRecord(name)),
-    getRecords: (names) => call('getRecords', () => store.getRecords(names)),
-    putRecord: (name, value, expected) => call('putRecord', () => store.putRecord(name, value, expected)),
-    removeRecord: (name, expected) => call('removeRecord', () => store.removeRecord(name, expected)),
-    listRecords: (prefix) => call('listRecords', () => store.listRecords(prefix)),
-    ping: () => call('ping', () => store.ping()),
     close: () => Promise.resolve(),
   };
 }

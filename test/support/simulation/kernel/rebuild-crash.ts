@@ -7,6 +7,7 @@ import { faultyReadModelStore } from './faulty-stores.js';
 import { givenProcess } from './given-process.js';
 import { writeCounters } from './write-counters.js';
 import { givenWorld } from '../../given/given-world.js';
+import { getRecord } from '../../../../src/event-sourcing/ports/records.js';
 
 const fine: Fate = { fault: null, delayMs: 0, lateMs: 0 };
 const gone: Fate = { fault: 'before', delayMs: 0, lateMs: 0 };
@@ -69,7 +70,7 @@ export async function crashRebuildAt(
 }
 
 async function liveOf(documents: ReadModelStore): Promise<number> {
-  const record = await documents.getRecord('generations/counters@1');
+  const record = await getRecord(documents, 'generations/counters@1');
   return (record?.value as { live: number }).live;
 }
 

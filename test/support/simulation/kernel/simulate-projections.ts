@@ -17,6 +17,7 @@ import { contextOf, type GivenProcess } from './given-process.js';
 import { type SimulatedProcess, startSimulatedProcess } from './simulated-process.js';
 import type { VirtualClock } from './virtual-clock.js';
 import { watchReadModels } from './watched-read-models.js';
+import { getRecord, loadCheckpoint } from '../../../../src/event-sourcing/ports/records.js';
 
 const projections: readonly AnyProjection[] = [countersProjection, counterLabelsProjection];
 
@@ -189,7 +190,7 @@ function liveCollection(process: SimulatedProcess, projection: AnyProjection): s
 }
 
 async function recordOf(documents: ReadModelStore, projection: AnyProjection): Promise<GenerationRecord> {
-  const stored = await documents.getRecord(`generations/${projection.name}@${projection.version}`);
+  const stored = await getRecord(documents, `generations/${projection.name}@${projection.version}`);
   return stored?.value as unknown as GenerationRecord;
 }
 
@@ -207,7 +208,7 @@ async function findDifference(world: Scene): Promise<string | null> {
     if (!isDeepStrictEqual(await storedDocuments(documents, live), expected)) {
       return `${live} is not the fold of the log`;
     }
-    const checkpoint = await documents.loadCheckpoint(live);
+    const checkpoint = await loadCheckpoint(documents, live);
     if (checkpoint !== null && head !== null && checkpoint.position > head)
       return `${live} is ahead of the log`;
   }

@@ -10,6 +10,8 @@ import { contextOf, sendToCounter } from './given-process.js';
 import { type SimulatedProcess, startSimulatedProcess } from './simulated-process.js';
 import { makeCountParcels, makeSendParcels, parcelAggregate, type ParcelAsked } from './parcels.js';
 import { givenWorld, handlerWithoutViews, type World } from '../../given/given-world.js';
+import { dropCheckpoint, loadCheckpoint } from '../../../../src/event-sourcing/ports/records.js';
+import { withRecordHooks } from '../../../../test/support/clients/record-hooks.js';
 
 export interface SimulatedReactions {
   /** The problem, or null. */
@@ -145,7 +147,7 @@ async function interfere(world: Scene, processes: SimulatedProcess[], step: numb
     if (process !== undefined) await world.clock.run(process.stop());
     processes[index] = startProcess(world, `${step}.${index}`);
   } else {
-    await world.readModelStore.dropCollection(markName({ name: 'send-parcels' }));
+    await dropCheckpoint(world.readModelStore, markName({ name: 'send-parcels' }));
   }
 }
 
@@ -230,16 +232,15 @@ async function askedEvents({ eventStore }: Scene): Promise<readonly LogEvent[]> 
 
 /** Checks after every save that the mark has not passed an open event. */
 function watchMark(store: ReadModelStore, world: () => Scene): ReadModelStore {
-  return {
-    ...store,
-    saveCheckpoint: async (collection, checkpoint) => {
-      await store.saveCheckpoint(collection, checkpoint);
-      if (collection !== markName({ name: 'send-parcels' })) return;
+  return withRecordHooks(store, {
+    save: async (reader, pass, position) => {
+      const outcome = await pass();
+      if (reader !== markName({ name: 'send-parcels' })) return outcome;
       const open = await firstOpen(world());
-      if (open !== null && open <= checkpoint.position)
-        world().broken(`the mark has passed ${open}, which is open`);
+      if (open !== null && open <= position) world().broken(`the mark has passed ${open}, which is open`);
+      return outcome;
     },
-  };
+  });
 }
 
 /** Returns the position of the first event without an outcome that may still get one. */
@@ -270,7 +271,7 @@ async function findProblem(world: Scene): Promise<string | null> {
   }
   const { total } = (await handler.load(counterAggregate, 'sent')).state;
   if (total !== sent.length) return `${total} counted, ${sent.length} sent`;
-  const mark = await readModelStore.loadCheckpoint(markName({ name: 'send-parcels' }));
+  const mark = await loadCheckpoint(readModelStore, markName({ name: 'send-parcels' }));
   const head = await eventStore.head();
   return mark?.position === head
     ? null

@@ -7,6 +7,12 @@ import type {
   StoredDocument,
 } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { foldOf } from './expected-documents.js';
+import {
+  getRecord,
+  loadCheckpoint,
+  recordsCollection,
+} from '../../../../src/event-sourcing/ports/records.js';
+import { readerOf } from '../../../../test/support/clients/record-hooks.js';
 
 export interface WatchedReadModels {
   readonly store: ReadModelStore;
@@ -30,6 +36,15 @@ export function watchReadModels(
     store: {
       ...store,
       write: async (collection, writes) => {
+        if (collection === recordsCollection) {
+          const saved = await store.write(collection, writes);
+          for (const { document } of writes) {
+            const reader = readerOf(document.id);
+            // The marks of reactions have no documents.
+            if (reader !== null && !reader.startsWith('reaction/')) await checkCheckpoint(reader);
+          }
+          return saved;
+        }
         const before = await store.getMany(
           collection,
           writes.map(({ document }) => document.id),
@@ -42,11 +57,6 @@ export function watchReadModels(
           if (after !== null) await checkDocument(collection, after, earlier ?? null);
         }
         return outcomes;
-      },
-      saveCheckpoint: async (collection, checkpoint) => {
-        await store.saveCheckpoint(collection, checkpoint);
-        // The marks of reactions have no documents.
-        if (!collection.startsWith('reaction/')) await checkCheckpoint(collection);
       },
     },
   };
@@ -72,7 +82,7 @@ export function watchReadModels(
 
   async function checkCheckpoint(collection: string): Promise<void> {
     const projection = projectionOf(collection);
-    const checkpoint = await store.loadCheckpoint(collection);
+    const checkpoint = await loadCheckpoint(store, collection);
     // A late checkpoint of a dropped generation does no harm, because its number is never used again.
     if (checkpoint === null || !(await isFed(collection, projection))) return;
     const { events } = await log.readAll({ after: null, limit: 1_000_000 });
@@ -86,7 +96,7 @@ export function watchReadModels(
   }
 
   async function isFed(collection: string, projection: AnyProjection): Promise<boolean> {
-    const record = await store.getRecord(`generations/${projection.name}@${projection.version}`);
+    const record = await getRecord(store, `generations/${projection.name}@${projection.version}`);
     if (record === null) return true;
     const { live, building, retiring } = record.value as unknown as GenerationRecord;
     return [live, building?.generation, retiring?.generation].some(
