@@ -14,6 +14,8 @@ export type Upcaster = (data: JsonObject) => { readonly type: string; readonly d
 
 /** Converts the events of one aggregate to and from stored JSON. No code casts after decoding. */
 export interface EventCodec<Event extends DomainEvent> {
+  /** The storage format of the current types. */
+  readonly schemas: Schemas;
   readonly types: readonly string[];
   /** Checks the payload against its schema, so that every stored event is readable. @throws UndecodableEvent */
   encode(event: Event): Event & Pick<NewEvent, 'type' | 'data'>;
@@ -33,6 +35,7 @@ export function makeEventCodec<S extends Schemas>(
   const byType = new Map(Object.entries(schemas));
   const upcasterByType = new Map(Object.entries(upcasters));
   return {
+    schemas,
     types: [...byType.keys(), ...upcasterByType.keys()],
     encode: (event) => {
       const encoded = { type: event.type, data: parse(event.type, event.data, null) };

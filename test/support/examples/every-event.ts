@@ -1,3 +1,5 @@
+import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
+import type { EventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
 import { assetCodec } from '../../../src/areas/assets/domain/asset/events.js';
 import { auditLogCodec } from '../../../src/areas/audit/domain/audit-log/events.js';
 import { checkoutCodec } from '../../../src/areas/payments/domain/checkout/events.js';
@@ -336,3 +338,17 @@ export const everyEvent = {
   ...{ email: email_, logincode: loginCode, securitynotice: securityNotice, shareaccess: shareAccess },
   sharemail: shareMail,
 } as const;
+
+/** The codec of each of these categories. */
+export const codecs: Readonly<Record<keyof typeof everyEvent, EventCodec<DomainEvent>>> = {
+  ...{
+    user: userCodec,
+    session: sessionCodec,
+    project: projectCodec,
+    storage: storageCodec,
+    asset: assetCodec,
+  },
+  ...{ share: shareCodec, order: orderCodec, checkout: checkoutCodec, transaction: transactionCodec },
+  ...{ node: nodeCodec, audit: auditLogCodec, email: emailCodec, logincode: loginCodeCodec },
+  ...{ securitynotice: securityNoticeCodec, shareaccess: shareAccessCodec, sharemail: shareMailCodec },
+};

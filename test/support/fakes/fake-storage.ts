@@ -32,10 +32,12 @@ export interface FakeStorage {
 /**
  * Starts a bucket that accepts every signature. It tests how the client handles the answers of a storage; a real server
  * must judge signatures.
+ * @param now the clock of the storage; the real one when left out
  */
 export async function givenFakeStorage(
   t: ExecutionContext,
   faults: Partial<Record<FakeOperation, Fault>> = {},
+  now: () => Date = () => new Date(),
 ): Promise<FakeStorage> {
   const objects = new Map<string, { readonly body: Buffer; readonly type: string }>();
   const parts = makeFakeParts((path, body, type) => objects.set(path, { body, type }));
@@ -43,6 +45,7 @@ export async function givenFakeStorage(
   const cors = makeFakeCors();
   const server = createServer((request, response) => {
     requests.push(`${request.method ?? ''} ${request.url?.split('?')[0] ?? ''}`);
+    response.setHeader('date', now().toUTCString());
     const fault = faults[operationOf(request)];
     if (fault === undefined && isCorsRequest(request)) void cors.answer(request, response);
     else if (fault === undefined && operationOf(request) === 'parts')
