@@ -12,6 +12,7 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
+import { callsOfRequests, givenServers } from '../support/servers/calls-of-requests.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 import { connections as connectionsOfLoad, load } from './load.js';
@@ -29,6 +30,7 @@ const connectionsMax = 800;
 
 /** Compares a served process on MongoDB's protocol with bare Koa that asks for one document, and with itself under load. */
 export async function benchServers(): Promise<readonly Comparison[]> {
+  await printCalls();
   const server = process.env['MONGODB_URL'] || undefined;
   if (server === undefined) {
     process.stdout.write('SKIPPED the rows on MongoDB: no MONGODB_URL\n');
@@ -81,6 +83,20 @@ export async function benchServers(): Promise<readonly Comparison[]> {
     await service.stop();
     await log.close();
     await directory.remove();
+  }
+}
+
+/** Prints the calls to the event store and the commands to MongoDB of a request. A test holds the calls (test/end-to-end/calls.test.ts). */
+async function printCalls(): Promise<void> {
+  const servers = await givenServers();
+  try {
+    for (const { what, calls, commands, streams } of await callsOfRequests(servers)) {
+      const asked =
+        commands === null ? 'commands not counted: no MONGODB_URL' : `${commands.toFixed(1)} commands`;
+      process.stdout.write(`${what}: ${calls.toFixed(1)} calls (${streams.join(', ')}), ${asked}\n`);
+    }
+  } finally {
+    await servers.stop();
   }
 }
 

@@ -69,6 +69,7 @@ export function makeAddAsset({
         { aggregate: assetAggregate, id: assetId },
         { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
         context,
+        { load: context.isUnique === true ? 'new' : 'latest' },
       );
     const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description) };
     const objects = {

@@ -35,7 +35,8 @@ export function makeRefresh({
     if (fields === null) return rejectSession('refresh_token_unknown', 'the refresh token is not valid');
     const { sessionId, generation } = fields;
     const presented = { generation, digest: refreshTokens.digest(token) };
-    const before = await load(sessionId, generation, context);
+    // It only tells whose session it is. The decision below sees an end that this state does not have yet.
+    const before = await load({ sessionId, generation, from: 'remembered' }, context);
     await requireUser(sessionId, before);
 
     const successor = refreshTokens.derive(token);
@@ -53,12 +54,14 @@ export function makeRefresh({
         now,
       },
       context,
+      // No other attempt has the id of this command. A stale state of the session meets a refused append, and is read again.
+      { load: 'remembered' },
     );
     if (events.some(({ type }) => type === 'RefreshTokenReuseDetected'))
       await rejectReused(sessionId, context);
 
     // The log names the successor: another process may have been faster, or use another key.
-    const session = await load(sessionId, generation, context);
+    const session = await load({ sessionId, generation, from: 'latest' }, context);
     const refresh = successorOf(session, presented, now);
     if (refresh === null) {
       return rejectSession('refresh_token_superseded', 'the session has been refreshed many times since');
@@ -68,11 +71,18 @@ export function makeRefresh({
   };
 
   async function load(
-    sessionId: string,
-    generation: number,
+    {
+      sessionId,
+      generation,
+      from,
+    }: {
+      readonly sessionId: string;
+      readonly generation: number;
+      readonly from: 'remembered' | 'latest';
+    },
     context: CommandContext,
   ): Promise<StartedSession> {
-    const { state } = await handler.load(sessionAggregate, sessionId);
+    const { state } = await handler.load(sessionAggregate, sessionId, from);
     if (state.status === 'started') return state;
     const reused =
       state.status === 'revoked' && state.reason === 'refresh_token_reused' && generation < state.generation;

@@ -60,7 +60,9 @@ export function makeStartSession({
       device_id: given.deviceId ?? derivedId(context, 'device'),
       user_agent: userAgent === null ? null : await sealFor(userId, userAgent),
     };
-    await handler.handle({ aggregate: sessionAggregate, id: sessionId }, { type: 'Start', start }, context);
+    const load = context.isUnique === true ? 'new' : 'latest';
+    const target = { aggregate: sessionAggregate, id: sessionId };
+    await handler.handle(target, { type: 'Start', start }, context, { load });
     // An earlier attempt may have used another key: the log names the key of the session's token.
     const { state } = await handler.load(sessionAggregate, sessionId);
     if (state.status !== 'started') return rejectSession('session_not_found', 'the session has been ended');
