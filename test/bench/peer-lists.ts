@@ -1,14 +1,12 @@
-import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { type Environment, makeDataDirectory } from '../support/servers/service-process.js';
+import type { Environment } from '../support/servers/service-process.js';
+import { addNode, textOf } from '../support/clients/service-client.js';
 import { load } from './load.js';
 import { compare, type Comparison } from './measure.js';
-import type { PeerListsSetup } from './peer-lists-server.js';
+import { withServe } from './with-serve.js';
 
 const rounds = 7;
 const nodeCount = 1_000;
@@ -18,7 +16,7 @@ const headers = { 'x-agent-secret': agentSecret };
 
 /** Compares peer lists of 1,000 nodes with a bare route that answers as many bytes, on embedded stores and on MongoDB. */
 export async function benchPeerLists(): Promise<readonly Comparison[]> {
-  const embedded = await withServer({}, async (setup) => [
+  const embedded = await withNodes({}, async (setup) => [
     ...(await compareLists(setup, { where: 'embedded', atLeast: 0.8 })),
     await compareChecks(setup),
   ]);
@@ -37,7 +35,7 @@ export async function benchPeerLists(): Promise<readonly Comparison[]> {
     MONGODB_URL: mongoDbUrl.href,
   };
   try {
-    const onMongoDb = await withServer(environment, (setup) =>
+    const onMongoDb = await withNodes(environment, (setup) =>
       compareLists(setup, { where: 'MongoDB', atLeast: 0.6 }),
     );
     return [...embedded, ...onMongoDb];
@@ -46,29 +44,30 @@ export async function benchPeerLists(): Promise<readonly Comparison[]> {
   }
 }
 
-async function withServer(
+interface PeerListsSetup {
+  /** The path of the agents' calls. */
+  readonly service: string;
+  readonly anchor: string;
+  readonly nodeIds: readonly string[];
+}
+
+/** Runs work with a service that has 1,000 nodes. */
+function withNodes(
   environment: Environment,
   measure: (setup: PeerListsSetup) => Promise<readonly Comparison[]>,
 ): Promise<readonly Comparison[]> {
-  const directory = await makeDataDirectory();
-  const child = fork(fileURLToPath(new URL('./peer-lists-server.js', import.meta.url)), [String(nodeCount)], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      DATA_DIR: directory.path,
-      NODE_AGENT_SECRET: agentSecret,
-      MAX_CONNECTIONS_PER_CLIENT: '1000',
-      ...environment,
-    },
+  const settings = { NODE_AGENT_SECRET: agentSecret, MAX_CONNECTIONS_PER_CLIENT: '1000', ...environment };
+  return withServe(settings, async ({ url, directory }, { anchor }) => {
+    const service = `${url}/api/v1/internal`;
+    const nodeIds: string[] = [];
+    for (let index = 0; index < nodeCount; index += 1) {
+      const node = await addNode(directory, `edge-${index}`, `192.0.${index >> 8}.${index & 255}`);
+      nodeIds.push(textOf(node, 'id'));
+    }
+    // Two successes make a node healthy, so later ones change no entity tag.
+    for (let check = 0; check < 2; check += 1) await checkAll({ service, nodeIds });
+    return measure({ service, anchor, nodeIds });
   });
-  try {
-    const [setup] = (await once(child, 'message')) as [PeerListsSetup];
-    return await measure(setup);
-  } finally {
-    child.disconnect();
-    await once(child, 'exit');
-    await directory.remove();
-  }
 }
 
 async function compareLists(
@@ -91,6 +90,8 @@ async function compareLists(
       rounds,
       {
         ours: async () => {
+          // The checks of the load change no node that had fallen silent.
+          await checkAll({ service, nodeIds });
           const etag = (await fetch(own, { headers })).headers.get('etag') ?? '';
           const unchanged = load({ url: own, headers: { ...headers, 'if-none-match': etag }, status: 304 });
           const [answered] = await Promise.all([unchanged, checks({ service, nodeIds }, checksPerSecond)]);
@@ -109,6 +110,22 @@ function compareChecks(setup: PeerListsSetup): Promise<Comparison> {
     ours: () => checks(setup, null),
     anchor: () => Promise.resolve(500),
   });
+}
+
+/** Reports a success of each node. */
+async function checkAll({ service, nodeIds }: Pick<PeerListsSetup, 'service' | 'nodeIds'>): Promise<void> {
+  for (let from = 0; from < nodeIds.length; from += 50) {
+    await Promise.all(
+      nodeIds.slice(from, from + 50).map(async (id) => {
+        const reply = await fetch(`${service}/nodes/${id}/checks`, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ ok: true }),
+        });
+        if (!reply.ok) throw new Error(`a check was answered ${reply.status}: ${await reply.text()}`);
+      }),
+    );
+  }
 }
 
 /** Sends checks of all nodes in turn for 2 s. @returns those that were counted in a second */
