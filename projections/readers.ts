@@ -32,7 +32,7 @@ export function makeReaders(
   }: { readonly shareUrlTemplate: string; readonly clock: Clock; readonly stateStore: StateStore },
 ) {
   const nodeChecks = makeNodeCheckReader({ stateStore, clock });
-  const usage = makeUsageReader({ views, clock });
+  const usage = makeUsageReader({ views });
   const users = makeUserReader({ views, sealer, usedBytes: (userId) => usage.usedBytes(userId) });
   return {
     access: makeAccessReader({ views }),

@@ -7,7 +7,7 @@ import { makeOrderCommands } from './payments/commands/index.js';
 import type { CallbackNotices } from './payments/commands/callbacks/receive-payment-callback.js';
 import { makeProjectCommands } from './projects/commands/index.js';
 import { makeFindAccount } from './accounts/commands/signing-in/find-account.js';
-import { makeProjectPlaces } from './projects/commands/project-places.js';
+import { makeProjectLimit } from './projects/commands/project-limit.js';
 import { makeShareCommands } from './shares/commands/index.js';
 import { makeStorageCommands } from './storages/commands/index.js';
 import { makeProjectHoldings } from './projects/commands/members/holdings.js';
@@ -18,11 +18,10 @@ export type Commands = ReturnType<typeof makeCommands>;
 
 export function makeCommands(deps: Deps & CallbackNotices) {
   const findAccount = makeFindAccount(deps);
-  const projectPlaces = makeProjectPlaces(deps);
   const holdings = makeHoldings(deps);
   return {
-    ...makeAccountCommands({ ...deps, projectPlaces, findAccount, holdings }),
-    ...makeProjectCommands({ ...deps, places: projectPlaces, findAccount }),
+    ...makeAccountCommands({ ...deps, findAccount, holdings }),
+    ...makeProjectCommands({ ...deps, limit: makeProjectLimit(deps), findAccount }),
     ...makeStorageCommands({ ...deps, hasAssets: (storageId) => deps.assets.hasIn(storageId) }),
     ...makeAssetCommands(deps),
     ...makeShareCommands(deps),

@@ -17,6 +17,7 @@ import {
 import { type Generations, makeGenerations } from '../event-sourcing/views/generations/generations.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';
+import { makeViewLags, type ViewLags } from '../event-sourcing/views/view-lags.js';
 import type { AgentSecrets } from '../keys/codes/agent-secrets.js';
 import { type Digests, makeDigests } from '../keys/sealing/digests.js';
 import { makeKeyCanaries } from '../keys/rings/key-canaries.js';
@@ -87,6 +88,7 @@ export interface Services extends Omit<WatchedStores, 'closeStores'> {
   readonly accessTokens: AccessTokens;
   readonly generations: Generations;
   readonly held: HeldCollections;
+  readonly viewLags: ViewLags;
   readonly leases: Leases;
   readonly documentWriter: DocumentWriter;
   readonly audit: Audit;
@@ -174,6 +176,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       },
     });
     const held = makeHeldCollections();
+    const viewLags = makeViewLags();
     const readers = makeReaders(makeViews({ generations, readModelStore, eventStore, held }), sealer, {
       ...{ ...config, clock, stateStore },
     });
@@ -205,6 +208,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       clock,
       handler,
       stateStore,
+      viewLags,
       randomBytes,
       ...readers,
       sealer,
@@ -258,6 +262,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       accessTokens,
       generations,
       held,
+      viewLags,
       leases: openLeases({ config, stateStore, clock, log, availability }),
       documentWriter,
       audit,

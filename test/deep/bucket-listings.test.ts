@@ -142,7 +142,7 @@ async function importAll(given: Listing) {
     }),
     listObjects: makeListObjects({ http, now }),
     headObject: makeHeadObject({ http, now }),
-    capacity: { adding: (_, append) => append() },
+    capacity: { judged: (_, __, append) => append(), requireFresh: () => undefined },
     objectKeys: {
       claiming: ({ keys }) => {
         added.push(...keys);

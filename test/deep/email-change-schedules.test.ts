@@ -57,7 +57,7 @@ const withoutOwnReservation = (handler: CommandHandler): CommandHandler => ({
     if (isCommand(command, 'Reserve')) {
       const { state, revision } = await handler.load(emailAggregate, target.id);
       const reserved = state.status === 'reserved' && 'userId' in command && state.userId === command.userId;
-      if (reserved) return { events: [], revision, documents: new Map() };
+      if (reserved) return { events: [], revision, position: null, documents: new Map() };
     }
     return handler.handle(target, command, context, options);
   },

@@ -97,7 +97,6 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       mailConfigured: false,
       users: makeUserReader({ views: noViews, sealer, usedBytes: () => Promise.resolve(0) }),
       knownDevices: noKnownDevices,
-      projectPlaces: { noteNew: () => undefined },
       startSession: makeStartSession({
         ...deps,
         refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),

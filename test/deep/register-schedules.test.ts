@@ -46,7 +46,7 @@ const withoutFence: Sabotage = (handler) => ({
   ...handler,
   handle: (target, command, context, options) =>
     isCommand(command, 'AbandonRegistration')
-      ? Promise.resolve({ events: [], revision: null, documents: new Map() })
+      ? Promise.resolve({ events: [], revision: null, position: null, documents: new Map() })
       : handler.handle(target, command, context, options),
 });
 

@@ -69,7 +69,6 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     verificationIssues: partial({}),
     mailConfigured: false,
     knownDevices: noKnownDevices,
-    projectPlaces: { noteNew: () => undefined },
     users,
     startSession: makeStartSession({
       handler,

@@ -1,7 +1,9 @@
-import type { Clock } from '../../../src/kit/time/clock.js';
-import { bytesOf, type PendingEntry, type Total } from '../../../src/event-sourcing/views/total.js';
-import type { Totals } from '../../../src/event-sourcing/views/totals.js';
+import type { Handled } from '../../../src/event-sourcing/deciding/command-handler.js';
+import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
+import { streamName } from '../../../src/event-sourcing/ports/stream-name.js';
+import { changeName } from '../../../src/event-sourcing/views/total.js';
 import type { Views } from '../../../src/event-sourcing/views/views.js';
+import type { AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
 import type { ProjectUsage } from '../../projects/projects/reader.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
 import { capacityOf, usersProjection } from '../../accounts/users/projection.js';
@@ -14,77 +16,58 @@ export interface UsageReader extends ProjectUsage {
   /** Returns whether the project's payer uses at most their capacity. */
   hasRoom(projectId: string): Promise<boolean>;
   /**
-   * Returns the capacity of a user in bytes, and the totals of the projects billed to them, by project id. `projectId` is
-   * one of them, also where the view of projects does not show it yet.
+   * Returns the bytes that the payer of a project may still use; below 0 where they use more than their capacity. The project
+   * counts also where the view of projects does not show it yet.
    */
-  accountOf(
-    userId: string,
-    projectId: string,
-  ): Promise<{ readonly capacity: number; readonly totals: ReadonlyMap<string, Total> }>;
-  totalsOf(projectIds: readonly string[]): Promise<ReadonlyMap<string, Total>>;
-  /** The announced changes of a project's total. */
-  announce(...change: Parameters<Totals['announce']>): Promise<void>;
+  roomOf(payerId: string, projectId: string): Promise<number>;
+  /** Adds what a command of this process appended, until the view contains it. */
+  appended(
+    assetId: string,
+    handled: Pick<Handled<AssetEvent>, 'events' | 'position'>,
+    context: Pick<CommandContext, 'commandId'>,
+  ): void;
 }
 
 /** More than the projects that a user may own or pay for. */
 const billedMax = 200;
 
-export function makeUsageReader({
-  views,
-  clock,
-}: {
-  readonly views: Views;
-  readonly clock: Clock;
-}): UsageReader {
+export function makeUsageReader({ views }: { readonly views: Views }): UsageReader {
   const users = views.of(usersProjection);
   const projects = views.of(projectsProjection);
   const totals = views.totalsOf(usageTally);
   return {
-    usedBytes,
+    usedBytes: async (userId) => toNumber(await sumOf(userId)),
     ofProjects: async (projectIds) => {
       const found = await totals.getMany(projectIds);
-      const isAlive = aliveNow();
-      return (projectId) => {
-        const total = found.get(projectId);
-        return total === undefined ? 0 : toNumber(bytesOf(total, isAlive));
-      };
+      return (projectId) => toNumber(found.get(projectId) ?? 0n);
     },
     hasRoom: async (projectId) => {
       const payer = (await projects.get(projectId))?.body.billed_to;
-      if (payer === undefined) return false;
-      const [user, used] = await Promise.all([users.get(payer), usedBytes(payer)]);
-      return user !== null && used <= capacityOf(user.body);
+      return payer !== undefined && (await roomOf(payer, projectId)) >= 0;
     },
-    accountOf: async (userId, projectId) => {
-      const [user, billed] = await Promise.all([users.get(userId), totalsOf(userId, projectId)]);
-      return { capacity: user === null ? 0 : capacityOf(user.body), totals: billed };
+    roomOf,
+    appended: (assetId, { events, position }, { commandId: command_id }) => {
+      if (position === null) return;
+      const name = changeName(streamName(usageTally.category, assetId), { command_id });
+      for (const event of events) {
+        const change = usageTally.changeOf(event);
+        if (change !== null) totals.appended({ ...change, name, position });
+      }
     },
-    totalsOf: (projectIds) => totals.getMany(projectIds),
-    announce: (...change) => totals.announce(...change),
   };
 
-  async function usedBytes(userId: string): Promise<number> {
-    const isAlive = aliveNow();
-    const sum = [...(await totalsOf(userId)).values()].reduce(
-      (bytes, total) => bytes + bytesOf(total, isAlive),
-      0n,
-    );
-    return toNumber(sum);
+  async function roomOf(payerId: string, projectId: string): Promise<number> {
+    const [user, used] = await Promise.all([users.get(payerId), sumOf(payerId, projectId)]);
+    return Number(BigInt(user === null ? 0 : capacityOf(user.body)) - used);
   }
 
   /** @param also a project that counts too, where the view of projects does not show yet that it is billed to the user */
-  async function totalsOf(userId: string, also?: string): Promise<ReadonlyMap<string, Total>> {
+  async function sumOf(userId: string, also?: string): Promise<bigint> {
     const where = { field: 'billed_to', equals: userId };
-    const billed = await totals.getSelected(projectsProjection, { where, limit: billedMax });
-    return also === undefined || billed.ids.includes(also)
-      ? billed.totals
-      : new Map([...billed.totals, ...(await totals.getMany([also]))]);
-  }
-
-  /** A command that announced a change has ended by `until`. Its event is in the log by then, or never comes. */
-  function aliveNow(): (entry: PendingEntry) => boolean {
-    const nowMs = clock.now().getTime();
-    return ({ until }) => Date.parse(until) > nowMs;
+    const { ids, totals: billed } = await totals.getSelected(projectsProjection, { where, limit: billedMax });
+    const others = also === undefined || ids.includes(also) ? [] : [also];
+    const all = [...billed.values(), ...(await totals.getMany(others)).values()];
+    return all.reduce((sum, bytes) => sum + bytes, 0n);
   }
 }
 

@@ -17,6 +17,7 @@ function termsInWords({
   note,
   frame_ancestors,
   notify_sharer,
+  show_sender,
 }: Extract<ShareEvent, { type: 'ShareChanged' }>['data']): string {
   return [
     expires_at === null ? 'without an end' : `until ${expires_at}`,
@@ -26,6 +27,7 @@ function termsInWords({
     ...(note === null ? [] : ['with a sealed note']),
     ...(frame_ancestors.length === 0 ? [] : [`in frames of ${frame_ancestors.join(' and ')}`]),
     ...(notify_sharer ? ['with a mail to the sharer on the first opening'] : []),
+    ...(show_sender ? ['with the name of the sharer'] : []),
   ].join(', ');
 }
 

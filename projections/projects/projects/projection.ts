@@ -13,7 +13,7 @@ import {
 } from '../../../src/areas/projects/domain/project/status.js';
 
 export type ProjectDocument = ProjectFields & {
-  /** The payer and the owners: the project counts for each of them (src/areas/projects/README.md#places). */
+  /** The payer and the owners: the project counts for each of them (src/areas/projects/README.md#limits-over-streams). */
   readonly owner_ids: readonly string[];
   readonly created_at: string;
   readonly updated_at: string;

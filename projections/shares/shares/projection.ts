@@ -59,7 +59,7 @@ function evolve(document: ShareDocument | null, event: Recorded<ShareEvent>): Sh
 
 export const sharesProjection: Projection<ShareDocument, ShareEvent> = {
   name: 'shares',
-  version: 2,
+  version: 3,
   category: shareCategory,
   codec: shareCodec,
   indexes: ['project_id', 'asset_ids', 'token_digest'],

@@ -9,7 +9,6 @@ import { z } from 'zod';
 import { sameTag } from '../../../src/areas/assets/domain/asset/status.js';
 import { remainingUses } from '../../../src/areas/shares/domain/share/status.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
-import type { Total } from '../../../src/event-sourcing/views/total.js';
 import { shareDownloadsTally } from '../share-accesses/downloads-tally.js';
 import { shareViewsTally } from '../share-accesses/views-tally.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';
@@ -64,8 +63,8 @@ export interface ShareReader {
 /** Facts of other streams about some shares. */
 interface Facts {
   readonly problems: ReadonlyMap<string, NonNullable<ShareResource['problem']>>;
-  readonly views: ReadonlyMap<string, Total>;
-  readonly downloads: ReadonlyMap<string, Total>;
+  readonly views: ReadonlyMap<string, bigint>;
+  readonly downloads: ReadonlyMap<string, bigint>;
 }
 
 /** @param urlTemplate `SHARE_URL_TEMPLATE`, with `{token}` */
@@ -172,7 +171,7 @@ export function makeShareReader({
     const url = urlTemplate.replace('{token}', token);
     const problem =
       body.asset_ids.map((asset) => problems.get(asset)).find((found) => found !== undefined) ?? null;
-    const countOf = (counts: ReadonlyMap<string, Total>) => Number(counts.get(id)?.bytes ?? 0);
+    const countOf = (counts: ReadonlyMap<string, bigint>) => Number(counts.get(id) ?? 0n);
     const shown = { problem, views: countOf(totals.views), downloads: countOf(totals.downloads) };
     const computed = { asset_id: body.asset_ids[0] ?? null, ...shown, remaining_uses: remainingUses(body) };
     const asset_ids = [...body.asset_ids];

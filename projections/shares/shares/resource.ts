@@ -31,6 +31,9 @@ export const shareResource = z.strictObject({
   notify_sharer: z.boolean().meta({
     description: 'Whether the sharer gets a mail at the first opening.',
   }),
+  show_sender: z.boolean().meta({
+    description: 'Whether visitors see the nickname of the sharer after the password.',
+  }),
   problem: z.enum(['upload_pending', 'upload_mismatched']).meta({ id: 'ShareProblem' }).nullable().meta({
     description:
       'Why visitors do not get a chosen asset of the share: the first `upload` that is not complete. Null: no such reason.',

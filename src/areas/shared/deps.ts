@@ -1,4 +1,5 @@
 import type { CommandHandler } from '../../event-sourcing/deciding/command-handler.js';
+import type { ViewLags } from '../../event-sourcing/views/view-lags.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { Digests } from '../../keys/sealing/digests.js';
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
@@ -15,6 +16,7 @@ export interface SharedDeps {
   readonly clock: Clock;
   readonly handler: CommandHandler;
   readonly stateStore: StateStore;
+  readonly viewLags: Pick<ViewLags, 'requireFresh'>;
   readonly randomBytes: RandomBytes;
   readonly sealer: Sealer;
   readonly digests: Digests;

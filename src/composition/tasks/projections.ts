@@ -38,7 +38,7 @@ export async function bringUpProjections(
       if (services.config.mongoDbUrl === undefined) await prune(services);
       if (services.stores.allEmbedded) await catchUp(services, signal);
       if (ended(signal)) return null;
-      return await startProjections(
+      const runner = await startProjections(
         { ...services, clock, lease: services.leases.feeder },
         {
           onRetry: (collection, error) => {
@@ -60,6 +60,8 @@ export async function bringUpProjections(
           },
         },
       );
+      services.viewLags.follow(runner);
+      return runner;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       const level = levelOf(services.availability, error);

@@ -1,8 +1,8 @@
 import type { RequestProgress } from '../ports/command-context.js';
 import { type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
-import type { NewEvent } from '../ports/domain-event.js';
+import type { NewEvent, Position } from '../ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../ports/errors.js';
-import type { EventStore, ExpectedRevision } from '../ports/event-store.js';
+import type { Appended, EventStore, ExpectedRevision } from '../ports/event-store.js';
 import { attemptsMax, pauseBefore } from './retry-pauses.js';
 
 export interface AppendLimits {
@@ -30,7 +30,7 @@ const noRequest: RequestProgress = {
 /**
  * Appends. Repeats the append with the same ids and revision while the outcome is unknown or the store is unavailable
  * (src/event-sourcing/deciding/README.md#unknown-outcomes).
- * @returns the revision of the last event
+ * @returns revision and position of the last event. The position is null where only the stream shows that the events are written.
  * @throws WrongExpectedRevision when other events are there; OutcomeUnknown, StoreUnavailable after the last attempt
  */
 export async function appendDurably(
@@ -38,20 +38,20 @@ export async function appendDurably(
   target: { readonly stream: string; readonly expected: ExpectedRevision },
   events: readonly NewEvent[],
   { limits = defaultAppendLimits, request = noRequest }: AppendOptions = {},
-): Promise<bigint> {
+): Promise<{ readonly revision: bigint; readonly position: Position | null }> {
   const { eventStore, clock, random } = deps;
   const { stream, expected } = target;
   const from = expected === 'no-stream' ? 0n : expected + 1n;
-  const last = from + BigInt(events.length - 1);
+  const revision = from + BigInt(events.length - 1);
   const startedMs = steadyMsOf(clock);
   let unknown: OutcomeUnknown | undefined;
   request.appending();
   try {
     for (let attempt = 1; ; attempt += 1) {
-      const failure = await tryOnce();
-      if (failure === null) return last;
+      const tried = await tryOnce();
+      if (!(tried instanceof StoreUnavailable)) return { revision, position: tried };
       const spentMs = steadyMsOf(clock) - startedMs;
-      if (attempt >= limits.tries || spentMs >= limits.totalMs || request.isOver()) throw failure;
+      if (attempt >= limits.tries || spentMs >= limits.totalMs || request.isOver()) throw tried;
       await clock.sleep(pauseBefore(attempt, random));
     }
   } catch (error) {
@@ -60,14 +60,13 @@ export async function appendDurably(
     throw error;
   }
 
-  /** Returns null if the events are written, or a failure that permits a retry. Throws other failures. */
-  async function tryOnce(): Promise<StoreUnavailable | null> {
+  /** Returns the position of the last event, or a failure that permits a retry. Throws other failures. */
+  async function tryOnce(): Promise<StoreUnavailable | Position | null> {
     try {
       // EventStoreDB drops a repetition of events that it is still writing, and answers only after 2 s.
       if (unknown !== undefined && (await isWritten())) return null;
       if (request.isOver()) return unknown ?? new StoreUnavailable('the request has been answered');
-      await eventStore.append(stream, expected, events);
-      return null;
+      return positionOf(await eventStore.append(stream, expected, events));
     } catch (error) {
       if (error instanceof OutcomeUnknown) unknown = error;
       else if (error instanceof StoreUnavailable) return unknown ?? error;
@@ -93,6 +92,10 @@ export async function appendDurably(
     const found = await eventStore.read(stream, { from, limit: events.length });
     return found.length === events.length && found.every((event, index) => event.id === events[index]?.id);
   }
+}
+
+function positionOf(appended: Appended | null): Position | null {
+  return appended?.position ?? null;
 }
 
 function isOpen(error: unknown): error is OutcomeUnknown | WrongExpectedRevision {

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../ports/command-context.js';
 import type { Aggregate } from './decider.js';
-import type { DomainEvent } from '../ports/domain-event.js';
+import type { DomainEvent, Position } from '../ports/domain-event.js';
 import type { NamedRevisions } from './expected-revision.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
 
@@ -41,6 +41,8 @@ export interface Handled<Event extends DomainEvent> {
   readonly events: readonly Event[];
   /** The stream's revision after the events; null while the stream does not exist. */
   readonly revision: bigint | null;
+  /** The position of the last of the events; null without events, and where the store did not say it. */
+  readonly position: Position | null;
   /** The stream's documents after the events, by view name. */
   readonly documents: ReadonlyMap<string, StoredDocument>;
 }

@@ -5,7 +5,7 @@ import type { CommandHandler, Handled, HandleOptions } from './command-handler.j
 import type { CommandContext } from '../ports/command-context.js';
 import { streamName } from '../ports/stream-name.js';
 import type { DocumentWriter } from '../views/document-writer.js';
-import type { DomainEvent } from '../ports/domain-event.js';
+import type { DomainEvent, Position } from '../ports/domain-event.js';
 import {
   CommandRejected,
   PreconditionFailed,
@@ -101,18 +101,20 @@ export function makeCommandHandler(deps: {
   ): Promise<Handled<Event> | null> {
     const newEvents = events.map((event, index) => toNewEvent(target, event, { index, context }));
     const after = streams.extended(target, before, newEvents);
+    let position: Position | null = null;
     try {
       if (newEvents.length > 0) {
         const { stream } = target;
         refuseTooLarge(stream, after);
         const expected = before.revision ?? 'no-stream';
         const { appendTries: tries = defaultAppendLimits.tries } = options;
-        const limits = { ...defaultAppendLimits, tries };
-        const { request } = context;
-        await appendDurably({ eventStore, clock, random }, { stream, expected }, newEvents, {
-          limits,
-          request,
-        });
+        const appending = { limits: { ...defaultAppendLimits, tries }, request: context.request };
+        ({ position } = await appendDurably(
+          { eventStore, clock, random },
+          { stream, expected },
+          newEvents,
+          appending,
+        ));
       }
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return null;
@@ -124,7 +126,7 @@ export function makeCommandHandler(deps: {
       const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
       if (options.isUrgent !== true) await written;
     }
-    return { events, revision: after.revision, documents: after.documents };
+    return { events, revision: after.revision, position, documents: after.documents };
   }
 }
 

@@ -75,9 +75,12 @@ export class PreconditionFailed extends Error {
 export class CommandRejected<Code extends string = string> extends Error {
   override readonly name = 'CommandRejected';
   readonly code: Code;
-  constructor(code: Code, message: string) {
+  /** A word for programs that tells cases of one code apart; null for most rejections. */
+  readonly reason: string | null;
+  constructor(code: Code, message: string, reason: string | null = null) {
     super(message);
     this.code = code;
+    this.reason = reason;
   }
 }
 

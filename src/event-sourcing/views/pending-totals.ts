@@ -12,7 +12,7 @@ import { placedAt, type PlacedChange, totalOf, totalWith } from './total.js';
 const batchMax = { totals: 1_000, changes: 10_000 };
 /** The totals of one call to the store, which has a time limit. */
 const callMax = 500;
-/** Only commands and a second feeder race for a total. */
+/** Only a second feeder races for a total. */
 const tries = 50;
 
 /** The changes of a tally that a projector has read and not written yet: at most one write a total and batch. */
@@ -83,21 +83,14 @@ export function makePendingTotals(
   }
 }
 
+/** Returns the write that replaces a total by compare-and-set: its revision counts the writes. */
 function writeOf(
   id: string,
   stored: StoredDocument | null,
   changes: readonly PlacedChange[],
 ): DocumentWrite | null {
   const total = totalWith(totalOf(stored), changes);
-  return total === null ? null : nextWrite(id, stored, total);
-}
-
-/** Returns the write that replaces a document by compare-and-set: its revision counts the writes. */
-export function nextWrite(
-  id: string,
-  stored: StoredDocument | null,
-  body: DocumentWrite['document']['body'],
-): DocumentWrite {
+  if (total === null) return null;
   const revision = stored === null ? 0n : stored.revision + 1n;
-  return { document: { id, revision, body }, foldedFrom: stored?.revision ?? 'whole-stream' };
+  return { document: { id, revision, body: total }, foldedFrom: stored?.revision ?? 'whole-stream' };
 }

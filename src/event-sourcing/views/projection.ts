@@ -33,8 +33,6 @@ export type AnyProjection = Projection<JsonObject, DomainEvent>;
 export interface TotalChange {
   /** The id of the total. */
   readonly total: string;
-  /** The entry by which a command may have announced this event; see `PendingEntry`. */
-  readonly entry: string;
   /** What is added; negative for less. */
   readonly bytes: number;
 }
@@ -44,8 +42,8 @@ export interface TotalChange {
  * in the order of the log. A total remembers the position of the last event in it, so an event counts once.
  */
 export interface Tally<Event extends DomainEvent> extends ViewDefinition<Event> {
-  /** Returns what the event changes, purely; null: nothing. */
-  changeOf(event: Recorded<Event>): TotalChange | null;
+  /** Returns what the event changes, purely; null: nothing. A command changes a total once in each stream. */
+  changeOf(event: Event): TotalChange | null;
 }
 
 export type AnyTally = Tally<DomainEvent>;

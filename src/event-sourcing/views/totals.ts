@@ -1,35 +1,36 @@
-import { makeKeyedMutex } from '../../kit/keyed-mutex.js';
-import { Overloaded } from '../../kit/overloaded.js';
+import { makeLru } from '../../kit/lru.js';
+import type { Position } from '../ports/domain-event.js';
 import type { IdQuery, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { Generations } from './generations/generations.js';
-import { nextWrite } from './pending-totals.js';
-import type { AnyProjection, AnyTally } from './projection.js';
-import { type PendingEntry, type Total, totalOf } from './total.js';
+import type { AnyProjection, AnyTally, TotalChange } from './projection.js';
+import { type Total, totalOf } from './total.js';
 
-/** The live generation of one tally. @throws StoreUnavailable */
+/**
+ * The live generation of one tally, with the changes that this process appended and the follower has not counted yet: a
+ * client reads what it wrote. @throws StoreUnavailable
+ */
 export interface Totals {
-  /** Returns the totals that exist, by id. */
-  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, Total>>;
-  /** Returns the ids of a view that the query selects, in order, and the totals that exist under them. */
+  /** Returns the totals that are known, by id, in whole bytes. */
+  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, bigint>>;
+  /** Returns the ids of a view that the query selects, in order, and the totals that are known under them. */
   getSelected(
     by: AnyProjection,
     query: IdQuery,
-  ): Promise<{ readonly ids: readonly string[]; readonly totals: ReadonlyMap<string, Total> }>;
-  /**
-   * Changes the announced entries of a total by compare-and-set, in every generation that is fed.
-   * @param change returns the new entries; null to leave them. It may run several times.
-   * @throws Overloaded, also for a total whose follower is far behind; StoreUnavailable: the change may have happened
-   */
-  announce(
-    id: string,
-    change: (pending: readonly PendingEntry[]) => readonly PendingEntry[] | null,
-  ): Promise<void>;
+  ): Promise<{ readonly ids: readonly string[]; readonly totals: ReadonlyMap<string, bigint> }>;
+  /** Notes a change that this process appended. */
+  appended(change: AppendedChange): void;
 }
 
-/** Only other processes and the follower race for a total. */
-const tries = 50;
-/** Commands that may wait in this process for one total, and entries that a total may have. */
-const waitingMax = 1_000;
+export interface AppendedChange extends TotalChange {
+  /** See `changeName`. */
+  readonly name: string;
+  /** The position of the last event of the append, which may follow the event of the change. */
+  readonly position: Position;
+}
+
+/** Totals of which a process knows changes, and changes of one of them: the follower has counted older ones. */
+const ownTotalsMax = 10_000;
+const ownChangesMax = 1_000;
 
 export function makeTotals(
   {
@@ -38,7 +39,7 @@ export function makeTotals(
   }: { readonly generations: Generations; readonly readModelStore: ReadModelStore },
   tally: AnyTally,
 ): Totals {
-  const queued = makeKeyedMutex({ waitingMax });
+  const own = makeLru<Map<string, AppendedChange>>(ownTotalsMax);
   return {
     getMany,
     getSelected: async (by, query) => {
@@ -46,48 +47,43 @@ export function makeTotals(
       if (readModelStore.getSelected !== undefined) {
         const collection = generations.liveCollection(tally);
         const { ids, documents } = await readModelStore.getSelected(collection, { from, ...query });
-        return { ids, totals: totalsIn(documents) };
+        return { ids, totals: totalsOf(ids, documents) };
       }
       const ids = await readModelStore.ids(from, query);
       return { ids, totals: await getMany(ids) };
     },
-    announce: (id, change) =>
-      queued(id, async () => {
-        await Promise.all(
-          generations.fedCollections(tally).map((collection) => announceIn(collection, id, change)),
-        );
-      }),
+    appended: (change) => {
+      const changes = own.get(change.total) ?? new Map<string, AppendedChange>();
+      own.set(change.total, changes.set(change.name, change));
+      const [oldest] = changes.keys();
+      if (changes.size > ownChangesMax && oldest !== undefined) changes.delete(oldest);
+    },
   };
 
-  async function announceIn(
-    collection: string,
-    id: string,
-    change: Parameters<Totals['announce']>[1],
-  ): Promise<void> {
-    for (let attempt = 0; attempt < tries; attempt += 1) {
-      const stored = await readModelStore.get(collection, id);
-      const total = totalOf(stored);
-      const pending = change(total.pending);
-      if (pending === null) return;
-      if (pending.length > waitingMax) {
-        throw new Overloaded(
-          `more than ${waitingMax} changes of a total of ${collection} wait to be counted`,
-        );
-      }
-      const [outcome] = await readModelStore.write(collection, [
-        nextWrite(id, stored, { ...total, pending }),
-      ]);
-      if (outcome === 'applied') return;
-    }
-    throw new Overloaded(`a total of ${collection} was lost to others ${tries} times`);
-  }
-
-  async function getMany(ids: readonly string[]): Promise<ReadonlyMap<string, Total>> {
+  async function getMany(ids: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     if (ids.length === 0) return new Map();
-    return totalsIn(await readModelStore.getMany(generations.liveCollection(tally), ids));
+    return totalsOf(ids, await readModelStore.getMany(generations.liveCollection(tally), ids));
   }
-}
 
-function totalsIn(stored: readonly StoredDocument[]): ReadonlyMap<string, Total> {
-  return new Map(stored.map((document) => [document.id, totalOf(document)]));
+  function totalsOf(
+    ids: readonly string[],
+    documents: readonly StoredDocument[],
+  ): ReadonlyMap<string, bigint> {
+    const stored = new Map(documents.map((document) => [document.id, totalOf(document)]));
+    const known = ids.filter((id) => stored.has(id) || own.has(id));
+    return new Map(known.map((id) => [id, withOwn(id, stored.get(id) ?? totalOf(null))]));
+  }
+
+  function withOwn(id: string, total: Total): bigint {
+    let sum = BigInt(total.bytes);
+    const changes = own.get(id);
+    for (const [name, change] of changes ?? []) {
+      // Of the last event the total has the name, because the append may have ended with another event of its stream.
+      const isCounted = name === total.last || (total.position !== null && total.position >= change.position);
+      if (isCounted) changes?.delete(name);
+      else sum += BigInt(change.bytes);
+    }
+    if (changes?.size === 0) own.delete(id);
+    return sum;
+  }
 }

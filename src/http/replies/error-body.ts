@@ -11,8 +11,8 @@ export const problemMediaType = 'application/problem+json';
 const messageCharactersMax = 1_200;
 
 /** Makes the body of an error (docs/api.md#25-error-body). */
-export function errorBody(code: string, message: string): string {
-  return JSON.stringify({ code, message: cut(message) });
+export function errorBody(code: string, message: string, reason: string | null = null): string {
+  return JSON.stringify({ code, message: cut(message), ...reasonOf(reason) });
 }
 
 /**
@@ -29,6 +29,7 @@ export function problemBody(error: HttpError, code: string, publicUrl: string): 
     status: error.status,
     detail: cut(error.message),
     code,
+    ...reasonOf(error.reason),
     errors,
   });
 }
@@ -42,7 +43,12 @@ export function sendError(ctx: ParameterizedContext<HttpState>, error: HttpError
   ctx.status = error.status;
   ctx.set({ ...error.headers, 'content-type': mediaType, 'cache-control': 'no-store' });
   ctx.vary('Accept');
-  ctx.body = isProblem ? problemBody(error, code, publicUrl) : errorBody(code, error.message);
+  ctx.body = isProblem ? problemBody(error, code, publicUrl) : errorBody(code, error.message, error.reason);
+}
+
+/** Most errors have no reason. */
+function reasonOf(reason: string | null): { readonly reason?: string } {
+  return reason === null ? {} : { reason };
 }
 
 /** The same for every error of a code (RFC 9457, section 3.1.3). */

@@ -49,7 +49,7 @@ export function toHttpError(error: unknown, mayHaveWritten = false): HttpError |
 function ofRejection(error: CommandRejected): HttpError | null {
   const problems = error instanceof InvalidInput ? error.problems : [];
   const code = codeOfRejection.get(error.code);
-  return code === undefined ? null : new HttpError(code, error.message, { problems });
+  return code === undefined ? null : new HttpError(code, error.message, { problems, reason: error.reason });
 }
 
 /** The reply to a request that wrote nothing, because a queue is full. */

@@ -9,6 +9,8 @@ interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The fields that are wrong, which the message lists. */
   readonly problems?: readonly FieldProblem[];
+  /** Tells cases of one code apart. */
+  readonly reason?: string | null;
 }
 
 /** An error with a known reply. The caller sees the message. */
@@ -18,11 +20,13 @@ export class HttpError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly problems: readonly FieldProblem[];
+  readonly reason: string | null;
   constructor(code: ErrorCode, message: string, options: HttpErrorOptions = {}) {
     super(message);
     this.code = code;
     this.status = options.status ?? errorStatus[code];
     this.problems = options.problems ?? [];
+    this.reason = options.reason ?? null;
     const retryAfter = options.retryAfter ?? retryAfterOf(code);
     this.headers =
       retryAfter === undefined

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { raceForKey } from '../../deep/object-key-races.js';
 import { runEmailChangeSchedule } from '../../deep/email-change-schedules.js';
 import { runSchedule as runSessionSchedule } from '../../deep/session-schedules.js';
 
@@ -28,6 +29,12 @@ for (const [what, run, schedules, met] of [
     return undefined;
   });
 }
+
+test('Two processes that race for a key give it to one asset of a storage, and no live asset loses its file', async (t) => {
+  const tally = new Map<string, number>();
+  for (let seed = 1; seed <= 60; seed += 1) t.is(await raceForKey(seed, tally), null, `seed ${seed}`);
+  for (const met of ['taken', 'kept', 'object_key_taken']) t.true((tally.get(met) ?? 0) > 0, met);
+});
 
 test('A change back to an address that a revert puts back at the same time is refused', async (t) => {
   // In this schedule the change was once confirmed, although the revert had ended it.

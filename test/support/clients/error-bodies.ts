@@ -1,6 +1,10 @@
 import { z } from 'zod';
 
-const plainBody = z.strictObject({ code: z.string(), message: z.string().max(1_200) });
+const plainBody = z.strictObject({
+  code: z.string(),
+  message: z.string().max(1_200),
+  reason: z.string().optional(),
+});
 
 const problemBody = z.strictObject({
   type: z.url(),
@@ -8,6 +12,7 @@ const problemBody = z.strictObject({
   status: z.int(),
   detail: z.string().min(1).max(1_200),
   code: z.string(),
+  reason: z.string().optional(),
   errors: z
     .array(z.strictObject({ field: z.string(), code: z.string(), message: z.string().min(1) }))
     .max(20),

@@ -226,7 +226,7 @@ const asset = examplesOf(assetCodec, {
 
 const terms = {
   ...{ expires_at: until, max_uses: 2, allow_download: true, title: secret, note: secret },
-  ...{ frame_ancestors: ['https://www.example.com'], notify_sharer: true },
+  ...{ frame_ancestors: ['https://www.example.com'], notify_sharer: true, show_sender: true },
 };
 const share = examplesOf(shareCodec, {
   ShareCreated: {

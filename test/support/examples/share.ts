@@ -22,6 +22,7 @@ export const createShare = {
   note: null,
   frameAncestors: ['https://www.example.com'],
   notifySharer: true,
+  showSender: false,
   createdBy: userId,
 } as const satisfies ShareCommand;
 
@@ -41,6 +42,7 @@ export const shareCreated = anEvent(shareCodec, 'ShareCreated', {
   note: null,
   frame_ancestors: ['https://www.example.com'],
   notify_sharer: true,
+  show_sender: false,
   created_by: userId,
 });
 export const shareUsed = anEvent(shareCodec, 'ShareUsed', { access_id: accessId });
@@ -49,5 +51,5 @@ export const shareRevoked = anEvent(shareCodec, 'ShareRevoked', {});
 /** Terms without any limit, text or notice. */
 export const freeTerms: StoredTerms = anEvent(shareCodec, 'ShareChanged', {
   ...{ expires_at: null, max_uses: null, allow_download: true, title: null, note: null },
-  ...{ frame_ancestors: [], notify_sharer: false },
+  ...{ frame_ancestors: [], notify_sharer: false, show_sender: false },
 }).data;

@@ -1,5 +1,6 @@
 import type { Deps } from '../../../src/areas/deps.js';
 import { randomBytes } from 'node:crypto';
+import { makeViewLags } from '../../../src/event-sourcing/views/view-lags.js';
 import { makeBackground } from '../../../src/kit/background.js';
 import { makeFindAccount } from '../../../src/areas/accounts/commands/signing-in/find-account.js';
 import type { SessionIds } from '../../../projections/projects/access-reader.js';
@@ -134,6 +135,7 @@ export function givenCommands(
     probe: () => Promise.resolve({ failure: null, warnings: [] }),
     setBucketCors: () => Promise.resolve({ isChanged: false, refused: [] }),
     browserOrigins: ['https://stowage.example.com'],
+    viewLags: makeViewLags(),
     ...emptyBuckets,
     ...buckets,
     invitationLimits: limitsFrom(limits),

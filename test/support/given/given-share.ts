@@ -98,7 +98,7 @@ export async function addAsset(
 export const plainTerms = {
   tag: null,
   ...{ expiresAt: null, maxUses: null, allowDownload: true, title: null, note: null },
-  ...{ frameAncestors: [], notifySharer: false },
+  ...{ frameAncestors: [], notifySharer: false, showSender: false },
 };
 
 /** Records that the bucket holds the file of the asset as it is described. */

@@ -32,7 +32,18 @@ function urlOfStream(media: readonly { readonly kind: string; readonly url: stri
  */
 export async function tellObjectsStory(
   t: ExecutionContext,
-  { project, browser }: { readonly project: StorageProject; readonly browser: OutgoingHttp },
+  {
+    project,
+    browser,
+    judgesSignatures = true,
+    takesOverrides = true,
+  }: {
+    readonly project: StorageProject;
+    readonly browser: OutgoingHttp;
+    readonly judgesSignatures?: boolean;
+    /** Whether the server takes type and name of a reply from the URL; true when left out. */
+    readonly takesOverrides?: boolean;
+  },
 ): Promise<void> {
   const { path, send, visit, get } = project;
   const call = async (method: string, to: string, body?: JsonObject): Promise<JsonObject> => {
@@ -69,8 +80,8 @@ export async function tellObjectsStory(
   const played = await browser({ method: 'GET', url });
   t.is(played.status, 200, played.body.toString());
   t.is(played.body.toString(), files[segmentKey]);
-  t.is(played.headers['content-type'], 'video/mp2t');
-  t.is((await browser({ method: 'GET', url: url.replace('one', 'two') })).status, 403);
+  t.is(played.headers['content-type'], takesOverrides ? 'video/mp2t' : 'video/mp4');
+  if (judgesSignatures) t.is((await browser({ method: 'GET', url: url.replace('one', 'two') })).status, 403);
 
   // When the folder is imported page by page, then each file without an asset gets one
   const added: JsonObject[] = [];
@@ -105,5 +116,7 @@ export async function tellObjectsStory(
     'the object is deleted',
     async () => (await get(undeleted)).text === '{"items":[],"next_cursor":null}',
   );
-  t.is((await browser({ method: 'GET', url })).status, 404);
+  // A server that judges no signatures may say that a stranger must not know.
+  const gone = judgesSignatures ? [404] : [403, 404];
+  t.true(gone.includes((await browser({ method: 'GET', url })).status));
 }

@@ -16,6 +16,10 @@ export interface StoryScene {
   readonly browser: OutgoingHttp;
   /** Whether the bucket has CORS rules. */
   readonly hasCorsRules: boolean;
+  /** The warnings of the test; that of the missing CORS rule when left out. */
+  readonly warnings?: readonly string[];
+  /** Whether the server refuses wrong signatures; true when left out. */
+  readonly judgesSignatures?: boolean;
 }
 
 const fileBytes = 300_000;
@@ -26,7 +30,8 @@ const partBytes = 65_536;
  * share, open, play by range, revoke. Every request to the bucket is signed by the service and judged by the server.
  */
 export async function tellStorageStory(t: ExecutionContext, scene: StoryScene): Promise<void> {
-  const { project, binding, begin, browser } = scene;
+  const { project, binding, begin, browser, judgesSignatures = true } = scene;
+  const { warnings = ['cors_missing'] } = scene;
   const { path, send, until, get } = project;
   const call = async (expected: number, method: string, to: string, body?: JsonObject) => {
     const reply = await send(method, to, body);
@@ -38,13 +43,13 @@ export async function tellStorageStory(t: ExecutionContext, scene: StoryScene): 
   const at = await project.bind(binding);
   await call(202, 'POST', `${at}/test`);
   const active = await until(at, 'active', ({ is_default: isDefault }) => isDefault === true);
-  t.deepEqual(codesOf(active), ['cors_missing']);
+  t.deepEqual(codesOf(active), warnings);
   if (scene.hasCorsRules) {
     t.deepEqual(codesOf((await call(200, 'POST', `${at}/cors`, {})).json()), []);
   } else {
     const refused = await call(409, 'POST', `${at}/cors`, {});
     t.regex(textOf(refused.json(), 'message'), /^cors_unsupported: /);
-    t.deepEqual(codesOf((await get(at)).json()), ['cors_missing']);
+    t.deepEqual(codesOf((await get(at)).json()), warnings);
   }
 
   // And an asset whose file is not uploaded yet, with a share
@@ -69,7 +74,7 @@ export async function tellStorageStory(t: ExecutionContext, scene: StoryScene): 
   };
   t.true(upload.url.startsWith(`${begin}videos/2026/a%20b`), upload.url);
   const put = { method: 'PUT', url: upload.url, headers: upload.headers } as const;
-  t.is((await browser({ ...put, body: file.subarray(1) })).status, 403, 'another size');
+  if (judgesSignatures) t.is((await browser({ ...put, body: file.subarray(1) })).status, 403, 'another size');
   t.like((await call(200, 'POST', `${asset}/uploaded`, {})).json(), { upload: 'pending' });
   t.is((await browser({ ...put, body: file })).status, 200);
   t.like((await call(200, 'POST', `${asset}/uploaded`, {})).json(), {
@@ -89,9 +94,11 @@ export async function tellStorageStory(t: ExecutionContext, scene: StoryScene): 
     played.update(part.body);
   }
   t.is(played.digest('hex'), createHash('sha256').update(file).digest('hex'));
-  t.is((await browser({ method: 'GET', url: url.replace('.mp4', '.mp5') })).status, 403);
-  t.is((await browser({ method: 'GET', url: `${url}&response-content-encoding=x` })).status, 403);
-  t.is((await browser({ method: 'DELETE', url })).status, 403);
+  if (judgesSignatures) {
+    t.is((await browser({ method: 'GET', url: url.replace('.mp4', '.mp5') })).status, 403);
+    t.is((await browser({ method: 'GET', url: `${url}&response-content-encoding=x` })).status, 403);
+    t.is((await browser({ method: 'DELETE', url })).status, 403);
+  }
 
   // Until the share is revoked
   await call(204, 'DELETE', `${path}/shares/${textOf(share, 'id')}`);

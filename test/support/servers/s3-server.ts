@@ -13,6 +13,8 @@ export interface S3Server {
   readonly secretKey: string;
   /** The address ranges that the service may connect to. */
   readonly allowedCidrs: string;
+  /** Whether its buckets end with it; false when left out. */
+  readonly isTransient?: boolean;
 }
 
 /** The server that `S3_ENDPOINT`, `S3_REGION`, `S3_ACCESS_KEY` and `S3_SECRET_KEY` name, if any. */
@@ -59,6 +61,7 @@ export async function makeBucket(t: ExecutionContext, server: S3Server): Promise
   };
   await send('PUT', '');
   t.teardown(async () => {
+    if (server.isTransient === true) return;
     const keys = [...(await send('GET', '')).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key);
     for (const key of keys) await send('DELETE', unescapeXml(key));
     await send('DELETE', '');

@@ -35,7 +35,6 @@ import { makeTryLoginCode } from './signing-in/try-login-code.js';
 import { makeVerifyEmail } from './address/verify-email.js';
 import type { FindAccount } from './signing-in/find-account.js';
 import type { Holdings } from './account/holdings.js';
-import type { Places } from '../../shared/places.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 import { makeDevices } from '../../../security/guessing/devices.js';
 
@@ -44,7 +43,6 @@ export type AccountCommands = ReturnType<typeof makeAccountCommands>;
 export function makeAccountCommands(
   deps: AccountDeps & {
     readonly findAccount: FindAccount;
-    readonly projectPlaces: Pick<Places, 'noteNew'>;
     readonly holdings: Holdings;
   },
 ) {

@@ -54,7 +54,7 @@ export function makeAddAsset({
   capacity,
   objectKeys,
 }: Pick<AssetDeps, 'handler' | 'assets'> & {
-  readonly capacity: Pick<Capacity, 'adding'>;
+  readonly capacity: Pick<Capacity, 'judged'>;
   readonly objectKeys: ObjectKeys;
 }): AddAsset {
   return async ({ projectId, storageId, ...facts }, context) => {
@@ -71,12 +71,11 @@ export function makeAddAsset({
         context,
         { load: context.isUnique === true ? 'new' : 'latest' },
       );
-    const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description) };
-    const objects = {
-      ...{ storageId: storage_id, assetId, keys: keysOfAsset(description) },
-      commandId: context.commandId,
-    };
-    const { documents } = await capacity.adding(asset, () => objectKeys.claiming(objects, add));
+    const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description), isNew: true };
+    // The key that begins with the id of the asset needs no claim.
+    const keys = keysOfAsset(description).slice(facts.object_key === undefined ? 1 : 0);
+    const objects = { storageId: storage_id, assetId, keys, commandId: context.commandId };
+    const { documents } = await capacity.judged(asset, context, () => objectKeys.claiming(objects, add));
     return assets.after(documents);
   };
 

@@ -6,11 +6,9 @@ import { assetAggregate, type ExistingAsset, existingAsset } from '../domain/ass
 import type { AssetChanges } from '../domain/asset/changes.js';
 import { checkAssetChanges } from '../domain/asset/description.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
-import { bytesOfAsset, keysOfAsset } from '../domain/asset/status.js';
 import type { StorageConfiguration } from '../../storages/domain/storage/configuration-fields.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { Capacity } from './capacity.js';
-import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/payer-of.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 
@@ -38,7 +36,7 @@ export function makeChangeAssetDescription({
   capacity,
   payerOf,
 }: Pick<AssetDeps, 'handler' | 'assets'> & {
-  readonly capacity: Pick<Capacity, 'changing'>;
+  readonly capacity: Pick<Capacity, 'judged'>;
   readonly payerOf: PayerOf;
 }): ChangeAssetDescription {
   return async ({ projectId, assetId, changes: given }, context, options) => {
@@ -53,11 +51,8 @@ export function makeChangeAssetDescription({
     if (changes.size === undefined) return assets.after((await change()).documents);
     const { state } = await handler.load(assetAggregate, assetId);
     const bytes = changes.size - existingAsset(state, projectId).size;
-    const { commandId } = context;
-    const { documents } = await capacity.changing(
-      { projectId, payerId: await payerOf(projectId), assetId, bytes, commandId },
-      change,
-    );
+    const payerId = await payerOf(projectId);
+    const { documents } = await capacity.judged({ projectId, payerId, assetId, bytes }, context, change);
     return assets.after(documents);
   };
 }
@@ -76,22 +71,13 @@ export type RemoveAsset = (
 export function makeRemoveAsset({
   handler,
   capacity,
-  objectKeys,
-}: Pick<AssetDeps, 'handler'> & {
-  readonly capacity: Pick<Capacity, 'removing'>;
-  readonly objectKeys: Pick<ObjectKeys, 'marking'>;
-}): RemoveAsset {
+}: Pick<AssetDeps, 'handler'> & { readonly capacity: Pick<Capacity, 'counted'> }): RemoveAsset {
   return async ({ projectId, assetId, deletesObjects = false }, context, options) => {
     const target = { aggregate: assetAggregate, id: assetId };
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const deleteFrom = deletesObjects ? await configurationOf(asset) : null;
-    if (deletesObjects) {
-      const { storage_id: storageId } = asset;
-      const { commandId } = context;
-      await objectKeys.marking({ storageId, assetId, keys: keysOfAsset(asset), commandId });
-    }
-    await capacity.removing({ projectId, assetId, bytes: bytesOfAsset(asset) }, () =>
+    await capacity.counted(assetId, context, () =>
       handler.handle(target, { type: 'Remove', projectId, deleteFrom }, context, options),
     );
   };

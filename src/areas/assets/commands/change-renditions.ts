@@ -33,7 +33,7 @@ export type RemoveAssetRendition = (
 ) => Promise<Versioned<AssetResource>>;
 
 interface RenditionDeps extends Pick<AssetDeps, 'handler' | 'assets'> {
-  readonly capacity: Pick<Capacity, 'changing'>;
+  readonly capacity: Capacity;
   readonly payerOf: PayerOf;
   readonly objectKeys: ObjectKeys;
   readonly openAssetStorage: OpenAssetStorage;
@@ -45,7 +45,6 @@ export function makePutAssetRendition(deps: RenditionDeps): PutAssetRendition {
     const asset = existingAsset((await handler.load(assetAggregate, assetId)).state, projectId);
     const { provider, base_path: basePath } = (await openAssetStorage(asset)).storage.configuration;
     const rendition = checkRendition(given, keyRuleOf(provider, basePath));
-    const { commandId } = context;
     const put = () =>
       handler.handle(
         { aggregate: assetAggregate, id: assetId },
@@ -53,12 +52,11 @@ export function makePutAssetRendition(deps: RenditionDeps): PutAssetRendition {
         context,
         options,
       );
+    const { commandId } = context;
     const objects = { storageId: asset.storage_id, assetId, keys: [rendition.object_key], commandId };
     const bytes = rendition.size - sizeOf(asset, rendition);
-    const { documents } = await capacity.changing(
-      { projectId, payerId: await payerOf(projectId), assetId, bytes, commandId },
-      () => objectKeys.claiming(objects, put),
-    );
+    const change = { projectId, payerId: await payerOf(projectId), assetId, bytes };
+    const { documents } = await capacity.judged(change, context, () => objectKeys.claiming(objects, put));
     return assets.after(documents);
   };
 }
@@ -67,22 +65,17 @@ export function makeRemoveAssetRendition({
   handler,
   assets,
   capacity,
-  payerOf,
-}: Omit<RenditionDeps, 'objectKeys' | 'openAssetStorage'>): RemoveAssetRendition {
+}: Pick<RenditionDeps, 'handler' | 'assets' | 'capacity'>): RemoveAssetRendition {
   return async ({ projectId, assetId, kind, language: given }, context, options) => {
-    const asset = existingAsset((await handler.load(assetAggregate, assetId)).state, projectId);
+    existingAsset((await handler.load(assetAggregate, assetId)).state, projectId);
     const language = checkLanguage(kind, given, 'query.language');
-    const bytes = -sizeOf(asset, { kind, language });
-    const { commandId } = context;
-    const { documents } = await capacity.changing(
-      { projectId, payerId: await payerOf(projectId), assetId, bytes, commandId },
-      () =>
-        handler.handle(
-          { aggregate: assetAggregate, id: assetId },
-          { type: 'RemoveRendition', projectId, kind, language },
-          context,
-          options,
-        ),
+    const { documents } = await capacity.counted(assetId, context, () =>
+      handler.handle(
+        { aggregate: assetAggregate, id: assetId },
+        { type: 'RemoveRendition', projectId, kind, language },
+        context,
+        options,
+      ),
     );
     return assets.after(documents);
   };

@@ -79,7 +79,7 @@ const workMs = 8_000;
 const atOnce = 20;
 
 interface ImportDeps extends Pick<AssetDeps, 'handler' | 'assets' | 'listObjects' | 'headObject'> {
-  readonly capacity: Pick<Capacity, 'adding'>;
+  readonly capacity: Pick<Capacity, 'judged' | 'requireFresh'>;
   readonly objectKeys: Pick<ObjectKeys, 'claiming'>;
   readonly payerOf: PayerOf;
   readonly openAssetStorage: OpenAssetStorage;
@@ -89,6 +89,7 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
   const { handler, assets, listObjects, headObject, capacity, objectKeys, payerOf, openAssetStorage } = deps;
   return async (input, context) => {
     const { projectId, storageId, limit, cursor } = input;
+    capacity.requireFresh();
     const payerId = await payerOf(projectId);
     const opened = await openAssetStorage({ storage_id: storageId });
     if (opened.storage.projectId !== projectId) {
@@ -214,9 +215,8 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
       handler.handle({ aggregate: assetAggregate, id: assetId }, { type: 'Add', description, seen }, context);
     const objects = { storageId, assetId, keys: [object_key], commandId: context.commandId };
     try {
-      const { documents } = await capacity.adding({ projectId, payerId, assetId, bytes: size }, () =>
-        objectKeys.claiming(objects, add),
-      );
+      const asset = { projectId, payerId, assetId, bytes: size, isNew: true };
+      const { documents } = await capacity.judged(asset, context, () => objectKeys.claiming(objects, add));
       return assets.after(documents).resource;
     } catch (error) {
       if (isRejection<AssetRejection>(error, 'object_key_taken'))

@@ -11,7 +11,6 @@ import { makeAbortUpload, makeCompleteUpload } from './uploads/end-upload.js';
 import { makeImportAssets } from './import-assets.js';
 import { makeIssueMediaLinks } from './media/issue-media-links.js';
 import { makeIssueUploadUrl } from './uploads/issue-upload-url.js';
-import { makeRefuseBeyondCapacity } from './refuse-beyond-capacity.js';
 import { makePlaylistUrl } from './media/playlist-urls.js';
 import { makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';
 import { makeCapacity } from './capacity.js';
@@ -25,7 +24,6 @@ export function makeAssetCommands(deps: AssetDeps) {
   const openStorage = makeOpenStorage(deps);
   const openAssetStorage = makeOpenAssetStorage({ openStorage });
   const askBucket = makeAskBucket({ ...deps, openAssetStorage });
-  const refuseBeyondCapacity = makeRefuseBeyondCapacity(deps);
   const common = {
     ...deps,
     capacity: makeCapacity(deps),
@@ -35,7 +33,6 @@ export function makeAssetCommands(deps: AssetDeps) {
     playlistUrl: makePlaylistUrl(deps),
     openAssetStorage,
     askBucket,
-    refuseBeyondCapacity,
   };
   const abortAtBucket = makeAbortAtBucket(common);
   return {

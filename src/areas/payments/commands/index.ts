@@ -5,7 +5,7 @@ import { makeCancelOrder } from './orders/cancel-order.js';
 import { makeCapturePayment } from './orders/capture-payment.js';
 import { makeDismissUnmatched } from './reviews/dismiss-unmatched.js';
 import { makeFulfilOrder } from './orders/fulfil-order.js';
-import { makeOrderPlaces } from './order-places.js';
+import { makeOrderLimit } from './order-limit.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from './callbacks/receive-payment-callback.js';
 import { makeFindPayments } from './callbacks/find-payments.js';
 import { makeCheckReturnUrl, makePayOrder } from './orders/pay-order.js';
@@ -41,7 +41,7 @@ export function makeOrderCommands(deps: CallbackNotices & PaymentDeps) {
     receivePaymentCallback: makeReceivePaymentCallback({ ...deps, acceptCallback }),
     paymentPlatforms: () => listPaymentPlatforms(deps),
     checkOrder: makeCheckOrder(deps),
-    placeOrder: makePlaceOrder({ ...deps, places: makeOrderPlaces(deps) }),
+    placeOrder: makePlaceOrder({ ...deps, limit: makeOrderLimit(deps) }),
     checkReturnUrl: makeCheckReturnUrl(deps),
     payOrder: makePayOrder(deps),
     capturePayment: makeCapturePayment(deps),

@@ -5,7 +5,7 @@ import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { projectAggregate } from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/rejections.js';
 import { checkName } from '../../../validation/text.js';
-import type { Places } from '../../shared/places.js';
+import type { CountLimit } from '../../shared/count-limit.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
 
 export interface CreateProjectInput {
@@ -30,18 +30,19 @@ export function checkNewProject({ name }: Pick<CreateProjectInput, 'name'>): str
 export function makeCreateProject({
   handler,
   projects,
-  places,
+  limit,
 }: Pick<ProjectDeps, 'handler' | 'projects'> & {
-  readonly places: Places;
+  readonly limit: CountLimit;
 }): CreateProject {
   return async ({ ownerId, name }, context) => {
     const id = derivedId(context, 'project');
     const command = { type: 'Create', name: checkNewProject({ name }), ownerId } as const;
-    await places.take(ownerId, id);
     // The id of the stream derives from the command, so only another attempt can have made the stream.
     const load = context.isUnique === true ? 'new' : 'latest';
     const target = { aggregate: projectAggregate, id };
-    const { documents } = await handler.handle(target, command, context, { load });
+    const { documents } = await limit.adding(ownerId, id, () =>
+      handler.handle(target, command, context, { load }),
+    );
     // Null only for a repetition after the creator has left.
     return (
       (await projects.after(documents, ownerId)) ??

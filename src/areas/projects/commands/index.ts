@@ -12,7 +12,7 @@ import type { FindAccount } from '../../accounts/commands/signing-in/find-accoun
 import { makeForgetInvitations } from './invitations/forget-invitations.js';
 import { makeCountInvitation } from './invitations/invitation-limits.js';
 import { makeIssueApiKey } from './api-keys/issue-api-key.js';
-import type { Places } from '../../shared/places.js';
+import type { CountLimit } from '../../shared/count-limit.js';
 import { makeOfferBilling, makeWithdrawBillingOffer } from './offer-billing.js';
 import { makeRemoveErasedMember } from './members/remove-erased-member.js';
 import { makeRemoveMember } from './members/remove-member.js';
@@ -26,7 +26,8 @@ export type ProjectCommands = ReturnType<typeof makeProjectCommands>;
 export function makeProjectCommands(
   deps: ProjectDeps & {
     readonly findAccount: FindAccount;
-    readonly places: Places;
+    /** Of the projects that a user owns. */
+    readonly limit: CountLimit;
   },
 ) {
   const verifiedHolder = makeVerifiedHolder(deps);

@@ -35,6 +35,7 @@ export interface ChangeShareInput extends ShareAddress {
     readonly note?: string | null | undefined;
     readonly frameAncestors?: readonly string[] | undefined;
     readonly notifySharer?: boolean | undefined;
+    readonly showSender?: boolean | undefined;
   };
 }
 
@@ -109,7 +110,14 @@ export function makeChangeShare({
 
 /** Checks the terms that need no sealing. @throws CommandRejected invalid_request */
 function checked(
-  { expiresAt, maxUses, allowDownload, frameAncestors, notifySharer }: ChangeShareInput['changes'],
+  {
+    expiresAt,
+    maxUses,
+    allowDownload,
+    frameAncestors,
+    notifySharer,
+    showSender,
+  }: ChangeShareInput['changes'],
   now: Date,
 ): Partial<ShareTerms> {
   return {
@@ -118,6 +126,7 @@ function checked(
     ...(allowDownload === undefined ? {} : { allowDownload }),
     ...(frameAncestors === undefined ? {} : { frameAncestors: checkFrameAncestors(frameAncestors) }),
     ...(notifySharer === undefined ? {} : { notifySharer }),
+    ...(showSender === undefined ? {} : { showSender }),
   };
 }
 

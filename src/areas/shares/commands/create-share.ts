@@ -32,6 +32,7 @@ export interface CreateShareInput extends NewShare {
   readonly maxUses: number | null;
   readonly allowDownload: boolean;
   readonly notifySharer: boolean;
+  readonly showSender: boolean;
   /** The user who creates it; null for an API key. */
   readonly createdBy: string | null;
 }
@@ -125,7 +126,7 @@ export function makeCreateShare({
   readonly requireOpenShares: RequireOpenShares;
 }): CreateShare {
   return async (input, context) => {
-    const { projectId, maxUses, allowDownload, notifySharer, createdBy } = input;
+    const { projectId, maxUses, allowDownload, notifySharer, showSender, createdBy } = input;
     const checked = checkNewShare(input, context.time);
     const { assetIds, tag, password, expiresAt, title, note, frameAncestors } = checked;
     const assets = await Promise.all(assetIds.map((id) => handler.load(assetAggregate, id)));
@@ -142,7 +143,7 @@ export function makeCreateShare({
       {
         type: 'Create',
         ...{ projectId, assetIds, tag, expiresAt, maxUses, allowDownload, createdBy },
-        ...{ frameAncestors, notifySharer },
+        ...{ frameAncestors, notifySharer, showSender },
         token: await seal('token', token),
         tokenDigest: digestShareToken(digests, token),
         passwordHash: await sealOptional('password_hash', hash),

@@ -19,7 +19,7 @@ import { makeOpenAssetStorage } from '../../assets/commands/asset-storage.js';
 import { makeSignSharedMedia } from './visiting/sign-shared-media.js';
 import { makeTrySharePassword } from './visiting/try-share-password.js';
 import { makeVerifyShare } from './visiting/verify-share.js';
-import { makeVisitorOf } from './visiting/visitor-of.js';
+import { makeEndingFor, makeVisitorOf } from './visiting/visitor-of.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 import type { PasswordClass } from '../domain/share/password.js';
 import { makeGuard } from '../../../security/guessing/guard.js';
@@ -54,7 +54,7 @@ export function makeShareCommands(deps: ShareDeps) {
     createShare: makeCreateShare(common),
     changeShare: makeChangeShare(common),
     revokeShare: makeRevokeShare(common),
-    verifyShare: makeVerifyShare(common),
+    verifyShare: makeVerifyShare({ ...common, endingFor: makeEndingFor(deps) }),
     visitorOf: makeVisitorOf(deps),
     renewShareMedia: makeRenewShareMedia(common),
     describeShared: makeDescribeShared(common),

@@ -62,7 +62,7 @@ export function makeSharePageBody(text: (key: string) => string): string {
 </div>
 <div class="stage" id="stage"></div>
 <p class="remark" id="remark" role="status"></p>
-<section id="files" aria-labelledby="files-heading" hidden><h2 id="files-heading">${text('gallery.heading')}</h2><ul class="gallery" id="gallery"></ul></section>
+<section id="files" aria-labelledby="files-heading" hidden><h2 id="files-heading">${text('gallery.heading')}</h2><button type="button" class="second" id="download-all" hidden>${text('file.download.all')}</button><p class="faint" id="download-state" role="status"></p><ul class="gallery" id="gallery"></ul></section>
 <details id="versions" hidden><summary>${text('file.versions')}</summary><ul id="version-list"></ul></details>
 </section>
 <noscript><div class="card"><h1>${text('ask.heading')}</h1><p>${text('page.script')}</p></div></noscript>

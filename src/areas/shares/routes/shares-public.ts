@@ -65,6 +65,10 @@ const openedShare = z
       name: z.string().meta({ description: "The first asset's." }),
       title: z.string().nullable(),
       note: z.string().nullable(),
+      sender: z
+        .string()
+        .nullable()
+        .meta({ description: 'The nickname of the sharer, where the share has `show_sender`.' }),
       expires_at: time.nullable(),
       remaining_uses: z.int().nullable().meta({ description: 'Null where uses are not limited.' }),
       allow_download: z.boolean(),
@@ -131,7 +135,8 @@ export function makePublicShareRoutes({
       name: 'verifyShare',
       summary: "Give a share's password, and receive its asset and signed URLs",
       description:
-        'A share that does not exist, has expired, was revoked or used up, or whose media cannot be served, is 404 alike. After 5 ' +
+        'A share that does not exist, has expired, was revoked or used up, or whose media cannot be served, is 404 alike. To a visitor ' +
+        'with a `share_session` of it, the `reason` is `used_up`, `expired` or `withdrawn`. After 5 ' +
         'wrong passwords for one share from one client further tries have to wait: 1 minute, doubling to 1 hour. With an ' +
         'Idempotency-Key a repetition checks the password again, signs afresh, and counts as one use together with the first.',
       request: { params: tokenParams, query: noQuery, body: verification },
@@ -145,8 +150,10 @@ export function makePublicShareRoutes({
         checkVisit(body);
       },
       deviceOf: ({ params: { token }, body }) => visitorOf({ token, session: body.share_session }),
-      handler: async ({ params: { token }, body: { password }, client, device, command }) => {
-        const opened = await verifyShare({ token, password, clientIp: client, known: device }, command);
+      handler: async ({ params: { token }, body, client, device, command }) => {
+        const { password, share_session: session } = body;
+        const input = { token, password, session, clientIp: client, known: device };
+        const opened = await verifyShare(input, command);
         return { status: 200, body: wrap(present(opened)) };
       },
     }),
@@ -177,6 +184,7 @@ function present({
   share,
   title,
   note,
+  sender,
   remainingUses,
   assets,
   session,
@@ -186,7 +194,7 @@ function present({
   return {
     share: {
       name: asset.name,
-      ...{ title, note },
+      ...{ title, note, sender },
       expires_at: share.expires_at,
       remaining_uses: remainingUses,
       allow_download: share.allow_download,

@@ -74,6 +74,10 @@ const frameAncestors = z
 const notifySharer = z.boolean().meta({
   description: 'Whether the sharer gets a mail at the first opening.',
 });
+const showSender = z.boolean().meta({
+  description:
+    'Whether visitors see the nickname of the sharer after the password. They never see the address.',
+});
 const openWithout = {
   description: 'Null: the share opens without a password. The project must allow it (`open_shares`).',
 } as const;
@@ -108,6 +112,7 @@ const shareCreation = z
     ...terms,
     allow_download: allowDownload.default(true),
     notify_sharer: notifySharer.default(true),
+    show_sender: showSender.default(false),
   })
   .meta({ id: 'ShareCreation' });
 
@@ -117,6 +122,7 @@ const shareChange = z
     ...terms,
     allow_download: allowDownload.optional(),
     notify_sharer: notifySharer.optional(),
+    show_sender: showSender.optional(),
   })
   // A share that does not exist is 404 before the rules of its password.
   .check(besideOthers(({ password: text }) => typeof text === 'string' && shareRules.passwordField(text)))
@@ -159,6 +165,7 @@ export function makeShareRoutes({
           maxUses: body.max_uses ?? null,
           allowDownload: body.allow_download,
           notifySharer: body.notify_sharer,
+          showSender: body.show_sender,
           createdBy: caller.kind === 'session' ? caller.userId : null,
         };
         const { resource, revision } = await createShare(input, command);
@@ -217,6 +224,7 @@ export function makeShareRoutes({
           note: body.note,
           frameAncestors: body.frame_ancestors,
           notifySharer: body.notify_sharer,
+          showSender: body.show_sender,
         };
         const input = { ...params, changes };
         const { resource, revision } = await changeShare(input, command, { expectedRevision });

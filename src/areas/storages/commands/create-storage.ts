@@ -15,7 +15,7 @@ import { rejectStorage } from '../domain/storage/rejections.js';
 import { firstCredentialsVersion, storageAggregate } from '../domain/storage/storage.js';
 import type { StorageResource } from '../../../../projections/storages/storage-configs/reader.js';
 import type { SealCredentials } from './seal-credentials.js';
-import type { Places } from '../../shared/places.js';
+import type { CountLimit } from '../../shared/count-limit.js';
 
 /** A storage creation request (docs/api.md#22-storage-creation-request) and its project. */
 export interface CreateStorageInput {
@@ -88,12 +88,12 @@ export function makeCreateStorage({
   handler,
   sealCredentials,
   projects,
-  places,
+  limit,
   storages,
   allowsHttp,
 }: Pick<StorageDeps, 'handler' | 'projects' | 'storages'> & {
   readonly sealCredentials: SealCredentials;
-  readonly places: Places;
+  readonly limit: CountLimit;
   /** See `makeAllowsHttp`. */
   readonly allowsHttp: (host: string) => boolean;
 }): CreateStorage {
@@ -103,20 +103,14 @@ export function makeCreateStorage({
     await requireEntitlement(projectId);
     const { configuration, clear } = checkNewStorage(input);
     const storageId = derivedId(context, 'storage');
-    // Before the credentials are sealed: a full project leaves no data key.
-    await places.take(projectId, storageId);
     const version = firstCredentialsVersion;
-    const sealed = await sealCredentials({ projectId, storageId, version }, clear);
-    const { documents } = await handler.handle(
-      { aggregate: storageAggregate, id: storageId },
-      {
-        type: 'Create',
-        projectId,
-        configuration,
-        credentials: { version, sealed },
-      },
-      context,
-    );
+    // The credentials are sealed within the limit: a full project leaves no data key.
+    const { documents } = await limit.adding(projectId, storageId, async () => {
+      const sealed = await sealCredentials({ projectId, storageId, version }, clear);
+      const credentials = { version, sealed };
+      const target = { aggregate: storageAggregate, id: storageId };
+      return handler.handle(target, { type: 'Create', projectId, configuration, credentials }, context);
+    });
     return storages.after(documents);
   };
 

@@ -11,7 +11,7 @@ import { makeProbeStorage } from './probing/probe-storage.js';
 import { makeReplaceStorageCredentials } from './replace-storage-credentials.js';
 import { makeSealCredentials } from './seal-credentials.js';
 import { makeSetStorageCors } from './probing/set-storage-cors.js';
-import { makeStoragePlaces } from './storage-places.js';
+import { makeStorageLimit } from './storage-limit.js';
 import { makeSwitchStorage } from './switch-storage.js';
 import { makeAllowsHttp } from '../domain/bucket/allowed-addresses.js';
 
@@ -30,7 +30,7 @@ export function makeStorageCommands(
   };
   return {
     checkNewStorage: makeCheckNewStorage({ allowsHttp }),
-    createStorage: makeCreateStorage({ ...common, places: makeStoragePlaces(deps) }),
+    createStorage: makeCreateStorage({ ...common, limit: makeStorageLimit(deps) }),
     changeStorage: makeChangeStorage(common),
     replaceStorageCredentials: makeReplaceStorageCredentials(common),
     ...makeSwitchStorage(common),

@@ -130,17 +130,65 @@ test('Assets of a project use only the capacity of its payer (F2)', async (t) =>
   t.is(await used(owner), 0);
 });
 
-test('Assets that are added at once never exceed the capacity together, and the last byte is used', async (t) => {
-  const { project, used, owner } = await startWorld(t);
-  const projects = [await project(owner), await project(owner), await project(owner)];
+test('Assets that are added at once may exceed the capacity, and what was added beyond it cannot be uploaded', async (t) => {
+  const { project, used, remove, owner } = await startWorld(t);
+  const one = await project(owner);
+  const projects = [one, await project(owner), await project(owner)];
   const size = gib / 4;
   const answers = await Promise.all(
-    projects.flatMap(({ add }) => Array.from({ length: 4 }, () => add(size))),
+    projects.flatMap(({ add, path }) =>
+      Array.from({ length: 4 }, async () => ({ path, answer: await add(size) })),
+    ),
   );
-  t.is(answers.filter(({ status }) => status === 201).length, 4);
-  const refused = answers.filter(({ status }) => status !== 201);
-  for (const answer of refused) t.deepEqual(codeOf(answer), [409, 'capacity_exceeded']);
-  t.is(await used(owner), gib);
+  const added = answers.filter(({ answer }) => answer.status === 201);
+  t.true(added.length >= 4);
+  t.is(await used(owner), added.length * size);
+  t.deepEqual(codeOf(await one.add(1)), [409, 'capacity_exceeded']);
+
+  // When more was added, then no upload begins until the rest fits
+  const [first] = added.filter(({ path }) => path === one.path);
+  const upload = () => one.upload(first === undefined ? '' : idOf(first.answer));
+  for (const { path, answer } of added.filter((other) => other !== first).slice(3)) {
+    t.deepEqual(codeOf(await upload()), [409, 'capacity_exceeded']);
+    t.is((await remove(`${path}/assets/${idOf(answer)}`, owner)).status, 204);
+  }
+  t.is((await upload()).status, 200);
+});
+
+test('While a view lags by more than 15 s, assets, storages and projects are not added, and orders are', async (t) => {
+  const { project, owner, commands, post, ask } = await startWorld(t);
+  const { id, path, add } = await project(owner);
+  const asset = await add(1);
+  const [storage] = await commands.storages.ids(id, 1);
+  const lags = new Map<string, number>();
+  commands.viewLags.follow({ lagsMs: () => lags });
+  const bucket = { name: 'More', provider: 's3', bucket: 'rivers', region: 'eu-west-1' };
+  const storages = () =>
+    post(`${path}/storages`, { ...bucket, credentials: { access_key: 'AK', secret_key: 'SK' } }, owner);
+  const rows = [
+    ['usage', () => add(1)],
+    ['assets', () => add(1)],
+    ['assets', () => post(`${path}/assets/import`, { storage_id: storage }, owner)],
+    [
+      'usage',
+      () => ask(`${path}/assets/${idOf(asset)}`, { method: 'PATCH', headers: owner, json: { size: 2 } }),
+    ],
+    ['storage_configs', storages],
+    ['projects', () => post('/api/v1/projects', { name: 'More' }, owner)],
+  ] as const;
+  for (const [view, addition] of rows) {
+    lags.set(view, 15_001);
+    const refused = await addition();
+    t.deepEqual(codeOf(refused), [503, 'overloaded'], view);
+    t.truthy(refused.headers.get('retry-after'));
+    lags.set(view, 15_000);
+    t.true((await addition()).status < 300, view);
+  }
+  for (const view of ['usage', 'assets', 'storage_configs', 'projects', 'orders']) lags.set(view, 3_600_000);
+  const order = { plan_id: 'capacity-100g', provider: 'stripe' };
+  t.is((await post('/api/v1/orders', order, owner)).status, 201);
+  const rename = { method: 'PATCH', headers: owner, json: { name: 'b' } };
+  t.is((await ask(`${path}/assets/${idOf(asset)}`, rename)).status, 200);
 });
 
 test('While the payer has less capacity than their assets use, nothing is uploaded', async (t) => {

@@ -141,33 +141,54 @@ test('Kinds, sizes, counts and times are in the language, region and zone of the
     expires_at: '2026-11-23T04:04:00.000Z',
     remaining_uses: 1,
     allow_download: true,
+    sender: 'Ada',
   };
-  const told = (tag: string, language: string, wanted: readonly string[], zone: string): string => {
+  const told = (
+    tag: string,
+    language: string,
+    [wanted, zone]: readonly [string, string],
+    now: string,
+  ): string => {
     const told = words[language];
     if (told === undefined) throw new Error(`no texts in ${language}`);
     const facts = describeShare(
       { share, files: [asset('video/mp4', [], 1_234_567)] },
       told,
-      makeShareFormats(tag, wanted, zone),
+      makeShareFormats(tag, [wanted], zone),
+      new Date(now),
     );
     return facts.join(' · ').replaceAll(/[\u00a0\u202f]/g, ' ');
   };
   t.is(
-    told('en', 'en', ['en-GB'], 'Europe/London'),
-    'Video (MP4) · 1.2 MB · Available until 23 Nov 2026, 04:04 GMT · This link can be opened 1 more time',
+    told('en', 'en', ['en-GB', 'Europe/London'], '2026-11-19T23:00:00.000Z'),
+    'From Ada · Video (MP4) · 1.2 MB · Available until Monday · This link can be opened 1 more time',
   );
   t.is(
-    told('en', 'en', ['fr', 'en-US'], 'America/New_York'),
-    'Video (MP4) · 1.2 MB · Available until Nov 22, 2026, 11:04 PM EST · This link can be opened 1 more time',
-  );
-  t.is(
-    told('de', 'de', ['de-DE'], 'Europe/Berlin'),
-    'Video (MP4) · 1,2 MB · Verfügbar bis 23. Nov. 2026, 05:04 MEZ · Dieser Link lässt sich noch 1 Mal öffnen',
+    told('de', 'de', ['de-DE', 'Europe/Berlin'], '2026-11-01T00:00:00.000Z'),
+    'Von Ada · Video (MP4) · 1,2 MB · Verfügbar bis 23. November · Dieser Link lässt sich noch 1 Mal öffnen',
   );
   t.regex(
-    told('zh-Hans', 'zh', ['zh-CN'], 'Asia/Shanghai'),
-    /^视频 \(MP4\) · 1\.2 MB · 有效期至 2026年11月23日.*12:04 · 此链接还可以打开 1 次$/,
+    told('zh-Hans', 'zh', ['zh-CN', 'Asia/Shanghai'], '2026-11-17T00:00:00.000Z'),
+    /^来自 Ada · 视频 \(MP4\) · 1\.2 MB · 有效期至 星期一 · 此链接还可以打开 1 次$/,
   );
+});
+
+test('An end is said as people say it: today and tomorrow with the time, then a day of the week, then a date', (t) => {
+  const rows = [
+    ['2026-11-23T00:30:00Z', 'today, 04:04'],
+    // It is still the evening before in New York.
+    ['2026-11-23T00:30:00Z', 'today, 11:04 PM', 'America/New_York', 'en-US'],
+    ['2026-11-22T12:00:00Z', 'tomorrow, 04:04'],
+    ['2026-11-21T23:59:00Z', 'Monday'],
+    ['2026-11-17T00:00:00Z', 'Monday'],
+    ['2026-11-16T23:59:00Z', '23 November'],
+    ['2025-12-31T00:00:00Z', '23 November 2026'],
+    ['2026-11-24T00:00:00Z', '23 November'],
+  ] as const;
+  for (const [now, said, zone = 'Europe/London', locale = 'en-GB'] of rows) {
+    const told = makeShareFormats('en', [locale], zone).end(new Date('2026-11-23T04:04:00Z'), new Date(now));
+    t.is(told.replaceAll(/[\u00a0\u202f]/g, ' '), said, now);
+  }
 });
 
 test('Known formats have their usual name, and unknown types are files', (t) => {

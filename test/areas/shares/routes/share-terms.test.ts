@@ -185,6 +185,55 @@ test('A preset end counts from the request', async (t) => {
   t.like((await service.get(`${base}/shares/${id}`, owner)).json, { expires_at: null });
 });
 
+test('A visitor with a session of the share learns why it opens no more, and a stranger does not', async (t) => {
+  const { service, base, add, share, remove, verify } = await given(t);
+  const asset_id = await add('one.png');
+  const end = new Date(service.clock.now().getTime() + 3_600_000).toISOString();
+  const [usedUp, expired, withdrawn] = [
+    await share({ asset_id, max_uses: 1 }),
+    await share({ asset_id, expires_at: end }),
+    await share({ asset_id }),
+  ];
+  const opening = [await verify(usedUp.token), await verify(expired.token), await verify(withdrawn.token)];
+  const sessions = opening.map((answer) => opened(answer).share_session);
+  await remove(`${base}/shares/${withdrawn.id}`);
+  service.clock.advance(13 * 3_600_000);
+  const asked = (token: string, share_session: string | undefined, tried: string | null = password) =>
+    service.post(`/api/v1/shares/${token}/verify`, { password: tried, share_session });
+  const rows = [
+    [usedUp, 'used_up'],
+    [expired, 'expired'],
+    [withdrawn, 'withdrawn'],
+  ] as const;
+  for (const [index, [{ token }, reason]] of rows.entries()) {
+    const answer = await asked(token, sessions[index]);
+    t.is(answer.status, 404);
+    t.like(answer.json, { code: 'not_found', reason });
+    t.like((await asked(token, sessions[index], null)).json, { reason });
+    // A stranger, and a visitor of another share, get the reply of an unknown token.
+    const unknown = await asked('x'.repeat(22), sessions[index]);
+    for (const session of [undefined, '', 's1.nonsense', sessions[(index + 1) % 3]]) {
+      const other = await asked(token, session);
+      t.deepEqual([other.status, other.json], [404, unknown.json]);
+    }
+  }
+});
+
+test('A share with show_sender shows the nickname of the sharer after the password, and never the address', async (t) => {
+  const { service, base, add, share, verify, describe, owner, change } = await given(t);
+  const asset_id = await add('one.png');
+  const plain = await share({ asset_id });
+  t.like(plain, { show_sender: false });
+  t.is(opened(await verify(plain.token)).share['sender'], null);
+  t.like((await change(`${base}/shares/${plain.id}`, { show_sender: true })).json, { show_sender: true });
+  const { data } = (await service.get('/api/v1/auth/me', owner)).json as { data: { nickname: string } };
+  const answer = await verify(plain.token);
+  t.is(opened(answer).share['sender'], data.nickname);
+  t.false(answer.text.includes('owner@example.com'));
+  t.false((await describe(plain.token)).text.includes('sender'));
+  t.like(await share({ asset_id, show_sender: true }), { show_sender: true });
+});
+
 test('A share without a password opens while the project allows it', async (t) => {
   const { service, owner, base, add, share, change, verify, describe } = await given(t);
   const asset_id = await add('one.png');

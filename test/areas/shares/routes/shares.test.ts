@@ -96,7 +96,7 @@ test('A share is made, shown, changed, opened and revoked', async (t) => {
   t.is(opened.headers.get('cache-control'), 'no-store');
   const { data } = opened.json as Opened;
   t.deepEqual(data.share, {
-    ...{ name: 'Rhine at dawn', title: null, note: null },
+    ...{ name: 'Rhine at dawn', title: null, note: null, sender: null },
     ...{ expires_at: null, remaining_uses: 2, allow_download: true },
   });
   const { created_at, ...asset } = data.asset;

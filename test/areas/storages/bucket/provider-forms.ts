@@ -37,6 +37,7 @@ interface Written {
   /** Elements of each part. */
   readonly ofPart?: string;
   readonly space?: string;
+  readonly partsRoot?: string;
 }
 
 /** Writes all replies of a server in its way. */
@@ -50,6 +51,7 @@ function written({
   after = '',
   ofPart = '',
   space = '',
+  partsRoot = 'ListPartsResult',
 }: Written): Omit<ProviderForms, 'server' | 'source' | 'provider'> {
   const document = (root: string, ...content: readonly string[]) =>
     `${head}${space}<${root}${ns}>${space}${content.join(space)}${space}</${root}>`;
@@ -64,7 +66,7 @@ function written({
   return {
     list: document('ListBucketResult', before, object(key, 5), object('z.jpg', 7), after),
     parts: document(
-      'ListPartsResult',
+      partsRoot,
       `${names}<UploadId>u-1</UploadId><PartNumberMarker>0</PartNumberMarker><NextPartNumberMarker>2</NextPartNumberMarker>`,
       '<MaxParts>1000</MaxParts><IsTruncated>false</IsTruncated>',
       part(1, 9),
@@ -191,6 +193,15 @@ export const providerForms: readonly ProviderForms[] = [
         '<Name>media-1250000000</Name><EncodingType>url</EncodingType><Prefix/><Marker/><MaxKeys>2</MaxKeys><IsTruncated>false</IsTruncated>',
       ofObject: `${owner}<StorageClass>STANDARD</StorageClass>`,
       space: '\n\t',
+    }),
+  },
+  {
+    ...{ server: 'moto', provider: 's3', source: 'getmoto/moto moto/s3/responses.py, run as a server (5.1)' },
+    ...written({
+      head: '<?xml version="1.0" encoding="utf-8"?>\n',
+      quote: '"',
+      key: 'a%20b%2Bc%26%C3%A9.jpg',
+      partsRoot: 'ListPartsResponse',
     }),
   },
   {

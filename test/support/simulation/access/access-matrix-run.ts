@@ -106,7 +106,7 @@ function takesBody({ request }: Route): boolean {
   return !(request.body instanceof z.ZodUndefined);
 }
 
-const errorBody = z.strictObject({ code: z.string(), message: z.string() });
+const errorBody = z.strictObject({ code: z.string(), message: z.string(), reason: z.string().optional() });
 
 function problemsOf({ route, situation, request, expected }: Case, reply: RawReply | undefined): string[] {
   if (reply === undefined) return ['no reply'];

@@ -13,7 +13,6 @@ import { type AddressReservations, rejectTaken } from './address-reservations.js
 import { checkAddress } from '../address/check-address.js';
 import type { EmailVerificationIssues } from '../address/email-verification-issues.js';
 import { sealForPerson } from '../account/person-data.js';
-import type { Places } from '../../../shared/places.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { TokenPair } from '../sessions/session-tokens.js';
 import type { StartSession } from '../sessions/start-session.js';
@@ -74,7 +73,6 @@ export function makeRegister({
   knownDevices,
   startSession,
   verificationIssues,
-  projectPlaces,
   defaultCapacityBytes,
   mailConfigured,
 }: Pick<
@@ -92,7 +90,6 @@ export function makeRegister({
   readonly reservations: AddressReservations;
   readonly knownDevices: Pick<KnownDevices, 'complete'>;
   readonly startSession: StartSession;
-  readonly projectPlaces: Pick<Places, 'noteNew'>;
 }): Register {
   const checkRegistration = makeCheckRegistration({ checkPassword });
   return async (input, context) => {
@@ -123,7 +120,6 @@ export function makeRegister({
       )
       .catch(refuseGone);
     const { resource: user } = await users.registered(documents);
-    projectPlaces.noteNew(userId, new Date(user.created_at));
     // The epoch of a new user.
     const epoch = 0;
     const { clientIp, userAgent } = input;

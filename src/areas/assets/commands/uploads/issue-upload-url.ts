@@ -8,7 +8,7 @@ import { invalid } from '../../../../validation/invalid-request.js';
 import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
 import type { AssetAddress } from '../change-asset.js';
 import type { OpenAssetStorage } from '../asset-storage.js';
-import type { RefuseBeyondCapacity } from '../refuse-beyond-capacity.js';
+import type { Capacity } from '../capacity.js';
 
 /** A request that uploads one file of an asset. */
 export interface UploadUrl {
@@ -45,9 +45,9 @@ export function makeIssueUploadUrl({
   clock,
   handler,
   openAssetStorage,
-  refuseBeyondCapacity,
+  capacity,
 }: Pick<AssetDeps, 'clock' | 'handler'> & {
-  readonly refuseBeyondCapacity: RefuseBeyondCapacity;
+  readonly capacity: Pick<Capacity, 'refuseUploadBeyond'>;
   readonly openAssetStorage: OpenAssetStorage;
 }): IssueUploadUrl {
   return async ({ projectId, assetId, rendition, language }, context) => {
@@ -55,7 +55,7 @@ export function makeIssueUploadUrl({
     const asset = existingAsset(state, projectId);
     const { object_key, headers } = uploadOf(asset, rendition ?? originalKind, language);
     const { storage, urls } = await openAssetStorage(asset);
-    await refuseBeyondCapacity(projectId);
+    await capacity.refuseUploadBeyond(projectId);
     if ((rendition ?? originalKind) === originalKind) {
       const expect = { type: 'ExpectUpload', projectId, now: clock.now() } as const;
       await handler.handle({ aggregate: assetAggregate, id: assetId }, expect, context);

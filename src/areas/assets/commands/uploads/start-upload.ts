@@ -20,7 +20,7 @@ import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js
 import type { AskBucket } from '../ask-bucket.js';
 import type { OpenAssetStorage } from '../asset-storage.js';
 import type { AssetAddress } from '../change-asset.js';
-import type { RefuseBeyondCapacity } from '../refuse-beyond-capacity.js';
+import type { Capacity } from '../capacity.js';
 import { makeUploadPage, type PartsPage, rejectFailure, targetOf, type UploadPage } from './upload-parts.js';
 
 export type UploadAddress = AssetAddress & { readonly uploadId: string };
@@ -35,18 +35,18 @@ export type ListUploadParts = (input: UploadAddress & PartsPage) => Promise<Uplo
 type Parts = Pick<AssetDeps, 'clock' | 'handler' | 'multipart'> & {
   readonly askBucket: AskBucket;
   readonly openAssetStorage: OpenAssetStorage;
-  readonly refuseBeyondCapacity: RefuseBeyondCapacity;
+  readonly capacity: Pick<Capacity, 'refuseUploadBeyond'>;
 };
 
 export function makeListUploadParts(deps: Parts): ListUploadParts {
-  const { handler, openAssetStorage, refuseBeyondCapacity } = deps;
+  const { handler, openAssetStorage, capacity } = deps;
   return async ({ projectId, assetId, uploadId, ...page }) => {
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const open = openMultipart(state);
     if (open?.upload_id !== uploadId) return uploadNotFound();
     const opened = await openAssetStorage(asset);
-    await refuseBeyondCapacity(projectId);
+    await capacity.refuseUploadBeyond(projectId);
     return (await pageOfOpen(deps, opened, { asset, open, page })) ?? uploadNotFound();
   };
 }
@@ -76,13 +76,13 @@ async function pageOfOpen(
 export type StartUpload = (input: AssetAddress & PartsPage, context: CommandContext) => Promise<UploadPage>;
 
 export function makeStartUpload(deps: Parts): StartUpload {
-  const { clock, handler, multipart, askBucket, openAssetStorage, refuseBeyondCapacity } = deps;
+  const { clock, handler, multipart, askBucket, openAssetStorage, capacity } = deps;
   return async ({ projectId, assetId, ...page }, context) => {
     const target = { aggregate: assetAggregate, id: assetId };
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const opened = await openAssetStorage(asset);
-    await refuseBeyondCapacity(projectId);
+    await capacity.refuseUploadBeyond(projectId);
     const already = openMultipart(state);
     if (already !== null) {
       const found = await pageOfOpen(deps, opened, { asset, open: already, page });

@@ -13,37 +13,6 @@ export function keysOfAsset({
   return [object_key, ...renditions.map((rendition) => rendition.object_key)];
 }
 
-/** Returns the entry that announces an added asset in the total of its project (src/event-sourcing/views/README.md#totals). */
-export function addingOf(assetId: string): string {
-  return `+${assetId}`;
-}
-
-/** Returns the entry that announces a removed asset. */
-export function removingOf(assetId: string): string {
-  return `-${assetId}`;
-}
-
-/** Returns the entry that announces a change of an asset by a command. */
-export function changingOf(assetId: string, commandId: string): string {
-  return `~${assetId}/${commandId}`;
-}
-
-/**
- * Returns the asset that an entry announces, and the state of an asset whose command ended without an event. For a change
- * it returns the command, whose event is in the stream by then or never comes.
- */
-export function announcedBy(
-  entry: string,
-):
-  | { readonly assetId: string; readonly before: 'absent' | 'existing' }
-  | { readonly assetId: string; readonly commandId: string } {
-  const named = entry.slice(1);
-  if (!entry.startsWith('~'))
-    return { assetId: named, before: entry.startsWith('+') ? 'absent' : 'existing' };
-  const [assetId = '', commandId = ''] = named.split('/');
-  return { assetId, commandId };
-}
-
 /** Whether the bucket holds the asset's own file as the asset describes it (src/areas/assets/README.md#uploads). */
 export type UploadStatus = 'pending' | 'complete' | 'mismatched';
 

@@ -10,7 +10,7 @@ import type { PaymentProviderName } from '../../domain/payment.js';
 import { rejectProject } from '../../../projects/domain/project/rejections.js';
 import { roleAtLeast } from '../../../projects/domain/role.js';
 import type { OrderResource } from '../../../../../projections/payments/orders/reader.js';
-import type { Places } from '../../../shared/places.js';
+import type { CountLimit } from '../../../shared/count-limit.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 
 export interface PlaceOrderInput {
@@ -66,9 +66,9 @@ export function makePlaceOrder({
   paymentProviders,
   projects,
   orders,
-  places,
+  limit,
 }: Pick<PaymentDeps, 'handler' | 'plans' | 'projects' | 'orders' | 'paymentProviders'> & {
-  readonly places: Places;
+  readonly limit: CountLimit;
 }): PlaceOrder {
   const checkOrder = makeCheckOrder({ plans });
   return async (input, context) => {
@@ -82,21 +82,19 @@ export function makePlaceOrder({
       );
     }
     const id = derivedId(context, 'order');
-    await places.take(buyer.userId, id);
-    const { documents } = await handler.handle(
-      { aggregate: orderAggregate, id },
-      {
-        type: 'Place',
-        userId: buyer.userId,
-        projectId,
-        planId,
-        grant: plan.grants,
-        provider,
-        amount,
-        currency,
-        expiresAt: new Date(context.time.getTime() + orderLifeMs),
-      },
-      context,
+    const command = {
+      type: 'Place',
+      userId: buyer.userId,
+      projectId,
+      planId,
+      grant: plan.grants,
+      provider,
+      amount,
+      currency,
+      expiresAt: new Date(context.time.getTime() + orderLifeMs),
+    } as const;
+    const { documents } = await limit.adding(buyer.userId, id, () =>
+      handler.handle({ aggregate: orderAggregate, id }, command, context),
     );
     return orders.after(documents);
   };

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { projectAggregate, type ProjectCommand } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
-import type { Places } from '../../../shared/places.js';
+import type { CountLimit } from '../../../shared/count-limit.js';
 import type { ProjectResource } from '../../../../../projections/projects/projects/reader.js';
 
 export interface AnswerInvitationInput {
@@ -23,8 +23,8 @@ export type AcceptOffer = (input: AnswerInvitationInput, context: CommandContext
 export type DeclineOffer = (input: AnswerInvitationInput, context: CommandContext) => Promise<void>;
 
 type AnswerDeps = Pick<ProjectDeps, 'handler' | 'invitations' | 'projects'> & {
-  /** The places of owned projects. */
-  readonly places: Places;
+  /** Of the projects that a user owns. */
+  readonly limit: CountLimit;
 };
 
 export function makeAcceptOffer(deps: AnswerDeps): AcceptOffer {
@@ -42,7 +42,7 @@ export function makeDeclineOffer(deps: AnswerDeps): DeclineOffer {
 }
 
 async function answer(
-  { handler, invitations, places }: AnswerDeps,
+  { handler, invitations, limit }: AnswerDeps,
   { userId, invitationId, accepts }: AnswerInvitationInput & { readonly accepts: boolean },
   context: CommandContext,
 ) {
@@ -57,8 +57,9 @@ async function answer(
       ? { type: 'AnswerInvitation', invitationId, userId, emailDigest, accepts, now }
       : { type: 'AnswerOffer', offerId: invitationId, userId, accepts, now };
   const makesOwner = found.kind !== 'membership' || found.role === 'owner';
-  if (accepts && makesOwner) await places.take(userId, found.projectId);
-  return handler.handle({ aggregate: projectAggregate, id: found.projectId }, command, context);
+  const target = { aggregate: projectAggregate, id: found.projectId };
+  const append = () => handler.handle(target, command, context);
+  return accepts && makesOwner ? limit.adding(userId, found.projectId, append) : append();
 }
 
 function notFound(): never {

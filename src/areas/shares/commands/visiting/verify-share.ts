@@ -13,6 +13,7 @@ import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import type { FindVisitedShare, VisitedShare } from './find-visited-share.js';
 import type { SignSharedMedia } from './sign-shared-media.js';
 import type { TrySharePassword } from './try-share-password.js';
+import type { EndingFor } from './visitor-of.js';
 
 export interface VerifyShareInput {
   readonly token: string;
@@ -20,6 +21,8 @@ export interface VerifyShareInput {
   readonly password: string | null;
   /** In canonical spelling. */
   readonly clientIp: string;
+  /** The session of an earlier visit, which may have ended. */
+  readonly session?: string | undefined;
   /** The visitor, if it opened the share before (`VisitorOf`); null when left out. */
   readonly known?: KnownDevice | null;
 }
@@ -33,6 +36,8 @@ export interface OpenedShare {
   readonly share: Pick<OpenShare, 'expires_at' | 'allow_download'>;
   readonly title: string | null;
   readonly note: string | null;
+  /** The nickname of the sharer; null where the share does not show it, or an API key made the share. */
+  readonly sender: string | null;
   /** Null where uses are not limited. */
   readonly remainingUses: number | null;
   readonly assets: readonly [OpenedAsset, ...OpenedAsset[]];
@@ -63,24 +68,30 @@ export function makeVerifyShare({
   clock,
   shares,
   assets: assetViews,
+  users,
   findVisitedShare,
+  endingFor,
   trySharePassword,
   signSharedMedia,
   recordShareAccess,
   shareSessions,
-}: Pick<ShareDeps, 'handler' | 'sealer' | 'digests' | 'clock' | 'shares' | 'assets' | 'shareSessions'> & {
+}: Pick<
+  ShareDeps,
+  'handler' | 'sealer' | 'digests' | 'clock' | 'shares' | 'assets' | 'shareSessions' | 'users'
+> & {
   readonly findVisitedShare: FindVisitedShare;
+  readonly endingFor: EndingFor;
   readonly trySharePassword: TrySharePassword;
   readonly signSharedMedia: SignSharedMedia;
   readonly recordShareAccess: Pick<RecordShareAccess, 'record'>;
 }): VerifyShare {
-  return async ({ token, clientIp, known = null, ...input }, context) => {
+  return async ({ token, clientIp, session: earlier, known = null, ...input }, context) => {
     const password = checkVisit(input);
     const accessId = derivedId(context, 'share-access');
     const found = await findVisitedShare(token, accessId);
     if (found === null) {
       if (password !== null) await trySharePassword.matchesNone(password);
-      return shareNotFound();
+      return shareNotFound(await endingFor({ token, session: earlier }, clock.now()));
     }
     const { shareId, share } = found;
     if (isProtected(share)) {
@@ -92,7 +103,11 @@ export function makeVerifyShare({
     // The URLs and the assets, which may be missing, come before the use is counted.
     const now = clock.now();
     const { projectId, password_generation: passwordGeneration } = share;
-    const [assets, texts] = await Promise.all([openedAssets(found, now), openedTexts(found)]);
+    const [assets, texts, sender] = await Promise.all([
+      openedAssets(found, now),
+      openedTexts(found),
+      senderOf(share),
+    ]);
     const [first, ...others] = assets;
     if (first === undefined || texts === null) return shareNotFound();
     const remainingUses = await use(found, { accessId, now }, context);
@@ -100,7 +115,7 @@ export function makeVerifyShare({
     await recordShareAccess.record({ accessId, shareId, projectId, clientIpDigest }, context);
     const sessionEndsAt = untilEnd(share, new Date(now.getTime() + sessionMs));
     const session = shareSessions.issue({ shareId, accessId, passwordGeneration, endsAt: sessionEndsAt });
-    return { share, ...texts, remainingUses, assets: [first, ...others], session, sessionEndsAt };
+    return { share, ...texts, sender, remainingUses, assets: [first, ...others], session, sessionEndsAt };
   };
 
   async function openedAssets(
@@ -118,6 +133,11 @@ export function makeVerifyShare({
       const asset = resources.get(assetId);
       return asset === undefined ? [] : [{ asset, media }];
     });
+  }
+
+  async function senderOf({ show_sender, createdBy }: OpenShare): Promise<string | null> {
+    if (!show_sender || createdBy === null) return null;
+    return (await users.people([createdBy])).get(createdBy)?.nickname ?? null;
   }
 
   /** Returns null where the share was revoked meanwhile. */

@@ -29,6 +29,8 @@ const terms = {
   frame_ancestors: z.array(z.string()).max(frameAncestorsMax),
   /** Whether the sharer gets a mail when the share is opened for the first time. */
   notify_sharer: z.boolean(),
+  /** Whether visitors see the nickname of the sharer. */
+  show_sender: z.boolean(),
 };
 
 /** The class of the password's length. */

@@ -20,6 +20,17 @@ export function rejectShare(code: ShareRejection, message: string): never {
   throw new CommandRejected<ShareRejection>(code, message);
 }
 
-export function shareNotFound(): never {
-  throw new TargetNotFound<ShareRejection>('share_not_found', 'the share does not exist');
+/** Why a share opens no more. */
+export type ShareEnding = 'used_up' | 'expired' | 'withdrawn';
+
+const endings: Readonly<Record<ShareEnding, string>> = {
+  used_up: 'the share has been opened as often as it may be',
+  expired: 'the share has expired',
+  withdrawn: 'the share was withdrawn',
+};
+
+/** @param ending null: the caller must not learn it */
+export function shareNotFound(ending: ShareEnding | null = null): never {
+  const message = ending === null ? 'the share does not exist' : endings[ending];
+  throw new TargetNotFound<ShareRejection>('share_not_found', message, ending);
 }

@@ -3,12 +3,14 @@ import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { type AccessSet, noAccesses } from './access-set.js';
 import { shareCodec, type ShareEvent, shareCategory } from './events.js';
 import type { PasswordClass } from './password.js';
-import { rejectShare, shareNotFound } from './rejections.js';
+import { rejectShare, type ShareEnding, shareNotFound } from './rejections.js';
 import { applyEvent, chosenAssets, newShare, remainingUses, type ShareFields } from './status.js';
 import { changedTerms, type ShareTerms, storedTerms } from './terms.js';
 
 export type ShareState =
-  { readonly status: 'absent' } | OpenShare | { readonly status: 'revoked'; readonly projectId: string };
+  | { readonly status: 'absent' }
+  | OpenShare
+  | ({ readonly status: 'revoked' } & Pick<OpenShare, 'projectId' | 'tokenDigest'>);
 
 export interface OpenShare extends ShareFields {
   readonly status: 'open';
@@ -97,7 +99,9 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
     };
   }
   if (state.status !== 'open') return state;
-  if (event.type === 'ShareRevoked') return { status: 'revoked', projectId: state.projectId };
+  if (event.type === 'ShareRevoked') {
+    return { status: 'revoked', projectId: state.projectId, tokenDigest: state.tokenDigest };
+  }
   return { ...state, ...applyEvent(state, event), ...changeOf(state, event) };
 }
 
@@ -201,9 +205,17 @@ function use(
   return share.max_uses === null ? [] : [{ type: 'ShareUsed', data: { access_id: accessId } }];
 }
 
+/** Returns why a share opens no more; null where it does, or never did. */
+export function endingOf(share: ShareState, now: Date): ShareEnding | null {
+  if (share.status === 'absent') return null;
+  if (share.status === 'revoked') return 'withdrawn';
+  if (isExpired(share, now)) return 'expired';
+  return remainingUses(share) === 0 ? 'used_up' : null;
+}
+
 /** Returns whether the share is neither expired nor used up. */
 export function isUsable(share: OpenShare, now: Date): boolean {
-  return !isExpired(share, now) && remainingUses(share) !== 0;
+  return endingOf(share, now) === null;
 }
 
 /** Returns whether the share is usable by an access, which an earlier attempt may have counted. */

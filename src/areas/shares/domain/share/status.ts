@@ -16,6 +16,7 @@ export type ShareFields = {
   readonly note: Sealed | null;
   readonly frame_ancestors: readonly string[];
   readonly notify_sharer: boolean;
+  readonly show_sender: boolean;
   /** Counts the passwords from 1. */
   readonly password_generation: number;
   /** Counted while `max_uses` is set. */
@@ -35,8 +36,9 @@ export function termsOf({
   note,
   frame_ancestors,
   notify_sharer,
+  show_sender,
 }: Omit<ShareFields, 'password_generation' | 'uses'>): StoredTerms {
-  const framing = { frame_ancestors: [...frame_ancestors], notify_sharer };
+  const framing = { frame_ancestors: [...frame_ancestors], notify_sharer, show_sender };
   return { expires_at, max_uses, allow_download, title, note, ...framing };
 }
 

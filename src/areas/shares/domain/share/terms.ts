@@ -14,6 +14,7 @@ export interface ShareTerms {
   readonly note: Sealed | null;
   readonly frameAncestors: readonly string[];
   readonly notifySharer: boolean;
+  readonly showSender: boolean;
 }
 
 /** In characters. */
@@ -83,6 +84,7 @@ export function storedTerms(terms: ShareTerms): StoredTerms {
     note: terms.note,
     frame_ancestors: [...terms.frameAncestors],
     notify_sharer: terms.notifySharer,
+    show_sender: terms.showSender,
   };
 }
 
@@ -97,6 +99,7 @@ export function changedTerms(share: ShareFields, changes: Partial<ShareTerms>): 
     note: before.note,
     frameAncestors: before.frame_ancestors,
     notifySharer: before.notify_sharer,
+    showSender: before.show_sender,
     ...changes,
   });
   return isDeepStrictEqual(before, after) ? null : after;

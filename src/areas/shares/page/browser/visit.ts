@@ -63,7 +63,7 @@ function visitShare(): void {
   }
 
   async function startAfresh({ status, data, waitSeconds }: ShareReply): Promise<void> {
-    if (status === 404) notices.showGone();
+    if (status === 404) await leaveKnown();
     else if (status !== 200) notices.showUnreached(waitSeconds, () => void start());
     else await openIntroduced(data as Introduction);
   }
@@ -80,7 +80,7 @@ function visitShare(): void {
     const reply = await client.verify(null, key);
     loading.hidden = true;
     if (reply.status === 200) open(reply);
-    else if (reply.status === 404) leave();
+    else if (reply.status === 404) leave(reply);
     // The share has got a password meanwhile.
     else if (reply.status === 401) form.show(null);
     else notices.showUnreached(reply.waitSeconds, () => void start());
@@ -114,9 +114,10 @@ function visitShare(): void {
       view.refresh(renewed);
     } else if (reply.status === 401) {
       close();
-      form.show(words.say('ask.over'));
+      if ((await client.introduce()).status === 404) await leaveKnown();
+      else form.show(words.say('ask.over'));
     } else if (reply.status === 404) {
-      leave();
+      await leaveKnown();
     } else {
       renewal.retry(reply.waitSeconds);
     }
@@ -129,10 +130,15 @@ function visitShare(): void {
     view.hide();
   }
 
-  function leave(): void {
+  function leave({ reason }: Pick<ShareReply, 'reason'>): void {
     close();
     form.hide();
-    notices.showGone();
+    notices.showGone(reason);
+  }
+
+  /** Asks why the link opens nothing, if this visitor has opened it before. The service tells no one else. */
+  async function leaveKnown(): Promise<void> {
+    leave(kept.visitor() === null ? { reason: '' } : await client.verify(null, makeAttemptKey()));
   }
 
   void start();

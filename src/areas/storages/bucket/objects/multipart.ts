@@ -77,7 +77,10 @@ export function makeMultipart({
         const query = { uploadId, 'max-parts': String(limit), 'part-number-marker': String(marker) };
         const reply = await send(urls, { method: 'GET', key, query }, { bodyBytesMax: listBytesMax });
         if ('failure' in reply) return reply;
-        const root = await readDocument(reply.body, 'ListPartsResult');
+        // moto names the list after its operation.
+        const root =
+          (await readDocument(reply.body, 'ListPartsResult')) ??
+          (await readDocument(reply.body, 'ListPartsResponse'));
         const page = root === null ? null : partsIn(root, marker);
         if (page === null) return { failure: 'away' };
         all.push(...page.parts.filter(({ part_number: number }) => number <= after + limit));

@@ -64,16 +64,18 @@ export function describeShare(
   { share, files }: { readonly share: SharedTerms; readonly files: readonly SharedFile[] },
   words: ShareWords,
   formats: ShareFormats,
+  now = new Date(),
 ): readonly string[] {
-  const { expires_at: end, remaining_uses: uses } = share;
+  const { expires_at: end, remaining_uses: uses, sender = null } = share;
   const [only, ...others] = files;
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   return [
+    ...(sender === null ? [] : [words.say('file.sender', { name: sender })]),
     only !== undefined && others.length === 0
       ? describeKind(only.media_type, words)
       : words.sayCount('file.count', files.length, formats.count(files.length)),
     formats.size(bytes),
-    ...(end === null ? [] : [words.say('file.until', { date: formats.moment(new Date(end)) })]),
+    ...(end === null ? [] : [words.say('file.until', { date: formats.end(new Date(end), now) })]),
     ...(uses === null ? [] : [words.sayCount('file.uses', uses, formats.count(uses))]),
   ];
 }

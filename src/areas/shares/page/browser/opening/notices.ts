@@ -5,7 +5,8 @@ import type { ShareWords } from '../texts.js';
 
 /** The panel in place of a share that does not open. */
 export interface Notices {
-  readonly showGone: () => void;
+  /** @param reason why the link opens nothing, as the service says it to a visitor who knows the share; empty for others */
+  readonly showGone: (reason: string) => void;
   /** Offers another attempt, after a time where the service asks for one. */
   readonly showUnreached: (waitSeconds: number, again: () => void) => void;
   /** Asks for a click before a use is counted. */
@@ -39,10 +40,10 @@ export function makeNotices(given: { readonly words: ShareWords; readonly format
   }
 
   return {
-    showGone: () => {
+    showGone: (reason) => {
       offer('', null);
       countdown.stop();
-      show(words.say('gone.heading'), words.say('gone.text'));
+      show(words.say('gone.heading'), words.sayIfKnown(`gone.${reason}`) ?? words.say('gone.text'));
     },
     showUnreached: (waitSeconds, again) => {
       offer(words.say('again'), again);

@@ -1,5 +1,6 @@
 import { byId } from '../../../../../http/pages/browser/elements.js';
 import { writeActions } from '../actions.js';
+import { makeDownloadAll } from '../download-all.js';
 import type { Abilities } from '../player/candidates.js';
 import { describeShare } from './facts.js';
 import type { ShareFormats } from '../player/formats.js';
@@ -41,6 +42,7 @@ export function makeOpenedView(given: {
   });
   let opening: Opening | null = null;
   let current: SharedFile | null = null;
+  const downloadAll = makeDownloadAll({ ...given, opening: () => opening });
   const gallery = makeGallery(given, ({ id }) => {
     const chosen = opening?.files.find((file) => file.id === id);
     if (chosen === undefined || opening === null) return;
@@ -77,6 +79,7 @@ export function makeOpenedView(given: {
       panel.hidden = false;
       showTerms(opened);
       gallery.fill(opened.files);
+      downloadAll.show(opened);
       const [first] = opened.files;
       if (first !== undefined) choose(first, opened);
       title.focus();

@@ -13,12 +13,15 @@ export interface PasswordForm {
 
 /**
  * @param onOpened receives the reply to the right password
- * @param onGone runs when the link opens nothing any more
+ * @param onGone receives the reply when the link opens nothing any more
  */
 export function makePasswordForm(
   given: { readonly words: ShareWords; readonly formats: ShareFormats },
   verify: ShareClient['verify'],
-  { onOpened, onGone }: { readonly onOpened: (reply: ShareReply) => void; readonly onGone: () => void },
+  {
+    onOpened,
+    onGone,
+  }: { readonly onOpened: (reply: ShareReply) => void; readonly onGone: (reply: ShareReply) => void },
 ): PasswordForm {
   const { say } = given.words;
   const form = byId('ask', HTMLFormElement);
@@ -58,7 +61,7 @@ export function makePasswordForm(
       empty();
       onOpened(reply);
     } else if (reply.status === 404) {
-      onGone();
+      onGone(reply);
     } else {
       complain(explain(reply));
       if (reply.waitSeconds > 0 && reply.status === 429) countdown.start(reply.waitSeconds);

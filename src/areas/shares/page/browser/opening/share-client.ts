@@ -3,6 +3,8 @@ export interface ShareReply {
   readonly status: number;
   /** The code of an error. */
   readonly code: string;
+  /** Tells errors of one code apart; empty without one. */
+  readonly reason: string;
   readonly data: unknown;
   /** Seconds from `Retry-After`; 0 without one. */
   readonly waitSeconds: number;
@@ -34,8 +36,7 @@ export function makeShareClient(token: string, visitor: () => string | null): Sh
       callShare(`${path}/verify`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': key },
-        // Without a password nothing counts.
-        body: JSON.stringify({ password, ...(password !== null && { share_session: visitor() ?? '' }) }),
+        body: JSON.stringify({ password, share_session: visitor() ?? '' }),
       }),
     renew: (session) =>
       callShare(`${path}/media`, {
@@ -72,13 +73,18 @@ async function callShare(path: string, init: RequestInit): Promise<ShareReply> {
     // The clock of this machine may be wrong, so the script computes durations from the service's time.
     const sent = Date.parse(response.headers.get('date') ?? '');
     const aheadMs = Number.isNaN(sent) ? 0 : Date.now() - sent;
-    const { code = '', data = null } = (await response.json()) as {
+    const {
+      code = '',
+      reason = '',
+      data = null,
+    } = (await response.json()) as {
       readonly code?: string;
+      readonly reason?: string;
       readonly data?: unknown;
     };
     const waitSeconds = Number(response.headers.get('retry-after')) || 0;
-    return { status: response.status, code, data, waitSeconds, aheadMs };
+    return { status: response.status, code, reason, data, waitSeconds, aheadMs };
   } catch {
-    return { status: 0, code: '', data: null, waitSeconds: 0, aheadMs: 0 };
+    return { status: 0, code: '', reason: '', data: null, waitSeconds: 0, aheadMs: 0 };
   }
 }

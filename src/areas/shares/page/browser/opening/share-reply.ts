@@ -25,6 +25,8 @@ export interface SharedTerms {
   readonly name: string;
   readonly title?: string | null;
   readonly note?: string | null;
+  /** The nickname of the sharer; null or absent where it is not shown. */
+  readonly sender?: string | null;
   readonly expires_at: string | null;
   readonly remaining_uses: number | null;
   readonly allow_download: boolean;

@@ -2,8 +2,8 @@
 export interface ShareFormats {
   /** @param bytes a count of bytes; decimal units */
   readonly size: (bytes: number) => string;
-  /** Returns the day and the time with the name of the zone, without seconds. */
-  readonly moment: (time: Date) => string;
+  /** Returns an end as people say it: today or tomorrow with the time, a day of the week for six days, then a date. */
+  readonly end: (time: Date, now: Date) => string;
   readonly count: (count: number) => string;
   /** Returns minutes and seconds: `1:05`. */
   readonly clock: (seconds: number) => string;
@@ -21,10 +21,20 @@ const sizeUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as co
 export function makeShareFormats(tag: string, wanted: readonly string[], timeZone?: string): ShareFormats {
   const locale = wanted.find((one) => primaryOf(one) === primaryOf(tag)) ?? tag;
   const zone = timeZone === undefined ? {} : { timeZone };
-  const moments = new Intl.DateTimeFormat(locale, {
-    ...{ year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' },
-    ...{ timeZoneName: 'short', ...zone },
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { ...options, ...zone });
+  const time = format({ timeStyle: 'short' });
+  const weekday = format({ weekday: 'long' });
+  const date = { month: 'long', day: 'numeric' } as const;
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  // Days of the Gregorian calendar in the zone, which can be subtracted.
+  const days = new Intl.DateTimeFormat('en-CA', {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    ...zone,
   });
+  const dayOf = (moment: Date): number => Date.parse(`${days.format(moment)}T00:00:00Z`) / 86_400_000;
   const names = new Intl.DisplayNames(locale, { type: 'language' });
   const whole = new Intl.NumberFormat(locale);
   const padded = new Intl.NumberFormat(locale, { minimumIntegerDigits: 2 });
@@ -39,7 +49,13 @@ export function makeShareFormats(tag: string, wanted: readonly string[], timeZon
         maximumFractionDigits: amount < 100 && unit > 0 ? 1 : 0,
       }).format(amount);
     },
-    moment: (time) => moments.format(time),
+    end: (moment, now) => {
+      const ahead = dayOf(moment) - dayOf(now);
+      if (ahead >= 0 && ahead <= 1) return `${relative.format(ahead, 'day')}, ${time.format(moment)}`;
+      if (ahead > 1 && ahead <= 6) return weekday.format(moment);
+      const isThisYear = days.format(moment).slice(0, 4) === days.format(now).slice(0, 4);
+      return format(isThisYear ? date : { ...date, year: 'numeric' }).format(moment);
+    },
     count: (count) => whole.format(count),
     clock: (seconds) => `${whole.format(Math.floor(seconds / 60))}:${padded.format(seconds % 60)}`,
     languageName: (language) => {
