@@ -116,7 +116,10 @@ export async function raceForKey(seed: number, tally = new Map<string, number>()
       await by.putAssetRendition({ projectId, assetId: holder, rendition }, context());
     } else {
       const { added } = await by.importAssets({ ...input, prefix: '', cursor: null, limit: 10 }, context());
-      if (added.length === 0) { count('skipped'); return; }
+      if (added.length === 0) {
+        count('skipped');
+        return;
+      }
       assets.push(...added.map(({ id }) => id));
     }
     await pause();
@@ -147,8 +150,14 @@ export async function raceForKey(seed: number, tally = new Map<string, number>()
       await pause();
       await work();
     } catch (error) {
-      if (error instanceof CommandRejected) { count(String(error.code)); return; }
-      if (error instanceof Overloaded || error instanceof StoreUnavailable) { count(error.name); return; }
+      if (error instanceof CommandRejected) {
+        count(String(error.code));
+        return;
+      }
+      if (error instanceof Overloaded || error instanceof StoreUnavailable) {
+        count(error.name);
+        return;
+      }
       throw error;
     }
   }
