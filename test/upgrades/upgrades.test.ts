@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { readVkeys, verifyLog } from '../../src/areas/audit/verify.js';
@@ -78,7 +78,7 @@ for (const release of releases) {
     await documents.close();
     await store.close();
     // When a service starts on them, then it serves the same
-    const environment = { EVENTSTOREDB_URL: server.url, KEYS_FILE: join(folder, 'embedded', 'keys.json') };
+    const environment = { EVENTSTOREDB_URL: server.url, KEYS_FILE: join(copyOf(t, folder), 'keys.json') };
     const service = await openRecorded(directory, { now, environment });
     t.teardown(() => service.close());
     await servesAll(t, service, folder);
@@ -105,6 +105,8 @@ function copyOf(t: ExecutionContext, folder: string): string {
   const { directory, remove } = makeDirectory();
   t.teardown(remove);
   cpSync(join(folder, 'embedded'), directory, { recursive: true });
+  // A clone does not keep that only the owner reads the file.
+  chmodSync(join(directory, 'keys.json'), 0o600);
   return directory;
 }
 
