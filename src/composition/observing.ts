@@ -13,6 +13,7 @@ import {
   registerHashMetrics,
   registerMailMetrics,
   registerNodeMetrics,
+  registerServerInfo,
 } from '../observing/work-metrics.js';
 import { registerWebhookMetrics } from '../observing/webhook-metrics.js';
 import { version } from '../version.js';
@@ -45,6 +46,7 @@ export function registerServiceMetrics(registry: Registry, services: Services, r
   const { clock, audit, readers, storeMetrics, nodeCheckMetrics } = services;
   const reactions = () => running.reactions?.statuses() ?? [];
   registerBuildInfo(registry, version);
+  registerServerInfo(registry, () => services.links.eventStore.server ?? null);
   storeMetrics.register(registry);
   nodeCheckMetrics.register(registry);
   registerHashMetrics(registry, services.hashPools);

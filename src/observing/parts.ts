@@ -64,11 +64,11 @@ export function reportStatus({ stores, readiness, version, feeding, unfed }: Sta
   };
 }
 
-function storePart({ name, awayMs, hasAnswered, failure }: StoreState): Part {
+function storePart({ name, awayMs, hasAnswered, failure, server }: StoreState): Part {
   const [isAway, isKnown] = [awayMs !== null, hasAnswered];
   return {
     kind: 'store',
-    name,
+    name: server === null ? name : `${name}, ${server.product} ${server.version}`,
     state: isAway ? 'away' : isKnown ? 'answers' : 'unknown',
     lag_seconds: seconds(awayMs ?? 0),
     fed_by: [],

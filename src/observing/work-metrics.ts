@@ -14,6 +14,24 @@ export function registerBuildInfo(registry: Registry, version: string): void {
   }).set({ version, node: process.versions.node }, 1);
 }
 
+/** @param server of the link of the event store */
+export function registerServerInfo(
+  registry: Registry,
+  server: () => { readonly product: string; readonly version: string } | null,
+): void {
+  new Gauge({
+    name: 'stowage_event_store_info',
+    help: '1, with the product and the version that the event store names as labels. Absent with embedded stores.',
+    labelNames: ['product', 'version'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      const known = server();
+      if (known !== null) this.set({ ...known }, 1);
+    },
+  });
+}
+
 /** How many hashes a pool computes, and how many wait for a thread. */
 export interface HashLoad {
   readonly running: number;

@@ -50,11 +50,18 @@ test('The status tells a part that has stopped from one that another process fee
 });
 
 test('The status names the stores before they are open, and for how long one has not answered', (t) => {
+  const server = { product: 'KurrentDB', version: '26.0.3' };
   const status = reportStatus({
     stores: () => [
-      { name: 'the log', awayMs: null, hasAnswered: true, failure: null },
-      { name: 'MongoDB at a:1', awayMs: 61_000, hasAnswered: true, failure: 'no answer in time' },
-      { name: 'the state', awayMs: null, hasAnswered: false, failure: null },
+      { name: 'the log', awayMs: null, hasAnswered: true, failure: null, server },
+      {
+        name: 'MongoDB at a:1',
+        awayMs: 61_000,
+        hasAnswered: true,
+        failure: 'no answer in time',
+        server: null,
+      },
+      { name: 'the state', awayMs: null, hasAnswered: false, failure: null, server: null },
     ],
     readiness: { ready: () => ({ ok: false, reasons: ['MongoDB at a:1 does not answer'] }) },
     version: '1.2.3',
@@ -65,7 +72,7 @@ test('The status names the stores before they are open, and for how long one has
   t.deepEqual(
     status.parts.map(({ name, state, lag_seconds: lag, problem }) => [name, state, lag, problem]),
     [
-      ['the log', 'answers', 0, null],
+      ['the log, KurrentDB 26.0.3', 'answers', 0, null],
       ['MongoDB at a:1', 'away', 61, 'no answer in time'],
       ['the state', 'unknown', 0, null],
     ],

@@ -82,6 +82,8 @@ for (const release of releases) {
     const service = await openRecorded(directory, { now, environment });
     t.teardown(() => service.close());
     await servesAll(t, service, folder);
+    const info = 'stowage_event_store_info{product="EventStoreDB",version="24.10.4"} 1';
+    t.true((await service.metrics()).includes(info));
   });
 
   for (const file of ['events.db', 'state.db', 'read-models.db']) {

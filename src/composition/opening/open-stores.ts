@@ -126,6 +126,9 @@ export async function openStores(deps: {
         logger.debug({ error: error.message, attempt }, 'the log could not be read; trying again');
       },
       onFatal,
+      onServer: (server) => {
+        links.eventStore.server = server;
+      },
       onStreamDamaged: (error) => {
         logger.error({ error: error.message }, 'a stream is damaged');
         onStreamDamaged(error);

@@ -6,6 +6,8 @@ import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 export interface StoreLink {
   readonly name: string;
   readonly availability: Availability;
+  /** What the server says that it is; null until it does, and for stores that do not say it. */
+  server?: { readonly product: string; readonly version: string } | null;
 }
 
 /** A change for operators: a store went away, is still away (once a minute), or answers again. */
@@ -25,6 +27,7 @@ export interface StoreState {
   readonly hasAnswered: boolean;
   /** The reason of the last call without an answer; null while the store answers. */
   readonly failure: string | null;
+  readonly server: NonNullable<StoreLink['server']> | null;
 }
 
 /** Calls the store once. The call itself reports to the availability of the link. */
@@ -73,6 +76,7 @@ export function makeStoreWatch(deps: {
           awayMs: since === null ? null : nowMs() - since,
           hasAnswered: availability.lastAnswerMs() !== null,
           failure: since === null ? null : reasonOf(availability.failure()),
+          server: link.server ?? null,
         };
       }),
     run: async (signal) => {

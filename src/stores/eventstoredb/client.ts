@@ -18,10 +18,14 @@ const silence = Object.assign(new Error('the node is silent'), { code: 14, detai
 class ReconnectingClient extends EventStoreDBClient {
   /** Called after a connection was dropped. Its streams go on without an answer: gRPC ends none of them. */
   onSilence = (): void => undefined;
+  /** Called once a connection with the version that the server names. */
+  onVersion = (_version: string): void => undefined;
   /** Counts what nodes have sent. */
   private answers = 0;
   /** Counts connections to nodes. */
   private connections = 0;
+  /** The connection whose server was asked for its version. */
+  private named = 0;
   private node = '';
   /** The node that was left, until another one sends something: a follower may still name it as the leader. */
   private silentNode: string | null = null;
@@ -52,6 +56,15 @@ class ReconnectingClient extends EventStoreDBClient {
   heard(): void {
     this.answers += 1;
     this.silentNode = null;
+    if (this.named === this.connections) return;
+    // Another node may have another version, during an upgrade of the cluster.
+    this.named = this.connections;
+    this.capabilities.then(
+      ({ serverVersion }) => {
+        this.onVersion(serverVersion);
+      },
+      () => undefined,
+    );
   }
 
   /**
@@ -64,11 +77,6 @@ class ReconnectingClient extends EventStoreDBClient {
       // A connection that cannot be opened has no call to end, and the next call opens one.
       if (this.answers === answers) this.leave(connections).catch(() => undefined);
     };
-  }
-
-  /** Returns the version that the server names. */
-  async serverVersion(): Promise<string> {
-    return (await this.capabilities).serverVersion;
   }
 
   /**

@@ -44,6 +44,8 @@ export interface EventStoreDbOptions {
   readonly onSubscriptionLost?: (reason: string) => void;
   /** Receives the error when the server has another log than before; the process must end with its message. */
   readonly onFatal?: (error: Error) => void;
+  /** Receives the product and the version of the server, once a connection. */
+  readonly onServer?: (server: { readonly product: string; readonly version: string }) => void;
   /** Receives the damage of one stream that the log shows, when a reader of the log passes it. */
   readonly onStreamDamaged?: (error: Error) => void;
 }
@@ -225,6 +227,11 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       options.onSubscriptionLost?.(reason);
     },
   });
+  client.onVersion = (version) => {
+    // The product has this name since 25.0.
+    const product = Number.parseInt(version, 10) >= 25 ? 'KurrentDB' : 'EventStoreDB';
+    if (/^\d/.test(version)) options.onServer?.({ product, version });
+  };
   client.onSilence = () => {
     appendCalls.leave();
     live.leave('its node is silent');

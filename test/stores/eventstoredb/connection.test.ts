@@ -10,6 +10,7 @@ import {
   type ConnectionPolicy,
 } from '../../../src/stores/eventstoredb/connection-string.js';
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
+import { eventually } from '../../support/eventually.js';
 import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
 import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
 import { startEventStoreDbServer } from '../../support/servers/eventstoredb-server/server.js';
@@ -141,4 +142,26 @@ test.serial('A process that closes its store ends by itself', async (t) => {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   t.is(code, 0);
+});
+
+test('The server is named by product and version, again after each connection', async (t) => {
+  for (const [version, product] of [
+    ['24.10.4', 'EventStoreDB'],
+    ['26.0.3', 'KurrentDB'],
+  ] as const) {
+    const named: unknown[] = [];
+    const onServer = (server: unknown): void => {
+      named.push(server);
+    };
+    const { server, store } = await givenServer(t, { version }, { onServer });
+    const stream = uniqueStream();
+    await store.append(stream, 'no-stream', makeEvents(1));
+    await eventually('the server is named', () => named.length === 1);
+    server.network.cut();
+    await eventually('it is named again', async () => {
+      await store.read(stream).catch(() => undefined);
+      return named.length > 1;
+    });
+    t.deepEqual(named[1], { product, version });
+  }
 });

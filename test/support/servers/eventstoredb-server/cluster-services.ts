@@ -52,7 +52,7 @@ export function makeServerFeatures(context: ServerContext): handleUnaryCall<Empt
       { kind: 'features', stream: null },
       () =>
         new features.SupportedMethods()
-          .setEventStoreServerVersion('24.10.0')
+          .setEventStoreServerVersion(context.options.version)
           .setMethodsList(
             ['Read', 'Append', 'BatchAppend'].map((name) =>
               new features.SupportedMethod()

@@ -44,6 +44,8 @@ export interface ServerOptions {
   readonly streamReadPositions: boolean;
   /** An append of more events than this drops live subscriptions; 21.10 has 32. */
   readonly liveBufferMax: number;
+  /** The version that the server names. */
+  readonly version: string;
   /** The version whose text answers a read of the log at a position inside a record. */
   readonly insideRecord: InsideRecordVersion;
   /** The time between the write of an append and its acknowledgement. The server drops a repetition in that time. */

@@ -49,7 +49,7 @@ export interface Faults {
   decideBy(decide: ((call: Call) => Fault | undefined) | null): void;
   /** Returns the fault of this call, for the server. */
   take(call: Call): Fault;
-  /** The calls so far. */
+  /** The calls so far, without those for the version of the server. */
   readonly calls: readonly Call[];
 }
 
@@ -66,7 +66,7 @@ export function makeFaults(): Faults {
       decider = decide;
     },
     take: (call) => {
-      calls.push(call);
+      if (call.kind !== 'features') calls.push(call);
       return planned.get(call.kind)?.shift() ?? decider?.(call) ?? {};
     },
   };

@@ -49,6 +49,7 @@ export async function startEventStoreDbServer(start: StartOptions = {}): Promise
       credentials: null,
       streamReadPositions: true,
       liveBufferMax: 32,
+      version: '24.10.4',
       insideRecord: '21.10',
       indexingMs: 1,
       commitTimeoutMs: 2_000,
