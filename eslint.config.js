@@ -95,16 +95,25 @@ export default defineConfig(
   },
   {
     files: ['**/*.{js,mjs,cjs}'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', module: 'writable' } },
+    languageOptions: {
+      globals: { process: 'readonly', console: 'readonly', fetch: 'readonly', module: 'writable' },
+    },
   },
   {
     // The script of the example runs in browsers.
     files: ['examples/web/app.js'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['FormData', 'crypto', 'document', 'fetch', 'localStorage', 'sessionStorage', 'setTimeout'].map(
-          (name) => [name, 'readonly'],
-        ),
+        [
+          'FormData',
+          'File',
+          'crypto',
+          'document',
+          'fetch',
+          'localStorage',
+          'sessionStorage',
+          'setTimeout',
+        ].map((name) => [name, 'readonly']),
       ),
     },
   },
