@@ -5,12 +5,14 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
-COPY scripts/build.mjs scripts/build-docs-reader.mjs scripts/entries.mjs scripts/make-notices.mjs scripts/
+COPY scripts/build.mjs scripts/build-docs-reader.mjs scripts/build-site.mjs scripts/entries.mjs scripts/make-notices.mjs scripts/pack-files.mjs scripts/
 COPY src src
 COPY projections projections
+COPY CHANGELOG.md ./
+COPY docs docs
 # The time of the commit, for the list of packages: --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 ARG SOURCE_DATE_EPOCH
-RUN node scripts/build.mjs && npm prune --omit=dev
+RUN node scripts/build.mjs && node scripts/build-site.mjs && npm prune --omit=dev
 
 FROM node:26-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data

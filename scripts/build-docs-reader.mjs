@@ -1,9 +1,8 @@
 // Copies the reader of the page /docs from its package to dist/docs-reader, compressed. The service serves these files as they
 // are. So the image contains the files that browsers load, and not the package.
-import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { packFiles } from './pack-files.mjs';
 
 const root = join(import.meta.dirname, '..');
 const home = join(root, 'node_modules', '@scalar', 'api-reference');
@@ -15,7 +14,7 @@ const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))
 
 /** Copies the files, unless an earlier build has copied those of this version. */
 export function buildDocsReader() {
-  if (builtVersion() !== version) build();
+  if (builtVersion() !== version) packReader();
 }
 
 /** Returns the version that an earlier build has copied; undefined without one. */
@@ -28,24 +27,15 @@ function builtVersion() {
   }
 }
 
-function build() {
+function packReader() {
   const chunks = readdirSync(join(source, 'chunks')).filter((name) => name.endsWith('.js'));
   const names = [entry, ...chunks.map((name) => `chunks/${name}`).sort()];
-  const digest = createHash('sha256');
   rmSync(target, { recursive: true, force: true });
-  mkdirSync(join(target, 'chunks'), { recursive: true });
-  for (const name of names) {
-    const bytes = readFileSync(join(source, name));
-    digest.update(`${name}\n`).update(bytes);
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-    writeFileSync(join(target, `${name}.br`), brotliCompressSync(bytes, { params }));
-    writeFileSync(join(target, `${name}.gz`), gzipSync(bytes, { level: 9 }));
-  }
+  const build = packFiles(source, names, target);
   // The manifest comes last: a build that was interrupted has none.
   const manifest = {
     version,
-    build: digest.digest('hex').slice(0, 16),
-    entry,
+    ...{ build, entry },
     first: modulesOf(entry),
     files: names,
   };

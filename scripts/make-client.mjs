@@ -1,4 +1,4 @@
-/* global AbortSignal, fetch */
+/* global AbortSignal */
 // Makes the TypeScript client: its types come from the OpenAPI document of the built service. They are not committed, so they
 // are never stale: each build makes them again when the service has changed.
 import { spawn } from 'node:child_process';

@@ -87,7 +87,12 @@ const files = ['src', 'projections', 'test', 'docs', 'scripts', 'clients', 'exam
     ),
   )
   // The types of the client are made from the OpenAPI document.
-  .filter((file) => !exempt.has(file) && !/^clients\/(.*\/dist\/|.*\/document\.ts$)/.test(file));
+  .filter(
+    (file) =>
+      !exempt.has(file) &&
+      !file.includes('node_modules/') &&
+      !/^clients\/(.*\/dist\/|.*\/document\.ts$)/.test(file),
+  );
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const code = files.filter((file) =>
   /^(src|projections|test|clients)\/.*\.ts$|^(scripts|examples)\/.*\.m?js$|^[^/]+\.c?js$/.test(file),

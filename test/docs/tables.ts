@@ -8,6 +8,7 @@ import {
 } from '../../src/config/descriptions.js';
 import { describeFailure, testFailureCodes } from '../../src/areas/storages/domain/storage/test-failure.js';
 import { webhookMessages, type WebhookType } from '../../src/webhooks/messages/message-types.js';
+import { everyEvent } from '../support/examples/every-event.js';
 import { factorHead, factorRows } from './factor-table.js';
 import { defaultLimits, limitDescriptions } from '../../src/security/rates/limits.js';
 
@@ -40,6 +41,19 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
           .map((field) => `\`${field}\``)
           .join(', '),
       ]),
+    ),
+  events: () =>
+    table(
+      ['category', 'type', 'fields of `data`'],
+      entriesOf(everyEvent).flatMap(([category, events]) =>
+        entriesOf<string, object>(events).map(([type, data]) => [
+          category,
+          `\`${type}\``,
+          Object.keys(data)
+            .map((field) => `\`${field}\``)
+            .join(', '),
+        ]),
+      ),
     ),
   factors: () => table(factorHead, factorRows()),
   commands: () =>

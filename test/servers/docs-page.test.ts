@@ -1,5 +1,6 @@
-/* Tests the page /docs in a real browser: Chromium, controlled by WebDriver. */
+/* Tests the pages / and /docs in a real browser: Chromium, controlled by WebDriver. */
 import test, { type ExecutionContext } from 'ava';
+import { brokenRules, overflowingWidths, type Visitor } from '../support/clients/page-judge.js';
 import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
@@ -35,6 +36,11 @@ const waitUntilUsable = `
   };
   requestAnimationFrame(tryLink);`;
 
+const desktop: Visitor = {
+  ...{ width: 1_300, height: 900, languages: 'en-GB,en' },
+  ...{ timeZone: 'Europe/London', isDark: false },
+};
+
 interface Scene {
   readonly browser: Browser;
   readonly url: string;
@@ -64,7 +70,7 @@ async function given(t: ExecutionContext): Promise<Scene> {
       // Another page first: a link within the page would not load it again.
       await browser.open('about:blank');
       await browser.open(`${url}/docs`);
-      await browser.until(`return /Stowage/.test(document.querySelector('h1')?.innerText ?? '')`);
+      await browser.until(`return /Stowage/.test(document.querySelector('.scalar-app h1')?.innerText ?? '')`);
     },
     tryOut: async (tag, operation) => {
       await browser.run(`location.hash = arguments[0]`, `#tag/${tag}/${operation}`);
@@ -124,6 +130,34 @@ if (missing !== null) {
       t.deepEqual(await browser.complaints(), []);
     },
   );
+
+  test.serial('The pages / and /docs say where to go before any script has loaded', async (t) => {
+    const { browser, url, refused } = await given(t);
+    await browser.devTools('Network.enable', {});
+    await browser.devTools('Network.setBlockedURLs', { urls: ['*/docs/reader/*'] });
+    for (const [path, words] of [
+      ['/', ['replayed and proven', 'npm run example']],
+      ['/docs', ['Five calls', 'POST /api/v1/auth/register', '/shares']],
+    ] as const) {
+      await browser.open(`${url}${path}`);
+      const text = String(await browser.run(`return document.body.innerText`));
+      for (const word of words) t.true(text.includes(word), `${path}: ${word}`);
+      t.deepEqual(await brokenRules(browser), [], `${path}: axe`);
+      t.deepEqual(await overflowingWidths(browser, desktop), [], path);
+      const links = (await browser.run(`return [...document.links].map(({ href }) => href)`)) as string[];
+      t.true(links.length > 0);
+      for (const link of links) t.is((await fetch(link)).status, 200, link);
+      t.deepEqual(await browser.run(allRequests), path === '/' ? [] : [url]);
+    }
+    t.deepEqual(await refused(), []);
+    // When the reader of /docs has loaded, then its document begins with the same calls
+    await browser.devTools('Network.setBlockedURLs', { urls: [] });
+    await browser.open(`${url}/docs`);
+    await browser.until(
+      `return document.querySelector('.scalar-app ol')?.innerText.includes('/auth/register') === true`,
+    );
+    t.is(await browser.run(`return document.querySelector('.first')`), null);
+  });
 
   test.serial('The page sends requests to this service, and its editors have their style', async (t) => {
     const { browser, url, open, tryOut, send, refused } = await given(t);

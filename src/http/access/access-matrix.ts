@@ -37,6 +37,10 @@ const matrix = {
   getDocs: publicAccess,
   getDocsReader: publicAccess,
   getDocsReaderChunk: publicAccess,
+  getGuides: publicAccess,
+  getGuide: publicAccess,
+  getGuideFile: publicAccess,
+  getGuideChunk: publicAccess,
 
   // Signing in and out (src/areas/accounts/README.md#rules-of-an-account). A refresh token is itself a credential.
   register: publicAccess,

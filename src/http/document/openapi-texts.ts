@@ -1,3 +1,5 @@
+import { describeFirstCalls } from './first-calls.js';
+
 /** What the operations of each tag are about. A test checks that no tag is missing. */
 export const tagDescriptions: Readonly<Record<string, string>> = {
   Accounts: 'Registration, sign-in, sessions, the second factor, passkeys and invitations of one person.',
@@ -17,12 +19,13 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
 /** Returns the description of the whole API. @param passwordRules the rules for a new password, for people */
 export function describeApi(passwordRules: string): string {
   return [
+    describeFirstCalls(),
     'Bodies are JSON. Errors are `{"code", "message"}`, or `application/problem+json` for clients that ask for it. Replies below `/api/v1/auth` and ' +
       '`/api/v1/shares` are wrapped: `{"code": "ok", "message": "ok", "data": …}`. All other replies are bare. A list is ' +
       '`{"items", "next_cursor"}`; a wrapped list has it as `data`.',
     'HEAD is served wherever GET is; a wrong method is 405 `method_not_allowed` with `Allow`, an unknown path 404 ' +
       '`not_found`. With TOTP on, a session is refused with 403 `two_factor_required` until it has passed ' +
-      'a second factor. Before the service is ready, all but /healthz, /readyz, /openapi.json, /docs, /.well-known/jwks.json and ' +
+      'a second factor. Before the service is ready, all but /healthz, /readyz, /openapi.json, /docs, /guides, /.well-known/jwks.json and ' +
       'payment callbacks answer 503.',
     'The access of an operation names the role in the project and the scopes of API keys that it admits. ' +
       'Second factors are passkeys (`POST /auth/reauthenticate`) and, weaker, TOTP (`POST /auth/2fa/verify`); a recovery code counts as ' +

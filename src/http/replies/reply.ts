@@ -31,7 +31,9 @@ export interface PreparedBody {
   /** The language tag of a page that `Accept-Language` selects. */
   readonly language?: string;
   /** In place of the route's. */
-  readonly cacheControl?: `private, max-age=${number}`;
+  readonly cacheControl?: `private, max-age=${number}` | `public, max-age=${number}, immutable`;
+  /** In place of the route's, with its charset. */
+  readonly mediaType?: string;
   /** Whether pages of every origin may read it. */
   readonly isForAllOrigins?: boolean;
 }
@@ -70,33 +72,42 @@ export function finishReply(
   } & ReplyExtras,
   { mediaType, cacheControl }: { readonly mediaType: string; readonly cacheControl: string },
 ): FinishedReply {
-  const headers: Record<string, string> = { 'content-type': mediaType, 'cache-control': cacheControl };
-  if (reply.prepared !== undefined) {
-    const { tag, contentSecurityPolicy, isIndexed = true, language } = reply.prepared;
-    headers['etag'] = tag;
-    if (contentSecurityPolicy !== undefined) headers['content-security-policy'] = contentSecurityPolicy;
-    if (reply.prepared.cacheControl !== undefined) headers['cache-control'] = reply.prepared.cacheControl;
-    if (reply.prepared.isForAllOrigins === true) {
-      headers['access-control-allow-origin'] = '*';
-      headers['cross-origin-resource-policy'] = 'cross-origin';
-    }
-    if (!isIndexed) headers['x-robots-tag'] = 'noindex, nofollow';
-    if (language !== undefined) {
-      headers['content-language'] = language;
-      headers['vary'] = 'Accept-Language';
-    }
-    const { bytes, encoded } = reply.prepared;
-    const plain = { status: reply.status, content: bytes, headers };
-    return encoded === undefined ? plain : { ...plain, encoded };
-  }
+  if (reply.prepared !== undefined)
+    return finishPrepared(reply.status, reply.prepared, { mediaType, cacheControl });
   if (reply.body === undefined) {
     return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
   }
+  const headers: Record<string, string> = { 'content-type': mediaType, 'cache-control': cacheControl };
   // Node sends a text in one packet with the head.
   const content = JSON.stringify(reply.body);
   if (reply.revision !== undefined) headers['etag'] = resourceTag(reply.revision, content);
   if (reply.location !== undefined) headers['location'] = reply.location;
   return { status: reply.status, content, headers };
+}
+
+function finishPrepared(
+  status: number,
+  prepared: PreparedBody,
+  { mediaType, cacheControl }: { readonly mediaType: string; readonly cacheControl: string },
+): FinishedReply {
+  const { bytes, encoded, tag, contentSecurityPolicy, isIndexed = true, language } = prepared;
+  const headers: Record<string, string> = {
+    'content-type': prepared.mediaType ?? mediaType,
+    'cache-control': prepared.cacheControl ?? cacheControl,
+    etag: tag,
+  };
+  if (contentSecurityPolicy !== undefined) headers['content-security-policy'] = contentSecurityPolicy;
+  if (prepared.isForAllOrigins === true) {
+    headers['access-control-allow-origin'] = '*';
+    headers['cross-origin-resource-policy'] = 'cross-origin';
+  }
+  if (!isIndexed) headers['x-robots-tag'] = 'noindex, nofollow';
+  if (language !== undefined) {
+    headers['content-language'] = language;
+    headers['vary'] = 'Accept-Language';
+  }
+  const plain = { status, content: bytes, headers };
+  return encoded === undefined ? plain : { ...plain, encoded };
 }
 
 /** Returns the content of a reply that is sent or stored. */

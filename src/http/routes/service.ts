@@ -8,6 +8,7 @@ import type { PreparedBody } from '../replies/reply.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
 import { makeDocsRoutes } from './docs.js';
+import { makeGuideRoutes } from './guides.js';
 import { type HomeRouteDeps, makeHomeRoutes } from './home.js';
 
 const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
@@ -89,6 +90,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       handler: (_request) => ({ status: 200, prepared: document() }),
     }),
     ...makeDocsRoutes(),
+    ...makeGuideRoutes(),
   ];
   let made: PreparedBody | null = null;
   return ownRoutes;

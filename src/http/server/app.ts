@@ -45,7 +45,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   // The routers only match and parse the path. Their dispatch, which can run several routes, costs twice as much.
   app.use((ctx, next) => {
     // Programs for mail and chat add a slash to the link of a share.
-    const path = ctx.path.replace(/^(\/s\/[^/]+)\/$/, '$1');
+    const path = ctx.path.replace(/^(\/s\/[^/]+|\/guides(?:\/[^/]+)?)\/$/, '$1');
     const known = fixed.get(`${ctx.method} ${path}`);
     if (known !== undefined) return known(Object.assign(ctx, { params: {} }) as RouterContext<HttpState>);
     const matched = routerOf(shapeOf(path))?.match(path, ctx.method);

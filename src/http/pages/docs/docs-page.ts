@@ -1,10 +1,24 @@
 import { createHash } from 'node:crypto';
+import { renderFirstCalls } from '../../document/first-calls.js';
 import { contentTag } from '../../replies/etag.js';
 import type { PreparedBody } from '../../replies/reply.js';
 import type { ReaderFiles } from './reader-files.js';
 
-/** A long title in the bar of narrow screens would make the page scroll sideways. */
-const style = '.t-doc__header span { min-width: 0; overflow: hidden; text-overflow: ellipsis }';
+/** A long title in the bar of narrow screens would make the page scroll sideways. The other rules are for the text before the reader. */
+const style = `.t-doc__header span { min-width: 0; overflow: hidden; text-overflow: ellipsis }
+:root { color-scheme: light dark }
+.first { max-width: 60rem; margin: 0 auto; padding: 1rem; font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere }
+.first code { font-family: ui-monospace, monospace; font-size: .875em }
+.first li { margin: .75rem 0 }`;
+
+/** The text of the first screen, which stands until the reader has loaded and puts its own in place of it. */
+const firstScreen = `<main class="first">
+<h1>Stowage API</h1>
+<p>Every call of this service, with a form that sends it. <a href="/guides/">The guides</a> explain them, and
+<a href="/openapi.json">OpenAPI 3.1</a> is the same for programs.</p>
+${renderFirstCalls()}
+<p role="status">The list of all calls is loading …</p>
+</main>`;
 
 /** Nothing in it leads to another origin: neither fonts nor telemetry, proxies, assistants or offers of the vendor. */
 const settings = {
@@ -49,8 +63,8 @@ createApiReference('#reader', { ...settings, servers: [{ url: location.origin }]
 <style nonce="${nonce}">${style}</style>
 ${preloads}
 <link rel="preload" href="/openapi.json" as="fetch" crossorigin>
-</head><body><div id="reader"></div>
-<noscript>This page needs scripts. The same document is <a href="/openapi.json">OpenAPI 3.1</a>.</noscript>
+</head><body><div id="reader">${firstScreen}</div>
+<noscript>The list of all calls needs scripts.</noscript>
 <script type="module">${script}</script></body></html>
 `;
     return {

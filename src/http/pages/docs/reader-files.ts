@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { packageFile } from '../../../package-files.js';
 import { weakTag } from '../../replies/etag.js';
 import type { PreparedBody } from '../../replies/reply.js';
+import { onceEach, openPackedFolder } from '../packed-files.js';
 
 const manifestSchema = z.strictObject({
   version: z.string(),
@@ -24,38 +22,11 @@ export interface ReaderFiles {
   find(name: string): PreparedBody | null;
 }
 
-const folder = packageFile('dist/docs-reader/');
-
 /** Opens the files of the reader. It reads each file once, at the first request for it. @throws Error when the build lacks them */
 export function openReaderFiles(): ReaderFiles {
-  const { build, entry, first, files } = manifestSchema.parse(JSON.parse(read('manifest.json').toString()));
+  const folder = openPackedFolder('docs-reader');
+  const { build, entry, first, files } = manifestSchema.parse(folder.manifest());
   const known = new Set(files);
-  const opened = new Map<string, PreparedBody>();
-  return {
-    ...{ build, entry, first },
-    find: (name) => {
-      if (!known.has(name)) return null;
-      const found = opened.get(name) ?? prepare(name, build);
-      opened.set(name, found);
-      return found;
-    },
-  };
-}
-
-function prepare(name: string, build: string): PreparedBody {
-  const encoded = { br: read(`${name}.br`), gzip: read(`${name}.gz`) };
-  return {
-    // Few clients take neither encoding. A reply without content, such as a 304, opens nothing.
-    bytes: () => gunzipSync(encoded.gzip),
-    encoded: () => encoded,
-    tag: weakTag(`${build} ${name}`),
-  };
-}
-
-function read(name: string): Buffer {
-  try {
-    return readFileSync(new URL(name, folder));
-  } catch (error) {
-    throw new Error(`the build lacks dist/docs-reader/${name}: run npm run build`, { cause: error });
-  }
+  const prepare = onceEach((name) => ({ ...folder.body(name), tag: weakTag(`${build} ${name}`) }));
+  return { ...{ build, entry, first }, find: (name) => (known.has(name) ? prepare(name) : null) };
 }
