@@ -11,7 +11,7 @@ const style = `.t-doc__header span { min-width: 0; overflow: hidden; text-overfl
 .first code { font-family: ui-monospace, monospace; font-size: .875em }
 .first li { margin: .75rem 0 }`;
 
-/** The text of the first screen, which stands until the reader has loaded and puts its own in place of it. */
+/** The text of the first screen, which stands until the reader shows its own. The element of the reader is empty, because the reader takes its content for its own. */
 const firstScreen = `<main class="first">
 <h1>Stowage API</h1>
 <p>Every call of this service, with a form that sends it. <a href="/guides/">The guides</a> explain them, and
@@ -49,6 +49,12 @@ const create = document.createElement.bind(document);
 document.createElement = (name, options) => Object.assign(create(name, options), name === 'style' ? { nonce } : {});
 const { createApiReference } = await import('${base}${entry}');
 const settings = ${JSON.stringify(settings)};
+const reader = document.querySelector('#reader');
+new MutationObserver((_, watch) => {
+  if (reader.querySelector('h1') === null) return;
+  document.querySelector('.first').remove();
+  watch.disconnect();
+}).observe(reader, { childList: true, subtree: true });
 createApiReference('#reader', { ...settings, servers: [{ url: location.origin }] });
 `;
   const preloads = [entry, ...first]
@@ -63,7 +69,7 @@ createApiReference('#reader', { ...settings, servers: [{ url: location.origin }]
 <style nonce="${nonce}">${style}</style>
 ${preloads}
 <link rel="preload" href="/openapi.json" as="fetch" crossorigin>
-</head><body><div id="reader">${firstScreen}</div>
+</head><body>${firstScreen}<div id="reader"></div>
 <noscript>The list of all calls needs scripts.</noscript>
 <script type="module">${script}</script></body></html>
 `;
