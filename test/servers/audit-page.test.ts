@@ -8,11 +8,21 @@ import { loginCodeAggregate } from '../../src/areas/accounts/domain/login-code/l
 import { newestIssue } from '../support/examples/login-code.js';
 import { auditSeed } from '../support/audit/audit-scene.js';
 import { givenAudit } from '../support/audit/given-audit.js';
+import {
+  brokenRules,
+  keepScreenshot,
+  overflowingWidths,
+  type Visitor,
+} from '../support/clients/page-judge.js';
 import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { password, type TestService } from '../support/servers/http-service.js';
 
 const missing = missingBrowser();
+const desktop: Visitor = {
+  ...{ width: 1_280, height: 800, languages: 'en-GB,en' },
+  ...{ timeZone: 'Europe/London', isDark: false },
+};
 
 /** Changes the reply of a path; null leaves it. */
 type Change = (path: string, body: Buffer) => Buffer | string | null;
@@ -147,6 +157,25 @@ if (missing !== null) {
       /has signed the checkpoint\. First time: this browser now/,
     );
     t.is(await browser.run(keptSize), size);
+    // and the filters offer every type, and what the events name
+    const optionsOf = (list: string): Promise<unknown> =>
+      browser.run(
+        `return [...document.getElementById(arguments[0]).options].map(({ value }) => value)`,
+        list,
+      );
+    t.true(((await optionsOf('all-types')) as string[]).includes('ShareRevoked'));
+    t.true(((await optionsOf('shown-projects')) as string[]).includes(project));
+    // and a printed page is a report of what was checked
+    await browser.run(`window.print = () => dispatchEvent(new Event('beforeprint'))`);
+    await browser.click('#print');
+    t.regex(await textOf(browser, '#report-text'), /^Report of 20\d\d-.* by auditor@example\.com, on http/);
+    await browser.devTools('Emulation.setEmulatedMedia', { media: 'print' });
+    t.true(await browser.run(`return document.getElementById('report-text').checkVisibility()`));
+    t.false(await browser.run(`return document.getElementById('print').checkVisibility()`));
+    await browser.devTools('Emulation.setEmulatedMedia', { media: '' });
+    t.deepEqual(await brokenRules(browser), []);
+    t.deepEqual(await overflowingWidths(browser, desktop), []);
+    await keepScreenshot(browser, 'audit-page');
     // When the filters change
     await browser.run(`document.getElementById('events-type').value = ''`);
     await browser.type('#events-stream', `project-${project}\uE007`);

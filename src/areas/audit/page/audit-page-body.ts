@@ -1,5 +1,6 @@
-/** The markup of the page for auditors. The script finds its elements by their ids. */
-export const auditPageBody = `
+/** Makes the markup of the page for auditors. The script finds its elements by their ids. @param types all types of events */
+export function makeAuditPageBody(types: readonly string[]): string {
+  return `
 <header>
 <h1>Audit log</h1>
 <p class="faint"><span id="account"></span></p>
@@ -41,7 +42,9 @@ export const auditPageBody = `
 <p id="verdict-text" role="status"></p>
 <p id="signature-text"></p>
 <div id="evidence"></div>
+<p id="report-text" class="report"></p>
 <button id="again">Check again</button>
+<button id="print" class="quiet">Print a report</button>
 <button id="sign-out" class="quiet">Sign out</button>
 </section>
 <nav aria-label="Views">
@@ -52,10 +55,10 @@ export const auditPageBody = `
 <section id="events-view" class="card" aria-labelledby="events-title" hidden>
 <h2 id="events-title">Events</h2>
 <form id="events-form" class="filters" novalidate>
-${field('events-stream', 'Stream', 'share-0196a000-…')}
-${field('events-type', 'Type', 'ShareRevoked')}
-${field('events-actor', 'Actor', 'user:0196a000-…')}
-${field('events-project', 'Project', '0196a000-…')}
+${field('events-stream', 'Stream', 'share-0196a000-…', 'shown-streams')}
+${field('events-type', 'Type', 'ShareRevoked', 'all-types')}
+${field('events-actor', 'Actor', 'user:0196a000-…', 'shown-actors')}
+${field('events-project', 'Project', '0196a000-…', 'shown-projects')}
 ${field('events-from', 'From (index or UTC time)', '2026-01-02T03:04:05Z')}
 ${field('events-to', 'To (index or UTC time)', '4711')}
 <button>Search</button>
@@ -99,11 +102,18 @@ ${listOf('stream')}
 </section>
 </div>
 </main>
+<datalist id="all-types">${types.map((type) => `<option value="${type}">`).join('')}</datalist>
+<datalist id="shown-streams"></datalist>
+<datalist id="shown-actors"></datalist>
+<datalist id="shown-projects"></datalist>
 `;
+}
 
-function field(id: string, label: string, example: string): string {
+/** @param list the pick list of its values; none when left out */
+function field(id: string, label: string, example: string, list?: string): string {
+  const picked = list === undefined ? '' : ` list="${list}"`;
   return `<div><label for="${id}">${label}</label>
-<input id="${id}" placeholder="${example}" autocomplete="off" spellcheck="false" autocapitalize="none"></div>`;
+<input id="${id}"${picked} placeholder="${example}" autocomplete="off" spellcheck="false" autocapitalize="none"></div>`;
 }
 
 /** A list of events, what it says of itself, and the button that reads on. */

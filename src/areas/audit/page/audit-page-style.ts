@@ -54,4 +54,12 @@ dd { margin: 0; overflow-wrap: anywhere }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100% }
 td, th { text-align: left; padding: .25rem .5rem; border-top: 1px solid var(--line); overflow-wrap: anywhere }
+.report { display: none }
+@media print {
+  :root { color-scheme: light; --text: #000; --faint: #333; --back: #fff; --card: #fff; --alarm: #a3121f; --good: #14663a; --doubt: #7a4b00 }
+  form, nav, button, summary { display: none !important }
+  .report { display: block }
+  .card { padding: 0 }
+  .events li { break-inside: avoid }
+}
 `;

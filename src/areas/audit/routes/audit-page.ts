@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { eventTypes } from '../../../../projections/audit/reader.js';
 import { makeAuditPage } from '../page/audit-page.js';
 import { ignoredQuery, noBody, noParams } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 
 /** Makes the route of the page for auditors (src/areas/audit/README.md#page-for-auditors). The page signs its user in itself. */
 export function makeAuditPageRoutes(): readonly Route[] {
-  const prepared = makeAuditPage();
+  const prepared = makeAuditPage(eventTypes);
   return [
     defineRoute({
       method: 'GET',

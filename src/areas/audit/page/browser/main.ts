@@ -51,6 +51,15 @@ byId('sign-out', HTMLButtonElement).addEventListener('click', () => {
   void client.signOut().catch(() => undefined);
   leave('You are signed out.');
 });
+byId('print', HTMLButtonElement).addEventListener('click', () => {
+  print();
+});
+// The menu of the browser prints too.
+addEventListener('beforeprint', () => {
+  const at = new Date().toISOString();
+  byId('report-text', HTMLElement).textContent =
+    `Report of ${at}, by ${account.textContent}, on ${location.href}. The browser has checked what stands here, unless a line says that it has not.`;
+});
 byId('again', HTMLButtonElement).addEventListener('click', () => void checkAgain());
 for (const view of ['events', 'stream'] as const) {
   byId(`${view}-form`, HTMLFormElement).addEventListener('submit', (event) => {

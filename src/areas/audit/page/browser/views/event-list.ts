@@ -1,5 +1,6 @@
 import {
   announce,
+  byId,
   makeElement,
   makeLink,
   makeUnfolding,
@@ -93,6 +94,7 @@ export function makeEventList({
   }
 
   async function showItems(items: readonly ShownItem[], own: number): Promise<void> {
+    for (const item of items) offerValues(item);
     const waiting = items.map((item) => {
       const label = makeElement('p', { class: 'mark', 'data-mark': 'pending' }, 'checking …');
       list.append(rowOf(item, label));
@@ -111,6 +113,23 @@ export function makeEventList({
     await Promise.all(Array.from({ length: checksAtOnce }, worker));
     if (own !== search) return;
     onContradictions(marks.filter((one) => one.mark.kind === 'not').map(({ index }) => index));
+  }
+}
+
+const offeredMax = 200;
+
+/** Adds what an event names to the pick lists of the filters. */
+function offerValues({ event, projectId }: ShownItem): void {
+  const actor = (event.metadata as Readonly<Record<string, unknown>>)['actor'];
+  for (const [name, value] of [
+    ['shown-streams', event.stream],
+    ['shown-actors', actor],
+    ['shown-projects', projectId],
+  ] as const) {
+    const { options } = byId(name, HTMLDataListElement);
+    if (typeof value !== 'string' || options.length >= offeredMax) continue;
+    if ([...options].every((option) => option.value !== value))
+      byId(name, HTMLDataListElement).append(makeElement('option', { value }));
   }
 }
 
