@@ -12,6 +12,7 @@ import { makeShareCommands } from './shares/commands/index.js';
 import { makeStorageCommands } from './storages/commands/index.js';
 import { makeProjectHoldings } from './projects/commands/members/holdings.js';
 import { makeRemoveErasedMember } from './projects/commands/members/remove-erased-member.js';
+import type { OrdersOf } from '../../projections/payments/orders/reader.js';
 import type { Deps } from './deps.js';
 
 export type Commands = ReturnType<typeof makeCommands>;
@@ -33,12 +34,11 @@ export function makeCommands(deps: Deps & CallbackNotices) {
 
 /** What an account has in the areas above it: its projects, and its orders. */
 function makeHoldings(deps: Deps): Holdings {
-  const inProjects = makeProjectHoldings({ ...deps, removeErasedMember: makeRemoveErasedMember(deps) });
+  const hasOrder = (of: OrdersOf) => deps.orders.anyKept(of);
+  const removeErasedMember = makeRemoveErasedMember(deps);
+  const inProjects = makeProjectHoldings({ ...deps, removeErasedMember, hasOrder });
   return {
     ...inProjects,
-    any: async (userId) => {
-      const [hasProject, orders] = await Promise.all([inProjects.any(userId), deps.orders.ids(userId, 1)]);
-      return hasProject || orders.length > 0;
-    },
+    keepUnproved: async (userId, now) => (await hasOrder({ userId })) || inProjects.keepUnproved(userId, now),
   };
 }

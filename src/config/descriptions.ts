@@ -92,8 +92,8 @@ export const serviceVariables: Readonly<
   DEFAULT_CAPACITY_BYTES: { meaning: 'the capacity that a registration grants' },
   UNPROVED_ACCOUNT_DAYS: {
     meaning:
-      'days after the mail with a code, after which the service erases an account that has not proved its address and has ' +
-      'no project, membership or order; 0 keeps all; without mail the service erases none',
+      'days after the mail with a code and after the last session, after which the service erases an account that has not proved its ' +
+      'address, with its projects; a mail warns seven days before; 0 keeps all; without mail the service erases none',
   },
   SHARE_URL_TEMPLATE: {
     default: '`PUBLIC_URL/s/{token}`',

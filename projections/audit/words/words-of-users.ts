@@ -25,6 +25,7 @@ export const userWords: Phrases<UserEvent> = {
     `asked for a code that proves the e-mail address of user ${id} (verification ${verification_id}, until ${expires_at})`,
   EmailVerificationMailed: ({ verification_id, outcome }, id) =>
     `mailed user ${id} the code of verification ${verification_id}; ${outcomeInWords(outcome)}`,
+  UnprovedWarned: ({ outcome }, id) => `recorded that a warning of the erasure of user ${id} was ${outcome}`,
   EmailVerificationAttempted: ({ verification_id }, id) =>
     `entered a code for verification ${verification_id} of user ${id}`,
   CredentialsVoided: (_, id) =>

@@ -26,6 +26,9 @@ import { reviewPlace, reviewsOf } from './reviews.js';
 export type { OrderResource } from './resource.js';
 export { reviewPlace } from './reviews.js';
 
+/** Whose orders. */
+export type OrdersOf = { readonly userId: string } | { readonly projectId: string };
+
 /** @throws StoreUnavailable */
 export interface OrderReader {
   /** Returns null if the user does not have the order. */
@@ -36,7 +39,7 @@ export interface OrderReader {
   forOperator(idOrNumber: string): Promise<OrderForOperator | null>;
   /** Returns a page of the orders of a user or of a project. */
   page(
-    of: { readonly userId: string } | { readonly projectId: string },
+    of: OrdersOf,
     page: CreationPage,
     filter: { readonly status?: OrderStatus | undefined },
   ): Promise<FilteredPage<OrderResource>>;
@@ -44,8 +47,8 @@ export interface OrderReader {
   inReview(page: Page): Promise<readonly ReviewResource[]>;
   /** Counts the first `limit` of them by reason; 0 for a reason without one. */
   reviewReasons(limit: number): Promise<ReadonlyMap<string, number>>;
-  /** Lists the ids of at most `limit` orders of the user. */
-  ids(userId: string, limit: number): Promise<readonly string[]>;
+  /** Returns whether there is an order that has not failed, expired or been canceled. */
+  anyKept(of: OrdersOf): Promise<boolean>;
   /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
   openIds(userId: string, limit: number): Promise<readonly string[]>;
   /** Lists the orders of all users that were placed in a period, oldest first. */
@@ -102,10 +105,7 @@ export function makeOrderReader({
       return { ...present(found).resource, decisions };
     },
     page: async (of, page, filter) => {
-      const where =
-        'userId' in of
-          ? { field: 'user_id', equals: of.userId }
-          : { field: 'project_id', equals: of.projectId };
+      const where = whereOf(of);
       const matches = matchesOf(filter);
       const { items, next } = await filteredPage(
         orders,
@@ -120,7 +120,19 @@ export function makeOrderReader({
       for (const { reason } of await inReview({ limit })) counts.set(reason, (counts.get(reason) ?? 0) + 1);
       return counts;
     },
-    ids: (userId, limit) => orders.ids({ where: { field: 'user_id', equals: userId }, limit }),
+    anyKept: async (of) => {
+      for (let after: string | undefined; ;) {
+        const where = whereOf(of);
+        const found = await orders.find({
+          where,
+          limit: appliedMax,
+          ...(after === undefined ? {} : { after }),
+        });
+        if (found.some((document) => !endedStatuses.has(present(document).resource.status))) return true;
+        after = found.at(-1)?.id;
+        if (after === undefined || found.length < appliedMax) return false;
+      }
+    },
     openIds: async (userId, limit) => {
       const documents = await orders.find({ where: { field: 'open_for', equals: userId }, limit });
       return documents.map(({ id }) => id);
@@ -132,6 +144,15 @@ export function makeOrderReader({
     },
     after: (documents) => present(documentAfter(ordersProjection, documents)),
   };
+}
+
+/** The statuses of orders that bought nothing and will not. */
+const endedStatuses: ReadonlySet<OrderStatus> = new Set(['failed', 'expired', 'canceled']);
+
+function whereOf(of: OrdersOf) {
+  return 'userId' in of
+    ? { field: 'user_id', equals: of.userId }
+    : { field: 'project_id', equals: of.projectId };
 }
 
 function present({ id, revision, body }: ViewDocument<OrderDocument>): Versioned<OrderResource> {

@@ -21,6 +21,7 @@ import {
   makeMailShareOpening,
   makeRequestOpeningNotices,
 } from '../../areas/shares/commands/mails/mail-share-opening-reaction.js';
+import { makeWarnUnprovedAccounts } from '../../areas/accounts/commands/registering/purge-unproved-reaction.js';
 import type { Services } from '../services.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
@@ -52,6 +53,9 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     makeRequestOpeningNotices(deps),
     makeMailShareOpening(deps),
     makeMailShareLinks(deps),
+    ...(config.unprovedAccountDays === 0
+      ? []
+      : [makeWarnUnprovedAccounts({ ...deps, ...services.commands, ...config })]),
   ];
 }
 

@@ -21,7 +21,14 @@ export interface Devices {
   remember(of: DevicesOf, id: string, cameBack: boolean): Promise<void>;
   /** Takes a known device over to the next epoch, when an event of it ends the others. It reports that the store is away. */
   keep(of: DevicesOf, id: string): Promise<void>;
-  /** Forgets all devices. @throws StoreUnavailable */
+  /**
+   * Notes that a session of the account began or was refreshed. It writes at most once an hour, and reports that the store is away. Only
+   * accounts without a proved address need it.
+   */
+  noteSession(userId: string): Promise<void>;
+  /** Returns the last such time; null where it is unknown. @throws StoreUnavailable */
+  lastSessionAt(userId: string): Promise<Date | null>;
+  /** Forgets all devices and that time. @throws StoreUnavailable */
   forget(userId: string): Promise<void>;
 }
 
@@ -31,11 +38,16 @@ export const deviceMs = 90 * 86_400_000;
 
 /** A device that was remembered within this time is not written again. */
 const renewAfterMs = 86_400_000;
+const noteAfterMs = 3_600_000;
+/** Longer than `UNPROVED_ACCOUNT_DAYS` can be. */
+const sessionNoteMs = 10_000 * 86_400_000;
 const tries = 20;
 
 /** The storage format. `at`: the last complete sign-in, in epoch milliseconds. */
 const device = z.strictObject({ id: z.string(), epoch: z.int(), at: z.int(), came_back: z.boolean() });
-const recordSchema = z.strictObject({ devices: z.array(device) });
+/** `session_at`: when a session last began or was refreshed, in epoch milliseconds. */
+const recordSchema = z.strictObject({ devices: z.array(device), session_at: z.int().nullable() });
+type DeviceRecord = z.output<typeof recordSchema>;
 type Device = z.output<typeof device>;
 
 export function makeDevices({
@@ -49,7 +61,7 @@ export function makeDevices({
 }): Devices {
   const keyOf = (userId: string) => `devices/${userId}`;
 
-  function living(record: z.output<typeof recordSchema> | undefined, epoch: number): readonly Device[] {
+  function living(record: DeviceRecord | undefined, epoch: number): readonly Device[] {
     const nowMs = clock.now().getTime();
     return (record?.devices ?? []).filter((one) => one.epoch >= epoch && nowMs - one.at < deviceMs);
   }
@@ -57,18 +69,24 @@ export function makeDevices({
   /** @param decide returns null to keep the record */
   async function change(
     { userId, epoch }: DevicesOf,
-    decide: (devices: readonly Device[], nowMs: number) => readonly Device[] | null,
+    decide: (devices: readonly Device[], nowMs: number, sessionAt: number | null) => readonly Device[] | null,
+    noted: 'keep' | 'now' | 'forget' = 'keep',
   ): Promise<void> {
     // When other sign-ins were faster 20 times, the next one remembers the device.
     await changeRecord(
       stateStore,
       { key: keyOf(userId), schema: recordSchema },
       (found) => {
-        const next = decide(living(found?.value, epoch), clock.now().getTime());
+        const nowMs = clock.now().getTime();
+        const before = found?.value.session_at ?? null;
+        const next = decide(living(found?.value, epoch), nowMs, before);
         if (next === null) return { keep: null };
-        if (next.length === 0) return found === null ? { keep: null } : { write: null, result: null };
-        const expiresAt = new Date(Math.max(...next.map(({ at }) => at)) + deviceMs);
-        return { write: { devices: [...next] }, expiresAt, result: null };
+        const session_at = { keep: before, now: nowMs, forget: null }[noted];
+        if (next.length === 0 && session_at === null)
+          return found === null ? { keep: null } : { write: null, result: null };
+        const ends = next.map(({ at }) => at + deviceMs);
+        const expiresAt = new Date(Math.max(...ends, session_at === null ? 0 : session_at + sessionNoteMs));
+        return { write: { devices: [...next], session_at }, expiresAt, result: null };
       },
       { tries, unknownOutcome: 'retry' },
     );
@@ -103,7 +121,20 @@ export function makeDevices({
           devices.filter((one) => one.id === id || one.epoch >= epoch).map((one) => ({ ...one, epoch })),
         ),
       ),
-    forget: (userId) => change({ userId, epoch: 0 }, () => []),
+    noteSession: (userId) =>
+      reported(
+        change(
+          { userId, epoch: 0 },
+          (devices, nowMs, at) => (at !== null && nowMs - at < noteAfterMs ? null : devices),
+          'now',
+        ),
+      ),
+    lastSessionAt: async (userId) => {
+      const record = await stateStore.get(keyOf(userId));
+      const at = record === null ? null : recordSchema.parse(record.value).session_at;
+      return at === null ? null : new Date(at);
+    },
+    forget: (userId) => change({ userId, epoch: 0 }, () => [], 'forget'),
   };
 }
 

@@ -54,6 +54,7 @@ const user = examplesOf(userCodec, {
   EmailVerified: { email_digest: digest },
   EmailVerificationRequested: { verification_id: changeId, email_digest: digest, ...expiring },
   EmailVerificationMailed: { verification_id: changeId, outcome },
+  UnprovedWarned: { outcome: 'accepted' },
   EmailVerificationAttempted: { verification_id: changeId },
   CredentialsVoided: {},
   EmailChangeRequested: { change_id: changeId, email, email_digest: digest, ...expiring },

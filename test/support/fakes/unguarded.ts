@@ -8,6 +8,8 @@ export const noKnownDevices: KnownDevices = {
   complete: () => Promise.resolve('a device token'),
   keep: () => Promise.resolve(),
   forget: () => Promise.resolve(),
+  noteSession: () => Promise.resolve(),
+  lastSessionAt: () => Promise.resolve(null),
 };
 
 /** Counts nothing. */

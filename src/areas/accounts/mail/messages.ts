@@ -30,6 +30,25 @@ export function emailVerificationMessage(data: {
   return codeMessage({ subject, why, lead, ignore, ...data });
 }
 
+/** Writes the mail that warns of the erasure of an account whose address is not proved. */
+export function erasureWarningMessage({ publicUrl }: { readonly publicUrl: string }): MailMessage {
+  const subject = 'Your account will be deleted';
+  const why = `An account of Stowage${atSite(publicUrl)} was registered with this address, and nobody has confirmed the address. The account and its projects will be deleted in seven days or later.`;
+  const how =
+    'To keep it, sign in and confirm the address by a code (POST /api/v1/auth/email/verify/send and POST /api/v1/auth/email/verify):';
+  const ignore = 'If you do not know this account, ignore this mail.';
+  return {
+    subject,
+    text: paragraphs(why, `${how}\n${publicUrl}`, ignore),
+    html: page(
+      subject,
+      html`<p>${why}</p>
+        <p>${how} <a href="${publicUrl}">${publicUrl}</a></p>
+        <p>${ignore}</p>`,
+    ),
+  };
+}
+
 export function addressChangeMessage(data: {
   readonly code: string;
   readonly expiresAt: Date;

@@ -259,6 +259,7 @@ test('The reaction destroys the key after a crash right after the erasure of the
       handler: stores.handler,
       projects,
       removeErasedMember: makeRemoveErasedMember(stores),
+      hasOrder: () => Promise.resolve(false),
     }),
     finishErasure: () => Promise.reject(new OutcomeUnknown('gone')),
   });

@@ -12,6 +12,7 @@ import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../../../src/keys/codes/refresh-tokens.js';
 import { makeRefresh } from '../../../../src/areas/accounts/commands/sessions/refresh.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
+import { noKnownDevices } from '../../../support/fakes/unguarded.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../../../support/given/given-stores.js';
 import { loseAnswers } from '../../../support/fakes/lossy-event-store.js';
@@ -92,7 +93,8 @@ test('Many concurrent uses of one token in several processes lead to one rotatio
   const processes = rings.map((keys) => {
     const { handler } = stores.anotherProcess();
     const { accessTokens } = world;
-    return makeRefresh({ handler, accessTokens, refreshTokens: makeRefreshTokens(makeKeyring(keys)) });
+    const tokens = { accessTokens, refreshTokens: makeRefreshTokens(makeKeyring(keys)) };
+    return makeRefresh({ handler, ...tokens, knownDevices: noKnownDevices });
   });
   const both = makeRefreshTokens(makeKeyring([before, after]));
   const kids = new Set<string | undefined>();
@@ -278,7 +280,7 @@ for (const [what, takeAway] of takesAway) {
     const { stores, refreshTokens, accessTokens, first, next } = world;
     // The refresh has read the state, and access is taken away before it appends.
     const refresh = makeRefresh({
-      ...{ refreshTokens, accessTokens },
+      ...{ refreshTokens, accessTokens, knownDevices: noKnownDevices },
       handler: {
         ...stores.handler,
         handle: async (target, command, context, options) => {

@@ -1,20 +1,15 @@
 import test from 'ava';
 import { makeMailEmailVerifications } from '../../../../src/areas/accounts/commands/address/mail-email-verification-reaction.js';
-import { makePurgeUnprovedAccounts } from '../../../../src/areas/accounts/commands/registering/purge-unproved-reaction.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
-import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import { makeEndGivenAccesses } from '../../../../src/areas/accounts/commands/account/end-given-access-reaction.js';
-import { makeFinishErasures } from '../../../../src/areas/accounts/commands/account/finish-erasure-reaction.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeVerificationCodes } from '../../../../src/keys/codes/login-codes.js';
 import { digest } from '../../../support/examples/ids.js';
 import { partial } from '../../../support/fakes/partial.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../../../support/given/given-stores.js';
-import { outcomeOf } from '../../../support/given/outcome-of.js';
 
 const dayMs = 86_400_000;
 const client = { clientIp: '192.0.2.1', userAgent: null };
@@ -96,87 +91,6 @@ test('A code that proves an address is mailed until its fifth attempt, its end o
     'no',
     'no',
   ]);
-});
-
-test('An account without a proof is erased 30 days after its mail, unless it has a project, a membership or an order', async (t) => {
-  // Given accounts that were mailed a code
-  const scene = await given();
-  const { stores, commands, next, signUp, mailed, statusOf, user } = scene;
-  const names = ['idle', 'proved', 'owner', 'member', 'buyer', 'banned', 'unmailed'] as const;
-  const ids = new Map<string, string>();
-  for (const name of names) ids.set(name, await signUp(name));
-  const idOf = (name: (typeof names)[number]) => ids.get(name) ?? '';
-  const emailDigest = stores.digests.email('proved@example.com');
-  await stores.handler.handle(user(idOf('proved')), { type: 'VerifyEmail', emailDigest }, next());
-  const { resource } = await commands.createProject({ ownerId: idOf('owner'), name: 'Film' }, next());
-  await stores.handler.handle(
-    { aggregate: projectAggregate, id: resource.id },
-    {
-      ...{ type: 'AddMember', actorId: idOf('owner'), userId: idOf('member') },
-      ...{ emailDigest: digest, role: 'viewer', now: stores.clock.now() },
-    } as const,
-    next(),
-  );
-  const order = { planId: 'capacity-100g', provider: 'standard' } as const;
-  await commands.placeOrder({ buyer: { userId: idOf('buyer'), guarded: null }, ...order }, next());
-  await stores.handler.handle(user(idOf('banned')), { type: 'Ban' }, next());
-  for (const name of names.filter((each) => each !== 'unmailed')) await mailed(idOf(name));
-  const reaction = makePurgeUnprovedAccounts({ ...stores, ...commands, unprovedAccountDays: 30 });
-  const statuses = async () =>
-    Object.fromEntries(
-      await Promise.all(names.map(async (name) => [name, await statusOf(idOf(name))] as const)),
-    );
-  const all = Object.fromEntries(names.map((name) => [name, 'registered']));
-  // When 30 days are not over, then the reaction waits
-  stores.clock.advance(30 * dayMs - 1);
-  const answers = await runAll(stores, reaction);
-  t.true(answers.length === 6 && answers.every((answer) => typeof answer === 'object'));
-  t.deepEqual(await statuses(), all);
-  // When they are, then only the idle account is erased, and its address is free
-  stores.clock.advance(1);
-  await runAll(stores, reaction);
-  t.deepEqual(await statuses(), { ...all, idle: 'erased' });
-  t.not(await signUp('idle'), idOf('idle'));
-  // and the account of the deleted project is erased when its time comes again
-  await commands.deleteProject({ projectId: resource.id }, next());
-  stores.clock.advance(30 * dayMs);
-  await runAll(stores, reaction);
-  t.deepEqual(await statuses(), { ...all, idle: 'erased', owner: 'erased', member: 'erased' });
-  // and a repetition in another process changes nothing
-  const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
-  const other = stores.anotherProcess();
-  await runAll(
-    other,
-    makePurgeUnprovedAccounts({ ...other, ...givenCommands(other), unprovedAccountDays: 30 }),
-  );
-  t.is((await stores.eventStore.readAll({ after: null, limit: 500 })).events.length, events.length);
-});
-
-test('A purge whose process crashes after its first event is finished by the reaction of erasures', async (t) => {
-  const { stores, signUp, mailed, statusOf, next } = await given();
-  const userId = await signUp('idle');
-  await mailed(userId);
-  stores.clock.advance(30 * dayMs);
-  const { handler } = stores;
-  const handle: CommandHandler['handle'] = async (target, command, context, options) => {
-    if (target.aggregate.category !== 'user') throw new StoreUnavailable('the process has ended');
-    return handler.handle(target, command, context, options);
-  };
-  const dying = givenCommands({ ...stores, handler: { ...handler, handle } });
-  t.is(await outcomeOf(dying.purgeUnproved.purge(userId, next())), 'StoreUnavailable');
-  t.is(await statusOf(userId), 'erased');
-  const commands = givenCommands(stores.anotherProcess());
-  await runAll(stores, makeFinishErasures({ ...commands, viewsShow: () => true }));
-  t.not(await signUp('idle'), userId);
-});
-
-test('An installation without mail mails no code, so no account is due', async (t) => {
-  const { stores, commands, signUp, statusOf } = await given({ mailConfigured: false });
-  const userId = await signUp('idle');
-  stores.clock.advance(400 * dayMs);
-  const reaction = makePurgeUnprovedAccounts({ ...stores, ...commands, unprovedAccountDays: 30 });
-  t.deepEqual(await runAll(stores, reaction), []);
-  t.is(await statusOf(userId), 'registered');
 });
 
 for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {

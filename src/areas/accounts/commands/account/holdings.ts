@@ -14,8 +14,11 @@ export interface EndedGifts {
  * @throws StoreUnavailable
  */
 export interface Holdings {
-  /** Returns whether the views show a project, a membership or an order of the account. */
-  any(userId: string): Promise<boolean>;
+  /**
+   * Returns whether the views show what keeps an account without a proved address: a live API key or another member in a project of it,
+   * or an order of it or of its projects that has not failed, expired or been canceled.
+   */
+  keepUnproved(userId: string, now: Date): Promise<boolean>;
   /**
    * Deletes the projects that have no other member. It judges all before it deletes the first.
    * @throws CommandRejected project_has_members where a project with other members would lose its owner or its payer

@@ -31,7 +31,7 @@ export function makeLoginByPasskey({
   passPasskey,
   knownDevices,
 }: Pick<AccountDeps, 'users'> & {
-  readonly knownDevices: Pick<KnownDevices, 'complete'>;
+  readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
   readonly startSession: StartSession;
   readonly passPasskey: PassPasskey;
 }): LoginByPasskey {
@@ -44,6 +44,7 @@ export function makeLoginByPasskey({
     const of = { userId: passed.userId, epoch: passed.user.epoch };
     const session = { ...of, methods: ['passkey'], clientIp, userAgent } as const;
     const { tokens, deviceId } = await startSession(session, context);
+    if (!passed.user.email_verified) await knownDevices.noteSession(passed.userId);
     const deviceToken = await knownDevices.complete(of, deviceId, null);
     const found = await users.find(passed.userId);
     return found === null ? refuse() : { user: found.resource, tokens, deviceToken };

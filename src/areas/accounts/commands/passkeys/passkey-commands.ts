@@ -13,7 +13,7 @@ export function makePasskeyCommands(
     readonly startSession: StartSession;
     readonly passPasskey: PassPasskey;
     readonly issueRecoveryCodes: IssueRecoveryCodes;
-    readonly knownDevices: Pick<KnownDevices, 'complete'>;
+    readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
   },
 ) {
   return {

@@ -88,7 +88,7 @@ export function makeRegister({
 > & {
   readonly verificationIssues: EmailVerificationIssues;
   readonly reservations: AddressReservations;
-  readonly knownDevices: Pick<KnownDevices, 'complete'>;
+  readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
   readonly startSession: StartSession;
 }): Register {
   const checkRegistration = makeCheckRegistration({ checkPassword });
@@ -125,6 +125,7 @@ export function makeRegister({
     const { clientIp, userAgent } = input;
     const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent } as const;
     const { tokens, deviceId } = await startSession(session, context);
+    await knownDevices.noteSession(userId);
     const deviceToken = await knownDevices.complete({ userId, epoch }, deviceId, null);
     return { user, tokens, deviceToken };
   };

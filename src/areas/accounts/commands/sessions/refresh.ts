@@ -7,6 +7,7 @@ import {
   type StartedSession,
   successorOf,
 } from '../../domain/session/session.js';
+import type { KnownDevices } from '../signing-in/known-devices.js';
 import { sessionHolds } from '../../domain/session-epoch.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { makeSessionTokens, type TokenPair } from './session-tokens.js';
@@ -26,7 +27,10 @@ export function makeRefresh({
   handler,
   refreshTokens,
   accessTokens,
-}: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens'>): Refresh {
+  knownDevices,
+}: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens'> & {
+  readonly knownDevices: Pick<KnownDevices, 'noteSession'>;
+}): Refresh {
   const sessionTokens = makeSessionTokens({ accessTokens });
 
   return async ({ refreshToken: token }, context) => {
@@ -37,7 +41,7 @@ export function makeRefresh({
     const presented = { generation, digest: refreshTokens.digest(token) };
     // It only tells whose session it is. The decision below sees an end that this state does not have yet.
     const before = await load({ sessionId, generation, from: 'remembered' }, context);
-    await requireUser(sessionId, before);
+    const { isProved } = await requireUser(sessionId, before);
 
     const successor = refreshTokens.derive(token);
     const { events } = await handler.handle(
@@ -60,6 +64,7 @@ export function makeRefresh({
     if (events.some(({ type }) => type === 'RefreshTokenReuseDetected'))
       await rejectReused(sessionId, context);
 
+    if (!isProved) await knownDevices.noteSession(before.userId);
     // The log names the successor: another process may have been faster, or use another key.
     const session = await load({ sessionId, generation, from: 'latest' }, context);
     const refresh = successorOf(session, presented, now);
@@ -101,9 +106,14 @@ export function makeRefresh({
   }
 
   /** Rejects a session that the user's stream has ended. The next request's authentication finds a later end. */
-  async function requireUser(id: string, { userId, epoch }: StartedSession): Promise<void> {
+  async function requireUser(
+    id: string,
+    { userId, epoch }: StartedSession,
+  ): Promise<{ readonly isProved: boolean }> {
     const { state: user } = await handler.load(userAggregate, userId);
-    if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch })) rejectOver();
+    if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch }))
+      return rejectOver();
+    return { isProved: user.email_verified };
   }
 
   function recompute(

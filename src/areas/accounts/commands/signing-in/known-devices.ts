@@ -6,7 +6,7 @@ import { checkAddress } from '../address/check-address.js';
 import type { FindAccount } from './find-account.js';
 
 /** The devices from which an account was signed in to: src/security/README.md#known-devices. @throws StoreUnavailable */
-export interface KnownDevices extends Pick<Devices, 'forget'> {
+export interface KnownDevices extends Pick<Devices, 'forget' | 'noteSession' | 'lastSessionAt'> {
   /** Returns the device of a token, if the account of the address knows it. A text that is no token reads nothing. */
   ofToken(email: string, token: string | undefined): Promise<KnownDevice | null>;
   /** Returns the device from which a live session began, if its account knows it. */
@@ -42,6 +42,8 @@ export function makeKnownDevices({
 
   return {
     forget: (userId) => devices.forget(userId),
+    noteSession: (userId) => devices.noteSession(userId),
+    lastSessionAt: (userId) => devices.lastSessionAt(userId),
     ofToken: async (email, token = '') => {
       const named = deviceTokens.verify(token);
       if (named === null) return null;

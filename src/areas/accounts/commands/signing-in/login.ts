@@ -63,7 +63,7 @@ export function makeLogin({
 }: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'passwords' | 'users'> & {
   readonly findAccount: FindAccount;
   readonly passwordGuard: AccountGuard;
-  readonly knownDevices: Pick<KnownDevices, 'complete'>;
+  readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
   readonly startSession: StartSession;
   /** Reports a failed rehash. The old hash stays until the next sign-in. */
   readonly onRehashFailed: (error: unknown) => void;
@@ -94,6 +94,7 @@ export function makeLogin({
     const { epoch } = user;
     const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent, deviceId } as const;
     const { tokens } = await startSession(session, context);
+    if (!user.email_verified) await knownDevices.noteSession(userId);
     const found = await users.find(userId);
     return found === null ? refuse() : { user: found.resource, tokens, deviceToken };
   };

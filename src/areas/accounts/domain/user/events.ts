@@ -65,6 +65,8 @@ const schemas = {
     expires_at: instant,
   }),
   EmailVerificationMailed: z.strictObject({ verification_id: entityId, outcome: mailOutcome }),
+  /** A mail said that the account is erased unless its address is proved. */
+  UnprovedWarned: z.strictObject({ outcome: mailOutcome }),
   /** Appended before the code is compared. */
   EmailVerificationAttempted: z.strictObject({ verification_id: entityId }),
   /**

@@ -5,6 +5,7 @@ import type { UserEvent, VoidedCredential } from './events.js';
 import { type AddressHistory, formerAfter } from './former-addresses.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
 import { applyEvent, endsRecoveryCodes, newUser, type UserFields } from './status.js';
+import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 
 export type UserState =
@@ -24,6 +25,10 @@ export interface RegisteredUser extends UserFields, AddressHistory {
   readonly verification: EmailVerification | null;
   /** The store's recorded times of the last of these codes, oldest first. */
   readonly verificationsAskedAt: readonly Date[];
+  /** The store's recorded time when the mail server last accepted such a code for the present address; null: never. */
+  readonly verificationMailedAt: Date | null;
+  /** The outcome of the mail that warns of the erasure, with the store's recorded time; null: it was not sent. */
+  readonly warning: { readonly outcome: MailOutcome; readonly at: Date } | null;
   readonly emailChange: EmailChange | null;
   /** The last requested changes of address with the store's recorded times, oldest first. */
   readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
@@ -86,6 +91,7 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       ...newUser(event.data),
       verification: null,
       verificationsAskedAt: [],
+      ...{ verificationMailedAt: null, warning: null },
       emailChange: null,
       emailChangesAsked: [],
       formerAddresses: [],
@@ -147,7 +153,12 @@ function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<Regis
       };
     }
     case 'EmailVerificationMailed':
-      return withVerification(state, event.data.verification_id, () => ({ mailed: true }));
+      return {
+        ...withVerification(state, event.data.verification_id, () => ({ mailed: true })),
+        ...(event.data.outcome === 'accepted' && { verificationMailedAt: event.recordedAt }),
+      };
+    case 'UnprovedWarned':
+      return { warning: { outcome: event.data.outcome, at: event.recordedAt } };
     case 'EmailVerificationAttempted':
       return withVerification(state, event.data.verification_id, ({ attempts }) => ({
         attempts: attempts + 1,

@@ -66,6 +66,7 @@ export function applyEvent(
     case 'EmailVerificationRequested':
     case 'EmailVerificationMailed':
     case 'EmailVerificationAttempted':
+    case 'UnprovedWarned':
     case 'EmailChangeRequested':
     case 'EmailChangeMailed':
     case 'EmailChangeAttempted':

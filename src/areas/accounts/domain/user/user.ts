@@ -1,6 +1,6 @@
 import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
-import type { GrantSource } from '../../../../validation/fields.js';
+import type { GrantSource, MailOutcome } from '../../../../validation/fields.js';
 import { sessionHolds } from '../session-epoch.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
 import {
@@ -26,6 +26,8 @@ type OperatedCommand =
 
 type ErasureCommand =
   | { readonly type: 'Erase' }
+  /** The mail that warns of the erasure was accepted or refused. */
+  | { readonly type: 'MarkUnprovedWarned'; readonly outcome: MailOutcome }
   /** Erases an account whose address was never proved and that is not banned; does nothing to any other. */
   | { readonly type: 'EraseUnproved' };
 
@@ -121,6 +123,7 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
       return recordGuessing(command, state);
     case 'Erase':
     case 'EraseUnproved':
+    case 'MarkUnprovedWarned':
       return decideErasure(command, state);
     case 'RequestEmailVerification':
     case 'MarkEmailVerificationMailed':
@@ -164,14 +167,15 @@ function decideOperated({ type }: OperatedCommand, user: RegisteredUser): readon
   }
 }
 
-function decideErasure({ type }: ErasureCommand, state: UserState): readonly UserEvent[] {
+function decideErasure(command: ErasureCommand, state: UserState): readonly UserEvent[] {
   if (state.status === 'erased') return [];
-  if (type === 'Erase') {
+  if (command.type === 'Erase') {
     registered(state);
-  } else if (state.status !== 'registered' || state.email_verified || state.banned) {
-    return [];
+    return [{ type: 'UserErased', data: {} }];
   }
-  return [{ type: 'UserErased', data: {} }];
+  if (state.status !== 'registered' || state.email_verified || state.banned) return [];
+  if (command.type === 'EraseUnproved') return [{ type: 'UserErased', data: {} }];
+  return state.warning === null ? [{ type: 'UnprovedWarned', data: { outcome: command.outcome } }] : [];
 }
 
 function recordGuessing(

@@ -4,7 +4,7 @@ import type { Holdings } from '../../../accounts/commands/account/holdings.js';
 import { everyId } from '../../../shared/every-id.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { ProjectDeps } from '../../deps.js';
-import { projectAggregate, type ProjectState } from '../../domain/project/project.js';
+import { type ExistingProject, projectAggregate, type ProjectState } from '../../domain/project/project.js';
 import { type ProjectRejection, rejectProject } from '../../domain/project/rejections.js';
 import { roleIn } from '../../domain/project/status.js';
 import type { RemoveErasedMember } from './remove-erased-member.js';
@@ -14,11 +14,20 @@ export function makeProjectHoldings({
   handler,
   projects,
   removeErasedMember,
+  hasOrder,
 }: Pick<ProjectDeps, 'handler' | 'projects'> & {
+  /** Says whether an order was placed for the project that has not failed, expired or been canceled. */
+  readonly hasOrder: (of: { readonly projectId: string }) => Promise<boolean>;
   readonly removeErasedMember: RemoveErasedMember;
 }): Holdings {
   return {
-    any: async (userId) => (await projects.list(userId, { limit: 1 })).length > 0,
+    keepUnproved: async (userId, now) => {
+      for await (const projectId of everyId((page) => projectIds(userId, page))) {
+        const { state } = await handler.load(projectAggregate, projectId);
+        if (state.status === 'existing' && (await keepsUnproved(projectId, state, now))) return true;
+      }
+      return false;
+    },
     deleteOwnedAlone: async (userId, context) => {
       // Every project is judged before the first is deleted.
       for (const projectId of await projectsOwnedAlone(userId))
@@ -36,6 +45,11 @@ export function makeProjectHoldings({
       }
     },
   };
+
+  async function keepsUnproved(projectId: string, project: ExistingProject, now: Date): Promise<boolean> {
+    const hasKey = project.api_keys.some(({ expires_at }) => new Date(expires_at) > now);
+    return project.members.length > 1 || hasKey || hasOrder({ projectId });
+  }
 
   async function projectIds(userId: string, page: Page): Promise<readonly string[]> {
     return (await projects.list(userId, page)).map(({ resource }) => resource.id);

@@ -1,0 +1,295 @@
+import test, { type ExecutionContext } from 'ava';
+import {
+  makePurgeUnprovedAccounts,
+  makeWarnUnprovedAccounts,
+} from '../../../../src/areas/accounts/commands/registering/purge-unproved-reaction.js';
+import { makeFinishErasures } from '../../../../src/areas/accounts/commands/account/finish-erasure-reaction.js';
+import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
+import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
+import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
+import { MailRefused } from '../../../../src/mail/errors.js';
+import { digest, otherUserId } from '../../../support/examples/ids.js';
+import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenContext, givenStores, type GivenStores } from '../../../support/given/given-stores.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
+
+const dayMs = 86_400_000;
+const client = { clientIp: '192.0.2.1', userAgent: null };
+const password = 'Correct-Horse-7';
+const idleDays = 30;
+
+async function given(t: ExecutionContext) {
+  const stores = await givenStores();
+  const commands = givenCommands(stores);
+  let asked = 0;
+  const next = () => givenContext((asked += 1), stores.clock.now());
+  const handle = (userId: string, command: UserCommand) =>
+    stores.handler.handle({ aggregate: userAggregate, id: userId }, command, next());
+  const userOf = async (userId: string) => {
+    const { state } = await stores.handler.load(userAggregate, userId);
+    return state.status === 'registered' ? state : t.fail('the account is gone');
+  };
+  const warned: string[] = [];
+  const reactionsOf = (made: typeof commands) => [
+    makeWarnUnprovedAccounts({
+      ...{ ...stores, ...made, publicUrl: 'https://stowage.example', unprovedAccountDays: idleDays },
+      onRefused: () => undefined,
+      mailer: {
+        send: ({ to, text }) => {
+          t.regex(text, /POST \/api\/v1\/auth\/email\/verify/);
+          warned.push(to.address.split('@')[0] ?? '');
+          return to.address.startsWith('unreachable')
+            ? Promise.reject(new MailRefused('550'))
+            : Promise.resolve();
+        },
+      },
+    }),
+    makePurgeUnprovedAccounts({ ...made, unprovedAccountDays: idleDays }),
+  ];
+  return {
+    ...{ stores, commands, next, handle, warned, reactionsOf },
+    run: async (made = commands) => {
+      for (const reaction of reactionsOf(made)) await runAll(stores, reaction);
+    },
+    signUp: async (name: string) =>
+      commands.register({ email: `${name}@example.com`, password, ...client }, next()),
+    /** Records that the mail server took the code that proves the address, or refused it. */
+    mailed: async (userId: string, outcome: 'accepted' | 'refused' = 'accepted') => {
+      const verificationId = (await userOf(userId)).verification?.verificationId ?? '';
+      await handle(userId, { type: 'MarkEmailVerificationMailed', verificationId, outcome });
+    },
+    statusOf: async (userId: string) => (await stores.handler.load(userAggregate, userId)).state.status,
+  };
+}
+
+type Scene = Awaited<ReturnType<typeof given>>;
+
+/** Runs a reaction once for every event of the log, as after the loss of its mark. */
+async function runAll({ eventStore }: GivenStores, reaction: AnyReaction): Promise<void> {
+  const { events } = await eventStore.readAll({ after: null, limit: 5_000 });
+  for (const stored of events) {
+    const event = eventFor(reaction, stored);
+    if (event === null || (await reaction.asks(event)) !== 'yes') continue;
+    const result = await reaction.perform?.(event, new AbortController().signal);
+    await reaction.conclude(event, contextFor(reaction, event), result);
+  }
+}
+
+interface Kind {
+  /** The day of the erasure; null: the account stays. What kept it ends seven days and a warning before. */
+  readonly ends: number | null;
+  /** What happens on days; without an entry for day 0, the mail with the code is accepted then. */
+  readonly on?: Readonly<Record<number, (scene: Scene, account: Account) => Promise<unknown>>>;
+}
+
+type Account = Awaited<ReturnType<Scene['signUp']>> & { readonly name: string };
+
+const order = { planId: 'capacity-100g', provider: 'standard' } as const;
+const place = ({ commands, next }: Scene, { user }: Account) =>
+  commands.placeOrder({ buyer: { userId: user.id, guarded: null }, ...order }, next());
+const project = async ({ commands, next }: Scene, { user }: Account) =>
+  (await commands.createProject({ ownerId: user.id, name: 'Film' }, next())).resource.id;
+const mail = (scene: Scene, { user }: Account) => scene.mailed(user.id);
+
+/** By the name of the account. Each is registered on day 0, with a session. */
+const kinds: Readonly<Record<string, Kind>> = {
+  idle: { ends: 30 },
+  proved: {
+    ends: null,
+    on: {
+      0: async (scene, account) => {
+        await mail(scene, account);
+        const emailDigest = scene.stores.digests.email('proved@example.com');
+        await scene.handle(account.user.id, { type: 'VerifyEmail', emailDigest });
+      },
+    },
+  },
+  'never mailed': { ends: null, on: { 0: () => Promise.resolve() } },
+  'mail refused': { ends: null, on: { 0: (scene, { user }) => scene.mailed(user.id, 'refused') } },
+  'mailed later': { ends: 40, on: { 0: () => Promise.resolve(), 10: mail } },
+  unreachable: { ends: null },
+  paid: { ends: null, on: { 1: place } },
+  'canceled order': {
+    ends: 42,
+    on: {
+      1: place,
+      35: async ({ commands, stores, next }, { user }) => {
+        const { events } = await stores.eventStore.readAll({ after: null, limit: 5_000 });
+        const placed = events.find(({ type, data }) => type === 'OrderPlaced' && data['user_id'] === user.id);
+        const orderId = placed?.stream.slice('order-'.length) ?? '';
+        return commands.cancelOrder({ userId: user.id, orderId }, next());
+      },
+    },
+  },
+  'order of a project': {
+    ends: null,
+    on: {
+      1: async (scene, account) => {
+        const projectId = await project(scene, account);
+        const buyer = { userId: account.user.id, guarded: null };
+        await scene.commands.placeOrder(
+          { buyer, planId: 'project-s3', provider: 'standard', projectId },
+          scene.next(),
+        );
+      },
+    },
+  },
+  'with a project': { ends: 30, on: { 1: project } },
+  'with a member': {
+    ends: null,
+    on: {
+      1: async (scene, account) => {
+        const target = { aggregate: projectAggregate, id: await project(scene, account) };
+        const add = {
+          actorId: account.user.id,
+          userId: otherUserId,
+          emailDigest: digest,
+          role: 'viewer',
+        } as const;
+        await scene.stores.handler.handle(
+          target,
+          { type: 'AddMember', ...add, now: scene.stores.clock.now() },
+          scene.next(),
+        );
+      },
+    },
+  },
+  'with an API key': {
+    ends: 48,
+    on: {
+      1: async (scene, account) => {
+        const now = scene.stores.clock.now();
+        const made = {
+          keyId: otherUserId,
+          name: 'k',
+          digest,
+          prefix: 'stw_1234',
+          lastFour: '1234',
+          now,
+        } as const;
+        const issue = {
+          type: 'IssueApiKey',
+          actorId: account.user.id,
+          ...made,
+          scopes: ['asset:read'],
+        } as const;
+        const target = { aggregate: projectAggregate, id: await project(scene, account) };
+        const expiresAt = new Date(now.getTime() + 39.5 * dayMs);
+        await scene.stores.handler.handle(target, { ...issue, expiresAt }, scene.next());
+      },
+    },
+  },
+  refreshed: {
+    ends: 43,
+    on: {
+      13: ({ commands, next }, { tokens }) =>
+        commands.refresh({ refreshToken: tokens.refresh_token }, next()),
+    },
+  },
+  'signed in and out': {
+    ends: 50,
+    on: {
+      20: async ({ commands, next }, { name, user }) => {
+        const signedIn = await commands.login({ email: `${name}@example.com`, password, ...client }, next());
+        const sessionId = commands.refreshTokens.verify(signedIn.tokens.refresh_token)?.sessionId ?? '';
+        await commands.logout({ userId: user.id, sessionId, all: true }, next());
+      },
+    },
+  },
+  banned: { ends: null, on: { 5: ({ handle }, { user }) => handle(user.id, { type: 'Ban' }) } },
+  'sent codes by a stranger': {
+    ends: 30,
+    on: Object.fromEntries(
+      [5, 15, 25].map((day) => [
+        day,
+        ({ commands, next }: Scene, { name }: Account) =>
+          commands.sendEmailCode({ email: `${name}@example.com`, known: null }, next()),
+      ]),
+    ),
+  },
+};
+
+const addressOf = (name: string) => name.replaceAll(' ', '-');
+
+async function erasedOf(scene: Scene, accounts: ReadonlyMap<string, Account>): Promise<readonly string[]> {
+  const all = await Promise.all(
+    [...accounts].map(async ([name, { user }]) => [name, await scene.statusOf(user.id)] as const),
+  );
+  return all.filter(([, status]) => status === 'erased').map(([name]) => name);
+}
+
+test('Of 16 kinds of accounts without a proved address exactly the idle ones are erased, each on its day, after a warning', async (t) => {
+  const scene = await given(t);
+  const start = scene.stores.clock.now().getTime();
+  const accounts = new Map<string, Account>();
+  for (const [name, { on }] of Object.entries(kinds)) {
+    const account = { name: addressOf(name), ...(await scene.signUp(addressOf(name))) };
+    accounts.set(name, account);
+    if (on?.[0] === undefined) await mail(scene, account);
+  }
+  const erasedOn = new Map<string, number>();
+  for (let day = 0; day <= 60; day += 1) {
+    scene.stores.clock.advance(start + day * dayMs - scene.stores.clock.now().getTime());
+    for (const [name, account] of accounts) await kinds[name]?.on?.[day]?.(scene, account);
+    await scene.commands.background.settled();
+    await scene.run();
+    for (const name of await erasedOf(scene, accounts)) erasedOn.set(name, erasedOn.get(name) ?? day);
+    t.is(scene.warned.includes('idle'), day >= 23, 'the warning is sent seven days before');
+  }
+  const named = Object.entries(kinds).flatMap(([name, { ends }]) =>
+    ends === null ? [] : [[name, ends] as const],
+  );
+  t.deepEqual(Object.fromEntries(erasedOn), Object.fromEntries(named));
+  t.is(new Set(scene.warned).size, scene.warned.length, 'each is warned once');
+  // Then the project of an erased account is deleted, and its address is free
+  const { events } = await scene.stores.eventStore.readAll({ after: null, limit: 5_000 });
+  t.is(events.filter(({ type }) => type === 'ProjectDeleted').length, 2);
+  await t.notThrowsAsync(scene.signUp('idle'));
+  // and a repetition changes nothing
+  await scene.run(givenCommands(scene.stores.anotherProcess()));
+  const after = (await scene.stores.eventStore.readAll({ after: null, limit: 5_000 })).events;
+  t.is(after.filter(({ type }) => type === 'UserErased').length, named.length);
+});
+
+test('A proof beats a purge that has judged the account, and a lost record of sessions counts as a session', async (t) => {
+  const { stores, signUp, mailed, run, statusOf, handle } = await given(t);
+  const { user } = await signUp('late');
+  const { user: lost } = await signUp('lost');
+  for (const { id } of [user, lost]) await mailed(id);
+  stores.clock.advance(23 * dayMs);
+  await run();
+  const key = `devices/${lost.id}`;
+  const record = await stores.stateStore.get(key);
+  await stores.stateStore.compareAndSet(key, record?.version ?? null, null);
+  stores.clock.advance(7 * dayMs);
+  await handle(user.id, { type: 'VerifyEmail', emailDigest: stores.digests.email('late@example.com') });
+  await handle(user.id, { type: 'EraseUnproved' });
+  await run();
+  t.is(await statusOf(user.id), 'registered');
+  t.is(await statusOf(lost.id), 'registered');
+  stores.clock.advance(30 * dayMs);
+  await run();
+  t.is(await statusOf(lost.id), 'erased');
+});
+
+test('A purge whose process crashes after its first event is finished by the reaction of erasures', async (t) => {
+  const { stores, signUp, mailed, run, statusOf, next } = await given(t);
+  const { user } = await signUp('idle');
+  await mailed(user.id);
+  stores.clock.advance(23 * dayMs);
+  await run();
+  stores.clock.advance(7 * dayMs);
+  const { handler } = stores;
+  const handle: CommandHandler['handle'] = async (target, command, context, options) => {
+    if (target.aggregate.category !== 'user') throw new StoreUnavailable('the process has ended');
+    return handler.handle(target, command, context, options);
+  };
+  const dying = givenCommands({ ...stores, handler: { ...handler, handle } });
+  t.is(await outcomeOf(dying.purgeUnproved.purge(user.id, idleDays, next())), 'StoreUnavailable');
+  t.is(await statusOf(user.id), 'erased');
+  const commands = givenCommands(stores.anotherProcess());
+  await runAll(stores, makeFinishErasures({ ...commands, viewsShow: () => true }));
+  t.not((await signUp('idle')).user.id, user.id);
+});
