@@ -5,6 +5,14 @@ import type { EncodedBody, PreparedBody } from '../replies/reply.js';
 /** The encodings in the order in which the service prefers them. */
 const encodings = ['br', 'gzip'] as const satisfies readonly (keyof EncodedBody)[];
 
+/** What senders write over plain bytes: no coding, or a charset. */
+const plainNames = new Set(['', 'identity', 'none', 'utf-8', 'utf8']);
+
+/** Returns whether this `Content-Encoding` says that the bytes are encoded. */
+export function saysEncoded(field: string | undefined): boolean {
+  return field !== undefined && !plainNames.has(field.trim().toLowerCase());
+}
+
 /**
  * Prepares a text that is made once and sent often, in all encodings. Its tag is weak, because the encodings share it
  * (RFC 9110, 8.8.3.3).

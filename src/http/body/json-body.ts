@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
 import { HttpError } from '../replies/http-error.js';
+import { saysEncoded } from './content-encoding.js';
 import { findJsonFlaw } from './json-scan.js';
 
 /** src/http/README.md#bodies */
@@ -46,7 +47,7 @@ export async function readBody(ctx: Context): Promise<ReceivedBody> {
   const bytes = await tapWhile(ctx, async () => {
     await parseJson(ctx, nothingNext);
   });
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+  if (saysEncoded(encoding)) {
     return flawed(new HttpError('unsupported_media_type', 'the body must not have a content encoding'));
   }
   if (bytes.failure !== null) return flawed(bytes.failure);
@@ -95,13 +96,20 @@ function judge(ctx: Context, bytes: Buffer): ReceivedBody {
   return { kind: 'json', value: ctx.request.body };
 }
 
-/** Checks for `application/json` without a charset other than UTF-8. @throws HttpError 415 */
+/** Checks for `application/json`, with any parameters but a charset other than UTF-8 (RFC 8259, section 11). @throws HttpError 415 */
 export function checkContentType(ctx: Context, body: ReceivedBody): void {
   if (body.kind === 'empty') return;
   if (body.kind === 'flawed' && body.error.code === 'unsupported_media_type') throw body.error;
   const header = ctx.req.headers['content-type'];
   if (header === 'application/json') return;
-  if (header === undefined || !/^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i.test(header)) {
+  const [type = '', ...parameters] = (header ?? '')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const isUtf8Named = parameters.every(
+    (part) => !part.startsWith('charset=') || /^charset="?utf-?8"?$/.test(part),
+  );
+  if (type !== 'application/json' || !isUtf8Named) {
     throw new HttpError('unsupported_media_type', 'the body must be application/json in UTF-8');
   }
 }

@@ -4,14 +4,10 @@ import { HttpError } from '../replies/http-error.js';
 /** src/areas/payments/README.md#payment-callbacks */
 export const rawBytesMax = 256 * 1024;
 
-/** @throws HttpError 413 for more than 256 KiB, 415 for a content encoding, 400 when the client cut the body off */
+/** Reads the bytes as they were sent. @throws HttpError 413 for more than 256 KiB, 400 when the client cut the body off */
 export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
   const { headers } = request;
   if (Number(headers['content-length'] ?? 0) > rawBytesMax) throw tooLarge();
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new HttpError('unsupported_media_type', 'the body must not have a content encoding');
-  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

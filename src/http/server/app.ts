@@ -16,6 +16,9 @@ export interface AppDeps extends Shell, ObserveDeps {
   readonly corsOrigins?: readonly string[] | null;
 }
 
+/** Paths that are taken with a slash at their end. */
+const withSlash = /^(\/s\/[^/]+|\/guides(?:\/[^/]+)?|\/api\/v1\/payment\/webhooks\/[^/]+)\/$/;
+
 /** Makes the application. It does not listen. @throws Error naming every route with an incomplete declaration */
 export function makeApp(deps: AppDeps): Koa<HttpState> {
   const { routes, logger, requestLimits } = deps;
@@ -44,8 +47,8 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   app.use(refuseMalformed);
   // The routers only match and parse the path. Their dispatch, which can run several routes, costs twice as much.
   app.use((ctx, next) => {
-    // Programs for mail and chat add a slash to the link of a share.
-    const path = ctx.path.replace(/^(\/s\/[^/]+|\/guides(?:\/[^/]+)?)\/$/, '$1');
+    // Programs for mail and chat add a slash to the link of a share, and people to the URL of callbacks.
+    const path = ctx.path.replace(withSlash, '$1');
     const known = fixed.get(`${ctx.method} ${path}`);
     if (known !== undefined) return known(Object.assign(ctx, { params: {} }) as RouterContext<HttpState>);
     const matched = routerOf(shapeOf(path))?.match(path, ctx.method);

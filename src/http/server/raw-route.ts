@@ -7,6 +7,7 @@ import { publicAccess } from '../access/access.js';
 import type { ErrorCode } from '../replies/error-codes.js';
 import { HttpError } from '../replies/http-error.js';
 import type { PathParams } from '../access/gate.js';
+import { saysEncoded } from '../body/content-encoding.js';
 import { readRawBody } from '../body/raw-body.js';
 import { setHeaders } from '../replies/reply.js';
 import { noBody, noQuery } from '../route-spec.js';
@@ -20,7 +21,7 @@ import { type Admit, ownerOfClient } from '../access/admission.js';
 export interface RawRequest<Params> {
   readonly params: Params;
   readonly method: 'GET' | 'HEAD' | 'POST';
-  /** The headers by lower-case name; a repeated header in Node's joined form. */
+  /** The headers by lower-case name; different values of a repeated header are joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The unchanged bytes; empty for GET. */
   readonly body: Buffer;
@@ -100,7 +101,7 @@ function makeRawExchange<Params extends PathParams>(
     await admit(ownerOfClient(ctx.state.client));
     const body = spec.method === 'GET' ? Buffer.alloc(0) : received;
     const { requestId, traceId, tracked } = ctx.state;
-    const reply = await spec.handler({
+    const request = {
       params,
       method: methodOf(ctx.req),
       headers: headersOf(ctx.req),
@@ -115,7 +116,8 @@ function makeRawExchange<Params extends PathParams>(
         time: clock.now(),
         request: tracked,
       },
-    });
+    };
+    const reply = await spec.handler(request).catch((error: unknown) => refuseEncoded(ctx.req, error));
     if (tracked.isOver()) return;
     setHeaders(ctx.res, { 'content-type': reply.contentType, 'cache-control': 'no-store' });
     ctx.status = reply.status;
@@ -123,13 +125,21 @@ function makeRawExchange<Params extends PathParams>(
   }
 }
 
+/** The signature covers the bytes as they were sent, so only where it does not hold may an encoding be the reason. */
+function refuseEncoded({ headers }: IncomingMessage, error: unknown): never {
+  const isRefused = error instanceof HttpError && error.code === 'invalid_signature';
+  if (!isRefused || !saysEncoded(headers['content-encoding'])) throw error;
+  throw new HttpError('unsupported_media_type', 'the body must not have a content encoding');
+}
+
 function methodOf({ method }: IncomingMessage): 'GET' | 'HEAD' | 'POST' {
   if (method === 'GET' || method === 'HEAD' || method === 'POST') return method;
   throw new HttpError('method_not_allowed', 'the path allows GET, HEAD, POST');
 }
 
-function headersOf({ headers }: IncomingMessage): RawRequest<unknown>['headers'] {
+/** A header that a proxy repeats with the same value counts once. */
+function headersOf({ headersDistinct }: IncomingMessage): RawRequest<unknown>['headers'] {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+    Object.entries(headersDistinct).map(([name, values = []]) => [name, [...new Set(values)].join(', ')]),
   );
 }

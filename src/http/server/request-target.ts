@@ -5,11 +5,17 @@ import { HttpError } from '../replies/http-error.js';
 /** src/http/README.md#connections */
 export const targetBytesMax = 4096;
 
-/** Two readers could use different copies of a repeated header; Node silently uses the first. */
+/** Two readers could use different copies of a repeated header; Node silently uses the first. Equal copies but of `host` do no harm. */
 const singular = new Set(['host', 'authorization', 'content-type']);
 
-/** Refuses long, absolute or malformed targets and ambiguous headers. @throws HttpError 400, 414 */
-export function checkRequestTarget({ url = '', rawHeaders, httpVersion, headers }: IncomingMessage): void {
+/**
+ * Refuses long or malformed targets and ambiguous headers. It replaces a target in absolute form by its path (RFC 9112, 3.2.2).
+ * @throws HttpError 400, 414
+ */
+export function checkRequestTarget(request: IncomingMessage): void {
+  const { rawHeaders, httpVersion, headers } = request;
+  const url = (request.url ?? '').replace(/^https?:\/\/[^/?#]+\/?/i, '/');
+  if (url !== request.url) request.url = url;
   if (url.length > targetBytesMax) {
     throw new HttpError('invalid_request', `the URL is longer than ${targetBytesMax} bytes`, { status: 414 });
   }
@@ -44,15 +50,17 @@ function isWellEncoded(url: string): boolean {
 }
 
 function repeatsSingular(rawHeaders: readonly string[]): boolean {
-  let seen = '';
+  const seen = new Map<string, string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
     // `host`, `content-type` and `authorization` have these lengths, so most other headers are skipped cheaply.
     if (name.length !== 4 && name.length !== 12 && name.length !== 13) continue;
     const lower = name.toLowerCase();
     if (!singular.has(lower)) continue;
-    if (seen.includes(`${lower};`)) return true;
-    seen += `${lower};`;
+    const value = rawHeaders[at + 1] ?? '';
+    const before = seen.get(lower);
+    if (before !== undefined && (lower === 'host' || before !== value)) return true;
+    seen.set(lower, value);
   }
   return false;
 }

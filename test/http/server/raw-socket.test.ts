@@ -37,7 +37,8 @@ const refused: [string, string, number][] = [
   ['malformed percent-encoding', `GET /a%zz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
   ['malformed percent-encoding in a query', `GET /healthz?a=%f HTTP/1.1\r\nHost: a\r\n${close}`, 400],
   ['percent-encoding that is not UTF-8', `GET /a%ff HTTP/1.1\r\nHost: a\r\n${close}`, 400],
-  ['an absolute target', `GET http://other/healthz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['an absolute target of another scheme', `GET ftp://other/healthz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
+  ['one Host twice', `GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n${close}`, 400],
   ['an asterisk', `OPTIONS * HTTP/1.1\r\nHost: a\r\n${close}`, 400],
   ['no Host', `GET /healthz HTTP/1.1\r\n${close}`, 400],
   ['two Hosts', `GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n${close}`, 400],
@@ -99,6 +100,22 @@ for (const [what, bytes, status] of refused) {
     t.regex(text, /Content-Type: application\/json/i);
     const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as Record<string, unknown>;
     t.deepEqual(Object.keys(body), ['code', 'message']);
+  });
+}
+
+const taken: [string, string][] = [
+  ['an absolute target', `GET http://other/healthz HTTP/1.1\r\nHost: a\r\n${close}`],
+  ['an absolute target in capitals', `GET HTTPS://other:8443/healthz HTTP/1.1\r\nHost: a\r\n${close}`],
+  [
+    'two equal headers',
+    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\ncontent-type: application/json\r\nContent-Length: 12\r\n${close}{"text":"a"}`,
+  ],
+];
+for (const [what, bytes] of taken) {
+  test(`A request with ${what} is served (RFC 9112)`, async (t) => {
+    const http = await start(t);
+    const { statuses } = await sendRaw(http.server.port, Buffer.from(bytes, 'latin1'));
+    t.deepEqual(statuses, [200]);
   });
 }
 

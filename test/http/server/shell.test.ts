@@ -314,6 +314,9 @@ test('The body must be application/json in UTF-8, without a content encoding', a
     'application/json',
     'Application/JSON; charset=UTF-8',
     'application/json;charset="utf-8"',
+    'application/json; utf-8',
+    'application/json; odata.metadata=minimal; charset=utf8',
+    'application/json;',
   ]) {
     t.is((await put({ 'content-type': type })).status, 200, `for ${type}`);
   }
@@ -326,6 +329,10 @@ test('The body must be application/json in UTF-8, without a content encoding', a
   ];
   for (const type of others) t.is((await put({ 'content-type': type })).status, 415, `for ${type}`);
   t.is((await put({})).status, 415);
+  for (const encoding of ['', 'none', 'UTF-8', 'identity']) {
+    const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+    t.is((await put(headers)).status, 200, `for ${encoding}`);
+  }
   for (const encoding of ['gzip', 'br', 'deflate', 'nonsense']) {
     const answer = await put({ 'content-type': 'application/json', 'content-encoding': encoding });
     t.is(answer.status, 415, `for ${encoding}`);

@@ -3,10 +3,13 @@ export type Form = ReadonlyMap<string, string>;
 
 const fieldsMax = 100;
 
-/** Parses a form. Returns null for a repeated or empty name, a broken escape, or more than 100 fields. */
+/** Parses a form. Empty pairs are left out (WHATWG URL, 5.1). Null for a repeated or empty name, a broken escape, or more than 100 fields. */
 export function parseForm(bytes: Buffer): Form | null {
   const form = new Map<string, string>();
-  const parts = bytes.length === 0 ? [] : bytes.toString('latin1').split('&', fieldsMax + 1);
+  const parts = bytes
+    .toString('latin1')
+    .split('&')
+    .filter((part) => part !== '');
   if (parts.length > fieldsMax) return null;
   for (const part of parts) {
     const equals = part.indexOf('=');
@@ -65,4 +68,52 @@ export function isAmbiguous(form: Form, names: Iterable<string>): boolean {
     }
   }
   return false;
+}
+
+/** More parts than any message of a platform. The search costs their square. */
+const partsMax = 600;
+
+/**
+ * Returns whether no other reading of a signed text begins a used parameter in a value of the form. Without escaping, a value may contain
+ * `&name=`. But the names of every reading ascend, as `signedText` sorts them, and no value of a plain name contains an `&`.
+ * @param names the names of the form that the text has
+ * @param plain names with such values, the used ones among them
+ */
+export function hasOneReading(
+  form: Form,
+  names: readonly string[],
+  { used, plain }: { readonly used: ReadonlySet<string>; readonly plain: ReadonlySet<string> },
+): boolean {
+  const parts = signedText(form, names).split('&');
+  if (parts.length > partsMax) return false;
+  const nameAt = parts.map((part) => part.slice(0, Math.max(0, part.indexOf('='))));
+  const ours = beginningsOf(form, names, used);
+  const others = nameAt.map((name, at) => used.has(name) && !ours.has(at));
+  // The parts at which a reading has begun its last parameter, and those where such a reading differs from ours.
+  const begun = new Set([0]);
+  const differing = new Set<number>();
+  return nameAt.every((name, from) => {
+    const isPlain = plain.has(name);
+    const ends = isPlain ? Math.min(from + 2, parts.length) : parts.length;
+    const next = begun.has(from) ? nameAt.slice(from + 1, ends) : [];
+    for (const [skipped, after] of next.entries()) {
+      const to = from + 1 + skipped;
+      if (after <= name) continue;
+      begun.add(to);
+      if (differing.has(from) || others[to] === true) differing.add(to);
+    }
+    // A reading may end here unless the value would have an ampersand that it must not have.
+    return !differing.has(from) || (isPlain && from + 1 < parts.length);
+  });
+}
+
+/** Returns the parts of the signed text at which the used parameters of the form begin. */
+function beginningsOf(form: Form, names: readonly string[], used: ReadonlySet<string>): ReadonlySet<number> {
+  const found = new Set<number>();
+  let at = 0;
+  for (const name of [...names].sort()) {
+    if (used.has(name)) found.add(at);
+    at += (form.get(name) ?? '').split('&').length;
+  }
+  return found;
 }

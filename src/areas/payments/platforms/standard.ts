@@ -118,12 +118,16 @@ function dispute(message: unknown, status: 'open' | 'won' | 'lost'): PaymentFact
   return { kind: 'dispute', dispute_id, status, ...money };
 }
 
-/** Parses `whsec_` and 24 to 64 bytes in base64 (`v1`), or `whpk_` and an Ed25519 public key (`v1a`); else null. */
+/**
+ * Parses 24 to 64 bytes in base64 after `whsec_` or alone (`v1`), or an Ed25519 public key after `whpk_` (`v1a`); else null. Consoles show
+ * base64 with and without padding.
+ */
 export function parseStandardSecret(secret: string): StandardCheck | null {
-  const bytes = decodeBase64(secret.replace(/^wh(?:sec|pk)_/, ''));
+  const shown = secret.replace(/^wh(?:sec|pk)_/, '').replace(/=+$/, '');
+  const bytes = decodeBase64(shown.padEnd(Math.ceil(shown.length / 4) * 4, '='));
   if (bytes === null) return null;
-  if (secret.startsWith('whsec_') && bytes.length >= 24 && bytes.length <= 64) return hmacCheck(bytes);
-  if (!secret.startsWith('whpk_') || bytes.length !== 32) return null;
+  if (!secret.startsWith('whpk_')) return bytes.length >= 24 && bytes.length <= 64 ? hmacCheck(bytes) : null;
+  if (bytes.length !== 32) return null;
   return ed25519Check(
     createPublicKey({ key: Buffer.concat([spkiPrefix, bytes]), format: 'der', type: 'spki' }),
   );

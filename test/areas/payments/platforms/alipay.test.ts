@@ -76,6 +76,22 @@ test('A visitor cannot turn the query of a return page into a notification', asy
   t.deepEqual(await alipay.verify(callback(merged)), { kind: 'refused', reason: 'malformed' });
 });
 
+test('A text that looks like a parameter counts as the text that it is, where it has no other reading', async (t) => {
+  for (const subject of [
+    'a&out_trade_no=x',
+    `a&total_amount=0.01`,
+    '&trade_status=TRADE_CLOSED&',
+    'x&sign=y&sign_type=RSA',
+  ]) {
+    const verification = await alipay.verify(callback({ ...fields, subject }));
+    t.is(verification.kind, 'verified', subject);
+    const { notifications } = await verifiedBy(alipay, callback({ ...fields, subject }));
+    t.like(notifications[0], { order_number: fields['out_trade_no'], fact: { kind: 'paid' } }, subject);
+  }
+  const hidden = { ...fields, passback_params: 'x&refund_fee=0.01' };
+  t.deepEqual(await alipay.verify(callback(hidden)), { kind: 'refused', reason: 'malformed' });
+});
+
 test('A notification that is sent as a query changes nothing', async (t) => {
   const shown = await verifiedBy(alipay, callback(fields, { method: 'GET' }));
   t.deepEqual(
@@ -135,7 +151,10 @@ test('Keys are read in the forms of the console, and private and weak ones are r
   const { publicKeys } = readVectors('alipay');
   const pem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const bare = pair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-  for (const good of [...publicKeys, pem, bare, ` ${bare}\n`]) t.not(parseAlipayKey(good), null);
+  const pkcs1 = pair.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+  const oneLine = [pem.replaceAll('\n', ' '), pem.replaceAll('\n', ''), pem.replaceAll('\n', '\\n'), pkcs1];
+  for (const good of [...publicKeys, pem, bare, ` ${bare}\n`, ...oneLine])
+    t.not(parseAlipayKey(good), null, good);
   const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey;
   const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
   for (const bad of [

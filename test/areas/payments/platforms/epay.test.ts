@@ -50,6 +50,19 @@ test('A buyer who names goods like parameters cannot pay another order', async (
   t.is((await epay.verify(callback(hidden))).kind, 'refused');
 });
 
+test('A gateway may POST with the parameters in the query, and write its constants in other ways', async (t) => {
+  const genuine = callback(fields);
+  const { digest } = await verifiedBy(epay, genuine);
+  const body = Buffer.from(genuine.query);
+  for (const sent of [
+    { ...genuine, method: 'POST' as const },
+    { ...genuine, method: 'POST' as const, query: '', body },
+    { ...genuine, query: genuine.query.replace('sign_type=MD5', 'sign_type=md5') },
+    { ...genuine, query: `&&${genuine.query}&` },
+  ])
+    t.is((await verifiedBy(epay, sent)).digest, digest);
+});
+
 test('The bytes that two texts of one MD5 need are refused', async (t) => {
   // Colliding blocks are binary, so control characters and broken UTF-8 are refused even with a valid signature.
   for (const bytes of ['%01', '%7F', '%C2%85', '%ff%fe', '%c3%28', '%ed%a0%80']) {

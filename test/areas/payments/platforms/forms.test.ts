@@ -1,5 +1,11 @@
 import test from 'ava';
-import { isAmbiguous, parseForm, signedText } from '../../../../src/areas/payments/platforms/forms.js';
+import fc from 'fast-check';
+import {
+  hasOneReading,
+  isAmbiguous,
+  parseForm,
+  signedText,
+} from '../../../../src/areas/payments/platforms/forms.js';
 import {
   at,
   decodeBase64,
@@ -27,22 +33,12 @@ test('A form is decoded once, to the sent bytes', (t) => {
   t.is(chinese?.get('a'), chinese?.get('b'));
   t.is(Buffer.from(chinese?.get('a') ?? '', 'latin1').toString(), '容');
   t.is(form('a.b=1&c[d]=2')?.get('c[d]'), '2');
-  t.deepEqual(form(''), new Map());
+  for (const empty of ['', '&', '&&&']) t.deepEqual(form(empty), new Map());
+  for (const text of ['a=1&', '&a=1', '&&a=1&&']) t.deepEqual(form(text), new Map([['a', '1']]), text);
 });
 
 test('A form with two readings is refused', (t) => {
-  for (const text of [
-    'a=1&a=2',
-    'a=1&%61=2',
-    'a=%',
-    'a=%4',
-    'a=%zz',
-    '=1',
-    '&',
-    'a=1&',
-    '%=1',
-    'a&'.repeat(200),
-  ]) {
+  for (const text of ['a=1&a=2', 'a=1&%61=2', 'a=%', 'a=%4', 'a=%zz', '=1', '%=1', 'a&'.repeat(200)]) {
     t.is(form(text), null, text.slice(0, 20));
   }
   t.is(form(Array.from({ length: 100 }, (_none, index) => `p${index}=1`).join('&'))?.size, 100);
@@ -63,6 +59,68 @@ test('A value that contains a further parameter is ambiguous', (t) => {
     t.false(isAmbiguous(new Map([['name', value]]), ['pid']), value);
   }
 });
+
+const used = new Set(['b', 'd', 'y']);
+const plain = new Set([...used, 'e']);
+/** A text in the order of its names, and whether it gives the used names one set of values. */
+const readings: readonly (readonly [string, Readonly<Record<string, string>>, boolean])[] = [
+  ['no value looks like a parameter', { a: '1', b: '2', z: '3' }, true],
+  ['the name would come before that of its value', { c: 'x&b=2', d: '1' }, true],
+  ['the used name follows, so the two would be one parameter twice', { c: 'x&d=2', d: '1' }, true],
+  ['the same parameter in the same words', { c: 'x&b=1', b: '1' }, true],
+  ['an unused name in the value of another', { a: '1&aa=2', b: '3' }, true],
+  ['a used name between its value and the next parameter', { a: 'x&b=2', c: '1' }, false],
+  ['a used name at the end', { x: '1&y=2' }, false],
+  ['a used name behind an unused one', { c: 'x&cc=1&d=2', e: '3' }, false],
+  ['a used parameter that another reading would hide', { a: '1', b: '2', c: '3&z=4' }, true],
+  ['used parameters in the value of an unused one', { a: '1&b=2&c=3', e: '4' }, false],
+];
+
+test('A text has one reading where names of every other reading would not ascend', (t) => {
+  for (const [what, fields, isOne] of readings) {
+    t.is(hasOneReading(new Map(Object.entries(fields)), Object.keys(fields), { used, plain }), isOne, what);
+  }
+});
+
+test('The search for readings agrees with a list of all of them', (t) => {
+  const part = fc.constantFrom('a=', 'b=', 'c=', 'd=', 'e=', 'x');
+  const agrees = fc.property(fc.array(part, { maxLength: 6 }), fc.nat(), (parts, choice) => {
+    const all = allReadings(['a=', ...parts].map((text, at) => `${text}${at}`));
+    const ours = all[choice % all.length] ?? new Map<string, string>();
+    // Each part has its number, so equal values begin at the same part.
+    const isOne = all.every((one) =>
+      [...one].every(([name, value]) => !used.has(name) || ours.get(name) === value),
+    );
+    return hasOneReading(ours, [...ours.keys()], { used, plain }) === isOne;
+  });
+  t.notThrows(() => {
+    fc.assert(agrees, { numRuns: 2_000 });
+  });
+});
+
+/** Returns all forms with ascending names, and without `&` in the values of used names, whose signed text is these parts. */
+function allReadings(parts: readonly string[]): readonly ReadonlyMap<string, string>[] {
+  const found: ReadonlyMap<string, string>[] = [];
+  for (let chosen = 0; chosen < 2 ** (parts.length - 1); chosen += 1) {
+    const begun: string[] = [];
+    parts.forEach((part, at) => {
+      if (at === 0 || (chosen >> (at - 1)) % 2 === 1) begun.push(part);
+      else begun.push(`${begun.pop() ?? ''}&${part}`);
+    });
+    const pairs = begun.map(
+      (text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)] as const,
+    );
+    const isReading = pairs.every(
+      ([name, value], at) =>
+        (begun[at] ?? '').includes('=') &&
+        name > (pairs[at - 1]?.[0] ?? '') &&
+        !name.includes('&') &&
+        !(plain.has(name) && value.includes('&')),
+    );
+    if (isReading) found.push(new Map(pairs));
+  }
+  return found;
+}
 
 test('A path leads only through own properties of objects', (t) => {
   const value: unknown = JSON.parse('{"a":{"b":"x","__proto__":{"c":"y"}},"list":[1]}');

@@ -41,6 +41,21 @@ test('An empty environment configures no platform', (t) => {
   t.is(makePaymentProviders(settings, surroundings).size, 0);
 });
 
+test('Ids and secrets are taken in the forms that gateways show', (t) => {
+  const secret = secrets.standard.replace('whsec_', '');
+  const environment = {
+    ...{
+      PAYMENT_EPAY_ENABLED: 'true',
+      PAYMENT_EPAY_PID: `${'0f'.repeat(31)}-1`,
+      PAYMENT_EPAY_KEYS: secrets.epay.join(','),
+    },
+    PAYMENT_STANDARD_WEBHOOK_SECRETS: `v1,whsec_${secret}, ${secret},v1,${secrets.standard}`,
+  };
+  const { settings, problems } = read(environment);
+  t.deepEqual(problems, []);
+  t.is(settings.standard?.checks.length, 3);
+});
+
 test('Each configured platform accepts its genuine callbacks by any of its keys', async (t) => {
   const { signing = '' } = readVectors('paypal').certificates;
   const environment = everything(

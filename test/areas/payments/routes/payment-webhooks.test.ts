@@ -71,6 +71,16 @@ test("A callback pays its order and gets the platform's acknowledgement, even wh
   );
 });
 
+test('A genuine callback is taken with a header of an encoding over plain bytes, and at the path with a slash', async (t) => {
+  const { ask } = await start(t);
+  for (const [at, encoding] of ['', 'UTF-8', 'none', 'gzip'].entries()) {
+    const { body, headers } = signed({ key: `m${at}`, told: [{ fact: { kind: 'nothing' } }] });
+    const sent = { method: 'POST', body, headers: { ...headers, 'content-encoding': encoding } };
+    t.is((await ask(`${path}/standard/`, sent)).status, 200, encoding);
+  }
+  t.is((await ask(`${path}/standard//`, { method: 'POST', body: Buffer.from('{}') })).status, 404);
+});
+
 test('A bad signature is 401 and touches no store', async (t) => {
   const { ask, send, stores } = await start(t);
   const before = await stores.eventStore.head();

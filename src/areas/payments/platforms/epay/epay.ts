@@ -39,7 +39,8 @@ export function makeEpay({
     acknowledgement: { contentType: 'text/plain; charset=utf-8', body: 'success' },
     get: 'settles',
     verify: ({ method, query, body }) => {
-      const form = parseForm(method === 'GET' ? Buffer.from(query, 'latin1') : body);
+      // Some gateways POST with the parameters in the query.
+      const form = parseForm(method === 'GET' || body.length === 0 ? Buffer.from(query, 'latin1') : body);
       if (form === null) return Promise.resolve(refused('malformed'));
       const refusal = judge(form);
       return Promise.resolve(refusal === null ? read(form) : refused(refusal));
@@ -49,7 +50,10 @@ export function makeEpay({
   function judge(form: Form): Refusal | null {
     const sign = form.get('sign') ?? '';
     // Some gateways write the digest in upper case.
-    if (!/^(?:[0-9a-f]{32}|[0-9A-F]{32})$/.test(sign) || (form.get('sign_type') ?? 'MD5') !== 'MD5')
+    if (
+      !/^(?:[0-9a-f]{32}|[0-9A-F]{32})$/.test(sign) ||
+      (form.get('sign_type') ?? 'MD5').toUpperCase() !== 'MD5'
+    )
       return 'malformed';
     if (!isUnambiguous(form)) return 'malformed';
     const text = textOf(form);

@@ -21,10 +21,23 @@ export interface Certificate extends VerifyingKey {
 }
 
 const certificateLabel = '-----BEGIN CERTIFICATE-----';
-const publicKeyLabel = '-----BEGIN PUBLIC KEY-----';
+
+/** Returns a PEM text with its lines, where a setting has it in one line: with spaces, or with `\\n` between them. */
+function pemOf(text: string): string {
+  return text
+    .replaceAll('\\n', '\n')
+    .replaceAll(
+      /(-----BEGIN [A-Z0-9 ]+-----)([A-Za-z0-9+/=\s]+)(-----END)/g,
+      (_, begin: string, base64: string, end: string) => {
+        const lines = base64.replaceAll(/\s/g, '').match(/.{1,64}/g) ?? [];
+        return [begin, ...lines, end].join('\n');
+      },
+    );
+}
 
 /** Parses the first certificate of a PEM text. Returns null if there is none with an RSA key of 2048 bits or more. */
-export function parseCertificate(pem: string): Certificate | null {
+export function parseCertificate(text: string): Certificate | null {
+  const pem = pemOf(text);
   const start = pem.indexOf(certificateLabel);
   const certificate = start < 0 ? null : attempt(() => new X509Certificate(pem.slice(start)));
   if (certificate === null) return null;
@@ -41,8 +54,9 @@ export function parseCertificate(pem: string): Certificate | null {
 }
 
 /** Parses the RSA public key of a PEM text. Returns null for a private key, which must not lie with public keys. */
-export function parsePublicKey(pem: string): KeyObject | null {
-  const start = pem.indexOf(publicKeyLabel);
+export function parsePublicKey(text: string): KeyObject | null {
+  const pem = pemOf(text);
+  const start = pem.search(/-----BEGIN (?:RSA )?PUBLIC KEY-----/);
   return start < 0 || pem.includes('PRIVATE KEY') ? null : strongRsa(() => createPublicKey(pem.slice(start)));
 }
 
@@ -57,7 +71,7 @@ export function parseBareKey(base64: string): KeyObject | null {
  * other text.
  */
 export function parsePrivateKey(text: string): KeyObject | null {
-  if (text.includes('-----BEGIN')) return strongRsa(() => createPrivateKey(text));
+  if (text.includes('-----BEGIN')) return strongRsa(() => createPrivateKey(pemOf(text)));
   const key = Buffer.from(text, 'base64');
   return (
     strongRsa(() => createPrivateKey({ key, format: 'der', type: 'pkcs8' })) ??

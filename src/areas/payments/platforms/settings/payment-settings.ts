@@ -92,7 +92,9 @@ export function readPaymentSettings(read: Read): {
     parse: (text: string) => Item | null,
     expected: string,
   ): readonly Item[] | null {
-    const items = (read(name) ?? '').split(',').map((text) => text.trim());
+    // Some consoles show secrets of Standard Webhooks with the version of their signatures before them.
+    const text = (read(name) ?? '').replaceAll(/(?<=^|,)\s*v1a?,(?=\s*wh(?:sec|pk)_)/g, '');
+    const items = text.split(',').map((item) => item.trim());
     const parsed = items.filter((text) => text !== '').map(parse);
     const good = parsed.filter((item) => item !== null);
     if (good.length > 0 && good.length === parsed.length) return good;
@@ -190,7 +192,7 @@ export function readPaymentSettings(read: Read): {
     const checks = list(
       'PAYMENT_STANDARD_WEBHOOK_SECRETS',
       parseStandardSecret,
-      'a secret (whsec_ and 24 to 64 bytes in base64) or a public key (whpk_ and 32 bytes in base64)',
+      'a secret (24 to 64 bytes in base64, with or without whsec_) or a public key (whpk_ and 32 bytes in base64)',
     );
     return checks === null ? null : { checks };
   }
@@ -200,7 +202,7 @@ export function readPaymentSettings(read: Read): {
     const enabled = truth('PAYMENT_EPAY_ENABLED');
     if (enabled !== true) return null;
     if (all(['PAYMENT_EPAY_PID', 'PAYMENT_EPAY_KEYS'], ['PAYMENT_EPAY_ENABLED']) === null) return null;
-    const pid = one('PAYMENT_EPAY_PID', /^[0-9A-Za-z]{1,32}$/, 'the number of the merchant');
+    const pid = one('PAYMENT_EPAY_PID', /^[0-9A-Za-z_-]{1,128}$/, 'the id of the merchant');
     const keys = list(
       'PAYMENT_EPAY_KEYS',
       matching(/^[\x21-\x7e]{16,128}$/),
