@@ -11,13 +11,16 @@ const english = {
   Start: { Overview: '/', Example: '/example', 'First calls': '/first-calls' },
   Concepts: {
     Architecture: '/architecture',
-    Design: '/design',
+
     'Contract of the API': '/api',
     Glossary: '/glossary',
   },
   Guides: {
     Accounts: '/accounts',
+    Projects: '/projects',
     Storages: '/storages',
+    Assets: '/assets',
+    Uploads: '/uploads',
     Shares: '/shares',
     Webhooks: '/webhooks',
     'Edge agents': '/agents',
@@ -35,13 +38,17 @@ const english = {
   },
   Operate: {
     Operate: '/operate',
+    Monitoring: '/monitoring',
+    Stores: '/stores',
+    Backup: '/backup',
     Keys: '/keys',
     'Trouble-shooting': '/trouble-shooting',
     Measurements: '/benchmarks',
   },
   Reference: {
     Overview: '/reference',
-    'Errors and limits': '/errors-and-limits',
+    Errors: '/errors-and-limits',
+    Limits: '/limits',
     Settings: '/configuration',
     Commands: '/operate#commands',
     Events: '/events',
