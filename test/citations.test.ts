@@ -138,7 +138,10 @@ const filesIn = (folder: string): readonly string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length).replaceAll('\\', '/'))
     // A decision that waits in a file by number may still cite pages that others have become.
-    .filter((file) => readable.test(file) && !file.includes('/node_modules/') && !/^docs\/decisions\/\d{4}-/.test(file));
+    .filter(
+      (file) =>
+        readable.test(file) && !file.includes('/node_modules/') && !/^docs\/decisions\/\d{4}-/.test(file),
+    );
 
 const isHere = (path: string): boolean => existsSync(`${root}${path}`);
 
