@@ -66,6 +66,11 @@ const digests = partial<Digests>({
   ip: () => someDigest,
 });
 
+/** Returns the six digits that are mailed for a change. */
+function codeOf(changeId: string): string {
+  return String(Number.parseInt(changeId.slice(0, 8), 16) % 1_000_000).padStart(6, '0');
+}
+
 /** The addresses of the users, and so few others that the users compete for them. */
 const ownAddresses = ['ada@example.com', 'bob@example.com'];
 const freeAddresses = ['eve@example.com', 'joe@example.com'];
@@ -77,13 +82,15 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     makeCommandHandler({ eventStore, documentWriter, clock, random, cachedStreamsMax: 8 }),
   );
   const reservations = makeAddressReservations({ handler, clock });
-  // The code of a change is its id, so a reader of the mail knows it.
+  // The codes of a change follow from its id, so a reader of the mail knows them.
   const addressChangeCodes = partial<MailedCodes>({
+    active: () => 'c1',
+    matches: (issue, typed) => typed === codeOf(issue.issueId),
+  });
+  const addressRevertCodes = partial<MailedCodes>({
     active: () => 'c1',
     matches: (issue, typed) => typed === issue.issueId,
   });
-  // So is the code that undoes it.
-  const addressRevertCodes = addressChangeCodes;
   const deps = { handler, reservations, sealer, digests, addressChangeCodes, addressRevertCodes };
   const finishEmailChange = makeFinishEmailChange(deps);
   return {
@@ -198,7 +205,7 @@ export async function runEmailChangeSchedule(
     if (chance(0.5)) await clock.sleep(61_000);
     const changeId = derivedId(asked, 'email-change');
     const confirmation = { ...contextNow(), time: clock.now() };
-    await confirmEmailChange({ userId, code: changeId }, confirmation);
+    await confirmEmailChange({ userId, code: codeOf(changeId) }, confirmation);
     count('change confirmed');
     confirmed.push({ userId, emailDigest: digests.email(email) });
   }
