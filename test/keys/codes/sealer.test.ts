@@ -309,7 +309,7 @@ test('A rewrap wraps every data key again, after which the old master key is not
 
   const both = process(makeKeyring([master('m2', 2), master('m1', 1)]));
   const report = await both.rewrap();
-  t.deepEqual(report, { rewrapped: 449, unreadable: 0, byMasterKey: new Map([['m2', 449]]), next: null });
+  t.deepEqual(report, { rewrapped: 449, unreadable: 0, byMasterKey: new Map([['m2', 449]]) });
   t.is((await both.rewrap()).rewrapped, 0);
 
   const onlyNew = process(makeKeyring([master('m2', 2)]));
@@ -325,7 +325,7 @@ test('A sweep without the old master key reports the number of unreadable keys',
   const { process } = givenStore();
   await process().seal(person, 'email', 'x');
   const report = await process(makeKeyring([master('m2', 2)])).rewrap();
-  t.deepEqual(report, { rewrapped: 0, unreadable: 1, byMasterKey: new Map(), next: null });
+  t.deepEqual(report, { rewrapped: 0, unreadable: 1, byMasterKey: new Map() });
 });
 
 test('No error of the sealer contains a plaintext or a key', async (t) => {

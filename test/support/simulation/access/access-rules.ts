@@ -56,6 +56,10 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /docs': everyone,
   'GET /docs/reader/{}/{}': everyone,
   'GET /docs/reader/{}/chunks/{}': everyone,
+  'GET /guides': everyone,
+  'GET /guides/{}': everyone,
+  'GET /guides/{}/{}': everyone,
+  'GET /guides/assets/chunks/{}': everyone,
 
   'POST /auth/register': everyone,
   'POST /auth/login': everyone,

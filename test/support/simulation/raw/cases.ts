@@ -97,15 +97,12 @@ const makers: Readonly<Record<RawKind, (sender: Sender) => Omit<RawCase, 'kind'>
     ]);
     return sentAtOnce(`${headOf(sender, sender.dice.pick(sender.targets), hosts)}${close}`, exactly(400));
   },
-  'absolute form': (sender) =>
-    changedPath(sender, (path) =>
-      sender.dice.pick([
-        `http://other.example${path}`,
-        `https://a${path}`,
-        `http://a:8080${path}`,
-        `a${path}`,
-      ]),
-    ),
+  'absolute form': (sender) => {
+    const form = sender.dice.pick(['http://other.example', 'https://a', 'http://a:8080', 'ftp://a', 'a']);
+    const changed = changedPath(sender, (path) => `${form}${path}`);
+    // The host of the target counts no more than `Host` (RFC 9112, 3.2.2), so the path alone decides.
+    return { ...changed, problemOf: form.startsWith('http') ? anyAnswer : changed.problemOf };
+  },
   'bad percent': (sender) =>
     changedPath(sender, (path) => {
       const broken = ['%', '%z', '%zz', '%f', '%2', '%u0041'];
