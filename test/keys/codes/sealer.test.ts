@@ -29,22 +29,27 @@ function givenStore(wrap: (store: StateStore) => StateStore = (store) => store) 
 test('10,000 data keys that a process keeps take their own bytes, and no slabs of the pool of buffers', async (t) => {
   // Given values of many persons, sealed by another process
   const { process: make } = givenStore();
-  const [one, other] = [make(), make()];
+  const one = make();
   const scopes = Array.from({ length: 10_000 }, (_, n) => ({ kind: 'person', userId: `u${n}` }) as const);
   const sealed = await Promise.all(scopes.map((scope) => one.seal(scope, 'email', 'ada@example.org')));
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  collect();
-  const before = process.memoryUsage().arrayBuffers;
-  // When it opens them, beside work that takes small buffers and keeps none
-  for (const [n, value] of sealed.entries()) {
-    await other.open(scopes[n] ?? person, 'email', value);
-    Buffer.from('a request'.repeat(100));
-  }
-  // Then
-  collect();
-  const bytes = process.memoryUsage().arrayBuffers - before;
-  t.true(bytes < 2_000_000, `${bytes} bytes`);
+  /** Returns the bytes that a process keeps after it opened them, beside work that takes small buffers and keeps none. */
+  const keptBytes = async (): Promise<number> => {
+    const other = make();
+    collect();
+    const before = process.memoryUsage().arrayBuffers;
+    for (const [n, value] of sealed.entries()) {
+      await other.open(scopes[n] ?? person, 'email', value);
+      Buffer.from('a request'.repeat(100));
+    }
+    collect();
+    return process.memoryUsage().arrayBuffers - before;
+  };
+  // When, then: other tests of this process take bytes meanwhile, so one round of several suffices. With slabs each takes 6 MB.
+  const rounds: number[] = [];
+  while (rounds.length < 5 && Math.min(...rounds) >= 2_000_000) rounds.push(await keptBytes());
+  t.true(Math.min(...rounds) < 2_000_000, `${rounds.join()} bytes`);
 });
 
 test('The envelope equals the result of RFC 5869 and AES-GCM in WebCrypto', async (t) => {
