@@ -13,7 +13,8 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
-import { userId } from '../support/examples/ids.js';
+
+import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import { sessionOf } from '../support/given/given-acting.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
@@ -209,16 +210,21 @@ test("The password, token and session of a share and its visitors' addresses sta
     replies.map(({ status }) => status),
     [400, 400, 401, 409, 405, 200, 401, 401, 401, 401, 401, 429],
   );
-  // and a member mails the link
+  // and a member with a proved address mails the link
+  const { userId: sender } = await client.register('sender@example.org', 'Correct-Horse-9');
+  const { state } = await services.handler.load(userAggregate, sender);
+  if (state.status !== 'registered') return t.fail();
+  const proof = { type: 'VerifyEmail', emailDigest: state.email_digest } as const;
+  await services.handler.handle({ aggregate: userAggregate, id: sender }, proof, nextContext(services));
   const mail = {
     projectId: asset.projectId,
     shareId: id,
     to: [recipient],
     message,
-    sender: { actorId: userId, session: sessionOf(userId) },
+    sender: { actorId: sender, session: sessionOf(sender) },
   };
   await services.commands.mailShare(mail, nextContext(services));
-  const [mailed] = await smtp.received(1);
+  const mailed = (await smtp.received(2)).find(({ to }) => to.includes(recipient));
   t.deepEqual(mailed?.to, [recipient]);
   t.false(mailed?.email.text?.includes(password));
   await services.commands.changeShare(

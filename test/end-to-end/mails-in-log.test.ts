@@ -32,7 +32,7 @@ test('With SMTP_URL=log: a development start writes a mailed code to its log, an
   await eventually('the log has the code', () => signInCodes().length > 0);
   const [mail = {}] = signInCodes();
   t.like(mail, { level: 30, to: email, subject: 'Your sign-in code', msg: 'a mail, logged instead of sent' });
-  t.deepEqual(Object.keys(mail), ['level', 'time', 'to', 'subject', 'text', 'msg']);
+  t.deepEqual(Object.keys(mail), ['level', 'time', 'trace_id', 'to', 'subject', 'text', 'msg']);
   // and the code in it signs in
   const [code = ''] = /\b[0-9]{6}\b/.exec(textOf(mail, 'text')) ?? [];
   const reply = await client.post('/api/v1/auth/email-code/login', { email, code });

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { isExplained } from '../../src/cli/explained.js';
-import { openConnection } from '../../src/stores/embedded/files/database.js';
+import { listRecords, putRecord } from '../../src/event-sourcing/ports/records.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
-import { openLog } from '../support/servers/embedded-directory.js';
+import { openDocuments, openLog } from '../support/servers/embedded-directory.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import {
@@ -97,11 +97,11 @@ const stops: Readonly<Record<string, Stop>> = {
     says: [/events\.db is damaged: the event at sequence 1/, /restore events\.db from a backup/],
   },
   "another log than the views' checkpoints name": {
-    given: (_, directory) => nameAnotherLog(directory, "NOT LIKE 'reaction/%'"),
+    given: (_, directory) => nameAnotherLog(directory, (name) => !name.startsWith('checkpoint/reaction/')),
     says: [/the view \S+ has followed the log another, but the configured log is/, /delete the read models/],
   },
   "another log than the reactions' marks name": {
-    given: (_, directory) => nameAnotherLog(directory, "LIKE 'reaction/%'"),
+    given: (_, directory) => nameAnotherLog(directory, (name) => name.startsWith('checkpoint/reaction/')),
     says: [/has followed the log another, but the configured log is/, /delete the read models/],
   },
   'an older log than the views and reactions have followed, also once it has grown further than they were': {
@@ -279,13 +279,15 @@ async function assertStopped(
 }
 
 /** Gives some checkpoints the id of another log. */
-function nameAnotherLog(directory: string, names: string): Promise<void> {
-  const connection = openConnection(join(directory, 'read-models.db'));
-  connection.execute(
-    `UPDATE checkpoints SET log_id = 'another' WHERE collection IN (SELECT number FROM collections WHERE name ${names})`,
-  );
-  connection.close();
-  return Promise.resolve();
+async function nameAnotherLog(directory: string, isMeant: (name: string) => boolean): Promise<void> {
+  const documents = await openDocuments(directory);
+  const { readModelStore } = documents;
+  const records = (await listRecords(readModelStore, 'checkpoint/')).filter(({ name }) => isMeant(name));
+  if (records.length === 0) throw new Error('there is no such checkpoint');
+  for (const { name, value, version } of records) {
+    await putRecord(readModelStore, name, { ...value, log_id: 'another' }, version);
+  }
+  await documents.close();
 }
 
 /** Lets the views follow a second event, then restores the earlier log and appends other events to it. */

@@ -54,11 +54,12 @@ test('A trace goes from the request to the log, the events, the bucket and the w
   t.teardown(() => others.close());
   const origin = `http://127.0.0.1:${(others.address() as AddressInfo).port}`;
   // And a service that starts as the document says
-  const [, script] = /Save this as `otel\.mjs`.*?```js\n(.*?)```/s.exec(read('docs/operate.md')) ?? [];
+  const [, script] = /Save this as `otel\.mjs`.*?```js\n(.*?)```/s.exec(read('docs/monitoring.md')) ?? [];
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   symlinkSync(fileURLToPath(packageFile('node_modules')), join(directory.path, 'node_modules'));
-  writeFileSync(join(directory.path, 'otel.mjs'), script ?? '');
+  if (script === undefined) return t.fail('the document has no script');
+  writeFileSync(join(directory.path, 'otel.mjs'), script);
   const service = await startService({
     directory: directory.path,
     port: await freePort(),
