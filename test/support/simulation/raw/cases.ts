@@ -101,7 +101,7 @@ const makers: Readonly<Record<RawKind, (sender: Sender) => Omit<RawCase, 'kind'>
     const form = sender.dice.pick(['http://other.example', 'https://a', 'http://a:8080', 'ftp://a', 'a']);
     const changed = changedPath(sender, (path) => `${form}${path}`);
     // The host of the target counts no more than `Host` (RFC 9112, 3.2.2), so the path alone decides.
-    return { ...changed, problemOf: form.startsWith('http') ? anyAnswer : changed.problemOf };
+    return { ...changed, problemOf: form.startsWith('http') ? oneAnswer : changed.problemOf };
   },
   'bad percent': (sender) =>
     changedPath(sender, (path) => {
@@ -191,6 +191,10 @@ const inOrder =
       statuses.length >= least && (expected.length > 17 || statuses.length === expected.length);
     return right && complete ? null : `[${statuses.join()}] in place of [${expected.join()}]`;
   };
+
+/** Calls that the settings leave out are 503. */
+const oneAnswer: RawCase['problemOf'] = (statuses) =>
+  statuses.length === 1 && statuses[0] !== 500 ? null : `[${statuses.join()}] in place of one answer`;
 
 const anyAnswer: RawCase['problemOf'] = (statuses) =>
   statuses.some((status) => status >= 500) ? `[${statuses.join()}]` : null;
