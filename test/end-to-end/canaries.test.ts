@@ -14,6 +14,8 @@ import {
 } from '../support/clients/service-client.js';
 import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
 
+import { register } from '../support/examples/user.js';
+import { userId } from '../support/examples/ids.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import { sessionOf } from '../support/given/given-acting.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
@@ -210,18 +212,23 @@ test("The password, token and session of a share and its visitors' addresses sta
     replies.map(({ status }) => status),
     [400, 400, 401, 409, 405, 200, 401, 401, 401, 401, 401, 429],
   );
-  // and a member with a proved address mails the link
-  const { userId: sender } = await client.register('sender@example.org', 'Correct-Horse-9');
-  const { state } = await services.handler.load(userAggregate, sender);
-  if (state.status !== 'registered') return t.fail();
-  const proof = { type: 'VerifyEmail', emailDigest: state.email_digest } as const;
-  await services.handler.handle({ aggregate: userAggregate, id: sender }, proof, nextContext(services));
+  // and the owner, whose address is proved, mails the link
+  const person = { kind: 'person', userId } as const;
+  const owner = {
+    ...register,
+    email: await services.sealer.seal(person, 'email', 'owner@example.org'),
+    nickname: await services.sealer.seal(person, 'nickname', 'owner'),
+  };
+  const target = { aggregate: userAggregate, id: userId };
+  await services.handler.handle(target, owner, nextContext(services));
+  const proof = { type: 'VerifyEmail', emailDigest: register.emailDigest } as const;
+  await services.handler.handle(target, proof, nextContext(services));
   const mail = {
     projectId: asset.projectId,
     shareId: id,
     to: [recipient],
     message,
-    sender: { actorId: sender, session: sessionOf(sender) },
+    sender: { actorId: userId, session: sessionOf(userId) },
   };
   await services.commands.mailShare(mail, nextContext(services));
   const [mailed] = await smtp.received(1);
