@@ -245,7 +245,7 @@ test('A restore reads the files of key settings before it writes', async (t) => 
 test('With servers the backup refuses and names the document', async (t) => {
   const config = readConfig({ ...keyEnvironment, MONGODB_URL: 'mongodb://127.0.0.1:1/stowage' });
   await t.throwsAsync(backUp(config, '/nowhere', { now: new Date(), onShare: () => undefined }), {
-    message: /docs\/operate\.md#backup/,
+    message: /docs\/backup\.md#backup/,
   });
 });
 
