@@ -28,7 +28,7 @@ function givenStore(wrap: (store: StateStore) => StateStore = (store) => store) 
 }
 
 test('10,000 data keys that a process keeps take their own bytes, and no slabs of the pool of buffers', async (t) => {
-  // In a process of its own, where no other test takes bytes
+  // In a separate process, because other tests take bytes too
   const program = fileURLToPath(new URL('./kept-key-bytes.js', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', program]);
   t.regex(stdout, /^-?\d+$/);
