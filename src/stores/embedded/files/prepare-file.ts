@@ -168,7 +168,7 @@ export function checkFormat(format: FileFormat, { id, version, schema }: MarkAnd
   const canBeRebuilt = format.withoutItsEnd === null;
   if (id !== applicationId) {
     throw new StoreDamaged(
-      `${format.fileName} does not carry the mark of this program: another one wrote it, or one from before release 0.1.0. ` +
+      `${format.fileName} does not carry the mark of this program: another one wrote it, or one from before release 1.0.0. ` +
         (canBeRebuilt
           ? `${format.remedy}.`
           : 'This program cannot read it. Keep the directory for the program that wrote it, and set DATA_DIR to an empty one.'),

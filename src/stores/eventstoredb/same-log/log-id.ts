@@ -76,7 +76,7 @@ export function logIdIn([event]: readonly StoredEvent[]): string | null {
 function refuse(finding: string): never {
   throw new StoreDamaged(
     `the log under this STREAM_PREFIX is not one of this program: ${finding}. Another program wrote it, or one from ` +
-      'before release 0.1.0. This program cannot read it. Set another STREAM_PREFIX, or the URL of another server',
+      'before release 1.0.0. This program cannot read it. Set another STREAM_PREFIX, or the URL of another server',
   );
 }
 
