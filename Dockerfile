@@ -5,7 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
-COPY scripts/build.mjs scripts/build-docs-reader.mjs scripts/build-site.mjs scripts/entries.mjs scripts/make-notices.mjs scripts/pack-files.mjs scripts/
+COPY scripts/build.mjs scripts/build-docs-reader.mjs scripts/build-site.mjs scripts/entries.mjs scripts/make-notices.mjs scripts/pack-files.mjs scripts/site-packages.mjs scripts/
 COPY src src
 COPY projections projections
 COPY CHANGELOG.md ./

@@ -6,25 +6,16 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { packFiles, policyDigest } from './pack-files.mjs';
+import { sitePackages } from './site-packages.mjs';
 
 const root = join(import.meta.dirname, '..');
 const docs = join(root, 'docs');
 const target = join(root, 'dist', 'guides');
 const manifest = join(target, 'manifest.json');
 const vitepress = join(docs, 'node_modules', 'vitepress');
-/** Packages whose code is in the script of the site. */
-const bundled = [
-  ...['vitepress', 'vue', '@vue/runtime-core', '@vue/runtime-dom', '@vue/reactivity', '@vue/shared'],
-  ...[
-    '@vueuse/core',
-    '@vueuse/shared',
-    '@vueuse/integrations',
-    'minisearch',
-    'mark.js',
-    'focus-trap',
-    'tabbable',
-  ],
-];
+
+/** Files outside docs that make the site. */
+const builders = ['scripts/build-site.mjs', 'scripts/site-packages.mjs'];
 
 const sources = digestOfSources();
 if (!existsSync(manifest) || JSON.parse(readFileSync(manifest, 'utf8')).sources !== sources) buildSite();
@@ -67,7 +58,7 @@ function scriptsIn(file) {
 }
 
 function licences() {
-  const parts = bundled.map((name) => {
+  const parts = sitePackages.map((name) => {
     const folder = join(docs, 'node_modules', name);
     const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
@@ -85,7 +76,7 @@ function digestOfSources() {
   const all = filesIn(docs).filter(
     (name) => !/^(node_modules|\.vitepress\/(cache|dist)|decisions)\//.test(name),
   );
-  for (const file of [...all.map((name) => join('docs', name)), 'CHANGELOG.md', 'scripts/build-site.mjs'])
+  for (const file of [...all.map((name) => join('docs', name)), 'CHANGELOG.md', ...builders])
     digest.update(`${file}\n`).update(readFileSync(join(root, file)));
   return digest.digest('hex');
 }

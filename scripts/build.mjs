@@ -66,7 +66,13 @@ await once('program', [...everyPart, 'scripts/build-docs-reader.mjs', 'src', 'pr
 const time = commitSeconds();
 await once(
   'notices',
-  ['package-lock.json', 'scripts/make-notices.mjs', bundledFile],
+  [
+    'package-lock.json',
+    'docs/package-lock.json',
+    'scripts/make-notices.mjs',
+    'scripts/site-packages.mjs',
+    bundledFile,
+  ],
   () => makeNotices(JSON.parse(readFileSync(join(root, bundledFile), 'utf8')), time),
   String(time),
 );

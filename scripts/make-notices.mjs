@@ -1,9 +1,10 @@
 // Writes what a package of the program must bring: THIRD-PARTY, the licences of the code that is bundled, and sbom.cdx.json, a
-// CycloneDX list of all packages in the program. Both follow from the lock file, so that equal sources give equal bytes.
+// CycloneDX list of all packages in the program and its guides. Both follow from the lock files, so that equal sources give equal bytes.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sitePackages } from './site-packages.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -14,10 +15,16 @@ const root = join(import.meta.dirname, '..');
  */
 export function makeNotices(bundled, seconds) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const site = JSON.parse(readFileSync(join(root, 'docs', 'package-lock.json'), 'utf8')).packages;
   const installed = closureOf(packages);
   writeFileSync(join(root, 'THIRD-PARTY'), noticesOf(packages, bundled));
   const all = [...new Set([...bundled, ...installed])].sort();
-  writeFileSync(join(root, 'sbom.cdx.json'), `${JSON.stringify(sbomOf(packages, all, seconds), null, 1)}\n`);
+  const parts = [
+    { packages, keys: all },
+    { packages: site, keys: sitePackages.map((name) => `node_modules/${name}`) },
+  ];
+  const sbom = sbomOf(packages[''], parts, seconds);
+  writeFileSync(join(root, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 1)}\n`);
 }
 
 /** Returns the packages that an installation of the program brings, by their keys in the lock file. */
@@ -70,13 +77,13 @@ function noticesOf(packages, bundled) {
   return `Stowage contains code of these packages. Each stands above its licence.\n\n${parts.join('\n')}`;
 }
 
-function sbomOf(packages, keys, seconds) {
-  const { name, version, license } = packages[''];
+/** @param parts packages of a lock file, and the keys of those that the program or the guides contain */
+function sbomOf({ name, version, license }, parts, seconds) {
   const main = { type: 'application', 'bom-ref': `${name}@${version}`, name, version, ...licenceOf(license) };
   const refs = new Set();
   const components = [];
   const dependencies = [];
-  for (const key of keys) {
+  for (const { packages, keys, key } of parts.flatMap((part) => part.keys.map((key) => ({ ...part, key })))) {
     const component = componentOf(packages, key);
     // One version may lie in several folders.
     if (refs.has(component['bom-ref'])) continue;

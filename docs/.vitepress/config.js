@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { defineConfig } from 'vitepress';
+import { onlySitePackages } from '../../scripts/site-packages.mjs';
 
 const docs = join(import.meta.dirname, '..');
 /** Pages for people who change the code; they stay in the clone. */
@@ -79,6 +80,9 @@ export default defineConfig({
   // The policy of the pages refuses the style sheet that would stop transitions for a moment.
   appearance: { disableTransition: false },
   srcExclude: notInSite,
+  // The order of pages in the index of the search follows from this, so two builds are equal.
+  buildConcurrency: 1,
+  vite: { plugins: [onlySitePackages()] },
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
     config: dropLinksOutOfTheSite,
