@@ -1,3 +1,4 @@
+import { makeAuditNameReader } from './audit/names.js';
 import { makeAccessReader } from './projects/access-reader.js';
 import { makeApiKeyReader } from './projects/api-keys/reader.js';
 import { makeInvitationReader } from './projects/invitations/reader.js';
@@ -37,6 +38,7 @@ export function makeReaders(
   return {
     access: makeAccessReader({ views }),
     users,
+    auditNames: makeAuditNameReader({ views, sealer, users }),
     sessions: makeSessionReader({ views, sealer }),
     projects: makeProjectReader({ views, usage }),
     members: makeMemberReader({ views, sealer, users }),

@@ -108,7 +108,7 @@ export function makeHttp(
       ...makePaymentRecordRoutes(commands),
       ...makeAuditPageRoutes(),
       ...makeAuditLogRoutes(services.audit),
-      ...makeAuditEventRoutes(services.audit),
+      ...makeAuditEventRoutes({ ...services.audit, ...readers }),
       ...makeProjectAuditRoutes(services.audit),
       ...makeAdminNodeRoutes({ ...commands, ...readers }),
       ...makeNodeRoutes({ ...commands, ...readers, clock: services.clock }),

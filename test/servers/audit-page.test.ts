@@ -150,7 +150,7 @@ if (missing !== null) {
     await browser.until(marksAre('events', 'under'));
     t.is(await browser.run(`return document.querySelectorAll('#events-list li').length`), 2);
     t.is(await browser.run(`return document.getElementById('events-type').value`), 'ProjectCreated');
-    t.regex(await textOf(browser, '#events-list .words'), /^User [0-9a-f-]{36} created project/);
+    t.regex(await textOf(browser, '#events-list .words'), /^User [0-9a-f-]{36} \(“owner”\) created project/);
     t.regex(await textOf(browser, '#verdict-text'), new RegExp(`^First time: .* ${size} events`));
     t.regex(
       await textOf(browser, '#signature-text'),
@@ -176,6 +176,11 @@ if (missing !== null) {
     t.deepEqual(await brokenRules(browser), []);
     t.deepEqual(await overflowingWidths(browser, desktop), []);
     await keepScreenshot(browser, 'audit-page');
+    // When the auditor types a name, then the filter is the one user who has it
+    await browser.type('#events-actor', 'Owner\uE007');
+    await browser.until(`return location.hash.endsWith('&actor=user%3A${scene.ownerId}')`);
+    await browser.until(marksAre('events', 'under'));
+    await browser.run(`document.getElementById('events-actor').value = ''`);
     // When the filters change
     await browser.run(`document.getElementById('events-type').value = ''`);
     await browser.type('#events-stream', `project-${project}\uE007`);

@@ -196,6 +196,7 @@ const matrix = {
   getAuditConsistency: auditorAccess,
   getAuditCheckpoint: auditorAccess,
   listAuditEvents: auditorAccess,
+  listAuditNames: auditorAccess,
   getAuditStream: auditorAccess,
   listProjectAuditEvents: projectAccess(readsAudit),
   getProjectAuditProof: projectAccess(readsAudit),

@@ -229,6 +229,7 @@ test('The document describes every route and has no dangling reference', async (
     '/audit/log/tile/{level}/{n1}/{n2}',
     '/audit/log/tile/{level}/{n1}/{n2}/{n3}',
     '/audit/log/tile/{level}/{n1}/{n2}/{n3}/{n4}',
+    '/audit/names',
     '/audit/proof',
     '/audit/status',
     '/audit/streams/{stream}',

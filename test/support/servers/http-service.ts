@@ -254,7 +254,7 @@ export function areaRoutes(
     ...makePaymentRecordRoutes(commands),
     ...makeAuditPageRoutes(),
     ...makeAuditLogRoutes(audit),
-    ...makeAuditEventRoutes(audit),
+    ...makeAuditEventRoutes({ ...audit, ...commands }),
     ...makeProjectAuditRoutes(audit),
     ...makeAdminNodeRoutes(commands),
     ...makeNodeRoutes(commands),

@@ -64,7 +64,8 @@ ${field('events-to', 'To (index or UTC time)', '4711')}
 <button>Search</button>
 </form>
 <p class="faint">Each mark is a proof that this browser has checked: the raw event is the leaf at its index, under the signed
-root. The sentences explain the events and are not part of the proof.</p>
+root. The sentences explain the events and are not part of the proof, nor are the names. Stream, actor and project also take a name
+that a shown event has.</p>
 ${listOf('events')}
 </section>
 <section id="stream-view" class="card" aria-labelledby="stream-title" hidden>

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { AuditLog } from '../signing/audit-log.js';
+import { auditNameResource, type AuditNameReader } from '../../../../projections/audit/names.js';
 import type { AuditReader } from '../../../../projections/audit/reader.js';
 import { auditEventResource, auditStreamResource } from '../../../../projections/audit/resource.js';
 import { pageOf } from '../../../../projections/paging.js';
-import { auditEventsQuery, momentQuery, pageOfEvents, searchOf } from './audit-query.js';
+import { auditEventsQuery, momentQuery, namedStreamsQuery, pageOfEvents, searchOf } from './audit-query.js';
 import { HttpError } from '../../../http/replies/http-error.js';
 import { noBody, noParams } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
@@ -18,7 +19,11 @@ export interface AuditHistorySource {
 const tag = 'Audit log';
 
 /** Makes the routes by which auditors read the history (src/areas/audit/README.md#history-for-auditors). */
-export function makeAuditEventRoutes({ log, reader }: AuditHistorySource): readonly Route[] {
+export function makeAuditEventRoutes({
+  log,
+  reader,
+  auditNames,
+}: AuditHistorySource & { readonly auditNames: AuditNameReader }): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -65,6 +70,23 @@ export function makeAuditEventRoutes({ log, reader }: AuditHistorySource): reado
         if (body === null) throw new HttpError('not_found', 'the stream did not exist then');
         return { status: 200, body };
       },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/audit/names',
+      name: 'listAuditNames',
+      tag,
+      summary: 'What people call the users, projects and shares of some streams',
+      description:
+        'The present names, never an address. No leaf covers them. What has no name is left out, such as a share without a title.',
+      request: { params: noParams, query: z.object({ streams: namedStreamsQuery }), body: noBody },
+      replies: {
+        200: { description: 'The names.', schema: z.strictObject({ items: z.array(auditNameResource) }) },
+      },
+      handler: async ({ query: { streams } }) => ({
+        status: 200,
+        body: { items: await auditNames.names(streams) },
+      }),
     }),
   ];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Moment } from '../history/history.js';
+import { namedKinds } from '../../../../projections/audit/names.js';
 import { pageQueryBy } from '../../../../projections/paging.js';
 import { invalid } from '../../../validation/invalid-request.js';
 
@@ -15,6 +16,20 @@ export const momentQuery = z
     if (z.iso.datetime().safeParse(text).success) return { time: new Date(text) };
     ctx.addIssue({ code: 'custom', message: 'must be the index of an event, or a time (RFC 3339, UTC)' });
     return z.NEVER;
+  });
+
+const namedStream = `(?:${namedKinds.join('|')})-[0-9a-f-]{36}`;
+
+/** Up to 50 streams of what has a name. */
+export const namedStreamsQuery = z
+  .string()
+  .regex(
+    new RegExp(`^${namedStream}(?:,${namedStream}){0,49}$`),
+    'must be 1 to 50 streams of users, projects and shares, with commas between them',
+  )
+  .transform((text) => [...new Set(text.split(','))])
+  .meta({
+    examples: ['user-0196a000-0000-7000-8000-000000000001,project-0196a000-0000-7000-8000-000000000002'],
   });
 
 /** The filters of every list of audit events, all of which an event must have. */

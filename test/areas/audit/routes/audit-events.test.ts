@@ -112,6 +112,26 @@ test('A stream shows its documents as they stood at an event or a time, and seal
   t.notRegex(answer.text, /example\.com/);
 });
 
+test('The names of users and projects stand beside their streams, and no address does', async (t) => {
+  const { auditor, ownerId, project, other, ask, owner, get } = await givenAudit(t);
+  await ask(`/api/v1/projects/${project}`, { method: 'PATCH', json: { name: 'Landing' }, headers: owner });
+  const [user, none] = [`user-${ownerId}`, `share-${randomUUID()}`];
+  const streams = [`project-${project}`, none, user, `project-${other}`, user].join(',');
+  const answer = await get(`/audit/names?streams=${streams}`, auditor);
+  t.deepEqual(answer.json, {
+    items: [
+      { stream: `project-${project}`, name: 'Landing' },
+      { stream: user, name: 'owner' },
+      { stream: `project-${other}`, name: 'Launch' },
+    ],
+  });
+  t.notRegex(answer.text, /example\.com/);
+  t.deepEqual(codeOf(await get(`/audit/names?streams=${streams}`, owner)), [403, 'insufficient_role']);
+  const many = Array.from({ length: 51 }, () => none).join(',');
+  for (const wrong of ['', `order-${ownerId}`, `${user},`, many])
+    t.deepEqual(codeOf(await get(`/audit/names?streams=${wrong}`, auditor)), [400, 'invalid_request']);
+});
+
 test('A stream with an event that this version cannot decode shows the documents before it, and the reason', async (t) => {
   // Given a project to which a newer version has appended an event
   const { sign, events, auditor, project, get, stores } = await givenAudit(t);

@@ -196,6 +196,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /audit/proof': auditor,
   'GET /audit/consistency': auditor,
   'GET /audit/events': auditor,
+  'GET /audit/names': auditor,
   'GET /audit/streams/{}': auditor,
   'GET /projects/{}/audit/events': projectAudit,
   'GET /projects/{}/audit/proof': projectAudit,

@@ -5,6 +5,7 @@ import { makeEventList } from './views/event-list.js';
 import { fieldsOfView, fragmentOf, type PageState, stateOfFragment } from './fragment.js';
 import { makeKept } from './kept.js';
 import { makeKeptDevice } from './kept-device.js';
+import { filterValueOf, makeNames } from './names.js';
 import { CallFailed, makePageClient, sentenceOfCall } from './service-client.js';
 import { makeSignIn } from './sign-in.js';
 import { makeStatusView } from './views/status-view.js';
@@ -38,6 +39,7 @@ const checks = makePageChecks({
     statusView.show(checked);
   },
 });
+const names = makeNames(client);
 const eventLists = {
   events: eventListOf('events'),
   stream: eventListOf('stream'),
@@ -116,6 +118,7 @@ function leave(why: string): void {
   account.textContent = '';
   for (const list of Object.values(eventLists)) list.clear();
   streamView.show('', '');
+  names.forget();
   signIn.ask(why);
 }
 
@@ -149,7 +152,7 @@ function showStream({ stream = '', as_of: moment = '' }: PageState['fields']): v
 function stateOfForm(view: 'events' | 'stream'): PageState {
   const entries = fieldsOfView[view].map((name) => [
     name,
-    byId(`${view}-${name}`, HTMLInputElement).value.trim(),
+    filterValueOf(names, name, byId(`${view}-${name}`, HTMLInputElement).value.trim()),
   ]);
   return {
     view,
@@ -159,7 +162,7 @@ function stateOfForm(view: 'events' | 'stream'): PageState {
 
 function eventListOf(view: 'events' | 'stream') {
   return makeEventList({
-    ...{ client, mark: checks.mark },
+    ...{ client, names, mark: checks.mark },
     list: byId(`${view}-list`, HTMLElement),
     more: byId(`${view}-more`, HTMLButtonElement),
     note: byId(`${view}-list-note`, HTMLElement),

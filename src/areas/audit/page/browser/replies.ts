@@ -127,7 +127,7 @@ function countIn(fields: Fields, name: string): number {
   return value;
 }
 
-function listIn(fields: Fields, name: string): readonly unknown[] {
+export function listIn(fields: Fields, name: string): readonly unknown[] {
   const value = fields[name];
   if (!Array.isArray(value)) throw new Error(`${name} is no list`);
   return value;

@@ -7,6 +7,7 @@ import {
 } from '../../../../../http/pages/browser/elements.js';
 import { fragmentOf } from '../fragment.js';
 import type { EventMark } from './marks.js';
+import type { Names } from '../names.js';
 import { pageOfReply, type ShownItem } from '../replies.js';
 import { sentenceOfCall, type ServiceClient } from '../service-client.js';
 
@@ -27,6 +28,7 @@ export function makeEventList({
   more,
   note,
   client,
+  names,
   mark,
   onContradictions,
 }: {
@@ -34,6 +36,7 @@ export function makeEventList({
   readonly more: HTMLButtonElement;
   readonly note: HTMLElement;
   readonly client: Pick<ServiceClient, 'getJson'>;
+  readonly names: Names;
   readonly mark: (item: ShownItem) => Promise<EventMark>;
   /** Receives the indexes of the shown events that contradict the checkpoint. */
   readonly onContradictions: (indexes: readonly number[]) => void;
@@ -68,11 +71,13 @@ export function makeEventList({
     [more.hidden, goOn] = [true, null];
     announce(note, 'Searching …');
     let cursor = from;
+    let unnamed = '';
     try {
       for (let pages = 0, found = 0; pages < pagesMax && found < pageLength; pages += 1) {
         const parameters = new URLSearchParams({ ...query, limit: String(pageLength - found) });
         if (cursor !== null) parameters.set('cursor', cursor);
         const page = pageOfReply(await client.getJson(`/audit/events?${parameters.toString()}`));
+        unnamed = await loadNames(page.items);
         if (own !== search) return;
         await showItems(page.items, own);
         [found, cursor] = [found + page.items.length, page.nextCursor];
@@ -80,11 +85,21 @@ export function makeEventList({
       }
       if (own !== search) return;
       offerMore(query, cursor, own);
-      announce(note, summaryOfMarks(marks, cursor !== null));
+      announce(note, `${summaryOfMarks(marks, cursor !== null)}${unnamed}`);
     } catch (error) {
       if (own !== search) return;
       offerMore(query, cursor, own);
       announce(note, sentenceOfCall(error));
+    }
+  }
+
+  /** The events stand for themselves, so they show without names too. Returns what the reader should know. */
+  async function loadNames(items: readonly ShownItem[]): Promise<string> {
+    try {
+      await names.load(items);
+      return '';
+    } catch (error) {
+      return ` Names are missing: ${sentenceOfCall(error)}`;
     }
   }
 
@@ -94,10 +109,10 @@ export function makeEventList({
   }
 
   async function showItems(items: readonly ShownItem[], own: number): Promise<void> {
-    for (const item of items) offerValues(item);
+    for (const item of items) offerValues(item, names);
     const waiting = items.map((item) => {
       const label = makeElement('p', { class: 'mark', 'data-mark': 'pending' }, 'checking …');
-      list.append(rowOf(item, label));
+      list.append(rowOf(item, names, label));
       return { item, label };
     });
     const worker = async (): Promise<void> => {
@@ -119,41 +134,47 @@ export function makeEventList({
 const offeredMax = 200;
 
 /** Adds what an event names to the pick lists of the filters. */
-function offerValues({ event, projectId }: ShownItem): void {
+function offerValues({ event, projectId }: ShownItem, { nameOf }: Names): void {
   const actor = (event.metadata as Readonly<Record<string, unknown>>)['actor'];
-  for (const [name, value] of [
-    ['shown-streams', event.stream],
-    ['shown-actors', actor],
-    ['shown-projects', projectId],
+  for (const [name, value, named] of [
+    ['shown-streams', event.stream, event.stream],
+    ['shown-actors', actor, actor],
+    ['shown-projects', projectId, `project-${projectId}`],
   ] as const) {
     const { options } = byId(name, HTMLDataListElement);
     if (typeof value !== 'string' || options.length >= offeredMax) continue;
     if ([...options].every((option) => option.value !== value))
-      byId(name, HTMLDataListElement).append(makeElement('option', { value }));
+      byId(name, HTMLDataListElement).append(
+        makeElement('option', { value, label: nameOf(String(named)) ?? value }),
+      );
   }
 }
 
-function rowOf({ index, words, projectId, event }: ShownItem, label: HTMLElement): HTMLLIElement {
+function rowOf(
+  { index, words, projectId, event }: ShownItem,
+  { beside }: Names,
+  label: HTMLElement,
+): HTMLLIElement {
   const { stream, type, recorded_at, metadata } = event;
   const actor = (metadata as Readonly<Record<string, unknown>>)['actor'];
   const facts: (Node | string)[] = [
     `event ${index}`,
     makeElement('time', { datetime: recorded_at }, recorded_at),
     makeLink(fragmentOf({ view: 'events', fields: { type } }), type),
-    makeLink(fragmentOf({ view: 'stream', fields: { stream, as_of: String(index) } }), stream),
+    makeLink(fragmentOf({ view: 'stream', fields: { stream, as_of: String(index) } }), beside(stream)),
   ];
   if (typeof actor === 'string')
-    facts.push(makeLink(fragmentOf({ view: 'events', fields: { actor } }), actor));
+    facts.push(makeLink(fragmentOf({ view: 'events', fields: { actor } }), beside(actor)));
   if (projectId !== null) {
     const fields = { project: projectId };
-    facts.push(makeLink(fragmentOf({ view: 'events', fields }), `project ${projectId}`));
+    facts.push(makeLink(fragmentOf({ view: 'events', fields }), beside(`project ${projectId}`)));
   }
   const spaced = facts.flatMap((fact, at) => (at === 0 ? [fact] : [' · ', fact]));
   return makeElement(
     'li',
     { 'data-index': String(index) },
     label,
-    makeElement('p', { class: 'words' }, words),
+    makeElement('p', { class: 'words' }, beside(words)),
     makeElement('p', { class: 'faint' }, ...spaced),
     makeUnfolding('Raw event', () => JSON.stringify(event, null, 2)),
   );
