@@ -1,4 +1,4 @@
-import { makeAuditNameReader } from './audit/names.js';
+import { makeAuditNameReader } from './audit/names/reader.js';
 import { makeAccessReader } from './projects/access-reader.js';
 import { makeApiKeyReader } from './projects/api-keys/reader.js';
 import { makeInvitationReader } from './projects/invitations/reader.js';

@@ -26,7 +26,7 @@ interface ImageConfig {
   readonly Volumes: Readonly<Record<string, unknown>>;
 }
 
-/** Mounts of their own for the program: the files of the image, read-only, with the volume and the devices. */
+/** Separate mounts for the program: the files of the image, read-only, with the volume and the devices. */
 const inContainer = `set -e
   root=$1 volume=$2 user=$3 folder=$4; shift 4
   mount --bind "$root" "$root"
