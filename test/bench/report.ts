@@ -18,7 +18,10 @@ export function writeTable(name: string, lines: readonly string[]): void {
   const [before, rest] = split(text, begin);
   const [, after] = split(rest, end);
   const measured = `Measured ${new Date().toISOString().slice(0, 10)} on ${describeMachine()}.`;
-  writeFileSync(file, `${before}${[begin, '', measured, '', ...lines, '', end].join('\n')}${after}`);
+  writeFileSync(
+    file,
+    `${before}${[begin, '', measured, '', '<!-- prettier-ignore -->', ...lines, '', end].join('\n')}${after}`,
+  );
 }
 
 function row({ what, unit, ours, anchor, anchors, ratio, goal }: Comparison): string {
