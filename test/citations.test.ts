@@ -54,7 +54,8 @@ function slugsIn(markdown: string): ReadonlySet<string> {
 
 /** Citations by a path from the root: `docs/….md`, README and the rooms' `src/…/README.md`, with or without a heading. */
 function citationsIn(text: string): readonly Citation[] {
-  const pattern = /(?<![\w./(-])((?:docs\/[\w./-]+|(?:src\/(?:[\w-]+\/)*)?README)\.md)(?:#([\w-]+))?/g;
+  const pattern =
+    /(?<![\w./-])(?<!\]\()((?:docs\/[\w./-]+|(?:src\/(?:[\w-]+\/)*)?README)\.md)(?:#([\w-]+))?/g;
   return [...text.matchAll(pattern)].map(({ index, 1: path = '', 2: slug }) => ({
     index,
     path,
@@ -214,6 +215,7 @@ test('A citation of a missing document or heading does not resolve', (t) => {
     `docs/payments/README.md:1 links to ${gone}, which is not there`,
   ]);
   t.is(found('src/a.ts', `/** ${'README' + '.md'}#gone */`).length, 1);
+  t.is(found('src/a.ts', `/** In brackets (${gone}#append). */`).length, 1);
 });
 
 test('The README of a room is cited by its path and heading, and names files that exist', (t) => {

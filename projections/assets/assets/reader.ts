@@ -17,7 +17,7 @@ export interface AssetReader {
   find(projectId: string, assetId: string): Promise<Versioned<AssetResource> | null>;
   /** Returns those of the assets that the project has, by id. */
   findMany(projectId: string, assetIds: readonly string[]): Promise<ReadonlyMap<string, AssetResource>>;
-  /** Lists the project's assets that match the filter (src/areas/assets/README.md#finding-assets). */
+  /** Lists the project's assets that match the filter (docs/assets.md#find-assets). */
   list(
     projectId: string,
     query: AssetQuery,

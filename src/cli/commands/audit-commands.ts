@@ -15,7 +15,7 @@ const checkpointSchema = z.object({
   vkeys: z.array(z.string()),
 });
 
-/** Adds the commands of the audit log (docs/audit.md). */
+/** Adds the commands of the audit log (docs/operate.md#commands). */
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('the signed log; docs/audit.md');
   audit

@@ -4,7 +4,7 @@ import { operate, show } from '../operate.js';
 /** A replay by time reads the whole log. */
 const replayMs = 600_000;
 
-/** Adds the commands of outgoing events (docs/webhooks.md). */
+/** Adds the commands of outgoing events (docs/webhooks.md#operators). */
 export function addWebhookCommands(program: Command, parseInteger: (text: string) => number): void {
   const webhooks = program.command('webhooks').description('events that the service sends; docs/webhooks.md');
   webhooks

@@ -16,7 +16,7 @@ const reads = { role: 'viewer', apiKey: 'refused', auditors: 'admitted' } as con
 const readsAudit = { role: 'admin', apiKey: 'audit:read', auditors: 'admitted' } as const;
 /** Changing a project's members. Changes of owners need more, which the routes say. */
 const changesMembers = { role: 'admin', apiKey: 'refused', action: 'change_members' } as const;
-/** Changing a project's storages (src/areas/accounts/commands/README.md#second-factor). */
+/** Changing a project's storages (docs/accounts.md#second-factor). */
 const managesStorages = { role: 'admin', apiKey: 'refused', action: 'change_storages' } as const;
 const managesAssets = { role: 'editor', apiKey: 'asset:write' } as const;
 const managesShares = { role: 'editor', apiKey: 'share:write' } as const;
@@ -178,7 +178,7 @@ const matrix = {
   receivePaymentCallback: publicAccess,
   confirmPaymentCallback: publicAccess,
 
-  // Payments that wait for an operator (src/areas/payments/README.md#payment-review).
+  // Payments that wait for an operator (docs/payments/resolving.md#see-and-decide).
   listUnmatchedPayments: operatorAccess,
   listPaymentsInReview: operatorAccess,
   resolvePayment: settlesPayments,

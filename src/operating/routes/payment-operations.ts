@@ -14,7 +14,7 @@ const period = z.strictObject({
     .optional(),
 });
 
-/** Makes the route that asks a platform for what its callbacks did not report (docs/payments/README.md). */
+/** Makes the route that asks a platform for what its callbacks did not report (docs/payments/resolving.md#see-and-decide). */
 export function makeReconcileOperations({
   reconcilePayments,
 }: Pick<Commands, 'reconcilePayments'>): readonly Route[] {

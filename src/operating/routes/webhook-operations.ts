@@ -12,7 +12,7 @@ const replay = z.strictObject({
   failed: z.boolean(),
 });
 
-/** Makes the routes on outgoing events (docs/webhooks.md). */
+/** Makes the routes on outgoing events (docs/webhooks.md#operators). */
 export function makeWebhookOperations(admin: WebhookAdmin): readonly Route[] {
   return [
     reading('webhooks list', noQuery, async () => ({ items: await admin.list() })),

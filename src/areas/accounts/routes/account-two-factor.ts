@@ -53,7 +53,7 @@ const recoveryCodes = z
 const tries: RouteLimit = { name: 'two_factor', counts: 'all' };
 const refusals = ['invalid_credentials', 'too_many_attempts', 'conflict'] as const;
 
-/** Makes the routes of the second factor, TOTP (src/areas/accounts/commands/README.md#second-factor). */
+/** Makes the routes of the second factor, TOTP (docs/accounts.md#second-factor). */
 export function makeTwoFactorRoutes({
   enrolTotp,
   confirmTotp,

@@ -14,7 +14,7 @@ import type { OpenAssetStorage } from './asset-storage.js';
 import type { AssetAddress, AssetOptions } from './change-asset.js';
 
 /**
- * Adds a rendition to an asset, or replaces the one of the same kind and language (src/areas/assets/README.md#renditions). It stores no
+ * Adds a rendition to an asset, or replaces the one of the same kind and language (docs/assets.md#renditions). It stores no
  * object. The change of its size counts toward the capacity of the project's payer.
  * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, rendition_limit_reached,
  * object_key_taken, capacity_exceeded; PreconditionFailed

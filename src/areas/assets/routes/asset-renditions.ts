@@ -15,7 +15,7 @@ const language = z
   .optional()
   .meta({ description: 'Of the subtitles to remove (BCP 47).', examples: ['de'] });
 
-/** Makes the routes of assets' renditions (src/areas/assets/README.md#renditions). */
+/** Makes the routes of assets' renditions (docs/assets.md#renditions). */
 export function makeAssetRenditionRoutes({
   putAssetRendition,
   removeAssetRendition,

@@ -8,7 +8,7 @@ import { defineRoute, type Route } from '../../../http/route.js';
 
 const path = '/api/v1/admin/payments';
 
-/** Makes the routes by which operators find a payment and record one by hand (src/areas/payments/README.md#payment-review). */
+/** Makes the routes by which operators find a payment and record one by hand (docs/payments/resolving.md#see-and-decide). */
 export function makePaymentRecordRoutes({
   recordPayment,
   findPayments,

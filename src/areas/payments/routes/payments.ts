@@ -50,7 +50,7 @@ const resolutionRequest = z
   })
   .meta({ id: 'PaymentResolutionRequest' });
 
-/** Makes the routes of payment review (src/areas/payments/README.md#payment-review). */
+/** Makes the routes of payment review (docs/payments/resolving.md#see-and-decide). */
 export function makePaymentRoutes({
   paymentCallbacks,
   orders,

@@ -16,7 +16,7 @@ export interface Rule {
   /** Whether platform auditors may GET in every project. */
   readonly auditors?: true | 'forbidden';
   /**
-   * The second factor (src/areas/accounts/commands/README.md#second-factor): calls that a session may make before it passes it, and calls that
+   * The second factor (docs/accounts.md#second-factor): calls that a session may make before it passes it, and calls that
    * need it passed within the last 15 minutes.
    */
   readonly secondFactor?: 'not yet needed' | 'within 15 minutes';

@@ -25,7 +25,7 @@ export interface FactorTry {
   readonly context: CommandContext;
 }
 
-/** Checks second factors. Each is good for one use (src/areas/accounts/commands/README.md#second-factor). */
+/** Checks second factors. Each is good for one use (docs/accounts.md#second-factor). */
 export interface SecondFactors {
   /**
    * Finds the user's factor for the typed text and uses it.

@@ -23,7 +23,7 @@ export type GivenRendition = Omit<Rendition, 'language'> & {
 };
 
 /**
- * Checks a rendition (src/areas/assets/README.md#renditions). Normalises media type and language.
+ * Checks a rendition (docs/assets.md#renditions). Normalises media type and language.
  * @param prefix precedes the names of the fields, for example `renditions.0.`
  * @throws CommandRejected invalid_request, naming the field
  */
