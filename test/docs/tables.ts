@@ -36,10 +36,7 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
       entriesOf(webhookMessages).map(([type, { sentWhen, data }]) => [
         `\`${type}\``,
         sentWhen,
-        Object.keys(data.shape)
-          .filter((field) => !commonFields(type).includes(field))
-          .map((field) => `\`${field}\``)
-          .join(', '),
+        codeOf(Object.keys(data.shape).filter((field) => !commonFields(type).includes(field))),
       ]),
     ),
   events: () =>
@@ -49,9 +46,7 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
         entriesOf<string, object>(events).map(([type, data]) => [
           category,
           `\`${type}\``,
-          Object.keys(data)
-            .map((field) => `\`${field}\``)
-            .join(', '),
+          codeOf(Object.keys(data)),
         ]),
       ),
     ),
@@ -65,6 +60,11 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
       ]),
     ),
 };
+
+/** Names as one piece of code; none as an empty cell. */
+function codeOf(names: readonly string[]): string {
+  return names.length === 0 ? '' : `\`${names.join(', ')}\``;
+}
 
 /** The fields of every message of a category; these types have no others. */
 function commonFields(type: WebhookType): readonly string[] {
