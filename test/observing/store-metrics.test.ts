@@ -9,6 +9,7 @@ import {
 import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
+import { observeStore } from '../../src/observing/stores/observed-store.js';
 import { makeStoreMetrics } from '../../src/observing/stores/store-metrics.js';
 import { partial } from '../support/fakes/partial.js';
 
@@ -25,15 +26,17 @@ function given() {
     times.nowMs += 20;
     return outcome.error === null ? Promise.resolve(result) : Promise.reject(outcome.error);
   };
-  const events = metrics.events(
+  const events = observeStore(
     partial<EventStore>({ append: () => end({ revision: 0n, position: 'a' }), read: () => end([]) }),
+    [metrics.of('events')],
   );
-  const state = metrics.state(
+  const state = observeStore(
     partial<StateStore>({
       get: () => end(null),
       list: () => end([]),
       compareAndSet: () => end(outcome.version),
     }),
+    [metrics.of('state')],
   );
   return { registry, outcome, events, state, metrics };
 }

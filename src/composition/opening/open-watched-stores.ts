@@ -1,15 +1,14 @@
 import { type Availability, makeWakefulSleep } from '../../observing/stores/availability.js';
 import type { Config } from '../../config/config.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
-import { countingStore } from '../../event-sourcing/ports/returned.js';
 import { loadKeys, readKeySettings } from '../../keys/rings/key-rings.js';
 import type { Log } from '../../log.js';
 import { checkConnections } from './connections.js';
+import { noteAvailability, noteReturned, observeStore } from '../../observing/stores/observed-store.js';
 import { makeStoreMetrics, type StoreMetrics } from '../../observing/stores/store-metrics.js';
 import { openStores, type Stores } from './open-stores.js';
 import { requirePrivateDirectory } from './private-directory.js';
 import { distinctLinks, makeStoreLinks, type StoreLinks } from './store-links.js';
-import { watchStore } from './watched-stores.js';
 
 /** Choices of the caller about the stores. */
 export interface StoreOptions {
@@ -75,11 +74,20 @@ export async function openWatchedStores(
   };
   const stores: Stores = {
     ...opened,
-    eventStore: countingStore(watchStore(storeMetrics.events(opened.eventStore), availability.eventStore)),
-    readModelStore: countingStore(
-      watchStore(storeMetrics.readModels(opened.readModelStore), availability.readModels),
-    ),
-    stateStore: watchStore(storeMetrics.state(opened.stateStore), availability.state),
+    eventStore: observeStore(opened.eventStore, [
+      storeMetrics.of('events'),
+      noteAvailability(availability.eventStore),
+      noteReturned,
+    ]),
+    readModelStore: observeStore(opened.readModelStore, [
+      storeMetrics.of('read_models'),
+      noteAvailability(availability.readModels),
+      noteReturned,
+    ]),
+    stateStore: observeStore(opened.stateStore, [
+      storeMetrics.of('state'),
+      noteAvailability(availability.state),
+    ]),
   };
   return {
     stores,

@@ -2,26 +2,26 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import {
   OutcomeUnknown,
   StoreUnavailable,
+  StreamDamaged,
   WrongExpectedRevision,
 } from '../../event-sourcing/ports/errors.js';
-import type { EventStore } from '../../event-sourcing/ports/event-store.js';
-import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
-import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import { makeDamagedStreams } from '../damaged-streams.js';
+import { type CallEnd, type StoreObserver, storeWrites } from './observed-store.js';
+
+type StoreLabel = 'events' | 'read_models' | 'state';
 
 /** Measures the calls of the stores. The command line opens stores too, so a service registers the metrics separately. */
 export interface StoreMetrics {
-  readonly events: (store: EventStore) => EventStore;
-  readonly readModels: (store: ReadModelStore) => ReadModelStore;
-  readonly state: (store: StateStore) => StateStore;
-  /** Notes the damage of a stream that the reader of the log has found. */
-  readonly streamDamaged: (error: Error) => void;
+  /** Returns the observer of a store. */
+  readonly of: (store: StoreLabel) => StoreObserver;
+  /** Notes the damage of a stream that the reader of the log has found. Ignores every other error. */
+  readonly streamDamaged: (error: unknown) => void;
   register(registry: Registry): void;
 }
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-const stateCalls = ['get', 'compareAndSet', 'list'] as const;
-const readModelWrites = ['write'] as const;
+const stateCalls: ReadonlySet<string> = new Set(['get', 'compareAndSet', 'list']);
+/** The largest count of damaged streams. It bounds the memory, and is enough to show that more than one is damaged. */
+const damagedMax = 1_000;
 
 /** @param nowMs a clock that is never set back */
 export function makeStoreMetrics(nowMs: () => number = () => performance.now()): StoreMetrics {
@@ -40,7 +40,15 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
     help: 'Time of a call to the state store, by call and outcome: done, refused, unavailable, unknown or failed.',
     ...{ labelNames: ['call', 'outcome'] as const, buckets, registers: [] },
   });
-  const damagedStreams = makeDamagedStreams();
+  const damaged = new Set<string>();
+  const damagedStreams = new Gauge({
+    name: 'stowage_damaged_streams',
+    help: `Streams that lack events or were deleted, as this process has found since its start; ${damagedMax} are that many or more.`,
+    registers: [],
+    collect() {
+      this.set(damaged.size);
+    },
+  });
   const pending = { events: 0, read_models: 0, state: 0 };
   const writes = new Gauge({
     name: 'stowage_writes_pending',
@@ -53,104 +61,39 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
   });
 
   return {
-    events: (store) => ({
-      ...store,
-      read: (...call) => noted(store.read(...call)),
-      append: (stream, expected, events, options) => {
-        const call = () => noted(store.append(stream, expected, events, options));
-        // The store answers an append of no event by itself.
-        if (events.length === 0) return call();
-        return timed(call, {
-          store: 'events',
-          outcomeOf: () => 'appended',
-          note: (outcome, seconds) => {
-            appends.observe({ outcome }, seconds);
-            if (outcome === 'conflict') conflicts.inc();
-          },
-        });
-      },
-    }),
-    readModels: (store) =>
-      replaced(
-        store,
-        readModelWrites,
-        (_, call) =>
-          (...args) =>
-            write('read_models', () => call(...args)),
-      ),
-    state: (store) =>
-      replaced(store, stateCalls, (name, call) => (...args) => {
-        const work = () => call(...args);
-        const isWrite = name === 'compareAndSet';
-        return timed(work, {
-          store: isWrite ? 'state' : null,
-          outcomeOf: (result) => (isWrite && result === null ? 'refused' : 'done'),
-          note: (outcome, seconds) => {
-            calls.observe({ call: name, outcome }, seconds);
-          },
-        });
-      }),
-    streamDamaged: damagedStreams.note,
+    of: (store) => (name) => {
+      const startedMs = nowMs();
+      const isWrite = storeWrites.has(name);
+      if (isWrite) pending[store] += 1;
+      return (end) => {
+        if (isWrite) pending[store] -= 1;
+        if ('error' in end) streamDamaged(end.error);
+        note(store, name, outcomeOf(store, end, isWrite), (nowMs() - startedMs) / 1_000);
+      };
+    },
+    streamDamaged,
     register: (registry) => {
-      damagedStreams.register(registry);
-      for (const metric of [appends, conflicts, calls, writes]) registry.registerMetric(metric);
+      for (const metric of [appends, conflicts, calls, writes, damagedStreams])
+        registry.registerMetric(metric);
     },
   };
 
-  /** Notes a damaged stream beside the call, so its caller waits for no further promise. */
-  function noted<Result>(result: Promise<Result>): Promise<Result> {
-    result.catch(damagedStreams.note);
-    return result;
+  function note(store: StoreLabel, call: string, outcome: string, seconds: number): void {
+    if (call === 'append') {
+      appends.observe({ outcome }, seconds);
+      if (outcome === 'conflict') conflicts.inc();
+    } else if (store === 'state' && stateCalls.has(call)) calls.observe({ call, outcome }, seconds);
   }
 
-  async function write<Result>(store: keyof typeof pending, work: () => Promise<Result>): Promise<Result> {
-    pending[store] += 1;
-    try {
-      return await work();
-    } finally {
-      pending[store] -= 1;
-    }
-  }
-
-  async function timed<Result>(
-    work: () => Promise<Result>,
-    {
-      store,
-      outcomeOf,
-      note,
-    }: {
-      /** The store where the work counts as a pending write; null for a read. */
-      readonly store: keyof typeof pending | null;
-      readonly outcomeOf: (result: Result) => string;
-      readonly note: (outcome: string, seconds: number) => void;
-    },
-  ): Promise<Result> {
-    const startedMs = nowMs();
-    const seconds = () => (nowMs() - startedMs) / 1_000;
-    if (store !== null) pending[store] += 1;
-    try {
-      const result = await work();
-      note(outcomeOf(result), seconds());
-      return result;
-    } catch (error) {
-      note(failureOf(error), seconds());
-      throw error;
-    } finally {
-      if (store !== null) pending[store] -= 1;
-    }
+  function streamDamaged(error: unknown): void {
+    if (error instanceof StreamDamaged && damaged.size < damagedMax) damaged.add(error.stream);
   }
 }
 
-type Call = (...args: readonly unknown[]) => Promise<unknown>;
-
-/** Returns the store with some of its calls replaced. */
-function replaced<Store extends object, Name extends string & keyof Store>(
-  store: Store,
-  names: readonly Name[],
-  replace: (name: Name, call: Call) => Call,
-): Store {
-  const calls = names.map((name) => [name, replace(name, store[name] as Call)] as const);
-  return { ...store, ...Object.fromEntries(calls) };
+function outcomeOf(store: StoreLabel, end: CallEnd, isWrite: boolean): string {
+  if ('error' in end) return failureOf(end.error);
+  if (store === 'events') return 'appended';
+  return isWrite && end.result === null ? 'refused' : 'done';
 }
 
 function failureOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import { countingStore } from '../../../src/event-sourcing/ports/returned.js';
+import { noteReturned, observeStore } from '../../../src/observing/stores/observed-store.js';
 import { makeWorkCharges } from '../../../src/http/access/work.js';
 import { defaultLimits, limitsFrom } from '../../../src/security/rates/limits.js';
 import { makeRateLimiter, type RateLimit } from '../../../src/security/rates/rate-limit.js';
@@ -132,7 +132,7 @@ test('A payer who has had enough of a turn begins each further request in anothe
     for (const next of turns.splice(0)) next();
     await new Promise(setImmediate);
   };
-  const store = countingStore(partial<EventStore>({ read: () => Promise.resolve(page) }));
+  const store = observeStore(partial<EventStore>({ read: () => Promise.resolve(page) }), [noteReturned]);
   const page = Array.from({ length: 60 }, () => partial<StoredEvent>({}));
   const began: string[] = [];
   const ask = async (payer: string): Promise<void> => {

@@ -6,7 +6,7 @@ import type { EventStore } from '../../../src/event-sourcing/ports/event-store.j
 import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
 import { makeCommandHandler } from '../../../src/event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../../../src/event-sourcing/views/make-views.js';
-import { countingStore } from '../../../src/event-sourcing/ports/returned.js';
+import { noteReturned, observeStore } from '../../../src/observing/stores/observed-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import type { Views } from '../../../src/event-sourcing/views/views.js';
@@ -57,8 +57,8 @@ export async function givenStores({
   mayLag?: boolean;
 } = {}): Promise<GivenStores> {
   const random = makeSeededRandom(1);
-  const eventStore = countingStore(wrap(makeMemoryEventStore({ clock, random })));
-  const readModelStore = countingStore(wrapDocuments(makeMemoryReadModelStore()));
+  const eventStore = observeStore(wrap(makeMemoryEventStore({ clock, random })), [noteReturned]);
+  const readModelStore = observeStore(wrapDocuments(makeMemoryReadModelStore()), [noteReturned]);
   const stateStore = wrapState(makeMemoryStateStore({ clock }));
   // The registry counts as stale after 3 s. Here no other process changes it, and the test's clock jumps.
   const still: Clock = { ...clock, now: () => new Date(0), steadyMs: () => 0 };

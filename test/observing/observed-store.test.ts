@@ -1,6 +1,6 @@
 import test from 'ava';
 import { steadyMsOf } from '../../src/kit/time/clock.js';
-import { watchStore } from '../../src/composition/opening/watched-stores.js';
+import { noteAvailability, observeStore } from '../../src/observing/stores/observed-store.js';
 import { makeAvailability } from '../../src/observing/stores/availability.js';
 import {
   OutcomeUnknown,
@@ -12,7 +12,7 @@ import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { makeTestClock } from '../support/fakes/clock.js';
 import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 
-/** A watched store over a memory store whose calls fail as the test says. */
+/** An observed store over a memory store whose calls fail as the test says. */
 function given() {
   const clock = makeTestClock();
   const availability = makeAvailability(() => steadyMsOf(clock));
@@ -24,7 +24,7 @@ function given() {
     append: (...call) => (failure === null ? memory.append(...call) : Promise.reject(failure)),
     logId: () => (failure === null ? memory.logId() : Promise.reject(failure)),
   };
-  const store = watchStore(failing, availability);
+  const store = observeStore(failing, [noteAvailability(availability)]);
   const calls = {
     read: (signal?: AbortSignal) => store.read('any', signal === undefined ? {} : { signal }),
     append: () => store.append('any', 'no-stream', makeEvents(1)),
@@ -77,10 +77,10 @@ test('A call that its caller cancelled, a call for nothing and a cached answer s
   t.not(availability.lastAnswerMs(), null);
 });
 
-test('A watched store hands on the promise of the store itself', async (t) => {
+test('An observed store hands on the promise of the store itself', async (t) => {
   const availability = makeAvailability(() => 0);
   const memory = makeMemoryEventStore({ clock: makeTestClock(), random: () => 0 });
   const head = memory.head();
-  t.is(watchStore({ ...memory, head: () => head }, availability).head(), head);
+  t.is(observeStore({ ...memory, head: () => head }, [noteAvailability(availability)]).head(), head);
   await head;
 });
