@@ -1,64 +1,142 @@
-/** Lets a bounded number of callers work at once. Waiting callers are served in call order. */
-export interface Semaphore {
-  /** Waits for a permit. @returns the release, to call once @throws the signal's reason when it aborts the wait */
-  acquire(signal?: AbortSignal): Promise<() => void>;
-  /** Takes a permit that is free now. @returns the release, to call once; null when none is free */
-  tryAcquire(): (() => void) | null;
-  /** Runs the work with a permit. @throws as `acquire`, and the errors of the work */
-  run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+import { Overloaded } from './overloaded.js';
+
+/**
+ * Lets a bounded number of callers work at once.
+ * @typeParam Place what the line of waiting callers wants to know of each
+ */
+export interface Semaphore<Place = unknown> {
+  /**
+   * Runs the work with a permit, which stays taken until the work ends.
+   * @throws the signal's reason when it aborts the wait, the refusal of the line, and the errors of the work
+   */
+  run<Result>(work: () => Promise<Result>, place?: Waits<Place>): Promise<Result>;
+  /** Waits for a permit. @returns the release, to call once @throws as `run` */
+  acquire(place?: Waits<Place>): Promise<() => void>;
+  /** Callers that work, and that wait. */
+  readonly running: () => number;
+  readonly waiting: () => number;
 }
 
-/** @param permits callers that work at once */
-export function makeSemaphore(permits: number): Semaphore {
-  // A Set iterates in insertion order.
-  const waiting = new Set<() => void>();
-  let taken = 0;
+type Waits<Place> = Place & { readonly signal?: AbortSignal };
+
+/** A caller that waits for a permit. */
+export interface Waiter<Place = unknown> {
+  readonly place: Waits<Place>;
+  readonly begin: () => void;
+  readonly refuse: (error: Error) => void;
+}
+
+/** The order of the waiting callers. */
+export interface Line<Place = unknown> {
+  /** @throws the refusal of a caller that may not wait */
+  add(waiter: Waiter<Place>): void;
+  /** Takes the next caller out; undefined when none waits. */
+  next(): Waiter<Place> | undefined;
+  /** Takes out a caller that leaves. */
+  remove(waiter: Waiter<Place>): void;
+  readonly size: () => number;
+}
+
+/** @param permits callers that work at once @param line by default callers wait in call order */
+export function makeSemaphore<Place = unknown>(
+  permits: number,
+  line: Line<Place> = makeLine(),
+): Semaphore<Place> {
+  let running = 0;
   return {
-    acquire,
-    tryAcquire,
-    run: async (work, signal) => {
-      const release = await acquire(signal);
+    run: async (work, place) => {
+      if (!take(place)) await wait(place);
       try {
         return await work();
       } finally {
         release();
       }
     },
+    acquire: async (place) => {
+      if (!take(place)) await wait(place);
+      return release;
+    },
+    running: () => running,
+    waiting: line.size,
   };
 
-  async function acquire(signal?: AbortSignal): Promise<() => void> {
-    signal?.throwIfAborted();
-    const free = tryAcquire();
-    if (free !== null) return free;
-    await new Promise<void>((resolve, reject) => {
-      const begin = (): void => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      const onAbort = (): void => {
-        waiting.delete(begin);
-        reject(signal?.reason as Error);
-      };
-      waiting.add(begin);
-      signal?.addEventListener('abort', onAbort, { once: true });
-    });
-    return release;
+  function take(place?: Waits<Place>): boolean {
+    place?.signal?.throwIfAborted();
+    if (running >= permits) return false;
+    running += 1;
+    return true;
   }
 
-  function tryAcquire(): (() => void) | null {
-    if (taken >= permits) return null;
-    taken += 1;
-    return release;
+  function wait(place: Waits<Place> = {} as Waits<Place>): Promise<void> {
+    const { signal } = place;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        waiter.refuse(signal?.reason as Error);
+      };
+      const waiter: Waiter<Place> = {
+        place,
+        begin: () => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve();
+        },
+        refuse: (error) => {
+          signal?.removeEventListener('abort', onAbort);
+          line.remove(waiter);
+          reject(error);
+        },
+      };
+      line.add(waiter);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
   }
 
   /** Hands the permit directly to the next waiting caller, so that no later caller takes it. */
   function release(): void {
-    const [next] = waiting;
-    if (next === undefined) {
-      taken -= 1;
-      return;
-    }
-    waiting.delete(next);
-    next();
+    const next = line.next();
+    if (next === undefined) running -= 1;
+    else next.begin();
   }
+}
+
+/** Makes a line in call order. @param waitingMax callers that wait; one more is Overloaded */
+function makeLine<Place>(waitingMax = Infinity): Line<Place> {
+  // A Set iterates in insertion order.
+  const waiting = new Set<Waiter<Place>>();
+  return {
+    add: (waiter) => {
+      if (waiting.size >= waitingMax) throw new Overloaded(`more than ${waitingMax} callers wait`);
+      waiting.add(waiter);
+    },
+    next: () => {
+      const [next] = waiting;
+      if (next !== undefined) waiting.delete(next);
+      return next;
+    },
+    remove: (waiter) => waiting.delete(waiter),
+    size: () => waiting.size,
+  };
+}
+
+/**
+ * Makes a semaphore for each key, whose callers wait in call order.
+ * @param options.permits callers of a key that work at once
+ * @param options.waitingMax callers of a key that wait; one more is Overloaded
+ */
+export function makeKeyedSemaphore(options: { readonly permits: number; readonly waitingMax: number }): {
+  acquire(key: string, signal?: AbortSignal): Promise<() => void>;
+} {
+  /** Only keys with callers have one, so old keys take no memory. */
+  const semaphores = new Map<string, Semaphore>();
+  return {
+    acquire: async (key, signal) => {
+      const semaphore = semaphores.get(key) ?? makeSemaphore(options.permits, makeLine(options.waitingMax));
+      const acquiring = semaphore.acquire(signal === undefined ? {} : { signal });
+      if (semaphore.running() > 0) semaphores.set(key, semaphore);
+      const release = await acquiring;
+      return () => {
+        release();
+        if (semaphore.running() === 0) semaphores.delete(key);
+      };
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { makeLru } from '../kit/lru.js';
-import { makeKeyedSemaphore } from '../kit/keyed-semaphore.js';
+import { makeKeyedSemaphore } from '../kit/semaphore.js';
 import { Overloaded } from '../kit/overloaded.js';
 import { type Clock, steadyMsOf } from '../kit/time/clock.js';
 import { failure, lookupMs, type ResolveName } from './resolve-name.js';
@@ -83,7 +83,7 @@ export function sharingLookup(resolve: ResolveName, clock: Pick<Clock, 'now' | '
     if (account === undefined) return () => undefined;
     const key = await account();
     try {
-      return await places.acquire(key, () => signal);
+      return await places.acquire(key, signal);
     } catch (error) {
       if (error instanceof Overloaded) throw failure('EAI_AGAIN', hostname);
       throw error;

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { makeSemaphore } from '../../src/kit/semaphore.js';
+import { Overloaded } from '../../src/kit/overloaded.js';
+import { makeKeyedSemaphore, makeSemaphore } from '../../src/kit/semaphore.js';
 
 test('A semaphore serves waiting callers in the order of their calls', async (t) => {
   const semaphore = makeSemaphore(2);
@@ -27,11 +28,11 @@ test('A caller that gives up takes no permit, and a permit that was given back i
   const semaphore = makeSemaphore(1);
   const release = await semaphore.acquire();
   const impatient = new AbortController();
-  const gone = semaphore.acquire(impatient.signal);
+  const gone = semaphore.acquire({ signal: impatient.signal });
   const next = semaphore.acquire();
   impatient.abort(new Error('too long'));
   await t.throwsAsync(() => gone, { message: 'too long' });
-  await t.throwsAsync(() => semaphore.acquire(impatient.signal), { message: 'too long' });
+  await t.throwsAsync(() => semaphore.acquire({ signal: impatient.signal }), { message: 'too long' });
   release();
   (await next)();
   await t.notThrowsAsync(() => semaphore.acquire());
@@ -51,4 +52,40 @@ test('A semaphore runs as much work at once as it has permits, also after work t
   for (const one of all) await t.throwsAsync(one, { message: 'no' });
   t.is(most, 2);
   t.is(await semaphore.run(() => Promise.resolve('yes')), 'yes');
+});
+
+test('A keyed semaphore bounds the callers of each key, and serves the waiting ones in call order', async (t) => {
+  const semaphore = makeKeyedSemaphore({ permits: 2, waitingMax: 3 });
+  const begun: number[] = [];
+  const held = [await semaphore.acquire('a'), await semaphore.acquire('a')];
+  const queued = [0, 1, 2].map(async (index) => {
+    const release = await semaphore.acquire('a');
+    begun.push(index);
+    return release;
+  });
+  await setImmediate();
+  t.deepEqual(begun, []);
+  // The places of another key are free.
+  (await semaphore.acquire('b'))();
+  await t.throwsAsync(semaphore.acquire('a'), { instanceOf: Overloaded });
+  for (const [ended, waiting] of queued.entries()) {
+    held.shift()?.();
+    held.push(await waiting);
+    t.is(begun.length, ended + 1);
+  }
+  t.deepEqual(begun, [0, 1, 2]);
+});
+
+test('A caller that leaves the line of a key makes room for another, and a free key has all its places', async (t) => {
+  const semaphore = makeKeyedSemaphore({ permits: 1, waitingMax: 1 });
+  const impatient = new AbortController();
+  const release = await semaphore.acquire('a', impatient.signal);
+  const gone = semaphore.acquire('a', impatient.signal);
+  impatient.abort(new Error('gone'));
+  await t.throwsAsync(gone, { message: 'gone' });
+  const next = semaphore.acquire('a');
+  await t.throwsAsync(semaphore.acquire('a'), { instanceOf: Overloaded });
+  release();
+  (await next)();
+  (await semaphore.acquire('a'))();
 });

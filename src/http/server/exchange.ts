@@ -66,7 +66,7 @@ export function makeExchange<
   async function exchange(
     ctx: RouterContext<HttpState>,
     admit: Admit,
-    charged: Pick<RequestWork, 'charge' | 'takeTurn'>,
+    charged: Pick<RequestWork, 'charge'>,
   ): Promise<void> {
     ctx.state.route = spec.path;
     const noteAllowance: NoteAllowance = (allowance) => {
@@ -96,8 +96,6 @@ export function makeExchange<
       () => noParams ?? validatePath(request.params, ctx.params, badId),
     );
     ctx.state.actor = grant.caller.actor;
-    const turn = charged.takeTurn();
-    if (turn !== undefined) await turn;
 
     // 4. Content type 415, then body, query and headers 400.
     const content = noBody?.success === true ? null : requestContentOf(ctx, received);
@@ -182,7 +180,7 @@ export function makeExchange<
 }
 
 /** Agents and sign-ins are charged for no work. */
-const noWork = { charge: () => undefined, takeTurn: () => undefined };
+const noWork = { charge: () => undefined };
 
 /** @throws HttpError 400 */
 function makeBodyParser<Body>(schema: z.ZodType<Body>): (content: unknown) => Body {

@@ -1,4 +1,5 @@
 import { Overloaded } from '../../kit/overloaded.js';
+import { type Line, makeSemaphore, type Waiter } from '../../kit/semaphore.js';
 
 /** Where a piece of work waits: the lanes in order, and in a lane the clients in turn. */
 export interface HashPlace {
@@ -18,11 +19,11 @@ export interface HashQueue<Input, Output> {
 }
 
 interface Waiting extends HashPlace {
+  readonly waiter: Waiter<HashPlace>;
   /** The turns of the clients of a lane: each has one in a round. */
   readonly round: number;
   readonly acceptedMs: number;
-  readonly begin: () => void;
-  readonly refuse: (message: string) => void;
+  readonly limit: NodeJS.Timeout;
 }
 
 /** A measured duration moves the estimate by this part. */
@@ -51,32 +52,31 @@ export function makeHashQueue<Input, Output>(options: {
   let waiting: readonly Waiting[] = [];
   /** The present round of each lane. */
   const rounds = [0, 0, 0];
-  let underWay = 0;
   let isClosed = false;
   /** The estimated duration of one piece of work. Nothing is known before the first one. */
   let workMs = 0;
+  const line: Line<HashPlace> = { add, next, remove, size: () => waiting.length };
+  const semaphore = makeSemaphore(threads, line);
 
   return {
     run: async (input, place) => {
       if (!hasRoom(place)) throw new Overloaded(full);
-      if (underWay >= threads) await waitForTurn(place);
-      else underWay += 1;
-      return workOn(input);
+      return semaphore.run(() => workOn(input), place);
     },
     hasRoom,
-    load: () => ({ running: underWay, waiting: waiting.length }),
+    load: () => ({ running: semaphore.running(), waiting: waiting.length }),
     close: () => {
       isClosed = true;
-      for (const one of waiting) one.refuse('the service ends');
+      for (const { waiter } of waiting) waiter.refuse(new Overloaded('the service ends'));
     },
   };
 
   /** Returns whether one more would end in time. An idle thread always takes work, or a slow machine would do none. */
   function hasRoom(place: HashPlace): boolean {
     if (isClosed) return false;
-    if (underWay < threads) return true;
+    if (semaphore.running() < threads) return true;
     const { before } = turnOf(place);
-    const rounds = Math.floor((underWay + before) / threads) + 1;
+    const rounds = Math.floor((threads + before) / threads) + 1;
     return before < queue && rounds * workMs <= timeLimitMs;
   }
 
@@ -88,57 +88,39 @@ export function makeHashQueue<Input, Output>(options: {
     return { round, before: next === -1 ? waiting.length : next };
   }
 
-  /** Waits for a thread, which the ending work hands over. */
-  function waitForTurn(place: HashPlace): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const { round, before } = turnOf(place);
-      const leave = (): void => {
-        clearTimeout(limit);
-        waiting = waiting.filter((each) => each !== one);
-      };
-      const one: Waiting = {
-        ...place,
-        round,
-        acceptedMs: nowMs(),
-        begin: () => {
-          leave();
-          rounds[place.lane] = round;
-          resolve();
-        },
-        refuse: (message) => {
-          leave();
-          reject(new Overloaded(message));
-        },
-      };
-      const limit = setTimeout(() => {
-        one.refuse(tooLate);
-      }, timeLimitMs);
-      waiting = waiting.toSpliced(before, 0, one);
-      if (waiting.length > queue) waiting.at(-1)?.refuse(full);
-    });
+  function add(waiter: Waiter<HashPlace>): void {
+    const { lane, client } = waiter.place;
+    const { round, before } = turnOf(waiter.place);
+    const limit = setTimeout(() => {
+      waiter.refuse(new Overloaded(tooLate));
+    }, timeLimitMs);
+    waiting = waiting.toSpliced(before, 0, { waiter, lane, client, round, acceptedMs: nowMs(), limit });
+    if (waiting.length > queue) waiting.at(-1)?.waiter.refuse(new Overloaded(full));
+  }
+
+  function remove(waiter: Waiter<HashPlace>): void {
+    clearTimeout(waiting.find((one) => one.waiter === waiter)?.limit);
+    waiting = waiting.filter((one) => one.waiter !== waiter);
+  }
+
+  function next(): Waiter<HashPlace> | undefined {
+    const latestMs = nowMs() + workMs - timeLimitMs;
+    for (const { waiter, acceptedMs, lane, round } of waiting) {
+      if (acceptedMs < latestMs) {
+        waiter.refuse(new Overloaded(tooLate));
+        continue;
+      }
+      remove(waiter);
+      rounds[lane] = round;
+      return waiter;
+    }
+    return undefined;
   }
 
   async function workOn(input: Input): Promise<Output> {
-    try {
-      const { output, tookMs } = await work(input);
-      workMs = workMs === 0 ? tookMs : workMs + (tookMs - workMs) * estimateStep;
-      return output;
-    } finally {
-      handOver();
-    }
-  }
-
-  function handOver(): void {
-    const latestMs = nowMs() + workMs - timeLimitMs;
-    for (const one of waiting) {
-      if (one.acceptedMs < latestMs) {
-        one.refuse(tooLate);
-        continue;
-      }
-      one.begin();
-      return;
-    }
-    underWay -= 1;
+    const { output, tookMs } = await work(input);
+    workMs = workMs === 0 ? tookMs : workMs + (tookMs - workMs) * estimateStep;
+    return output;
   }
 }
 

@@ -1,13 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
-import type { StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import { noteReturned, observeStore } from '../../../src/observing/stores/observed-store.js';
-import { makeWorkCharges } from '../../../src/http/access/work.js';
-import { defaultLimits, limitsFrom } from '../../../src/security/rates/limits.js';
-import { makeRateLimiter, type RateLimit } from '../../../src/security/rates/rate-limit.js';
+import { defaultLimits } from '../../../src/security/rates/limits.js';
+import type { RateLimit } from '../../../src/security/rates/rate-limit.js';
 import type { Answer } from '../../support/clients/http-app.js';
-import { makeTestClock } from '../../support/fakes/clock.js';
-import { partial } from '../../support/fakes/partial.js';
 import { addAsset } from '../../support/given/given-share.js';
 import { startTestService } from '../../support/servers/http-service.js';
 
@@ -122,46 +116,6 @@ test('Visitors are charged to their client, and never to the project, and a sign
   const neighbour = await post('/api/v1/auth/login', credentials, { 'x-forwarded-for': '198.51.100.1' });
   t.is(neighbour.status, 200, neighbour.text);
   t.truthy(await signUp('another'));
-});
-
-test('A payer who has had enough of a turn begins each further request in another turn, and others do not wait', async (t) => {
-  const limiter = makeRateLimiter({ clock: makeTestClock(), limits: limitsFrom({}) });
-  const turns: (() => void)[] = [];
-  const charges = makeWorkCharges(limiter, (next) => turns.push(next));
-  const nextTurn = async (): Promise<void> => {
-    for (const next of turns.splice(0)) next();
-    await new Promise(setImmediate);
-  };
-  const store = observeStore(partial<EventStore>({ read: () => Promise.resolve(page) }), [noteReturned]);
-  const page = Array.from({ length: 60 }, () => partial<StoredEvent>({}));
-  const began: string[] = [];
-  const ask = async (payer: string): Promise<void> => {
-    const work = charges.begin();
-    await work.run(async () => {
-      work.charge('work_user', payer);
-      await work.takeTurn();
-      began.push(payer);
-      await store.read('a-stream');
-    });
-    work.end();
-  };
-
-  // Given a payer whose two requests have returned 120 events in the turn, when more of them and of another arrive
-  await ask('heavy');
-  await ask('heavy');
-  const rest = [ask('heavy'), ask('heavy'), ask('light')];
-  await new Promise(setImmediate);
-  // Then the other one does not wait, and each of the rest has a turn for itself
-  t.deepEqual(began, ['heavy', 'heavy', 'light']);
-  await nextTurn();
-  t.is(began.length, 4);
-  await nextTurn();
-  t.is(began.length, 5);
-  await Promise.all(rest);
-  await nextTurn();
-  await nextTurn();
-  await ask('heavy');
-  t.is(began.length, 6);
 });
 
 // A tenth of 10,000 objects, ten reads a second and the default limits. test/deep/import-beside-reads.test.ts runs the whole.

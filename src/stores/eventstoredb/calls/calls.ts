@@ -1,4 +1,5 @@
-import { type AdmissionGate, makeAdmissionGate } from '../../../kit/gate.js';
+import { makeNewestFirst } from '../../../kit/newest-first.js';
+import { makeSemaphore, type Semaphore } from '../../../kit/semaphore.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 
 /** The calls of one store. Each has a time limit, and none starts after `close`. */
@@ -10,7 +11,7 @@ export interface LimitedCalls {
   run<T>(call: {
     readonly failure: (error: unknown) => Error;
     /** The gate of the call; a call without one takes no place. */
-    readonly gate?: AdmissionGate;
+    readonly gate?: Semaphore;
     readonly signal?: AbortSignal | undefined;
     readonly run: (signal: AbortSignal) => Promise<T>;
   }): Promise<T>;
@@ -66,13 +67,10 @@ export function makeLimitedCalls(
 }
 
 /** Makes the gate in front of one kind of call: src/stores/eventstoredb/README.md#calls. */
-export function makeCallGate(places: number, waitMs: number): AdmissionGate {
-  return makeAdmissionGate({
-    places,
-    waitMs,
-    refused: () =>
-      new StoreUnavailable(
-        `${places} calls to the event store are under way, and none ended within ${waitMs} ms`,
-      ),
-  });
+export function makeCallGate(places: number, waitMs: number): Semaphore {
+  const refused = () =>
+    new StoreUnavailable(
+      `${places} calls to the event store are under way, and none ended within ${waitMs} ms`,
+    );
+  return makeSemaphore(places, makeNewestFirst({ waitMs, refused }));
 }

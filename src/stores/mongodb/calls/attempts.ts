@@ -1,4 +1,5 @@
-import { makeAdmissionGate } from '../../../kit/gate.js';
+import { makeNewestFirst } from '../../../kit/newest-first.js';
+import { makeSemaphore } from '../../../kit/semaphore.js';
 import { AttemptTimedOut, NotSent } from './failures.js';
 import type { ConnectionLimits } from '../connection-string.js';
 
@@ -31,11 +32,8 @@ export type RunAttempt = <T>(run: (attempt: Attempt) => Promise<T>, options: Att
  * itself (`maxTimeMS`); without a reply for `silenceMs` the connection is closed.
  */
 export function makeAttempts({ poolSize, placeWaitMs, silenceMs }: ConnectionLimits): RunAttempt {
-  const gate = makeAdmissionGate({
-    places: poolSize,
-    waitMs: placeWaitMs,
-    refused: () => new NotSent(`more calls than the ${poolSize} connections can serve`, 'refused'),
-  });
+  const refused = () => new NotSent(`more calls than the ${poolSize} connections can serve`, 'refused');
+  const gate = makeSemaphore(poolSize, makeNewestFirst({ waitMs: placeWaitMs, refused }));
   /** Controllers are used again, because making one for each command costs a fifth of the driver's time. */
   const controllers: AbortController[] = [];
 

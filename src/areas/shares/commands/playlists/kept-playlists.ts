@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { makeKeyedSemaphore } from '../../../../kit/keyed-semaphore.js';
+import { makeKeyedSemaphore } from '../../../../kit/semaphore.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 import { type SteadyClock, steadyMsOf } from '../../../../kit/time/clock.js';
 import type { SignedPlaylist } from './sign-playlist.js';

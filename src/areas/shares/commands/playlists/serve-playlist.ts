@@ -1,6 +1,5 @@
 import mime from 'mime';
-import { makeKeyedSemaphore } from '../../../../kit/keyed-semaphore.js';
-import { makeSemaphore } from '../../../../kit/semaphore.js';
+import { makeKeyedSemaphore, makeSemaphore } from '../../../../kit/semaphore.js';
 import { assetAggregate } from '../../../assets/domain/asset/asset.js';
 import type { AssetDescription } from '../../../assets/domain/asset/events.js';
 import { playlistBytesMax } from '../../../assets/domain/playlist.js';

@@ -1,8 +1,9 @@
-/* Tests the gate with a clock that only the test moves. */
+/* Tests the line of a semaphore with a clock that only the test moves. */
 import test from 'ava';
 import fc from 'fast-check';
 
-import { makeAdmissionGate } from '../../src/kit/gate.js';
+import { makeNewestFirst } from '../../src/kit/newest-first.js';
+import { makeSemaphore } from '../../src/kit/semaphore.js';
 
 test('Work runs at once while places are free', async (t) => {
   const { gate, begin } = given({ places: 2 });
@@ -110,7 +111,7 @@ test('Never more works run than there are places, every work ends once, and no p
 
 function given({ places, waitMs = 1_000 }: { readonly places: number; readonly waitMs?: number }) {
   const { clock, advance } = makeSteppedClock();
-  const gate = makeAdmissionGate({ places, waitMs, clock, refused: () => new Error('refused') });
+  const gate = makeSemaphore(places, makeNewestFirst({ waitMs, clock, refused: () => new Error('refused') }));
   const began: string[] = [];
 
   /** Starts work that ends when the test says so, also before it has begun. */
