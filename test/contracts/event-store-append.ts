@@ -121,6 +121,29 @@ export function eventStoreAppendContract(
     t.is((await store().read(stream)).length, 2);
   });
 
+  test('Further events are in the log where the store says so: only with the append, at their revision', async (t) => {
+    const appended = async (stream: string, other: string, expectedOther: ExpectedRevision) => {
+      const writes: string[] = [];
+      const written = () => void writes.push(other);
+      const further = () =>
+        Promise.resolve({ stream: other, expected: expectedOther, events: makeEvents(2), written });
+      const before = (await store().read(other)).length;
+      const result = await store()
+        .append(stream, 'no-stream', makeEvents(1), { further })
+        .catch((error: unknown) => error);
+      t.is((await store().read(other)).length, before + 2 * writes.length);
+      return { isWritten: writes.length === 1, isRefused: result instanceof WrongExpectedRevision };
+    };
+    const [stream, other] = [uniqueStream(), uniqueStream()];
+    // When the append is written and the other stream is not at its revision
+    t.deepEqual(await appended(stream, other, 3n), { isWritten: false, isRefused: false });
+    // When the append is refused
+    t.deepEqual(await appended(stream, other, 'no-stream'), { isWritten: false, isRefused: true });
+    // When both are at their revisions
+    const both = await appended(uniqueStream(), other, 'no-stream');
+    t.deepEqual(both, { isWritten: deps.harness().writesFurther === true, isRefused: false });
+  });
+
   test('Of 50 concurrent appends that expect the same revision, the store writes exactly one, whole', async (t) => {
     const stream = uniqueStream();
     const attempts = Array.from({ length: 50 }, () => makeEvents(3));

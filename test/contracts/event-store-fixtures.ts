@@ -17,6 +17,8 @@ export interface EventStoreHarness {
   close(): Promise<void>;
   /** The size at which the store ends a page, in bytes; default: that of the port. Large events take long. */
   readonly pageBytes?: number;
+  /** Whether the store writes further events in the transaction of an append. */
+  readonly writesFurther?: boolean;
 }
 
 /** Makes an event with fixed metadata, so that a test gives only the fields that it checks. */

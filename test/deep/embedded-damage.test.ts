@@ -100,7 +100,7 @@ function writeLog(path: string, whileOpen: () => void = () => undefined): Buffer
       const json = { stream: JSON.stringify(stream), metadata: '{}', data };
       return [id, encodeContent({ id, type: 'ThingHappened@1' }, json, '2026-01-02T03:04:05.000Z')];
     });
-    append([[stream, -1n, ...events]]);
+    append([[stream, -1n, null, ...events]]);
   }
   whileOpen();
   connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');

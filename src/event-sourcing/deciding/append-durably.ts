@@ -2,7 +2,7 @@ import type { RequestProgress } from '../ports/command-context.js';
 import { type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
 import type { NewEvent, Position } from '../ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../ports/errors.js';
-import type { Appended, EventStore, ExpectedRevision } from '../ports/event-store.js';
+import type { Appended, AppendOptions, EventStore, ExpectedRevision } from '../ports/event-store.js';
 import { attemptsMax, pauseBefore } from './retry-pauses.js';
 
 export interface AppendLimits {
@@ -14,7 +14,7 @@ export interface AppendLimits {
 /** src/event-sourcing/deciding/README.md#command-queue-and-retries. The store ends each attempt after 5 s. */
 export const defaultAppendLimits: AppendLimits = { tries: attemptsMax, totalMs: 10_000 };
 
-interface AppendOptions {
+interface DurableOptions extends Pick<AppendOptions, 'further'> {
   readonly limits?: AppendLimits;
   /** Learns what may be written. After its request was answered, no attempt begins. */
   readonly request?: RequestProgress | undefined;
@@ -37,7 +37,7 @@ export async function appendDurably(
   deps: { readonly eventStore: EventStore; readonly clock: Clock; readonly random: Random },
   target: { readonly stream: string; readonly expected: ExpectedRevision },
   events: readonly NewEvent[],
-  { limits = defaultAppendLimits, request = noRequest }: AppendOptions = {},
+  { limits = defaultAppendLimits, request = noRequest, further }: DurableOptions = {},
 ): Promise<{ readonly revision: bigint; readonly position: Position | null }> {
   const { eventStore, clock, random } = deps;
   const { stream, expected } = target;
@@ -66,7 +66,7 @@ export async function appendDurably(
       // EventStoreDB drops a repetition of events that it is still writing, and answers only after 2 s.
       if (unknown !== undefined && (await isWritten())) return null;
       if (request.isOver()) return unknown ?? new StoreUnavailable('the request has been answered');
-      return positionOf(await eventStore.append(stream, expected, events));
+      return positionOf(await eventStore.append(stream, expected, events, { further }));
     } catch (error) {
       if (error instanceof OutcomeUnknown) unknown = error;
       else if (error instanceof StoreUnavailable) return unknown ?? error;

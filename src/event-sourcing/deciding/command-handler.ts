@@ -1,10 +1,18 @@
 import type { CommandContext } from '../ports/command-context.js';
 import type { Aggregate } from './decider.js';
 import type { DomainEvent, Position } from '../ports/domain-event.js';
+import type { FurtherAppend } from '../ports/event-store.js';
 import type { NamedRevisions } from './expected-revision.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
 
-export interface HandleOptions {
+/** Returns what a command appends beside another; null where it appends nothing. It decides on the cached fold of its stream. */
+export type PrepareFurther = <State, Command, Event extends DomainEvent>(
+  target: { readonly aggregate: Aggregate<State, Command, Event>; readonly id: string },
+  command: Command,
+  context: CommandContext,
+) => Promise<FurtherAppend | null>;
+
+export interface HandleOptions<State = unknown> {
   /** The revision in `If-Match`. At another revision the command fails with PreconditionFailed, without a retry. */
   readonly expectedRevision?: NamedRevisions | undefined;
   /** The command takes access away: it resolves after its documents are written, or fails with StoreUnavailable. */
@@ -13,6 +21,11 @@ export interface HandleOptions {
   readonly isUrgent?: boolean;
   /** The state that the command decides on first; `latest` when left out. */
   readonly load?: Load;
+  /**
+   * Prepares a command that depends on the state after this one. Where the store can, one transaction has the events of both.
+   * Where it cannot, or the other command is refused, they are not written: the caller sends that command afterwards in any case.
+   */
+  readonly further?: (after: State, prepare: PrepareFurther) => Promise<FurtherAppend | null>;
   /** Attempts of the append; those of `defaultAppendLimits` when left out. */
   readonly appendTries?: number;
 }
@@ -68,6 +81,6 @@ export interface CommandHandler {
     target: { readonly aggregate: Aggregate<State, Command, Event>; readonly id: string },
     command: Command,
     context: CommandContext,
-    options?: HandleOptions,
+    options?: HandleOptions<State>,
   ): Promise<Handled<Event>>;
 }

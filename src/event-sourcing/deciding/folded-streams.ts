@@ -28,10 +28,9 @@ export interface Target<State, Command, Event extends DomainEvent> {
 export type Encoded<Event extends DomainEvent> = Event & NewEvent;
 
 /** What a fold becomes by events that are appended next. */
-export interface Extended<Event extends DomainEvent> extends Pick<Folded<unknown>, 'revision' | 'documents'> {
-  readonly events: readonly Evolving<Event>[];
-  /** Returns whether a fold has asked when the store records an event, which only a read shows. */
-  readonly dependsOnTime: () => boolean;
+export interface Extended<State> extends Folded<State> {
+  /** Whether a fold has asked when the store records an event, which only a read shows. */
+  readonly dependsOnTime: boolean;
 }
 
 /** The folded streams of a process, cached by revision. The cache holds only events that the log contains. */
@@ -45,22 +44,18 @@ export interface FoldedStreams {
     target: Target<State, Command, Event>,
     load: Load,
   ): Folded<State> | null;
-  /** Returns revision and documents after events that are appended next. */
+  /** Folds events that are appended next. */
   extended<State, Command, Event extends DomainEvent>(
     target: Target<State, Command, Event>,
     before: Folded<State>,
     events: readonly Encoded<Event>[],
-  ): Extended<Event>;
+  ): Extended<State>;
   /**
    * Caches the fold after events that were just appended, without a read. An event id depends on the event's content, and
    * a repeated command has the same time, so the log contains these events even if another attempt wrote them. A state
    * that depends on the recorded time of an event is not cached.
    */
-  keep<State, Command, Event extends DomainEvent>(
-    target: Target<State, Command, Event>,
-    before: Folded<State>,
-    after: Extended<Event>,
-  ): void;
+  keep(stream: string, after: Extended<unknown>): void;
 }
 
 /**
@@ -123,7 +118,7 @@ export function makeFoldedStreams({
     { aggregate, stream }: Target<State, Command, Event>,
     before: Folded<State>,
     events: readonly Encoded<Event>[],
-  ): Extended<Event> {
+  ): Extended<State> {
     const views = documentWriter.viewsOf(aggregate.category);
     const documents = new Map(before.documents);
     let { revision } = before;
@@ -148,18 +143,13 @@ export function makeFoldedStreams({
         documents.set(view.name, evolveDecoded(view, documents.get(view.name) ?? null, event));
       }
     }
-    return { revision, documents, events: evolving, dependsOnTime: () => timesUsed > 0 };
+    const state = evolving.reduce(aggregate.decider.evolve, before.state);
+    const bytes = events.reduce((sum, { data }) => sum + eventBytes({ data }), before.bytes);
+    return { state, revision, documents, bytes, dependsOnTime: timesUsed > 0 };
   }
 
-  function keep<State, Command, Event extends DomainEvent>(
-    { aggregate, stream }: Target<State, Command, Event>,
-    before: Folded<State>,
-    { events, revision, documents, dependsOnTime }: Extended<Event>,
-  ): void {
-    const state = events.reduce(aggregate.decider.evolve, before.state);
-    if (dependsOnTime()) return;
-    const bytes = events.reduce((sum, { data }) => sum + eventBytes({ data }), before.bytes);
-    store(stream, { state, revision, documents, bytes });
+  function keep(stream: string, { dependsOnTime, ...folded }: Extended<unknown>): void {
+    if (!dependsOnTime) store(stream, folded);
   }
 
   function foldStored<State, Command, Event extends DomainEvent>(

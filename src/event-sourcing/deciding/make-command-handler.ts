@@ -13,7 +13,7 @@ import {
   WrongExpectedRevision,
 } from '../ports/errors.js';
 import { Overloaded } from '../../kit/overloaded.js';
-import type { EventStore } from '../ports/event-store.js';
+import type { EventStore, FurtherAppend } from '../ports/event-store.js';
 import { type Encoded, type Folded, makeFoldedStreams, type Target } from './folded-streams.js';
 import { makeDocumentGuard } from './document-guard.js';
 import { eventId } from './ids.js';
@@ -66,7 +66,7 @@ export function makeCommandHandler(deps: {
     target: Target<State, Command, Event>,
     command: Command,
     context: CommandContext,
-    options: HandleOptions,
+    options: HandleOptions<State>,
   ): Promise<Handled<Event>> {
     const run: Run<State, Command, Event> = { target, command, context, options };
     const early = await appendOnCached(run);
@@ -99,34 +99,74 @@ export function makeCommandHandler(deps: {
     before: Folded<State>,
     events: readonly Event[],
   ): Promise<Handled<Event> | null> {
-    const newEvents = events.map((event, index) => toNewEvent(target, event, { index, context }));
-    const after = streams.extended(target, before, newEvents);
+    const { newEvents, after, at } = encode(target, before, events, context);
     let position: Position | null = null;
     try {
       if (newEvents.length > 0) {
-        const { stream } = target;
-        refuseTooLarge(stream, after);
-        const expected = before.revision ?? 'no-stream';
-        const { appendTries: tries = defaultAppendLimits.tries } = options;
-        const appending = { limits: { ...defaultAppendLimits, tries }, request: context.request };
-        ({ position } = await appendDurably(
-          { eventStore, clock, random },
-          { stream, expected },
-          newEvents,
-          appending,
-        ));
+        const { further, appendTries: tries = defaultAppendLimits.tries } = options;
+        const appending = {
+          ...{ limits: { ...defaultAppendLimits, tries }, request: context.request },
+          further: further === undefined ? undefined : () => furtherAfter(after.state, further),
+        };
+        ({ position } = await appendDurably({ eventStore, clock, random }, at, newEvents, appending));
       }
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return null;
       throw error;
     }
     // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
-    if (newEvents.length > 0) streams.keep(target, before, after);
+    if (newEvents.length > 0) streams.keep(target.stream, after);
     if (after.documents.size > 0) {
       const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
       if (options.isUrgent !== true) await written;
     }
     return { events, revision: after.revision, position, documents: after.documents };
+  }
+
+  function encode<State, Command, Event extends DomainEvent>(
+    target: Target<State, Command, Event>,
+    before: Folded<State>,
+    events: readonly Event[],
+    context: CommandContext,
+  ) {
+    const newEvents = events.map((event, index) => toNewEvent(target, event, { index, context }));
+    const after = streams.extended(target, before, newEvents);
+    const { stream } = target;
+    if (newEvents.length > 0) refuseTooLarge(stream, after);
+    const at = { stream, expected: before.revision ?? 'no-stream' } as const;
+    return { newEvents, after, at };
+  }
+
+  /** Returns no events where they cannot be prepared: the command that comes afterwards reports why. */
+  async function furtherAfter<State>(
+    state: State,
+    further: NonNullable<HandleOptions<State>['further']>,
+  ): Promise<FurtherAppend | null> {
+    try {
+      return await further(state, prepare);
+    } catch {
+      return null;
+    }
+  }
+
+  async function prepare<State, Command, Event extends DomainEvent>(
+    {
+      aggregate,
+      id,
+    }: { readonly aggregate: Target<State, Command, Event>['aggregate']; readonly id: string },
+    command: Command,
+    context: CommandContext,
+  ): Promise<FurtherAppend | null> {
+    const target = { aggregate, stream: streamName(aggregate.category, id) };
+    const before = streams.cached(target, 'remembered') ?? (await latest(target));
+    const events = decideOnCached({ target, command, context, options: {} }, before);
+    if (events.length === 0) return null;
+    const { newEvents, after, at } = encode(target, before, events, context);
+    const written = (): void => {
+      streams.keep(target.stream, after);
+      void documentWriter.write(after.documents, { mustSucceed: false });
+    };
+    return { ...at, events: newEvents, written };
   }
 }
 
@@ -141,7 +181,7 @@ interface Run<State, Command, Event extends DomainEvent> {
   readonly target: Target<State, Command, Event>;
   readonly command: Command;
   readonly context: CommandContext;
-  readonly options: HandleOptions;
+  readonly options: HandleOptions<State>;
 }
 
 /** @throws CommandRejected, PreconditionFailed */

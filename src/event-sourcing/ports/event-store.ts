@@ -30,6 +30,22 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Events for another stream, which follow those of an append. `written` runs once they are durable. */
+export interface FurtherAppend {
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
+  readonly events: readonly NewEvent[];
+  readonly written: () => void;
+}
+
+export interface AppendOptions extends CallOptions {
+  /**
+   * Returns further events. A store that has one transaction for all streams writes them in that of the append, where the
+   * append is written and their stream is at its revision. Every other store leaves them out.
+   */
+  readonly further?: (() => Promise<FurtherAppend | null>) | undefined;
+}
+
 /** Limits in UTF-8 bytes of data and metadata as JSON. */
 export const maxEventBytes = 256 * 1024;
 export const maxAppendBytes = 512 * 1024;
@@ -68,7 +84,7 @@ export interface EventStore {
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
-    options?: CallOptions,
+    options?: AppendOptions,
   ): Promise<Appended | null>;
   /**
    * Reads the whole log forwards, after a position (from the start when null), at most `limit` events. A page of large

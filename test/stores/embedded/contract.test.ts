@@ -24,6 +24,7 @@ eventStoreContract(test, async () => {
   let log = await openEventLog(context);
   return {
     store: storeOf(log, 'stowage.'),
+    writesFurther: true,
     reopen: async () => {
       await log.close();
       log = await openEventLog(context);

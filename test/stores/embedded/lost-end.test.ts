@@ -315,7 +315,7 @@ test.serial(
       (...made) => makeEventWriter(...made, 'the-log'),
     );
     // When an event is appended
-    const outcome = append([['stowage.thing-1', -1n, 'id', '{}']]);
+    const outcome = append([['stowage.thing-1', -1n, null, 'id', '{}']]);
     // Then the outcome is an error of the disk, which ends the use of the file
     t.like(outcome, { kind: 'failed', failure: { kind: 'io' } });
     t.regex(JSON.stringify(outcome), /\/dev\/full cannot be read or written \(ENOSPC\); check the disk/);

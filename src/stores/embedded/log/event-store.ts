@@ -2,8 +2,10 @@ import type { Clock, Random } from '../../../kit/time/clock.js';
 import type { NewEvent, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 import { EventTooLarge, WrongExpectedRevision } from '../../../event-sourcing/ports/errors.js';
 import {
+  type AppendOptions,
   type EventStore,
   type ExpectedRevision,
+  type FurtherAppend,
   type LogPage,
   maxAppendBytes,
   maxEventBytes,
@@ -36,7 +38,7 @@ export async function openEventLog(context: EmbeddedContext): Promise<EventLog> 
   const file = await openFile<AppendRequest, AppendReply, EventReader>(context, eventsFormat, {
     makeQueries: makeEventReader,
     onSettled: (_, replies) => {
-      const sequences = (replies ?? []).flatMap((reply) => (reply === null ? [] : [reply[1]]));
+      const sequences = (replies ?? []).flatMap((reply) => (reply === null ? [] : [reply[2] ?? reply[1]]));
       if (sequences.length === 0) return;
       file.queries.mustHold(Math.max(...sequences));
       for (const listener of listeners) listener();
@@ -83,17 +85,45 @@ export function makeEmbeddedEventStore(deps: {
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
+    { further }: AppendOptions = {},
   ): ReturnType<EventStore['append']> {
     if (events.length === 0) return null;
+    const { request, bytes } = requestOf({ stream, expected, events });
+    // Without further events the request is in the batch of this turn.
+    const following = further === undefined ? null : await further();
+    const next = following === null ? null : requestIfSmall(following);
+    const [name, revision, , ...contents] = request;
+    const reply = await writer.write(
+      [name, revision, next?.request ?? null, ...contents],
+      bytes + (next?.bytes ?? 0),
+    );
+    if (reply === null) throw new WrongExpectedRevision(stream, expected);
+    if (reply[2] !== null) following?.written();
+    return { revision: BigInt(reply[0]), position: positionOf(reply[1]) };
+  }
+
+  /** Leaves out what is too large. Its command appends it afterwards, and fails by itself. */
+  function requestIfSmall(append: FurtherAppend): ReturnType<typeof requestOf> | null {
+    try {
+      return requestOf(append);
+    } catch (error) {
+      if (error instanceof EventTooLarge) return null;
+      throw error;
+    }
+  }
+
+  /** @throws EventTooLarge, WrongExpectedRevision */
+  function requestOf({ stream, expected, events }: Omit<FurtherAppend, 'written'>): {
+    readonly request: AppendRequest;
+    readonly bytes: number;
+  } {
     const { contents, bytes } = encode(streamPrefix + stream, events, clock.now().toISOString());
     // The file cannot hold this revision, so no stream has it.
     if (expected !== 'no-stream' && (expected < 0n || expected >= BigInt(Number.MAX_SAFE_INTEGER))) {
       throw new WrongExpectedRevision(stream, expected);
     }
     const revision = expected === 'no-stream' ? -1n : expected;
-    const reply = await writer.write([streamPrefix + stream, revision, ...contents], bytes);
-    if (reply === null) throw new WrongExpectedRevision(stream, expected);
-    return { revision: BigInt(reply[0]), position: positionOf(reply[1]) };
+    return { request: [streamPrefix + stream, revision, null, ...contents], bytes };
   }
 
   function readAll({ after, limit }: Parameters<EventStore['readAll']>[0]): Promise<LogPage> {

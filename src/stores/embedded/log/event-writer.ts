@@ -4,11 +4,22 @@ import { damage } from '../files/failures.js';
 import { eventsFormat } from '../files/formats.js';
 import type { FileWriter, Prepare } from '../writing/transactions.js';
 
-/** The stream with its prefix, the expected revision (-1: absent), then the id and the content of each event. */
-export type AppendRequest = readonly [stream: string, expected: bigint, ...idsAndContents: string[]];
+/**
+ * The stream with its prefix, the expected revision (-1: absent), an append that follows where this one is written, then the
+ * id and the content of each event.
+ */
+export type AppendRequest = readonly [
+  stream: string,
+  expected: bigint,
+  further: AppendRequest | null,
+  ...idsAndContents: string[],
+];
 
-/** The revision and sequence of the append's last event; null when the stream is not at the expected revision. */
-export type AppendReply = readonly [revision: number, sequence: number] | null;
+/**
+ * The revision and sequence of the append's last event, and the sequence of the last event that followed; null when the stream is
+ * not at the expected revision.
+ */
+export type AppendReply = readonly [revision: number, sequence: number, further: number | null] | null;
 
 /**
  * Makes the writing side of events.db. A log that has no id yet gets `newLogId`.
@@ -38,12 +49,18 @@ export function makeEventWriter(
   return { apply, beforeCommit, reload, end: () => head };
 
   function apply(request: AppendRequest): AppendReply {
+    const [revision, last] = append(request) ?? [];
+    if (revision === undefined || last === undefined) return null;
+    return [revision, last, request[2] === null ? null : (append(request[2])?.[1] ?? null)];
+  }
+
+  function append(request: AppendRequest): readonly [revision: number, sequence: number] | null {
     const [stream, expected] = request;
-    const last = expected + BigInt((request.length - 2) / 2);
+    const last = expected + BigInt((request.length - 3) / 2);
     const moved = expected === -1n ? beginStream(stream, last) : extendStream(last, stream, expected);
     if (moved === 0) return whereWritten(request);
     let revision = Number(expected);
-    for (let index = 3; index < request.length; index += 2) {
+    for (let index = 4; index < request.length; index += 2) {
       const content = request[index] as string;
       revision += 1;
       sequence += 1;
@@ -53,7 +70,7 @@ export function makeEventWriter(
   }
 
   /** Finds an append that was written before: the same ids at its revisions. Returns null when there is none. */
-  function whereWritten([stream, expected, ...idsAndContents]: AppendRequest): AppendReply {
+  function whereWritten([stream, expected, , ...idsAndContents]: AppendRequest): ReturnType<typeof append> {
     const current = selectRevision.get(stream)?.[0] ?? -1n;
     const ids = idsAndContents.filter((_, index) => index % 2 === 0);
     const last = expected + BigInt(ids.length);

@@ -2,6 +2,7 @@ import type { PaymentRejection } from '../../domain/transaction/rejections.js';
 import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
+import type { PrepareFurther } from '../../../../event-sourcing/deciding/command-handler.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { checkoutAggregate } from '../../domain/checkout/checkout.js';
 import {
@@ -81,7 +82,16 @@ export function makePaymentReports({
     const order_id = named !== null && (await placedOrder(named)) !== null ? named : null;
     const target = { aggregate: transactionAggregate, id };
     const command = { type: 'Report', report: { ...data, order_id } } as const;
-    const types = (await handler.handle(target, command, context)).events.map(({ type }) => type);
+    const further = async (after: TransactionState, prepare: PrepareFurther) => {
+      const revision = after.reports.find(({ key }) => key === data.key)?.revision ?? -1;
+      const found = applicableAt(after, revision);
+      // The checkout learns of an approval before the order does: a reaction takes what the order knows as applied.
+      if (found === null || found.reports.some(isApproval)) return null;
+      const reports = await factsOf(id, found, after);
+      return prepare({ aggregate: orderAggregate, id: found.orderId }, { type: 'Report', reports }, context);
+    };
+    const handled = await handler.handle(target, command, context, { further });
+    const types = handled.events.map(({ type }) => type);
     const reported = (await transaction(id)).reports.find(({ key }) => key === data.key);
     if (reported === undefined) throw new Error('a report is not in its stream');
     const { revision, decision } = reported;
@@ -267,6 +277,10 @@ function homeOf(
   return transaction !== null && isOne && isBound
     ? { id: transactionStreamId(provider, transaction), isForwarded: false }
     : { id: ownStreamId(provider, key), isForwarded: !isOne || transaction !== null };
+}
+
+function isApproval({ notifications }: PaymentReport): boolean {
+  return notifications.some(({ fact }) => fact.kind === 'approved');
 }
 
 const rank = ['mismatch', 'applied', 'already_applied'] as const;

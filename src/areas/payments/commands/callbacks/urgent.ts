@@ -9,7 +9,10 @@ import type { CommandHandler } from '../../../../event-sourcing/deciding/command
 export function makeUrgent(handler: CommandHandler): CommandHandler {
   return {
     load: (aggregate, id, load = 'remembered') => handler.load(aggregate, id, load),
-    handle: (target, command, context) =>
-      handler.handle(target, command, context, { isUrgent: true, load: 'new', appendTries: 1 }),
+    handle: (target, command, context, options) =>
+      handler.handle(target, command, context, {
+        ...options,
+        ...{ isUrgent: true, load: 'new', appendTries: 1 },
+      }),
   };
 }

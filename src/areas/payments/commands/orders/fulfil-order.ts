@@ -1,6 +1,7 @@
 import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../../../kit/overloaded.js';
+import type { PrepareFurther } from '../../../../event-sourcing/deciding/command-handler.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import {
   type GoneReason,
@@ -86,21 +87,22 @@ export function makeFulfilOrder({ handler }: Pick<PaymentDeps, 'handler'>): Fulf
     { order, revision, recipient }: Situation,
     context: CommandContext,
   ): Promise<void> {
+    const ofOrder = { aggregate: orderAggregate, id: orderId };
+    const mark = { type: isDue(order) ? 'MarkFulfilled' : 'MarkRevoked' } as const;
+    const marked = stepContext(context, `mark/${revision}`);
     if (step === 'mark') {
-      const type = isDue(order) ? 'MarkFulfilled' : 'MarkRevoked';
-      const target = { aggregate: orderAggregate, id: orderId };
-      await handler.handle(target, { type }, stepContext(context, `mark/${revision}`));
+      await handler.handle(ofOrder, mark, marked);
       return;
     }
     if (recipient.status === 'gone') {
       const command = { type: 'MarkRecipientGone', reason: recipient.reason } as const;
-      const target = { aggregate: orderAggregate, id: orderId };
-      await handler.handle(target, command, stepContext(context, `gone/${revision}`));
+      await handler.handle(ofOrder, command, stepContext(context, `gone/${revision}`));
       return;
     }
     const { grant, userId, projectId } = order;
     const stepped = stepContext(context, `${step}/${recipient.revision}`);
     const source = orderId;
+    const options = { further: (_: unknown, prepare: PrepareFurther) => prepare(ofOrder, mark, marked) };
     if ('capacity_bytes' in grant) {
       const bytes = grant.capacity_bytes;
       const target = { aggregate: userAggregate, id: userId };
@@ -108,12 +110,13 @@ export function makeFulfilOrder({ handler }: Pick<PaymentDeps, 'handler'>): Fulf
         target,
         step === 'grant' ? { type: 'GrantCapacity', source, bytes } : { type: 'RevokeCapacity', source },
         stepped,
+        options,
       );
       return;
     }
     const target = { aggregate: projectAggregate, id: projectId ?? '' };
     const type = step === 'grant' ? 'GrantEntitlement' : 'RevokeEntitlement';
-    await handler.handle(target, { type, entitlement: grant.entitlement, source }, stepped);
+    await handler.handle(target, { type, entitlement: grant.entitlement, source }, stepped, options);
   }
 }
 
