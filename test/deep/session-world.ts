@@ -114,7 +114,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
         }),
         endGivenAccess: () => Promise.resolve(),
       }),
-      refresh: makeRefresh(deps),
+      refresh: makeRefresh({ ...deps, ...readers }),
       logout: makeLogout(deps),
       changePassword: makeChangePassword({
         ...{ ...deps, checkPassword: () => null },

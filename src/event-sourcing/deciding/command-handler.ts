@@ -43,6 +43,11 @@ export interface HandleOptions<State = unknown> {
  */
 export type Load = 'latest' | 'remembered' | 'new';
 
+/** Returns how to load a stream whose id derives from the command: only another attempt of it can have made the stream. */
+export function loadOfNew({ isUnique }: CommandContext): HandleOptions {
+  return { load: isUnique === true ? 'new' : 'latest' };
+}
+
 /** A stream's folded state. `revision` is null while the stream does not exist. */
 export interface Loaded<State> {
   readonly state: State;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import {
   asObject,
@@ -8,6 +9,8 @@ import {
   storageRequest,
   textOf,
 } from '../clients/service-client.js';
+import { makePaymentPlatforms } from '../clients/payment-platforms.js';
+import { eventually } from '../eventually.js';
 import { keyEnvironment } from '../examples/service-keys.js';
 import { makeCountingProxy } from './counting-proxy.js';
 import { startEventStoreDbServer } from './eventstoredb-server/server.js';
@@ -16,6 +19,7 @@ import { freePort, makeDataDirectory, startService } from './service-process.js'
 /** Requests of each kind: a poll of the service in the time of one of them weighs little. */
 const requests = 20;
 const password = 'Correct-Horse-9';
+const platformName = 'calls';
 
 /** What a request of one kind asks of the servers, in the mean. */
 export interface CallsOfRequest {
@@ -47,6 +51,7 @@ export async function givenServers() {
       EVENTSTOREDB_URL: log.url,
       EVENTSTOREDB_ALLOW_INSECURE: 'true',
       LOG_LEVEL: 'error',
+      PAYMENT_STANDARD_WEBHOOK_SECRETS: `whsec_${Buffer.from(platformName.padStart(24, '0')).toString('base64')}`,
       ...(proxy !== null && {
         MONGODB_URL: `mongodb://127.0.0.1:${proxy.port}/calls_${randomBytes(6).toString('hex')}?directConnection=true`,
       }),
@@ -94,6 +99,7 @@ export async function callsOfRequests({
   }
   const asset = { storage_id: storage, media_type: 'video/mp4', size: 1, name: 'Rhine' };
   let count = 0;
+  const ofStreams = () => calls().filter(({ kind, stream }) => stream !== null && kind !== 'probe');
   const kinds: Readonly<Record<string, () => Promise<unknown>>> = {
     'GET storage': () => sent('GET', `${path}/storages/${storage}`),
     'list of assets': () => sent('GET', `${path}/assets`),
@@ -106,17 +112,33 @@ export async function callsOfRequests({
       const reply = await sent('POST', '/auth/refresh', { refresh_token: refreshToken });
       refreshToken = textOf(asObject(asObject(reply['data'])['tokens']), 'refresh_token');
     },
+    'a callback with its grant': async () => {
+      await callbacks.pop()?.();
+      await eventually('its reactions have ended', async () => {
+        const before = ofStreams().length;
+        await wait(100);
+        return ofStreams().length === before;
+      });
+    },
     'a sign-in': () => sent('POST', '/auth/login', { email: 'ada@example.org', password }),
   };
+  const callbacks: (() => Promise<unknown>)[] = [];
+  for (let n = 0; n <= requests; n += 1) {
+    const order = await sent('POST', '/orders', { plan_id: 'capacity-100g', provider: 'standard' });
+    const [orderNumber, currency] = [textOf(order, 'number'), textOf(order, 'currency')];
+    const transaction = textOf(order, 'id').replaceAll('-', '').slice(-20);
+    const payment = { orderNumber, transaction, amount: Number(order['amount']), currency };
+    const { headers, body } = makePaymentPlatforms(platformName).standard.pay(payment, new Date());
+    const init = { method: 'POST', headers: { ...headers }, body };
+    callbacks.push(() => client.send('/api/v1/payment/webhooks/standard', init));
+  }
   const counted: CallsOfRequest[] = [];
   for (const [what, request] of Object.entries(kinds)) {
     await request();
-    const [callsBefore, commandsBefore] = [calls().length, commands()];
+    const [callsBefore, commandsBefore] = [ofStreams().length, commands()];
     const times = what === 'a sign-in' ? 5 : requests;
     for (let n = 0; n < times; n += 1) await request();
-    const own = calls()
-      .slice(callsBefore)
-      .filter(({ kind, stream }) => stream !== null && kind !== 'probe');
+    const own = ofStreams().slice(callsBefore);
     const by = new Map<string, number>();
     for (const { kind, stream } of own) {
       const name = `${kind} ${stream?.split('-')[0] ?? ''}`;

@@ -1,5 +1,6 @@
 import type { AssetDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { assetAggregate } from '../domain/asset/asset.js';
@@ -11,7 +12,6 @@ import { checkTag } from '../domain/asset/tags.js';
 import { checkObjectKey } from '../../storages/domain/bucket/object-key-rules.js';
 import { checkName } from '../../../validation/text.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
-import { projectAggregate } from '../../projects/domain/project/project.js';
 import { rejectProject } from '../../projects/domain/project/rejections.js';
 import { keyRuleOf, widestKeyRule } from '../../storages/domain/bucket/object-key.js';
 import { type ExistingStorage, storageAggregate } from '../../storages/domain/storage/storage.js';
@@ -51,9 +51,10 @@ export const assetRules = {
 export function makeAddAsset({
   handler,
   assets,
+  projects,
   capacity,
   objectKeys,
-}: Pick<AssetDeps, 'handler' | 'assets'> & {
+}: Pick<AssetDeps, 'handler' | 'assets' | 'projects'> & {
   readonly capacity: Pick<Capacity, 'judged'>;
   readonly objectKeys: ObjectKeys;
 }): AddAsset {
@@ -69,7 +70,7 @@ export function makeAddAsset({
         { aggregate: assetAggregate, id: assetId },
         { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
         context,
-        { load: context.isUnique === true ? 'new' : 'latest' },
+        loadOfNew(context),
       );
     const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description), isNew: true };
     // The key that begins with the id of the asset needs no claim.
@@ -83,11 +84,9 @@ export function makeAddAsset({
     projectId: string,
     named: string | undefined,
   ): Promise<{ readonly payerId: string; readonly storage_id: string; readonly storage: ExistingStorage }> {
-    const { state: project } = await handler.load(projectAggregate, projectId);
-    if (project.status !== 'existing') {
-      return rejectProject('project_not_found', 'there is no such project');
-    }
-    const id = named ?? project.default_storage_id;
+    const project = await projects.access(projectId);
+    if (project === null) return rejectProject('project_not_found', 'there is no such project');
+    const id = named ?? project.defaultStorageId;
     const storage = id === null ? null : await storageOf(projectId, id);
     if (id === null || storage === null) {
       return named === undefined
@@ -97,7 +96,7 @@ export function makeAddAsset({
     if (storage.status === 'disabled') {
       rejectAsset('asset_storage_unusable', 'the storage is disabled; enable it first');
     }
-    return { payerId: project.billed_to, storage_id: id, storage };
+    return { payerId: project.document.body.billed_to, storage_id: id, storage };
   }
 
   /** Returns null also for a deleted storage: a deleted default counts as none. */

@@ -1,5 +1,5 @@
 import type { NodeDeps } from '../deps.js';
-import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
+import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -35,7 +35,12 @@ export function makeNodes({ handler, nodes }: Pick<NodeDeps, 'handler' | 'nodes'
     addNode: async (input: AddNodeInput, context: CommandContext): Promise<Versioned<OperatedNode>> => {
       const description = describeNewNode(input);
       const target = targetOf(derivedId(context, 'node'));
-      const { documents } = await handler.handle(target, { type: 'Register', description }, context);
+      const { documents } = await handler.handle(
+        target,
+        { type: 'Register', description },
+        context,
+        loadOfNew(context),
+      );
       return nodes.after(documents);
     },
     /**

@@ -1,5 +1,6 @@
 import type { ProjectDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { projectAggregate } from '../domain/project/project.js';
@@ -37,11 +38,9 @@ export function makeCreateProject({
   return async ({ ownerId, name }, context) => {
     const id = derivedId(context, 'project');
     const command = { type: 'Create', name: checkNewProject({ name }), ownerId } as const;
-    // The id of the stream derives from the command, so only another attempt can have made the stream.
-    const load = context.isUnique === true ? 'new' : 'latest';
     const target = { aggregate: projectAggregate, id };
     const { documents } = await limit.adding(ownerId, id, () =>
-      handler.handle(target, command, context, { load }),
+      handler.handle(target, command, context, loadOfNew(context)),
     );
     // Null only for a repetition after the creator has left.
     return (

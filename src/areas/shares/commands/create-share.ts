@@ -1,5 +1,6 @@
 import type { ShareDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
@@ -152,6 +153,7 @@ export function makeCreateShare({
         note: await sealOptional('note', note),
       },
       context,
+      loadOfNew(context),
     );
     return (await shares.after(documents)) ?? shareNotFound();
 

@@ -1,5 +1,6 @@
 import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { rejectProject } from '../../projects/domain/project/rejections.js';
@@ -109,7 +110,8 @@ export function makeCreateStorage({
       const sealed = await sealCredentials({ projectId, storageId, version }, clear);
       const credentials = { version, sealed };
       const target = { aggregate: storageAggregate, id: storageId };
-      return handler.handle(target, { type: 'Create', projectId, configuration, credentials }, context);
+      const command = { type: 'Create', projectId, configuration, credentials } as const;
+      return handler.handle(target, command, context, loadOfNew(context));
     });
     return storages.after(documents);
   };

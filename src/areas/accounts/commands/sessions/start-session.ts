@@ -1,10 +1,12 @@
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { loadOfNew } from '../../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { AuthenticationMethod } from '../../domain/session/events.js';
 import { rejectSession } from '../../domain/session/rejections.js';
 import { sessionAggregate } from '../../domain/session/session.js';
+import { startedSession } from '../../domain/session/state.js';
 import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import { firstGeneration } from '../../../../keys/codes/refresh-tokens.js';
 import { makeSessionTokens, type TokenPair } from './session-tokens.js';
@@ -60,11 +62,13 @@ export function makeStartSession({
       device_id: given.deviceId ?? derivedId(context, 'device'),
       user_agent: userAgent === null ? null : await sealFor(userId, userAgent),
     };
-    const load = context.isUnique === true ? 'new' : 'latest';
     const target = { aggregate: sessionAggregate, id: sessionId };
-    await handler.handle(target, { type: 'Start', start }, context, { load });
+    await handler.handle(target, { type: 'Start', start }, context, loadOfNew(context));
     // An earlier attempt may have used another key: the log names the key of the session's token.
-    const { state } = await handler.load(sessionAggregate, sessionId);
+    const { state } =
+      context.isUnique === true
+        ? { state: startedSession(start, context.time) }
+        : await handler.load(sessionAggregate, sessionId);
     if (state.status !== 'started') return rejectSession('session_not_found', 'the session has been ended');
     if (state.refresh.generation !== firstGeneration) {
       rejectSession('refresh_token_superseded', 'the session has been refreshed since it began');

@@ -64,20 +64,7 @@ export function successorOf(
 }
 
 export function evolve(state: SessionState, event: Evolving<SessionEvent>): SessionState {
-  if (event.type === 'SessionStarted') {
-    const { data } = event;
-    return {
-      status: 'started',
-      userId: data.user_id,
-      epoch: data.epoch,
-      deviceId: data.device_id,
-      methods: data.amr,
-      authenticatedAt: new Date(data.auth_time),
-      expiresAt: new Date(data.expires_at),
-      refresh: refreshTokenOf(data, null, event.recordedAt),
-      replaced: [],
-    };
-  }
+  if (event.type === 'SessionStarted') return startedSession(event.data, event.recordedAt);
   if (state.status !== 'started') return state;
   switch (event.type) {
     case 'RefreshTokenRotated':
@@ -104,6 +91,24 @@ export function evolve(state: SessionState, event: Evolving<SessionEvent>): Sess
       return { status: 'revoked', userId, reason: event.data.reason, generation: refresh.generation };
     }
   }
+}
+
+/** Returns a session that has just begun. @param issuedAt the store's recorded time, where the age of its token matters */
+export function startedSession(
+  data: Extract<SessionEvent, { type: 'SessionStarted' }>['data'],
+  issuedAt: Date,
+): StartedSession {
+  return {
+    status: 'started',
+    userId: data.user_id,
+    epoch: data.epoch,
+    deviceId: data.device_id,
+    methods: data.amr,
+    authenticatedAt: new Date(data.auth_time),
+    expiresAt: new Date(data.expires_at),
+    refresh: refreshTokenOf(data, null, issuedAt),
+    replaced: [],
+  };
 }
 
 interface RefreshTokenData {

@@ -1,5 +1,6 @@
 import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { loadOfNew } from '../../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import { invalid } from '../../../../validation/invalid-request.js';
@@ -94,7 +95,7 @@ export function makePlaceOrder({
       expiresAt: new Date(context.time.getTime() + orderLifeMs),
     } as const;
     const { documents } = await limit.adding(buyer.userId, id, () =>
-      handler.handle({ aggregate: orderAggregate, id }, command, context),
+      handler.handle({ aggregate: orderAggregate, id }, command, context, loadOfNew(context)),
     );
     return orders.after(documents);
   };

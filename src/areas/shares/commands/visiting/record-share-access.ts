@@ -1,5 +1,6 @@
 import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { loadOfNew } from '../../../../event-sourcing/deciding/command-handler.js';
 import { shareAccessAggregate } from '../../domain/share-access/share-access.js';
 import { shareAggregate } from '../../domain/share/share.js';
 
@@ -28,7 +29,7 @@ export interface RecordShareAccess {
 export function makeRecordShareAccess({ handler }: Pick<ShareDeps, 'handler'>): RecordShareAccess {
   const record: RecordShareAccess['record'] = async ({ accessId, ...access }, context) => {
     const target = { aggregate: shareAccessAggregate, id: accessId };
-    await handler.handle(target, { type: 'Record', ...access }, context);
+    await handler.handle(target, { type: 'Record', ...access }, context, loadOfNew(context));
   };
   return {
     record,
