@@ -10,7 +10,7 @@ import {
   WrongExpectedRevision,
 } from '../event-sourcing/ports/errors.js';
 import { Overloaded } from '../kit/overloaded.js';
-import { MailNotSent, MailRefused } from '../mail/errors.js';
+import { MailNotSent, MailRefused, MailUnknown } from '../mail/errors.js';
 import { OutgoingError } from '../outgoing/outgoing-http.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing, KeyProblem } from '../keys/sealing/errors.js';
 
@@ -18,7 +18,8 @@ import { DoesNotOpen, KeyDestroyed, KeyMissing, KeyProblem } from '../keys/seali
 const ours = [
   ...[StoreUnavailable, StoreDamaged, UndecodableEvent, Overloaded, EventTooLarge, DocumentTooLarge],
   ...[CommandRejected, PreconditionFailed, WrongExpectedRevision],
-  ...[KeyProblem, KeyMissing, KeyDestroyed, DoesNotOpen, MailNotSent, MailRefused, OutgoingError],
+  ...[KeyProblem, KeyMissing, KeyDestroyed, DoesNotOpen, OutgoingError],
+  ...[MailNotSent, MailRefused, MailUnknown],
 ] as const;
 
 /** Returns an error's text for the log. Other errors lose their message: a parser's may quote the secret it parses. */

@@ -33,6 +33,7 @@ import { makeSealer, type Sealer } from '../keys/sealing/sealer.js';
 import { makePlaylistTokens } from '../keys/codes/playlist-tokens.js';
 import { makeShareSessions } from '../keys/codes/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
+import type { Mailer } from '../mail/mailer.js';
 import { makeNodeCheckMetrics, type NodeCheckMetrics } from '../observing/work-metrics.js';
 import { type AccessTokens, makeAccessTokens } from '../security/tokens/access-tokens.js';
 import { guessing } from '../security/guessing/guessing.js';
@@ -45,6 +46,7 @@ import { makeCommands, type Commands } from '../areas/commands.js';
 import { openAgentSecrets } from './opening/agent-secrets.js';
 import { type Audit, openAudit } from './tasks/audit.js';
 import { type Leases, openLeases } from './tasks/leases.js';
+import { openMailer } from './opening/open-mailer.js';
 import { openWebhooks, type Webhooks } from './opening/open-webhooks.js';
 import { checkKeys, followKeys, type KeysFollowed, openKeys } from './opening/open-keys.js';
 import type { Stores } from './opening/open-stores.js';
@@ -95,6 +97,8 @@ export interface Services extends Omit<WatchedStores, 'closeStores'> {
   readonly webhooks: Webhooks;
   readonly handler: CommandHandler;
   readonly readers: Readers;
+  /** Null: mail is not configured. */
+  readonly mailer: Mailer | null;
   readonly commands: Commands;
   /** Closes everything that `openServices` opened: waits for pending work, then closes files and connections. */
   readonly close: () => Promise<void>;
@@ -203,6 +207,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     const keysFollowed = followKeys(keyCanaries, { background, log });
     onReload = keysFollowed.reloaded;
     const nodeCheckMetrics = makeNodeCheckMetrics();
+    const mailer = openMailer(config, log);
     const commands = makeCommands({
       ...config,
       clock,
@@ -235,6 +240,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       makeUrls: makeStorageUrls,
       ...makeStorageCalls(config.storageAllowedCidrs, options.outgoing, clock),
       ...openPayments(config, options, { log, clock }),
+      cannotMail: async (address) => mailer !== null && (await mailer.lacksFor(address)),
       onChecked: nodeCheckMetrics.counted,
       onRefused: (provider, reason) => {
         logger.warn({ provider, reason }, 'a payment callback was not taken');
@@ -269,6 +275,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       webhooks: openWebhooks({ config, eventStore, stateStore, clock, outgoing: options.outgoing }),
       handler,
       readers,
+      mailer,
       commands,
       close: async () => {
         await background.settled();

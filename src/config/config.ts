@@ -5,6 +5,7 @@ import {
   addressList,
   cidrList,
   mailbox,
+  milliseconds,
   origin,
   originList,
   port,
@@ -45,6 +46,7 @@ import type { NodeProbe } from '../areas/nodes/prober/target.js';
 import type { PasskeySettings } from '../security/tokens/webauthn.js';
 import type { WebhookEndpoint } from '../webhooks/endpoint.js';
 import type { Mailbox } from '../mail/mailbox.js';
+import type { SmtpTimes } from '../mail/mailer.js';
 import type { PaymentSettings } from '../areas/payments/platforms/settings/payment-settings.js';
 import {
   paymentSecretNames,
@@ -99,6 +101,7 @@ export interface Config {
   /** Whether the service writes mails to its log and sends none: `SMTP_URL` is `log:`, in a development start. */
   readonly mailsToLog: boolean;
   readonly mailFrom: Mailbox;
+  readonly smtpTimes: SmtpTimes;
   /** Who gets the daily mail about payments that wait; empty: it is not sent. */
   readonly operatorMail: readonly Mailbox[];
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For the service trusts. */
@@ -184,6 +187,9 @@ export const environmentSchema = z.object({
   METRICS_PORT: port.optional(),
   NODE_PROBER: probeTarget.optional(),
   MAIL_FROM: mailbox.optional(),
+  SMTP_CONNECT_MS: milliseconds.default(30_000),
+  SMTP_GREETING_MS: milliseconds.default(300_000),
+  SMTP_REPLY_MS: milliseconds.default(600_000),
   OPERATOR_MAIL: addressList.default([]),
   TRUSTED_PROXIES: proxyList.default([]),
   PASSWORD_EXTRA_CHECKS: z
@@ -267,6 +273,11 @@ export function readConfig(environment: Environment = process.env): Config {
     mailConfigured: mail !== 'none',
     mailsToLog: mail === 'log',
     mailFrom: values.MAIL_FROM ?? defaultMailFrom(publicUrl),
+    smtpTimes: {
+      connectMs: values.SMTP_CONNECT_MS,
+      greetingMs: values.SMTP_GREETING_MS,
+      replyMs: values.SMTP_REPLY_MS,
+    },
     operatorMail: values.OPERATOR_MAIL,
     trustedProxies: values.TRUSTED_PROXIES,
     passwordExtraChecks: values.PASSWORD_EXTRA_CHECKS,

@@ -84,6 +84,15 @@ export const serviceVariables: Readonly<
       'development start; without it the service mails nothing',
   },
   MAIL_FROM: { default: '`Stowage <no-reply@host of PUBLIC_URL>`', meaning: 'the sender of mails' },
+  SMTP_CONNECT_MS: { meaning: 'how long the mail server may take to open a connection, in milliseconds' },
+  SMTP_GREETING_MS: {
+    meaning:
+      'how long it may take from there to its greeting, and as long again for STARTTLS (RFC 5321, section 4.5.3.2)',
+  },
+  SMTP_REPLY_MS: {
+    meaning:
+      'how long it may take for each later reply; the one after the content decides whether it has the mail',
+  },
   OPERATOR_MAIL: {
     meaning:
       'one to ten addresses, separated by commas, that get a mail a day while payments wait for an operator; needs ' +

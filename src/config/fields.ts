@@ -26,6 +26,9 @@ export function wholeNumber({ min, max }: { readonly min: number; readonly max: 
     .refine((value) => value >= min && value <= max, problem);
 }
 
+/** A time limit, at most a day. */
+export const milliseconds = wholeNumber({ min: 1, max: 86_400_000 });
+
 export const cidrList = textList.refine(
   (items) => items.every(isCidr),
   'must be a list of CIDR ranges, for example 10.0.0.0/8, separated by commas',

@@ -1,6 +1,11 @@
-/** Not sent, or the outcome is unknown: the caller may retry. The message names no address and quotes no mail. */
+/** Not sent: the caller may retry soon. The message names no address and quotes no mail. */
 export class MailNotSent extends Error {
   override readonly name = 'MailNotSent';
+}
+
+/** The server got the mail and gave no answer, so it may have accepted it: the caller retries rarely. */
+export class MailUnknown extends Error {
+  override readonly name = 'MailUnknown';
 }
 
 /** The mail server refused this mail for good, so a retry would fail too. The message names no address. */
@@ -22,16 +27,20 @@ const aboutTheMail: readonly unknown[] = ['RCPT TO', 'DATA'];
 /**
  * Classifies a failure by the command that the server answered (RFC 5321, section 4.2.1). A 5yz reply to the recipient
  * or the message is final, except 503, which concerns the session. A retry may cure all other failures.
+ * @param isHandedOver whether the server has the whole content
  */
-export function toMailError(error: unknown): MailNotSent | MailRefused {
+export function toMailError(error: unknown, isHandedOver: boolean): MailNotSent | MailRefused | MailUnknown {
   const failure: SmtpFailure = typeof error === 'object' && error !== null ? error : {};
   const { code, command, responseCode } = failure;
-  if (typeof responseCode === 'number') {
+  if (typeof responseCode === 'number' && responseCode >= 400) {
     const message = `the mail server answered ${responseCode}${enhancedStatus(failure)} to ${wordOr(command, 'us')}`;
     const final = responseCode >= 500 && responseCode !== 503 && aboutTheMail.includes(command);
     return final ? new MailRefused(message) : new MailNotSent(message);
   }
-  return new MailNotSent(`the mail was not sent: ${wordOr(code, 'the connection failed')}`);
+  const reason = wordOr(code, 'the connection ended');
+  return isHandedOver
+    ? new MailUnknown(`the mail server did not say whether it accepted the mail: ${reason}`)
+    : new MailNotSent(`the mail was not sent: ${reason}`);
 }
 
 /** Returns the enhanced status code (RFC 3463). It has digits and dots only, so it cannot quote personal data. */

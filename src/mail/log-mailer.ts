@@ -14,13 +14,12 @@ export interface LoggedMail {
  */
 export function makeLogMailer(write: (mail: LoggedMail) => void): Mailer {
   return {
-    send: ({ to: { address }, subject, text }) => {
+    send: async ({ to: { address }, subject, text }, _, handOver) => {
       // The mailer that sends refuses such an address too.
-      if (!isPlainAddress(address)) {
-        return Promise.reject(new MailRefused('the address is none that mail is sent to'));
-      }
+      if (!isPlainAddress(address)) throw new MailRefused('the address is none that mail is sent to');
+      await handOver();
       write({ to: address, subject, text });
-      return Promise.resolve();
     },
+    lacksFor: () => Promise.resolve(false),
   };
 }

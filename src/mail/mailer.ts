@@ -1,7 +1,8 @@
+import { Readable } from 'node:stream';
 import { domainToASCII } from 'node:url';
-import Bottleneck from 'bottleneck';
-import type { Transporter } from 'nodemailer';
-import { MailNotSent, MailRefused, toMailError } from './errors.js';
+import type SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { rejectedBy } from '../kit/rejected-by.js';
+import { MailRefused, toMailError } from './errors.js';
 import { asHeader, isPlainAddress, type Mailbox } from './mailbox.js';
 import type { SmtpServer } from './smtp-url.js';
 
@@ -22,110 +23,166 @@ export interface OutgoingMail extends MailContent {
   readonly to: Mailbox;
 }
 
+/** How long the server may take, in milliseconds. */
+export interface SmtpTimes {
+  /** Until the connection is open. */
+  readonly connectMs: number;
+  /** From there to the greeting (RFC 5321, section 4.5.3.2.1); for STARTTLS as long again. */
+  readonly greetingMs: number;
+  /** For each later reply. The reply to the message may take longest (section 4.5.3.2.6). */
+  readonly replyMs: number;
+}
+
 export interface Mailer {
   /**
    * Hands the mail to the server. When this resolves, the server has accepted it.
-   * @throws MailNotSent, also at an abort (the server may have accepted the mail); MailRefused: a retry is useless
+   * @param handOver runs when the server waits for the content. The content follows when it resolves, and never when it rejects
+   * @throws MailNotSent; MailUnknown, when the server got the content and gave no answer; MailRefused: a retry is useless;
+   * the error of `handOver`
    */
-  send(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
+  send(mail: OutgoingMail, signal: AbortSignal, handOver: () => Promise<void>): Promise<void>;
+  /**
+   * Returns whether the server cannot take mail for the address, because it lacks SMTPUTF8 (RFC 6531). It asks a server that it
+   * does not know yet, for 2 s at most, and returns false where that has no answer.
+   */
+  lacksFor(address: string): Promise<boolean>;
 }
 
-/** At most this many connections at once, and 20 mails a second, so that no server is overloaded. */
-const atOnceMax = 4;
-const betweenMs = 50;
-/** The length of the queue. All reactions together ask for fewer mails at once; a caller beyond it must retry. */
-const waitingMax = 100;
+/** The wait of a request for what the server says in answer to EHLO. */
+const askMs = 2_000;
 
-/** Time limits in milliseconds. Each step ends well before an effect's time limit (45 s). */
-const timeLimits = {
-  dnsTimeout: 5_000,
-  connectionTimeout: 5_000,
-  greetingTimeout: 5_000,
-  socketTimeout: 10_000,
-  socketCloseTimeout: 1_000,
-};
+/** Returns whether the address needs SMTPUTF8. Domains go in their ASCII form, so only the local part matters. */
+function needsUtf8(address: string): boolean {
+  return /\P{ASCII}/u.test(address.slice(0, address.lastIndexOf('@')));
+}
 
-/** Makes the mailer. Each mail has its own connection: mails are rare, and an abort must not affect another mail. */
+/** Makes the mailer. Each mail has its own connection: mails are rare, and a slow one must not hold up another. */
 export function makeMailer(deps: {
   readonly server: SmtpServer;
   readonly from: Mailbox;
+  readonly times: SmtpTimes;
   /** Certificates (PEM) that are trusted instead of the system's. */
   readonly trustedCertificates?: Buffer;
 }): Mailer {
-  const { server, from, trustedCertificates } = deps;
+  const { server, from, times, trustedCertificates } = deps;
   const domain = domainToASCII(from.address.slice(from.address.lastIndexOf('@') + 1));
   const { host, port, secure, requireTls: requireTLS, credentials } = server;
-  // The library loads with the first mail, because it would slow the start, and many services send no mail.
-  const makeTransport = async () => {
-    const { createTransport } = await import('nodemailer');
-    return createTransport({
-      ...{ host, port, secure, requireTLS, ...timeLimits },
-      // The server must not learn the machine's name.
-      name: domain,
-      // Contents are given as texts, so the library must not read a file or URL.
-      ...{ disableFileAccess: true, disableUrlAccess: true },
-      ...(credentials === null ? {} : { auth: { user: credentials.user, pass: credentials.password } }),
-      tls: {
-        minVersion: 'TLSv1.2',
-        ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
-      },
-    });
+  const options = {
+    ...{ host, port, secure, requireTLS },
+    // The library counts the greeting and STARTTLS into the first of these.
+    connectionTimeout: times.connectMs + 2 * times.greetingMs,
+    dnsTimeout: times.connectMs,
+    greetingTimeout: times.greetingMs,
+    socketTimeout: times.replyMs,
+    socketCloseTimeout: 1_000,
+    // The server must not learn the machine's name.
+    name: domain,
+    tls: {
+      minVersion: 'TLSv1.2' as const,
+      ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
+    },
   };
-  let transport: ReturnType<typeof makeTransport> | undefined;
-  const limiter = new Bottleneck({
-    maxConcurrent: atOnceMax,
-    minTime: betweenMs,
-    highWater: waitingMax,
-    strategy: Bottleneck.strategy.OVERFLOW,
-  });
+  let lacksUtf8: boolean | null = null;
 
   return {
-    send: async (mail, signal) => {
+    send: async (mail, signal, handOver) => {
       if (!isPlainAddress(mail.to.address)) throw new MailRefused('the address is none that mail is sent to');
-      const sending = limiter.schedule(async () => {
-        const ready = await (transport ??= makeTransport());
-        if (!signal.aborted) await hand(ready, mail, signal);
-      });
+      const { envelope, content } = await compose(mail);
+      const handing: { isDone: boolean; error: Error | null } = { isDone: false, error: null };
+      // The library reads it when the server waits for the content. Its end sends the final dot.
+      const message = Readable.from(
+        (async function* () {
+          await handOver().catch((error: unknown) => {
+            handing.error = error instanceof Error ? error : new TypeError('no error was thrown');
+            throw error;
+          });
+          yield content;
+          handing.isDone = true;
+        })(),
+      );
       try {
-        await Promise.race([sending, rejectedBy(signal)]);
+        await converse(signal, async (smtp) => {
+          if (lacksUtf8 === true && needsUtf8(mail.to.address)) {
+            throw new MailRefused('the mail server lacks SMTPUTF8, which the address needs');
+          }
+          if (credentials !== null && smtp.allowsAuth) {
+            const { user, password: pass } = credentials;
+            await answered((done) => {
+              smtp.login({ user, pass }, done);
+            });
+          }
+          await answered((done) => {
+            smtp.send(envelope, message, done);
+          });
+        });
       } catch (error) {
-        if (!(error instanceof Bottleneck.BottleneckError)) throw error;
-        throw new MailNotSent(`more than ${waitingMax} mails wait for their turn`);
+        if (error instanceof MailRefused) throw error;
+        // Without its cause, which may quote the address, the credentials or the server's reply.
+        throw handing.error ?? toMailError(error, handing.isDone);
       }
+    },
+    lacksFor: async (address) => {
+      if (!needsUtf8(address)) return false;
+      if (lacksUtf8 === null) {
+        // Without an answer the mail server decides when it gets the mail.
+        await converse(AbortSignal.timeout(askMs), () => Promise.resolve()).catch(() => undefined);
+      }
+      return lacksUtf8 === true;
     },
   };
 
-  async function hand(
-    transport: Transporter,
-    { id, to, subject, text, html }: OutgoingMail,
-    signal: AbortSignal,
-  ): Promise<void> {
+  /** Opens a connection for the work, and closes it after it. Notes what the server can. */
+  async function converse(signal: AbortSignal, work: (smtp: SMTPConnection) => Promise<void>): Promise<void> {
+    signal.throwIfAborted();
+    // The library loads with the first mail, because it would slow the start, and many services send no mail.
+    const { default: Connection } = await import('nodemailer/lib/smtp-connection');
+    const smtp = new Connection(options);
+    let connecting: NodeJS.Timeout | undefined;
+    const ended = new Promise<never>((_, reject) => {
+      smtp.on('error', reject);
+      connecting = setTimeout(() => {
+        if (smtp.stage === 'init') reject(Object.assign(new Error(), { code: 'ETIMEDOUT' }));
+      }, times.connectMs);
+    });
+    const working = answered((done) => {
+      smtp.connect(done);
+    }).then(() => {
+      lacksUtf8 = !/^250[ -]SMTPUTF8\b/im.test(smtp.lastServerResponse || '');
+      return work(smtp);
+    });
     try {
-      await transport.sendMail({
-        // Objects, not strings: the library would parse addresses out of a name in a string.
-        from: { name: asHeader(from.name), address: from.address },
-        to: { name: asHeader(to.name), address: to.address },
-        subject: asHeader(subject),
-        text,
-        ...(html === null ? {} : { html }),
-        messageId: `<${id}@${domain}>`,
-        // RFC 3834: suppresses automatic replies.
-        headers: { 'Auto-Submitted': 'auto-generated' },
-        signal,
-      });
-    } catch (error) {
-      // Without its cause, which may quote the address, the credentials or the server's reply.
-      throw toMailError(error);
+      await Promise.race([ended, rejectedBy(signal), working]);
+    } finally {
+      clearTimeout(connecting);
+      smtp.close();
     }
+  }
+
+  async function compose({ id, to, subject, text, html }: OutgoingMail) {
+    const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
+    const node = new MailComposer({
+      // Objects, not strings: the library would parse addresses out of a name in a string.
+      from: { name: asHeader(from.name), address: from.address },
+      to: { name: asHeader(to.name), address: to.address },
+      subject: asHeader(subject),
+      text,
+      ...(html === null ? {} : { html }),
+      messageId: `<${id}@${domain}>`,
+      // RFC 3834: suppresses automatic replies.
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      // Contents are given as texts, so the library must not read a file or URL.
+      ...{ disableFileAccess: true, disableUrlAccess: true },
+    }).compile();
+    return { envelope: node.getEnvelope(), content: await node.build() };
   }
 }
 
-function rejectedBy(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const give = (): void => {
-      reject(new MailNotSent('the mail was cut off'));
-    };
-    if (signal.aborted) give();
-    else signal.addEventListener('abort', give, { once: true });
+/** Runs a call of the library that calls back. */
+function answered(call: (done: (error?: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    call((error) => {
+      if (error == null) resolve();
+      else reject(error);
+    });
   });
 }

@@ -102,6 +102,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       checkPassword: () => null,
       verificationIssues: partial({}),
       mailConfigured: false,
+      cannotMail: () => Promise.resolve(false),
       users: makeUserReader({ views: noViews, sealer, usedBytes: () => Promise.resolve(0) }),
       knownDevices: noKnownDevices,
       startSession: makeStartSession({
@@ -111,7 +112,11 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
       }),
       defaultCapacityBytes: 1,
     }),
-    requestEmailChange: makeRequestEmailChange({ ...deps, mailConfigured: true }),
+    requestEmailChange: makeRequestEmailChange({
+      ...deps,
+      mailConfigured: true,
+      cannotMail: () => Promise.resolve(false),
+    }),
     confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
     revertEmailChange: makeRevertEmailChange({
       ...{ ...deps, knownDevices: noKnownDevices },

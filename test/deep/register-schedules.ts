@@ -68,6 +68,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     checkPassword: () => null,
     verificationIssues: partial({}),
     mailConfigured: false,
+    cannotMail: () => Promise.resolve(false),
     knownDevices: noKnownDevices,
     users,
     startSession: makeStartSession({

@@ -15,8 +15,9 @@ test('The mailer of a development start writes the address, subject and text, an
     html: '<p>A text</p>\n',
   };
   const { signal } = new AbortController();
-  await mailer.send(mail, signal);
-  await t.throwsAsync(mailer.send({ ...mail, to: { name: '', address: 'a b@example.org' } }, signal), {
+  const now = (): Promise<void> => Promise.resolve();
+  await mailer.send(mail, signal, now);
+  await t.throwsAsync(mailer.send({ ...mail, to: { name: '', address: 'a b@example.org' } }, signal, now), {
     instanceOf: MailRefused,
   });
   t.deepEqual(written, [{ to: 'ada@example.org', subject: 'A subject', text: 'A text\n' }]);

@@ -4,6 +4,7 @@ import type { DeviceTokens } from '../../keys/codes/device-tokens.js';
 import type { MailedCodes } from '../../keys/codes/login-codes.js';
 import type { PasskeyChallenges } from '../../keys/codes/passkey-challenges.js';
 import type { RefreshTokens } from '../../keys/codes/refresh-tokens.js';
+import type { Mailer } from '../../mail/mailer.js';
 import type { CheckPassword } from '../../security/passwords/password-rules.js';
 import type { Passwords } from '../../security/passwords/passwords.js';
 import type { RateLimit } from '../../security/rates/gcra.js';
@@ -29,5 +30,7 @@ export interface AccountDeps extends SharedDeps {
   readonly passkeys: PasskeySettings | null;
   readonly addressRevertCodes: MailedCodes;
   readonly verificationLimits: Readonly<Record<'verification_address', RateLimit>>;
+  /** Returns whether the mail server can take no mail for the address: it lacks SMTPUTF8. */
+  readonly cannotMail: Mailer['lacksFor'];
   readonly defaultCapacityBytes: number;
 }

@@ -7,7 +7,7 @@ import type { MailContent, Mailer } from '../../mail/mailer.js';
 
 /** The collaborators of reactions that send mail. */
 export interface MailDeps {
-  readonly mailer: Mailer;
+  readonly mailer: Pick<Mailer, 'send'>;
   /** Origin of the service, the only link in a mail. */
   readonly publicUrl: string;
   /** Reports a mail that the server refused permanently. It is recorded as refused and not sent again. */
@@ -42,7 +42,8 @@ export function makeMailReaction<Event extends DomainEvent>(
       // The mail stopped being wanted after `asks`.
       if (message === null) return null;
       try {
-        await mailer.send({ ...message, id: event.id, to: { name: '', address: message.to } }, signal);
+        const outgoing = { ...message, id: event.id, to: { name: '', address: message.to } };
+        await mailer.send(outgoing, signal, () => Promise.resolve());
         return 'accepted';
       } catch (error) {
         if (!(error instanceof MailRefused)) throw error;

@@ -1,8 +1,4 @@
-import { ConfigProblem } from '../../config/config.js';
 import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
-import { makeLogMailer } from '../../mail/log-mailer.js';
-import { type Mailer, makeMailer } from '../../mail/mailer.js';
-import { parseSmtpUrl } from '../../mail/smtp-url.js';
 import {
   makeAddressChangeCodes,
   makeLoginCodes,
@@ -26,12 +22,12 @@ import type { Services } from '../services.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
 export function makeMailReactions(services: Services): readonly AnyReaction[] {
-  const { config, readers, keyRings, log } = services;
-  if (!config.mailConfigured) return [];
+  const { config, readers, keyRings, log, mailer } = services;
+  if (mailer === null) return [];
   const deps = {
     ...services,
     ...readers,
-    mailer: openMailer(services),
+    mailer,
     publicUrl: config.publicUrl,
     loginCodes: makeLoginCodes(keyRings.code),
     strongLoginCodes: makeStrongLoginCodes(keyRings.code),
@@ -57,16 +53,4 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
       ? []
       : [makeWarnUnprovedAccounts({ ...deps, ...services.commands, ...config })]),
   ];
-}
-
-/** @throws ConfigProblem when SMTP_URL, which a file may hold, names no mail server any more */
-export function openMailer({ config, log }: Services): Mailer {
-  if (config.mailsToLog) {
-    return makeLogMailer((mail) => {
-      log.logger.info(mail, 'a mail, logged instead of sent');
-    });
-  }
-  const server = parseSmtpUrl(config.secret('SMTP_URL') ?? '');
-  if (server === null) throw new ConfigProblem('SMTP_URL is not what it was at the start');
-  return makeMailer({ server, from: config.mailFrom });
 }

@@ -1,5 +1,4 @@
 import { makeMailReviews } from '../../areas/payments/commands/reviews/mail-reviews.js';
-import { openMailer } from './mail-reactions.js';
 import { sentenceOf } from '../sentence-of.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
@@ -12,14 +11,14 @@ const lookMs = 60_000;
  * nothing. A failure is a line in the log, and the next look tries again.
  */
 export async function runReviewMail(services: Services, signal: AbortSignal): Promise<void> {
-  const { config, readers, stores, clock, availability } = services;
+  const { config, readers, stores, clock, availability, mailer } = services;
   const { logger } = services.log;
-  if (config.operatorMail.length === 0) return;
+  if (mailer === null || config.operatorMail.length === 0) return;
   const mailReviews = makeMailReviews({
     ...readers,
     ...stores,
     clock,
-    mailer: openMailer(services),
+    mailer,
     publicUrl: config.publicUrl,
     recipients: config.operatorMail,
     onRefused: (error) => {

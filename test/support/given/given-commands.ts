@@ -64,6 +64,7 @@ export function givenCommands(
     ...passwordOptions
   }: PasswordOptions & {
     readonly mailConfigured?: boolean;
+    readonly cannotMail?: (address: string) => Promise<boolean>;
     readonly paymentProviders?: PaymentProviders;
     readonly paymentMakers?: PaymentMakers;
     /** The answers of buckets; the default ones are empty, and do not answer to uploads in parts. */
@@ -136,6 +137,7 @@ export function givenCommands(
     setBucketCors: () => Promise.resolve({ isChanged: false, refused: [] }),
     browserOrigins: ['https://stowage.example.com'],
     viewLags: makeViewLags(),
+    ...{ cannotMail: () => Promise.resolve(false), ...passwordOptions },
     ...emptyBuckets,
     ...buckets,
     invitationLimits: limitsFrom(limits),

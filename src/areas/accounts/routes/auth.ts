@@ -48,6 +48,8 @@ export function makeAuthRoutes({
       name: 'register',
       tag: 'Accounts',
       summary: 'Register an account by e-mail address and password',
+      description:
+        'Where the mail server lacks SMTPUTF8, an address with other than ASCII characters before its @ is 400 at `email`.',
       request: {
         params: noParams,
         query: noQuery,

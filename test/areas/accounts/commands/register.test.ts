@@ -56,6 +56,17 @@ test('A registration returns the user and valid tokens', async (t) => {
   });
 });
 
+test('An address that the mail server cannot take is refused at a registration and at a change of address', async (t) => {
+  const stores = await givenStores();
+  const cannotMail = (address: string) => Promise.resolve(/ü/.test(address));
+  const { register, requestEmailChange } = givenCommands(stores, { cannotMail });
+  const refused = { instanceOf: CommandRejected, message: /^email must have only ASCII characters/ };
+  await t.throwsAsync(register({ ...input, email: 'jürgen@example.com' }, givenContext(1, firstAt)), refused);
+  const { user } = await register(input, givenContext(2, firstAt));
+  const change = { userId: user.id, email: 'jürgen@example.com' };
+  await t.throwsAsync(requestEmailChange(change, givenContext(3, firstAt)), refused);
+});
+
 test('A registration makes three appends: the address, the user with capacity, and the session', async (t) => {
   const { register, stores, digest, refreshTokens, passwords } = await given();
   const { user, tokens } = await register(input, givenContext(1, firstAt));

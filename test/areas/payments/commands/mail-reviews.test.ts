@@ -24,10 +24,14 @@ async function givenProcesses(t: ExecutionContext, options: SmtpServerOptions = 
   if (server === null) throw new Error('the SMTP URL is not valid');
   const refused: string[] = [];
   const waiting: WaitingPayment[] = [];
-  const start = (over: { readonly mailer?: Mailer } = {}) => {
+  const start = (over: { readonly mailer?: Pick<Mailer, 'send'> } = {}) => {
     const mailReviews = makeMailReviews({
       orders: { inReview: ({ limit }) => Promise.resolve(waiting.slice(0, limit)) },
-      mailer: makeMailer({ server, from: { name: 'Stowage', address: 'no-reply@stowage.example' } }),
+      mailer: makeMailer({
+        server,
+        from: { name: 'Stowage', address: 'no-reply@stowage.example' },
+        times: { connectMs: 5_000, greetingMs: 5_000, replyMs: 10_000 },
+      }),
       publicUrl: 'https://stowage.example',
       onRefused: ({ message }) => refused.push(message),
       ...{ stateStore, clock, recipients },
@@ -121,7 +125,7 @@ test('A process that dies between its claim and the mail leaves the mail to anot
   const begun = new Promise<void>((resolve) => {
     hasBegun = resolve;
   });
-  const hanging: Mailer = {
+  const hanging: Pick<Mailer, 'send'> = {
     send: () => {
       hasBegun();
       return new Promise<never>(() => undefined);

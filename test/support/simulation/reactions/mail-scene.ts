@@ -52,7 +52,11 @@ export async function givenMail(
     await smtp.close();
   });
   const deps = {
-    mailer: makeMailer({ server, from: { name: 'Stowage', address: 'no-reply@stowage.example' } }),
+    mailer: makeMailer({
+      server,
+      from: { name: 'Stowage', address: 'no-reply@stowage.example' },
+      times: { connectMs: 5_000, greetingMs: 5_000, replyMs: 10_000 },
+    }),
     publicUrl,
     onRefused: (reaction: string, error: Error) => refused.push(`${reaction}: ${error.message}`),
   };

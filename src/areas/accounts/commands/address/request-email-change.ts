@@ -4,7 +4,7 @@ import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import { nextEmailChangeAt } from '../../domain/user/email-change.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { AddressReservations } from '../registering/address-reservations.js';
-import { checkAddress } from './check-address.js';
+import { checkAddress, requireMailable } from './check-address.js';
 import { sealForPerson } from '../account/person-data.js';
 import { loadRegistered } from '../registering/registered-user.js';
 import { rejectUseCase, TooManyAttempts } from '../../../shared/rejections.js';
@@ -33,13 +33,18 @@ export function makeRequestEmailChange({
   digests,
   addressChangeCodes,
   mailConfigured,
-}: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'addressChangeCodes' | 'mailConfigured'> & {
+  cannotMail,
+}: Pick<
+  AccountDeps,
+  'handler' | 'sealer' | 'digests' | 'addressChangeCodes' | 'mailConfigured' | 'cannotMail'
+> & {
   readonly reservations: Pick<AddressReservations, 'check'>;
 }): RequestEmailChange {
   return async ({ userId, email }, context) => {
     const address = checkAddress(email);
     if (!mailConfigured)
       rejectUseCase('mail_not_configured', 'mail is not configured, so no code can be sent');
+    await requireMailable({ cannotMail }, address);
     const emailDigest = digests.email(address.canonical);
     await requireWaited(userId, context.time);
     await reservations.check(emailDigest, userId);

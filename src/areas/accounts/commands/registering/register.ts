@@ -10,7 +10,7 @@ import type { EmailAddress } from '../../../../validation/email-address.js';
 import type { KnownDevices } from '../signing-in/known-devices.js';
 import type { UserResource } from '../../../../../projections/accounts/users/reader.js';
 import { type AddressReservations, rejectTaken } from './address-reservations.js';
-import { checkAddress } from '../address/check-address.js';
+import { checkAddress, requireMailable } from '../address/check-address.js';
 import type { EmailVerificationIssues } from '../address/email-verification-issues.js';
 import { sealForPerson } from '../account/person-data.js';
 import { isRejection } from '../../../shared/rejections.js';
@@ -75,6 +75,7 @@ export function makeRegister({
   verificationIssues,
   defaultCapacityBytes,
   mailConfigured,
+  cannotMail,
 }: Pick<
   AccountDeps,
   | 'handler'
@@ -85,6 +86,7 @@ export function makeRegister({
   | 'users'
   | 'defaultCapacityBytes'
   | 'mailConfigured'
+  | 'cannotMail'
 > & {
   readonly verificationIssues: EmailVerificationIssues;
   readonly reservations: AddressReservations;
@@ -94,6 +96,7 @@ export function makeRegister({
   const checkRegistration = makeCheckRegistration({ checkPassword });
   return async (input, context) => {
     const { address, nickname } = checkRegistration(input);
+    await requireMailable({ cannotMail }, address);
     const userId = derivedId(context, 'user');
     const emailDigest = digests.email(address.canonical);
     // The password is hashed before the address is checked, so that a taken address takes as long as a free one.

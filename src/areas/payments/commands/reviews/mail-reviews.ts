@@ -37,7 +37,7 @@ export interface ReviewMailDeps {
     inReview(page: { readonly limit: number }): Promise<readonly WaitingPayment[]>;
   };
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
-  readonly mailer: Mailer;
+  readonly mailer: Pick<Mailer, 'send'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly publicUrl: string;
   readonly recipients: readonly Mailbox[];
@@ -117,7 +117,7 @@ export function makeMailReviews(deps: ReviewMailDeps): MailReviews {
       if (sent_to.includes(place)) return;
       const id = reactionCommandId(`${begun}/${place}`, key);
       try {
-        await deps.mailer.send({ id, to, ...message }, within);
+        await deps.mailer.send({ id, to, ...message }, within, () => Promise.resolve());
       } catch (error) {
         if (!(error instanceof MailRefused)) {
           failure = error instanceof Error ? error : new Error('the mail was not sent');

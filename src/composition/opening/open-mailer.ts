@@ -1,0 +1,21 @@
+import { type Config, ConfigProblem } from '../../config/config.js';
+import type { Log } from '../../log.js';
+import { makeLogMailer } from '../../mail/log-mailer.js';
+import { type Mailer, makeMailer } from '../../mail/mailer.js';
+import { parseSmtpUrl } from '../../mail/smtp-url.js';
+
+/**
+ * Returns null without `SMTP_URL`.
+ * @throws ConfigProblem when SMTP_URL, which a file may hold, names no mail server any more
+ */
+export function openMailer(config: Config, { logger }: Log): Mailer | null {
+  if (!config.mailConfigured) return null;
+  if (config.mailsToLog) {
+    return makeLogMailer((mail) => {
+      logger.info(mail, 'a mail, logged instead of sent');
+    });
+  }
+  const server = parseSmtpUrl(config.secret('SMTP_URL') ?? '');
+  if (server === null) throw new ConfigProblem('SMTP_URL is not what it was at the start');
+  return makeMailer({ server, from: config.mailFrom, times: config.smtpTimes });
+}
