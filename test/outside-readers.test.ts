@@ -6,8 +6,8 @@
 import { Session } from 'node:inspector';
 import test from 'ava';
 import { readPlaylist } from '../src/areas/assets/domain/playlist.js';
-import { makeAlipay } from '../src/areas/payments/platforms/alipay/alipay.js';
-import { makeEpay } from '../src/areas/payments/platforms/epay/epay.js';
+import { verifyAlipay } from '../src/areas/payments/platforms/alipay/alipay-callbacks.js';
+import { verifyEpay } from '../src/areas/payments/platforms/epay/epay.js';
 import { signPlaylist, writePlaylist } from '../src/areas/shares/commands/playlists/sign-playlist.js';
 import { makeListObjects } from '../src/areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../src/areas/storages/bucket/objects/multipart.js';
@@ -20,6 +20,7 @@ import { CommandRejected } from '../src/event-sourcing/ports/errors.js';
 import { findJsonFlaw } from '../src/http/body/json-scan.js';
 import { readJsonInTurns } from '../src/kit/read-json.js';
 import { type Pace, processPace, turnBytesMax, turnElementsMax } from '../src/kit/pace.js';
+import { providerOf } from './areas/payments/platforms/vectors/vectors.js';
 
 interface Reader {
   readonly name: string;
@@ -75,8 +76,8 @@ const formInputs = (begin: string): Reader['inputs'] => [
   ...values.map((part): Reader['inputs'][number] => [`${begin}&name=`, part, '']),
   [begin, (at) => (at < 90 ? `&f${at}=${'%26a'.repeat(180)}` : ''), ''],
 ];
-const alipay = makeAlipay({ appId: '1', sellerId: '2', publicKeys: [] });
-const epay = makeEpay({ pid: '1', keys: ['a-key'] });
+const alipay = providerOf('alipay', verifyAlipay({ appId: '1', sellerId: '2', publicKeys: [] }));
+const epay = providerOf('epay', verifyEpay({ pid: '1', keys: ['a-key'] }));
 const callback = (text: string) =>
   ({ method: 'POST', headers: {}, query: '', body: Buffer.from(text), receivedAt: now() }) as const;
 const sign = (key: string) => `https://media.example.org/${key}`;

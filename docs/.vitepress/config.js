@@ -1,5 +1,5 @@
 // The site of the guides, which `npm run docs:site` builds into dist/guides and the service serves at /guides.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { defineConfig } from 'vitepress';
 import { onlySitePackages } from '../../scripts/site-packages.mjs';
@@ -7,6 +7,18 @@ import { onlySitePackages } from '../../scripts/site-packages.mjs';
 const docs = join(import.meta.dirname, '..');
 /** Pages for people who change the code; they stay in the clone. */
 const notInSite = ['decisions/**', 'extending.md', 'style.md', 'node_modules/**'];
+
+/** The pages of docs/payments by their headings, but those that are about no platform. */
+function pagesOfPlatforms() {
+  const others = ['README.md', 'first-order.md', 'resolving.md'];
+  const pages = readdirSync(join(docs, 'payments')).filter((file) => !others.includes(file));
+  return Object.fromEntries(
+    pages.map((file) => {
+      const [heading] = readFileSync(join(docs, 'payments', file), 'utf8').split('\n', 1);
+      return [heading.slice(2), `/payments/${file.slice(0, -3)}`];
+    }),
+  );
+}
 
 const english = {
   Start: { Overview: '/', Example: '/example', 'First calls': '/first-calls' },
@@ -27,12 +39,7 @@ const english = {
     'Edge agents': '/agents',
     Payments: '/payments/',
     'First order': '/payments/first-order',
-    Stripe: '/payments/stripe',
-    PayPal: '/payments/paypal',
-    Alipay: '/payments/alipay',
-    'WeChat Pay': '/payments/wechatpay',
-    Epay: '/payments/epay',
-    'Other platforms': '/payments/standard',
+    ...pagesOfPlatforms(),
     'Resolve payments': '/payments/resolving',
     'Verify the audit log': '/audit',
     'History of the audit log': '/audit-history',

@@ -47,11 +47,11 @@ import type { PasskeySettings } from '../security/tokens/webauthn.js';
 import type { WebhookEndpoint } from '../webhooks/endpoint.js';
 import type { Mailbox } from '../mail/mailbox.js';
 import type { SmtpTimes } from '../mail/mailer.js';
-import type { PaymentSettings } from '../areas/payments/platforms/settings/payment-settings.js';
 import {
+  type ConfiguredPlatforms,
   paymentSecretNames,
   paymentVariableNames,
-} from '../areas/payments/platforms/settings/payment-variables.js';
+} from '../areas/payments/platforms/configured.js';
 
 export { ConfigProblem };
 export type { Limits };
@@ -121,7 +121,7 @@ export interface Config {
   /** CIDR ranges that storage endpoints may lie in although they are not public. */
   readonly storageAllowedCidrs: readonly string[];
   /** Reads the payment variables, including secrets, again. */
-  readonly payments: () => PaymentSettings;
+  readonly payments: () => ConfiguredPlatforms;
   /** CIDR ranges that the endpoints of outgoing events may lie in although they are not public. */
   readonly webhookAllowedCidrs: readonly string[];
   /** Reads the endpoints of outgoing events, with their secrets, again. */

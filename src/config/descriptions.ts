@@ -1,5 +1,5 @@
 import type { environmentSchema, SecretName } from './config.js';
-import type { PaymentVariableName } from '../areas/payments/platforms/settings/payment-variables.js';
+import type { PaymentVariableName } from '../areas/payments/platforms/setting-reads.js';
 
 /** Every environment variable that the service reads. */
 export type VariableName = keyof typeof environmentSchema.shape | SecretName | PaymentVariableName;
@@ -161,57 +161,4 @@ export const serviceVariables: Readonly<
     default: inKeysJson,
     meaning: 'the key of digests that the service looks values up by: 32 bytes as base64url; never rotated',
   },
-};
-
-export const paymentVariables: Readonly<Record<PaymentVariableName, VariableDescription>> = {
-  PAYMENT_STRIPE_WEBHOOK_SECRETS: { meaning: 'signing secrets of the webhook endpoints (`whsec_…`)' },
-  PAYMENT_STRIPE_LIVEMODE: {
-    meaning: 'optional, `true` or `false`: an event of the other mode becomes a `mismatch`',
-  },
-  PAYMENT_STRIPE_SECRET_KEY: {
-    meaning:
-      'optional: the secret or restricted key of the API (`sk_…`, `rk_…`), with which the service makes payments',
-  },
-  PAYMENT_WECHATPAY_API_V3_KEY: { meaning: 'the API v3 key, 32 characters' },
-  PAYMENT_WECHATPAY_MCHID: { meaning: 'the merchant number' },
-  PAYMENT_WECHATPAY_APPID: { meaning: 'the id of the app (`wx…`)' },
-  PAYMENT_WECHATPAY_SUB_MCHID: {
-    meaning:
-      'partner mode: the number of the sub-merchant; the merchant and the app are the service provider’s',
-  },
-  PAYMENT_WECHATPAY_KEYS_DIR: {
-    meaning: 'a directory of the platform’s certificates (`.pem`) and public keys (`PUB_KEY_ID_….pem`)',
-  },
-  PAYMENT_WECHATPAY_PRIVATE_KEY: {
-    meaning:
-      'optional: the private key of the merchant’s API certificate, with which the service makes payments',
-  },
-  PAYMENT_WECHATPAY_SERIAL: { meaning: 'the serial number of that certificate' },
-  PAYMENT_ALIPAY_APP_ID: { meaning: 'the id of the app' },
-  PAYMENT_ALIPAY_SELLER_ID: { meaning: 'the number of the seller (`2088…`)' },
-  PAYMENT_ALIPAY_PUBLIC_KEYS: {
-    meaning: 'public keys of Alipay, in base64 or PEM, or its certificates in PEM',
-  },
-  PAYMENT_ALIPAY_PRIVATE_KEY: {
-    meaning: 'optional: the private key of the app, with which the service makes payments',
-  },
-  PAYMENT_PAYPAL_WEBHOOK_ID: { meaning: 'the id of the webhook' },
-  PAYMENT_PAYPAL_ENVIRONMENT: { default: '`live`', meaning: 'optional, `live` or `sandbox`' },
-  PAYMENT_PAYPAL_CERTIFICATES_DIR: {
-    meaning:
-      'optional: a directory of PayPal’s signing certificates (`.pem`), for networks without access to PayPal',
-  },
-  PAYMENT_PAYPAL_CLIENT_ID: {
-    meaning: 'optional: the client id of the app, with which the service makes payments',
-  },
-  PAYMENT_PAYPAL_CLIENT_SECRET: { meaning: 'the secret of that app' },
-  PAYMENT_STANDARD_WEBHOOK_SECRETS: {
-    meaning: 'Standard Webhooks: secrets (`whsec_…`) or Ed25519 public keys (`whpk_…`), in base64',
-  },
-  PAYMENT_EPAY_ENABLED: { meaning: '`true` turns epay on; epay signs with MD5, so it is off by default' },
-  PAYMENT_EPAY_PID: { meaning: 'the number of the merchant' },
-  PAYMENT_EPAY_GATEWAY_URL: {
-    meaning: 'optional: the https address of the gateway, where buyers pay',
-  },
-  PAYMENT_EPAY_KEYS: { meaning: 'the keys of the merchant' },
 };

@@ -49,7 +49,7 @@ process.once('disconnect', () => {
   rmSync(directory, { recursive: true });
   process.exit();
 });
-const platforms = makePaymentPlatforms('bench');
+const platforms = await makePaymentPlatforms('bench');
 const services = await openServices(readConfig({ DATA_DIR: join(directory, 'data') }), {
   paymentProviders: new Map(paymentProvider.options.map((name) => [name, platforms[name].provider])),
 });

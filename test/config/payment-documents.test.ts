@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import {
-  paymentSecretNames,
-  paymentVariableNames,
-} from '../../src/areas/payments/platforms/settings/payment-variables.js';
+import { paymentSecretNames, paymentVariableNames } from '../../src/areas/payments/platforms/configured.js';
 import { paymentProvider } from '../../src/areas/payments/domain/payment.js';
 
 const clone = new URL('../../../', import.meta.url);
@@ -33,6 +30,6 @@ test('Every payment platform has a page that names all its settings and no other
     );
     t.deepEqual(marked(page), paymentSecretNames.filter(isOwn), name);
     t.true(page.includes(`/api/v1/payment/webhooks/${name}\``), name);
-    t.true(read('docs/payments/README.md').includes(`(${name}.md)`), name);
+    t.true(read('docs/configuration.md').includes(`(payments/${name}.md)`), name);
   }
 });

@@ -24,7 +24,7 @@ for (const name of paymentProvider.options) {
   test.serial(
     `The verifier of ${name} accepts none of ${mutants} mutated callbacks as another one`,
     async (t) => {
-      const judge = await makeJudge(name, givenProvider(t, name), file);
+      const judge = await makeJudge(name, await givenProvider(t, name), file);
       const next = makeMutants(file, makeSeededRandom(seed));
       const seen: Record<string, { tried: number; accepted: number }> = {};
       let slowest = 0;
@@ -57,7 +57,7 @@ for (const name of paymentProvider.options) {
   test.serial(
     `The verifier of ${name} accepts no callback with one changed byte as another one`,
     async (t) => {
-      const judge = await makeJudge(name, givenProvider(t, name), file);
+      const judge = await makeJudge(name, await givenProvider(t, name), file);
       let tried = 0;
       let accepted = 0;
       for (const vector of [...file.vectors, ...file.again]) {

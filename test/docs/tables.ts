@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
 import { program } from '../../src/cli/program.js';
 import { environmentSchema, secretNames } from '../../src/config/config.js';
-import {
-  paymentVariables,
-  serviceVariables,
-  type VariableDescription,
-} from '../../src/config/descriptions.js';
+import { serviceVariables, type VariableDescription } from '../../src/config/descriptions.js';
+import { paymentVariables } from '../../src/areas/payments/platforms/configured.js';
+import { platforms } from '../../src/areas/payments/platforms/platforms.js';
 import { describeFailure, testFailureCodes } from '../../src/areas/storages/domain/storage/test-failure.js';
 import { webhookMessages, type WebhookType } from '../../src/webhooks/messages/message-types.js';
 import { everyEvent } from '../support/examples/every-event.js';
@@ -15,7 +13,17 @@ import { defaultLimits, limitDescriptions } from '../../src/security/rates/limit
 /** Makes the text of every generated part of a document, by the name between its markers: Markdown tables. */
 export const generatedParts: Readonly<Record<string, () => string>> = {
   configuration: () => variableTable(serviceVariables),
-  'payment-configuration': () => variableTable(paymentVariables),
+  'payment-configuration': () => variableTable(Object.fromEntries(paymentVariables)),
+  'payment-platforms': () =>
+    table(
+      ['platform', '`provider`', 'signs with', 'reports'],
+      [...platforms].map(([name, { summary }]) => [
+        `[${summary.title}](payments/${name}.md)`,
+        `\`${name}\``,
+        summary.signs_with,
+        summary.reports,
+      ]),
+    ),
   limits: () =>
     table(
       ['limit', 'default', 'counts'],

@@ -135,7 +135,7 @@ if (straceMissing !== null) {
     test.serial(title, async (t) => {
       t.timeout(600_000);
       const { client, post } = await given(t, options);
-      const platform = makePaymentPlatforms(platformName).standard;
+      const platform = (await makePaymentPlatforms(platformName)).standard;
       const signed: (() => Promise<ServiceReply>)[] = [];
       for (let n = 0; n < requests + together; n += 1) {
         const order = await post('/orders', { plan_id: 'capacity-100g', provider: 'standard' });

@@ -2,7 +2,7 @@ import type { InvalidRequest } from '../../src/validation/invalid-request.js';
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';
-import { makeReconcileDaily } from '../../src/areas/payments/commands/reconciling/reconcile-daily.js';
+import { makeReconcileDaily } from '../../src/areas/payments/commands/reconcile-daily.js';
 import { makeOperators } from '../../src/composition/operators.js';
 import { controlSocketPath, listenForOperators } from '../../src/operating/socket/listen.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
@@ -129,7 +129,7 @@ test('Once a day one process asks by itself, and tries again after a failure', a
   // Only the names of the platforms matter here.
   const unused = () => Promise.reject(new Error('asked past the command'));
   const paymentMakers = new Map([
-    ['alipay', { provider: 'alipay', makePayment: unused, query: unused, queryRefund: unused }],
+    ['alipay', { makePayment: unused, query: unused, queryRefund: unused }],
   ] as const);
   const makeProcess = () =>
     makeReconcileDaily({ paymentMakers, stateStore: stores.stateStore, clock, reconcilePayments });

@@ -12,7 +12,7 @@ import {
   unusedPayments,
 } from '../../src/areas/payments/domain/order/order.js';
 import type { TransactionEvent } from '../../src/areas/payments/domain/transaction/events.js';
-import type { PaymentFact } from '../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../src/areas/payments/domain/fact.js';
 import { CommandRejected } from '../../src/event-sourcing/ports/errors.js';
 import { foldEvents } from '../../src/event-sourcing/views/fold-documents.js';
 import { digest, orderId, userId } from '../support/examples/ids.js';

@@ -6,10 +6,14 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'ava';
 import { makeAlipayClient } from '../../src/areas/payments/platforms/alipay/alipay-client.js';
-import { makeAlipayMaker } from '../../src/areas/payments/platforms/alipay/alipay-maker.js';
-import { chinaTime } from '../../src/areas/payments/platforms/settings/china.js';
+import {
+  makeAlipayMaker,
+  makeAlipayQueries,
+} from '../../src/areas/payments/platforms/alipay/alipay-maker.js';
+import { chinaTime } from '../../src/areas/payments/platforms/china.js';
 import { makeWechatPayClient } from '../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
 import { makeWechatPayMaker } from '../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
+import { makeWechatPayQueries } from '../../src/areas/payments/platforms/wechatpay/wechatpay-query.js';
 import {
   failureOf,
   makeTestCall,
@@ -43,7 +47,10 @@ function compare(load: NodeJS.Require): void {
       const keys = () => null;
       const call = makeTestCall();
       const client = makeWechatPayClient({ baseUrl, signer, keys, call, now, makeNonce: () => nonce });
-      const maker = makeWechatPayMaker({ merchant: ours, client, now });
+      const maker = {
+        ...makeWechatPayMaker({ merchant: ours, client, now }),
+        ...makeWechatPayQueries({ merchant: ours, client }),
+      };
       const sdk = loadWechatPay(load, { baseUrl, mchid: ours.mchId });
       const calls = [
         () => maker.makePayment(paymentRequest),
@@ -73,7 +80,7 @@ function compare(load: NodeJS.Require): void {
     const { appId, sellerId } = merchant.alipay;
     const signer = { appId, privateKey: merchantKeys.privateKey, gateway };
     const client = makeAlipayClient({ signer, publicKeys: [], call: makeTestCall(), now });
-    const maker = makeAlipayMaker({ signer, sellerId, client, now });
+    const maker = { ...makeAlipayMaker({ signer, client, now }), ...makeAlipayQueries({ client, sellerId }) };
     const { AlipaySdk } = load('alipay-sdk') as AlipayModule;
     const sdk = new AlipaySdk({ appId, privateKey, gateway });
     const timestamp = chinaTime(arrivesAt);
@@ -102,10 +109,10 @@ function compare(load: NodeJS.Require): void {
     test(`The address of a payment equals that of alipay-sdk (${isMobile ? 'phone' : 'computer'})`, async (t) => {
       // given
       const gateway = 'https://openapi.alipay.com/gateway.do';
-      const { appId, sellerId } = merchant.alipay;
+      const { appId } = merchant.alipay;
       const signer = { appId, privateKey: merchantKeys.privateKey, gateway };
       const client = makeAlipayClient({ signer, publicKeys: [], call: makeTestCall(), now });
-      const maker = makeAlipayMaker({ signer, sellerId, client, now });
+      const maker = makeAlipayMaker({ signer, client, now });
       const { AlipaySdk } = load('alipay-sdk') as AlipayModule;
       const sdk = new AlipaySdk({ appId, privateKey, gateway });
       // when

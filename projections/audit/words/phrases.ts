@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { GrantSource, MailOutcome } from '../../../src/validation/fields.js';
-import type { PaymentFact } from '../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 
 /**
  * For each event type of an aggregate, what the actor did: the words after the actor, without a full stop. A sealed value

@@ -18,7 +18,8 @@ import {
 } from '../../../src/areas/payments/domain/order/status.js';
 import { unusedPayments } from '../../../src/areas/payments/domain/order/unused.js';
 import type { PaymentEntry } from './resource.js';
-import { moneyOf, type PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
+import { moneyOf } from '../../../src/areas/payments/domain/fact.js';
+import type { PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
 import { type DecisionEntry, decisionOf } from '../payment-decisions/entry.js';
 
 export type OrderDocument = OrderFields & {

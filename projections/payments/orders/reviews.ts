@@ -1,6 +1,6 @@
 import { orderNumber } from '../../../src/areas/payments/domain/order/number.js';
 import { unusedPayments } from '../../../src/areas/payments/domain/order/unused.js';
-import { moneyOf, type PaymentFact } from '../../../src/areas/payments/domain/payment.js';
+import { moneyOf, type PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 import type { ViewDocument } from '../../../src/event-sourcing/views/views.js';
 import type { OrderDocument } from './projection.js';
 import type { PaymentEntry, ReviewResource } from './resource.js';

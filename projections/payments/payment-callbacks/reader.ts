@@ -1,6 +1,7 @@
 import { factName, isForwardedKey, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
 import { knownAs } from '../../../src/areas/payments/domain/order/review.js';
-import type { Disposition, PaymentNotification } from '../../../src/areas/payments/domain/payment.js';
+import type { PaymentNotification } from '../../../src/areas/payments/domain/fact.js';
+import type { Disposition } from '../../../src/areas/payments/domain/payment.js';
 import { platformOf } from '../../../src/areas/payments/domain/order/events.js';
 import { type TransactionReport, whyPending } from '../../../src/areas/payments/domain/transaction/status.js';
 import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
+import { paymentNotification } from '../../../src/areas/payments/domain/fact.js';
 import {
   disposition,
   holdReason,
   paymentId,
-  paymentNotification,
   paymentProvider,
 } from '../../../src/areas/payments/domain/payment.js';
 import { paymentDecision, paymentRecorded } from '../payment-decisions/resource.js';

@@ -1,8 +1,7 @@
 import type { OrderReader } from '../../../projections/payments/orders/reader.js';
 import type { PaymentCallbackReader } from '../../../projections/payments/payment-callbacks/reader.js';
 import type { Plan } from './domain/order/plans.js';
-import type { PaymentMakers } from './platforms/settings/payment-makers.js';
-import type { PaymentProviders } from './platforms/settings/payment-providers.js';
+import type { PaymentMakers, PaymentProviders } from './platforms/configured.js';
 import type { ProjectDeps } from '../projects/deps.js';
 
 /** The collaborators of the use cases of this area, with those of the areas below it. */

@@ -5,12 +5,10 @@ import { makeAllowedAddress } from '../../outgoing/allowed-address.js';
 import { makeOutgoingHttp, type OutgoingOptions } from '../../outgoing/outgoing-http.js';
 import {
   makePaymentMakers,
-  type PaymentMakers,
-} from '../../areas/payments/platforms/settings/payment-makers.js';
-import {
   makePaymentProviders,
+  type PaymentMakers,
   type PaymentProviders,
-} from '../../areas/payments/platforms/settings/payment-providers.js';
+} from '../../areas/payments/platforms/configured.js';
 import type { Log } from '../../log.js';
 
 export interface PaymentOptions {

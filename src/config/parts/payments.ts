@@ -1,12 +1,11 @@
 import { listProblems } from '../../validation/field-problems.js';
 import { fieldProblems } from '../../validation/plain-words.js';
 import { builtInPlans, type Plan, plans as plansSchema } from '../../areas/payments/domain/order/plans.js';
-import { keyDirectoryProblems } from '../../areas/payments/platforms/settings/payment-providers.js';
-import { readPaymentSettings } from '../../areas/payments/platforms/settings/payment-settings.js';
 import {
+  keyDirectoryProblems,
   paymentSecretNames,
-  type PaymentVariableName,
-} from '../../areas/payments/platforms/settings/payment-variables.js';
+  readPaymentSettings,
+} from '../../areas/payments/platforms/configured.js';
 import { collect, ConfigProblem, type Environment, readJson, readSecret } from '../sources.js';
 
 /** Reads the plans: `PLANS_FILE`, or the built-in ones. @throws ConfigProblem */
@@ -23,7 +22,9 @@ export function readPlans(file: string | undefined): readonly Plan[] {
 
 /** Reads the payment variables and their problems. @throws ConfigProblem when a named file cannot be read */
 export function readPayments(environment: Environment): ReturnType<typeof readPaymentSettings> {
-  return readPaymentSettings((name) => (isSecret(name) ? readSecret(environment, name) : environment[name]));
+  return readPaymentSettings((name) =>
+    paymentSecretNames.includes(name) ? readSecret(environment, name) : environment[name],
+  );
 }
 
 /** Returns the problems of the payment variables and of the directories of keys that they name, one sentence each. */
@@ -32,8 +33,4 @@ export function paymentProblems(environment: Environment): readonly string[] {
   const payments = collect([], () => readPayments(environment));
   if (payments === undefined) return [];
   return [...payments.problems, ...keyDirectoryProblems(payments.settings)];
-}
-
-function isSecret(name: PaymentVariableName): boolean {
-  return paymentSecretNames.some((one) => one === name);
 }

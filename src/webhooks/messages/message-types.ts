@@ -3,13 +3,8 @@ import { entityId, instant } from '../../validation/fields.js';
 import { mismatchReason } from '../../areas/payments/domain/order/events.js';
 import { goneReason } from '../../areas/payments/domain/order/unused.js';
 import { orderStatusSchema } from '../../areas/payments/domain/order/status.js';
-import {
-  currencyCode,
-  minorAmount,
-  paymentAction,
-  paymentProvider,
-  refundStatus,
-} from '../../areas/payments/domain/payment.js';
+import { currencyCode, minorAmount, refundStatus } from '../../areas/payments/domain/fact.js';
+import { paymentAction, paymentProvider } from '../../areas/payments/domain/payment.js';
 import { deliveryMode } from '../../areas/storages/domain/delivery/delivery.js';
 import { storageProvider } from '../../areas/storages/domain/bucket/provider.js';
 import { storageStatus } from '../../areas/storages/domain/storage/status.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { PaymentFact } from '../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 import { makeListReader } from '../../support/clients/list-reader.js';
 import { addAsset } from '../../support/given/given-share.js';
 import { givenPayments } from '../../support/given/payments-over-http.js';

@@ -29,7 +29,7 @@ export async function takeMutants(
       },
     });
   const stores = await givenStores({ wrap: counted, wrapDocuments: counted, mayLag: true });
-  const paymentProviders = new Map([[name, givenProvider(t, name)]]);
+  const paymentProviders = new Map([[name, await givenProvider(t, name)]]);
   const { receivePaymentCallback } = givenCommands(stores, { paymentProviders });
   const next = makeMutants(readVectors(name), makeSeededRandom(seed));
   let acknowledged = 0;

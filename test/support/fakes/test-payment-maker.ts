@@ -36,7 +36,6 @@ export function makeTestPaymentMaker({
       const number = known < 0 ? refunds.push(request) : known + 1;
       return Promise.resolve({ refundId: `refund-${number}`, status: 'pending' });
     },
-    provider: 'standard',
     requests,
     get made() {
       return [...byKey.values()];

@@ -1,12 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
-import {
-  type PaymentFact,
-  paymentFact,
-  paymentProvider,
-} from '../../../src/areas/payments/domain/payment.js';
+import { type PaymentFact, paymentFact } from '../../../src/areas/payments/domain/fact.js';
+import { paymentProvider } from '../../../src/areas/payments/domain/payment.js';
 import type { PaymentProvider } from '../../../src/areas/payments/platforms/payment-provider.js';
-import type { PaymentProviders } from '../../../src/areas/payments/platforms/settings/payment-providers.js';
+import type { PaymentProviders } from '../../../src/areas/payments/platforms/configured.js';
 
 /** One message of a test's payment platform. */
 export interface TestMessage {

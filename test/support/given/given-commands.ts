@@ -32,8 +32,8 @@ import {
   type ScryptInput,
   type ScryptParameters,
 } from '../../../src/security/passwords/scrypt.js';
-import type { PaymentMakers } from '../../../src/areas/payments/platforms/settings/payment-makers.js';
-import type { PaymentProviders } from '../../../src/areas/payments/platforms/settings/payment-providers.js';
+import type { PaymentMakers } from '../../../src/areas/payments/platforms/configured.js';
+import type { PaymentProviders } from '../../../src/areas/payments/platforms/configured.js';
 import type { GivenStores } from './given-stores.js';
 import { allTestPaymentProviders } from '../fakes/test-payment-provider.js';
 

@@ -10,7 +10,7 @@ import {
 } from '../../../src/areas/payments/domain/order/order.js';
 import { whyPending } from '../../../src/areas/payments/domain/transaction/status.js';
 import { transactionAggregate } from '../../../src/areas/payments/domain/transaction/transaction.js';
-import type { PaymentFact } from '../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
 import { makeApplyReports } from '../../../src/areas/payments/commands/callbacks/apply-reports-reaction.js';

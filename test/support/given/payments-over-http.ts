@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { reportKeyOf } from '../../../src/areas/payments/domain/payment-ids.js';
-import type { PaymentMakers } from '../../../src/areas/payments/platforms/settings/payment-makers.js';
+import type { PaymentMakers } from '../../../src/areas/payments/platforms/configured.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 import { startTestService } from '../servers/http-service.js';
 import { acceptedReports } from './accepted-reports.js';

@@ -45,8 +45,8 @@ import { makeShareAccessRoutes } from '../../../src/areas/shares/routes/share-ac
 import { makeShareRoutes } from '../../../src/areas/shares/routes/shares.js';
 import { makeStorageChangeRoutes } from '../../../src/areas/storages/routes/storage-changes.js';
 import { makeStorageRoutes } from '../../../src/areas/storages/routes/storages.js';
-import type { PaymentMakers } from '../../../src/areas/payments/platforms/settings/payment-makers.js';
-import type { PaymentProviders } from '../../../src/areas/payments/platforms/settings/payment-providers.js';
+import type { PaymentMakers } from '../../../src/areas/payments/platforms/configured.js';
+import type { PaymentProviders } from '../../../src/areas/payments/platforms/configured.js';
 import type { Route } from '../../../src/http/route.js';
 import type { Sealer } from '../../../src/keys/sealing/sealer.js';
 import { totpCode } from '../fakes/authenticator-app.js';

@@ -9,11 +9,9 @@ import { makeOrderLimit } from './order-limit.js';
 import { type CallbackNotices, makeReceivePaymentCallback } from './callbacks/receive-payment-callback.js';
 import { makeFindPayments } from './callbacks/find-payments.js';
 import { makeCheckReturnUrl, makePayOrder } from './orders/pay-order.js';
-import { listPaymentPlatforms } from './payment-platforms.js';
-import { makeReconcileDaily } from './reconciling/reconcile-daily.js';
-import { makeReconcileOrders } from './reconciling/reconcile-orders.js';
-import { makeReconcilePayments } from './reconciling/reconcile-payments.js';
-import { makeReconcileReports } from './reconciling/reconcile-reports.js';
+import { listPaymentPlatforms } from './platforms.js';
+import { makeReconcileDaily } from './reconcile-daily.js';
+import { makeReconcilePayments } from './reconciling.js';
 import { makeRecordPayment } from './reviews/record-payment.js';
 import { makeRefundOrder } from './orders/refund-order.js';
 import { makeResolvePayment } from './reviews/resolve-payment.js';
@@ -27,11 +25,7 @@ export function makeOrderCommands(deps: CallbackNotices & PaymentDeps) {
   const resolvePayment = makeResolvePayment({ ...deps, paymentReports });
   const acceptCallback = makeAcceptCallback(deps);
   const acceptNews = makeAcceptNews({ ...deps, acceptCallback });
-  const reconcilePayments = makeReconcilePayments({
-    ...deps,
-    reconcileOrders: makeReconcileOrders({ ...deps, acceptNews }),
-    reconcileReports: makeReconcileReports({ ...deps, acceptNews }),
-  });
+  const reconcilePayments = makeReconcilePayments({ ...deps, acceptNews });
   return {
     paymentReports,
     resolvePayment,

@@ -1,4 +1,4 @@
-import type { Money } from '../domain/payment.js';
+import type { Money } from '../domain/fact.js';
 
 /** Decimals of the currencies that do not have two (ISO 4217, list one, "Mnr Unt"). */
 const decimalsByCurrency: ReadonlyMap<string, number> = new Map([

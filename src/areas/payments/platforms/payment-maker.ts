@@ -1,4 +1,4 @@
-import type { Money, PaymentProviderName } from '../domain/payment.js';
+import type { Money } from '../domain/fact.js';
 
 export { PlatformError, type PlatformFailure } from '../domain/platform-error.js';
 
@@ -70,7 +70,6 @@ export interface MadeRefund {
  * has the same idempotency key.
  */
 export interface PaymentMaker {
-  readonly provider: PaymentProviderName;
   /** @throws PlatformError */
   makePayment(request: PaymentRequest): Promise<MadePayment>;
   /**

@@ -1,4 +1,4 @@
-import type { PaymentNotification } from '../domain/payment.js';
+import type { PaymentNotification } from '../domain/fact.js';
 
 /** A received callback. Nothing in it is verified. */
 export interface PaymentCallback {
@@ -47,20 +47,22 @@ export type Verification =
   /** Time or an operator may cure the cause. The reply is 503, so that the platform repeats the callback. */
   | { readonly kind: 'unavailable'; readonly problem: string };
 
+export type Verify = (callback: PaymentCallback) => Promise<Verification>;
+
 /** All platforms require status 200. */
 export interface Acknowledgement {
   readonly contentType: string;
   readonly body: string;
 }
 
-/** One payment platform. It is pure except for keys and certificates that it fetches or reads. */
+/** What the service asks of a platform that is set up. It is pure except for keys and certificates that it fetches or reads. */
 export interface PaymentProvider {
   /**
    * Verifies the signature over the raw bytes. It never throws, does bounded work, and compares secrets in constant
    * time. Record each verified callback under its key, even without a fact: with PayPal, the record makes a forged body
    * under a genuine signature a conflict.
    */
-  verify(callback: PaymentCallback): Promise<Verification>;
+  readonly verify: Verify;
   readonly acknowledgement: Acknowledgement;
   /**
    * Whether a GET with a query is a callback. `settles`: like a POST. `shows`: a page that a buyer returns to, which
@@ -73,4 +75,13 @@ export interface PaymentProvider {
 export const acknowledgedOk: Acknowledgement = {
   contentType: 'application/json; charset=utf-8',
   body: '{"code":"ok","message":"ok"}',
+};
+
+/**
+ * The acknowledgement of platforms that search the whole body for this word and repeat the callback after any other. No error of
+ * the route may contain it.
+ */
+export const acknowledgedSuccess: Acknowledgement = {
+  contentType: 'text/plain; charset=utf-8',
+  body: 'success',
 };

@@ -1,5 +1,5 @@
 import { hash, type KeyObject, verify } from 'node:crypto';
-import type { PaymentFact, PaymentNotification } from '../domain/payment.js';
+import type { PaymentFact, PaymentNotification } from '../domain/fact.js';
 import { at } from './parsing.js';
 import type { Refusal, Verification, VerifiedCallback } from './payment-provider.js';
 

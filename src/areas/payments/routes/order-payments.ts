@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PaymentCommands } from '../commands/index.js';
-import { minorAmount, transactionId } from '../domain/payment.js';
+import { minorAmount, transactionId } from '../domain/fact.js';
 import { checkText, textPattern } from '../../../validation/text.js';
 import { orderPaymentWay, orderRefund } from './order-resources.js';
 import { noQuery } from '../../../http/route-spec.js';

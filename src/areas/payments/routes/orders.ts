@@ -1,7 +1,8 @@
 import type { PaymentDeps } from '../deps.js';
 import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { currencyCode, paymentProvider } from '../domain/payment.js';
+import { currencyCode } from '../domain/fact.js';
+import { paymentProvider, type PaymentProviderName, platformTerms } from '../domain/payment.js';
 import type { OrderResource } from '../../../../projections/payments/orders/reader.js';
 import { HttpError } from '../../../http/replies/http-error.js';
 import { listedOrder, orderResource } from '../../../../projections/payments/orders/resource.js';
@@ -23,8 +24,7 @@ const orderRequest = z
     provider: paymentProvider,
     currency: currencyCode
       .meta({
-        description:
-          'When it is left out: CNY for wechatpay, alipay and epay, which pay in no other, else USD.',
+        description: `When it is left out: ${soleCurrencies()}, else USD.`,
       })
       .optional(),
     project_id: z
@@ -173,6 +173,18 @@ export function makeOrderRoutes({
       },
     }),
   ];
+}
+
+/** Returns the currency of each platform that takes one alone. */
+function soleCurrencies(): string {
+  const sole = paymentProvider.options.filter((name) => platformTerms(name).currencies.is_only);
+  const currencyOf = (name: PaymentProviderName): string => platformTerms(name).currencies.default;
+  const texts = [...new Set(sole.map(currencyOf))].map((currency) => {
+    const names = sole.filter((name) => currencyOf(name) === currency);
+    const list = new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(names);
+    return `${currency} for ${list}, which pay${names.length === 1 ? 's' : ''} in no other`;
+  });
+  return texts.join('; ');
 }
 
 function platformsOf(

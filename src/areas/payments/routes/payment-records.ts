@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PaymentCommands } from '../commands/index.js';
 import { recordRequest } from '../commands/reviews/record-request.js';
-import { transactionId } from '../domain/payment.js';
+import { transactionId } from '../domain/fact.js';
 import { foundPayments, paymentRecord } from './order-resources.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';

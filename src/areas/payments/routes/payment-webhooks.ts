@@ -1,7 +1,7 @@
 import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { CallbackOutcome } from '../commands/callbacks/receive-payment-callback.js';
-import { paymentProvider } from '../domain/payment.js';
+import { paymentProvider, platformTerms } from '../domain/payment.js';
 import type { ErrorCode } from '../../../http/replies/error-codes.js';
 import { HttpError } from '../../../http/replies/http-error.js';
 import { defineRawRoute, type RawReply, type RawRequest } from '../../../http/server/raw-route.js';
@@ -21,8 +21,7 @@ const common = {
   tag: 'Payments',
   params,
   errorCodes: ['FAIL'],
-  /** WeChat Pay expects `FAIL` in every error body. */
-  errorCode: ({ provider }: Params) => (provider === 'wechatpay' ? 'FAIL' : undefined),
+  errorCode: ({ provider }: Params) => platformTerms(provider).error_code,
   reply: 'Received, in the words that the platform expects.',
 } as const;
 const errors: readonly ErrorCode[] = [

@@ -4,7 +4,7 @@ import { makeAcceptNews } from '../../../../src/areas/payments/commands/callback
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import { orderAggregate, orderLifeMs } from '../../../../src/areas/payments/domain/order/order.js';
-import type { PaymentFact, PaymentNotification } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact, PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
 import { digest, orderId, userId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { settableClock } from '../../../support/fakes/settable-clock.js';

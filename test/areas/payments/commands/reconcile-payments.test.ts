@@ -1,10 +1,10 @@
 import test from 'ava';
-import { makeReconcileDaily } from '../../../../src/areas/payments/commands/reconciling/reconcile-daily.js';
-import { makeReconcileOrders } from '../../../../src/areas/payments/commands/reconciling/reconcile-orders.js';
-import type {
-  Reconciled,
-  ReconcilePeriod,
-} from '../../../../src/areas/payments/commands/reconciling/reconcile-period.js';
+import { makeReconcileDaily } from '../../../../src/areas/payments/commands/reconcile-daily.js';
+import {
+  makeReconcilePayments,
+  type Reconciled,
+  type ReconcilePayments,
+} from '../../../../src/areas/payments/commands/reconciling.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
@@ -38,13 +38,13 @@ async function givenOrders(
   const ids = Array.from({ length: count }, (_, n) => idOf(n));
   const accepted: string[] = [];
   const maker: QueryingMaker = {
-    provider: 'wechatpay',
     makePayment: unused,
     queryRefund: async () => Promise.resolve(queryRefund()),
     query: async (number) => Promise.resolve(query(ids.findIndex((id) => orderNumber(id) === number))),
   };
-  const reconcile = makeReconcileOrders({
+  const reconcile = makeReconcilePayments({
     handler,
+    paymentMakers: new Map([['wechatpay', maker]]),
     orders: partial({
       placedIn: async (_period, { after = '', limit }) =>
         Promise.resolve(
@@ -64,7 +64,8 @@ async function givenOrders(
   return {
     accepted,
     handler,
-    reconcile: (after: string | null = null) => reconcile(maker, { ...period, after }, context()),
+    reconcile: (after: string | null = null) =>
+      reconcile({ provider: 'wechatpay', ...period, after }, context()),
   };
 }
 
@@ -181,9 +182,9 @@ test('A daily run goes on where its last call ended, and gives way to a new one 
   // given a platform whose runs never end
   const { stateStore } = await givenStores();
   const clock = settableClock(time);
-  const asked: Pick<ReconcilePeriod, 'to' | 'after'>[] = [];
+  const asked: Pick<Parameters<ReconcilePayments>[0], 'to' | 'after'>[] = [];
   const reconcileDaily = makeReconcileDaily({
-    paymentMakers: new Map([['wechatpay', partial<QueryingMaker>({ provider: 'wechatpay', query: unused })]]),
+    paymentMakers: new Map([['wechatpay', partial<QueryingMaker>({ query: unused })]]),
     stateStore,
     clock,
     reconcilePayments: async ({ to, after }): Promise<Reconciled> => {
@@ -217,9 +218,9 @@ test('Each platform that lists its reports or can be asked about an order is ask
   const asked: string[] = [];
   const reconcileDaily = makeReconcileDaily({
     paymentMakers: new Map([
-      ['stripe', partial<ListingMaker>({ provider: 'stripe', listReports: unused })],
-      ['wechatpay', partial<QueryingMaker>({ provider: 'wechatpay', query: unused })],
-      ['epay', partial<PaymentMaker>({ provider: 'epay', makePayment: unused })],
+      ['stripe', partial<ListingMaker>({ listReports: unused })],
+      ['wechatpay', partial<QueryingMaker>({ query: unused })],
+      ['epay', partial<PaymentMaker>({ makePayment: unused })],
     ]),
     stateStore,
     clock,

@@ -9,7 +9,8 @@ import {
   orderStatus,
   refundedAmount,
 } from '../../../../src/areas/payments/domain/order/order.js';
-import type { PaymentProviderName, PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
+import type { PaymentProviderName } from '../../../../src/areas/payments/domain/payment.js';
 import { digest, otherDigest, userId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { given } from '../../../support/given/given.js';

@@ -16,7 +16,7 @@ import {
   reportsMax,
 } from '../../../../src/areas/payments/domain/order/order.js';
 import { isOpenStatus, orderStatusSchema } from '../../../../src/areas/payments/domain/order/status.js';
-import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { digest, orderId, userId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { given } from '../../../support/given/given.js';

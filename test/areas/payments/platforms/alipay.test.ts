@@ -1,12 +1,15 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import test from 'ava';
-import { makeAlipay, parseAlipayKey } from '../../../../src/areas/payments/platforms/alipay/alipay.js';
+import {
+  verifyAlipay,
+  parseAlipayKey,
+} from '../../../../src/areas/payments/platforms/alipay/alipay-callbacks.js';
 import { alipayMessages } from './messages/messages-alipay.js';
 import { arrivesAt, merchant, nothing, unreadable } from './messages/messages.js';
-import { readVectors, verifiedBy } from './vectors/vectors.js';
+import { readVectors, verifiedBy, providerOf } from './vectors/vectors.js';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-const alipay = makeAlipay({ ...merchant.alipay, publicKeys: [pair.publicKey] });
+const alipay = providerOf('alipay', verifyAlipay({ ...merchant.alipay, publicKeys: [pair.publicKey] }));
 const fields = { ...alipayMessages[0]?.message } as Readonly<Record<string, string>>;
 
 interface Options {

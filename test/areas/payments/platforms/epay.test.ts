@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { makeEpay } from '../../../../src/areas/payments/platforms/epay/epay.js';
+import { verifyEpay } from '../../../../src/areas/payments/platforms/epay/epay.js';
 import { epayMessages } from './messages/messages-epay.js';
 import { arrivesAt, merchant, order, otherOrder, secrets, unreadable } from './messages/messages.js';
-import { verifiedBy } from './vectors/vectors.js';
+import { verifiedBy, providerOf } from './vectors/vectors.js';
 
-const epay = makeEpay({ ...merchant.epay, keys: secrets.epay });
+const epay = providerOf('epay', verifyEpay({ ...merchant.epay, keys: secrets.epay }));
 const fields = { ...epayMessages[0]?.message } as Readonly<Record<string, string>>;
 
 /** Builds the signed text like a gateway. */

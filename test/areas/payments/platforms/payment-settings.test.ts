@@ -2,38 +2,20 @@ import test from 'ava';
 import {
   keyDirectoryProblems,
   makePaymentProviders,
-} from '../../../../src/areas/payments/platforms/settings/payment-providers.js';
+  readPaymentSettings,
+} from '../../../../src/areas/payments/platforms/configured.js';
 import { paymentProvider } from '../../../../src/areas/payments/domain/payment.js';
-import { readPaymentSettings } from '../../../../src/areas/payments/platforms/settings/payment-settings.js';
 import { ConfigProblem, readConfig } from '../../../../src/config/config.js';
-import { merchant, secrets } from './messages/messages.js';
-import { asCallback, givenKeyDirectory, readVectors } from './vectors/vectors.js';
+import { secrets } from './messages/messages.js';
+import { asCallback, environmentOfAll, givenKeyDirectory, readVectors } from './vectors/vectors.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const read = (environment: Environment) => readPaymentSettings((name) => environment[name]);
 const surroundings = { http: () => Promise.reject(new Error('no network here')), report: () => undefined };
 
-function everything(wechatpayKeys: string, certificates: string): Environment {
-  return {
-    PAYMENT_STRIPE_WEBHOOK_SECRETS: ` ${secrets.stripe.join(' , ')} `,
-    PAYMENT_STRIPE_LIVEMODE: 'true',
-    PAYMENT_WECHATPAY_API_V3_KEY: secrets.wechatpayApiV3Key,
-    PAYMENT_WECHATPAY_MCHID: merchant.wechatpay.mchId,
-    PAYMENT_WECHATPAY_APPID: merchant.wechatpay.appId,
-    PAYMENT_WECHATPAY_SUB_MCHID: '1900000110',
-    PAYMENT_WECHATPAY_KEYS_DIR: wechatpayKeys,
-    PAYMENT_ALIPAY_APP_ID: merchant.alipay.appId,
-    PAYMENT_ALIPAY_SELLER_ID: merchant.alipay.sellerId,
-    PAYMENT_ALIPAY_PUBLIC_KEYS: readVectors('alipay').publicKeys.join(','),
-    PAYMENT_PAYPAL_WEBHOOK_ID: merchant.paypal.webhookId,
-    PAYMENT_PAYPAL_CERTIFICATES_DIR: certificates,
-    PAYMENT_STANDARD_WEBHOOK_SECRETS: `${secrets.standard},${readVectors('standard').publicKey}`,
-    PAYMENT_EPAY_ENABLED: 'true',
-    PAYMENT_EPAY_PID: merchant.epay.pid,
-    PAYMENT_EPAY_KEYS: secrets.epay.join(','),
-  };
-}
+/** All settings, with directories of keys that do not exist. */
+const everything = (): Promise<Environment> => environmentOfAll(() => '/nowhere');
 
 test('An empty environment configures no platform', (t) => {
   const { settings, problems } = read({});
@@ -53,15 +35,11 @@ test('Ids and secrets are taken in the forms that gateways show', (t) => {
   };
   const { settings, problems } = read(environment);
   t.deepEqual(problems, []);
-  t.is(settings.standard?.checks.length, 3);
+  t.like(settings.get('standard')?.settings, { checks: { length: 3 } });
 });
 
 test('Each configured platform accepts its genuine callbacks by any of its keys', async (t) => {
-  const { signing = '' } = readVectors('paypal').certificates;
-  const environment = everything(
-    givenKeyDirectory(t, readVectors('wechatpay').keys),
-    givenKeyDirectory(t, { 'paypal.pem': signing }),
-  );
+  const environment = await environmentOfAll((files) => givenKeyDirectory(t, files));
   const { settings, problems } = read(environment);
   t.deepEqual([...problems, ...keyDirectoryProblems(settings)], []);
   const providers = makePaymentProviders(settings, surroundings);
@@ -74,8 +52,8 @@ test('Each configured platform accepts its genuine callbacks by any of its keys'
   }
 });
 
-test('An incomplete platform has its missing variable named', (t) => {
-  const environment = everything('/keys', '/certificates');
+test('An incomplete platform has its missing variable named', async (t) => {
+  const environment = await everything();
   for (const [name, others] of Object.entries({
     PAYMENT_STRIPE_WEBHOOK_SECRETS: ['stripe'],
     PAYMENT_WECHATPAY_API_V3_KEY: ['wechatpay'],
@@ -92,9 +70,8 @@ test('An incomplete platform has its missing variable named', (t) => {
     const { settings, problems } = read({ ...environment, [name]: undefined });
     t.is(problems.length, 1, name);
     t.true(problems[0]?.startsWith(name), name);
-    const off = Object.entries(settings).filter(([, one]) => one === null);
     t.deepEqual(
-      off.map(([one]) => one),
+      paymentProvider.options.filter((one) => !settings.has(one)),
       others,
       name,
     );
@@ -132,8 +109,9 @@ test('Each wrong value is named with its form, and no value is quoted', (t) => {
   t.is(read({ PAYMENT_STRIPE_WEBHOOK_SECRETS: ' , ' }).problems.length, 1);
 });
 
-test('Unusable directories of keys are named together with all other problems', (t) => {
-  const error = t.throws(() => readConfig({ ...everything('/nowhere/a', '/nowhere/b'), PORT: 'no port' }), {
+test('Unusable directories of keys are named together with all other problems', async (t) => {
+  const environment = await everything();
+  const error = t.throws(() => readConfig({ ...environment, PORT: 'no port' }), {
     instanceOf: ConfigProblem,
   });
   for (const name of ['PAYMENT_WECHATPAY_KEYS_DIR', 'PAYMENT_PAYPAL_CERTIFICATES_DIR', 'PORT']) {
@@ -141,10 +119,10 @@ test('Unusable directories of keys are named together with all other problems', 
   }
 });
 
-test('Epay is off unless it is enabled, even if its other variables are set', (t) => {
+test('Epay is off unless it is enabled, even if its other variables are set', async (t) => {
   for (const PAYMENT_EPAY_ENABLED of [undefined, 'false']) {
-    const { settings, problems } = read({ ...everything('/a', '/b'), PAYMENT_EPAY_ENABLED });
-    t.is(settings.epay, null);
+    const { settings, problems } = read({ ...(await everything()), PAYMENT_EPAY_ENABLED });
+    t.false(settings.has('epay'));
     t.deepEqual(problems, []);
   }
 });
@@ -152,7 +130,11 @@ test('Epay is off unless it is enabled, even if its other variables are set', (t
 test('Secrets of platforms may be in files', (t) => {
   const path = givenKeyDirectory(t, { secrets: `${secrets.stripe.join(',')}\n` });
   const config = readConfig({ PAYMENT_STRIPE_WEBHOOK_SECRETS_FILE: `${path}/secrets` });
-  t.deepEqual(config.payments().stripe, { secrets: secrets.stripe, livemode: undefined, api: null });
+  t.deepEqual(config.payments().get('stripe')?.settings, {
+    secrets: secrets.stripe,
+    livemode: undefined,
+    api: null,
+  });
   t.throws(() => readConfig({ PAYMENT_STRIPE_WEBHOOK_SECRETS_FILE: `${path}/none` }), {
     instanceOf: ConfigProblem,
   });

@@ -3,14 +3,17 @@ import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import type { FoundCertificates } from '../../../../src/areas/payments/platforms/paypal/paypal-certificates.js';
-import { makePayPal } from '../../../../src/areas/payments/platforms/paypal/paypal.js';
+import { verifyPayPal } from '../../../../src/areas/payments/platforms/paypal/paypal-callbacks.js';
 import { paypalMessages } from './messages/messages-paypal.js';
 import { arrivesAt, merchant, order, otherOrder, unreadable } from './messages/messages.js';
-import { verifiedBy } from './vectors/vectors.js';
+import { verifiedBy, providerOf } from './vectors/vectors.js';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const found: FoundCertificates = { kind: 'found', keys: [pair.publicKey] };
-const paypal = makePayPal({ ...merchant.paypal, certificates: () => Promise.resolve(found) });
+const paypal = providerOf(
+  'paypal',
+  verifyPayPal({ ...merchant.paypal, certificates: () => Promise.resolve(found) }),
+);
 const captured = paypalMessages[0]?.message ?? {};
 const id = '69cd13f0-d67a-11e5-baa3-778b53f4ae55';
 
@@ -107,20 +110,29 @@ test('A genuine body of PayPal that is unreadable is verified for an operator', 
 test('A callback must come again while its certificate is unavailable, and is refused if the certificate does not exist', async (t) => {
   const body = JSON.stringify(captured);
   const unavailable: FoundCertificates = { kind: 'unavailable', problem: 'no network' };
-  const without = makePayPal({ ...merchant.paypal, certificates: () => Promise.resolve(unavailable) });
+  const without = providerOf(
+    'paypal',
+    verifyPayPal({ ...merchant.paypal, certificates: () => Promise.resolve(unavailable) }),
+  );
   t.deepEqual(await without.verify(callback(body)), unavailable);
-  const unknown = makePayPal({
-    ...merchant.paypal,
-    certificates: () => Promise.resolve({ kind: 'unknown' }),
-  });
+  const unknown = providerOf(
+    'paypal',
+    verifyPayPal({
+      ...merchant.paypal,
+      certificates: () => Promise.resolve({ kind: 'unknown' }),
+    }),
+  );
   t.deepEqual(await unknown.verify(callback(body)), { kind: 'refused', reason: 'unknown_key' });
 });
 
 test('Malformed headers cause no request for a certificate', async (t) => {
-  const strict = makePayPal({
-    ...merchant.paypal,
-    certificates: () => Promise.reject(new Error('asked for a certificate')),
-  });
+  const strict = providerOf(
+    'paypal',
+    verifyPayPal({
+      ...merchant.paypal,
+      certificates: () => Promise.reject(new Error('asked for a certificate')),
+    }),
+  );
   const genuine = callback(JSON.stringify(captured));
   for (const headers of [
     {},

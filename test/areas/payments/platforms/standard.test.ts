@@ -1,12 +1,15 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
-import { makeStandard, parseStandardSecret } from '../../../../src/areas/payments/platforms/standard.js';
+import {
+  verifyStandard,
+  parseStandardSecret,
+} from '../../../../src/areas/payments/platforms/standard/standard.js';
 import { standardMessages } from './messages/messages-standard.js';
 import { arrivesAt, secrets, unreadable } from './messages/messages.js';
-import { verifiedBy } from './vectors/vectors.js';
+import { verifiedBy, providerOf } from './vectors/vectors.js';
 
 const checks = [parseStandardSecret(secrets.standard)].filter((check) => check !== null);
-const standard = makeStandard({ checks });
+const standard = providerOf('standard', verifyStandard({ checks }));
 const now = String(Math.floor(arrivesAt.getTime() / 1_000));
 
 function callback(body: string | Buffer, { id = 'msg_1', time = now } = {}) {

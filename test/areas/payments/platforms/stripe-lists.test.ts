@@ -1,9 +1,10 @@
 import test from 'ava';
 import type { Fields } from '../../../../src/areas/payments/platforms/parsing.js';
-import { makeStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
+import { verifyStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
 import type { StripeRequest } from '../../../../src/areas/payments/platforms/stripe/stripe-client.js';
 import { makeStripeLists } from '../../../../src/areas/payments/platforms/stripe/stripe-lists.js';
 import { signStripe } from '../../../support/clients/sign-callbacks.js';
+import { providerOf } from './vectors/vectors.js';
 
 const now = new Date('2026-05-06T07:08:09.000Z');
 const created = 1_777_777_777;
@@ -42,7 +43,9 @@ test('An event of the list is the report of its callback, with the same key and 
       query: '',
       receivedAt: now,
     } as const;
-    const verification = await makeStripe({ secrets: [secret], livemode }).verify(callback);
+    const verification = await providerOf('stripe', verifyStripe({ secrets: [secret], livemode })).verify(
+      callback,
+    );
     const { listReports } = given({ '/v1/events': [event] }, livemode);
     const { reports } = await listReports({ from: inDays(-4), to: now }, null);
     t.deepEqual({ kind: 'verified', callback: reports[0] }, verification as never);

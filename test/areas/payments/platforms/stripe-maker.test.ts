@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Money } from '../../../../src/areas/payments/domain/payment.js';
+import type { Money } from '../../../../src/areas/payments/domain/fact.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/allowed-address.js';
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import { stripeAmount } from '../../../../src/areas/payments/platforms/money.js';

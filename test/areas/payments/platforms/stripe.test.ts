@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import test from 'ava';
 import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
-import { makeStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
+import { verifyStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
 import { stripeMessages } from './messages/messages-stripe.js';
 import { arrivesAt, order, secrets, unreadable } from './messages/messages.js';
-import { verifiedBy } from './vectors/vectors.js';
+import { verifiedBy, providerOf } from './vectors/vectors.js';
 
-const stripe = makeStripe({ secrets: secrets.stripe, livemode: true });
+const stripe = providerOf('stripe', verifyStripe({ secrets: secrets.stripe, livemode: true }));
 const now = Math.floor(arrivesAt.getTime() / 1_000);
 const messageOf = (title: string) => stripeMessages.find((one) => one.title === title)?.message ?? {};
 const session = messageOf('a session is completed and paid');
@@ -118,7 +118,7 @@ test('A header of thousands of signatures has only sixteen checked', async (t) =
 });
 
 test('Without a mode the events of both modes count', async (t) => {
-  const either = makeStripe({ secrets: secrets.stripe, livemode: undefined });
+  const either = providerOf('stripe', verifyStripe({ secrets: secrets.stripe, livemode: undefined }));
   for (const livemode of [true, false]) {
     t.true((await verifiedBy(either, signed({ ...session, livemode }))).isOurs);
     t.is((await verifiedBy(stripe, signed({ ...session, livemode }))).isOurs, livemode);

@@ -1,21 +1,24 @@
 import { createCipheriv, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'ava';
 import type { WechatPayKeys } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-keys.js';
-import { makeWechatPay } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay.js';
+import { verifyWechatPay } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-callbacks.js';
 import { wechatpayMessages } from './messages/messages-wechatpay.js';
 import { arrivesAt, merchant, order, otherOrder, secrets, unreadable } from './messages/messages.js';
-import { verifiedBy } from './vectors/vectors.js';
+import { verifiedBy, providerOf } from './vectors/vectors.js';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const serial = 'PUB_KEY_ID_1';
 const apiV3Key = Buffer.from(secrets.wechatpayApiV3Key);
 const keysOf: WechatPayKeys = (name) =>
   name === serial ? { key: pair.publicKey, validFrom: -Infinity, validTo: Infinity } : null;
-const wechatpay = makeWechatPay({
-  ...merchant.wechatpay,
-  apiV3Keys: [apiV3Key],
-  keys: keysOf,
-});
+const wechatpay = providerOf(
+  'wechatpay',
+  verifyWechatPay({
+    ...merchant.wechatpay,
+    apiV3Keys: [apiV3Key],
+    keys: keysOf,
+  }),
+);
 const [payment] = wechatpayMessages;
 
 interface Sealed {
@@ -177,7 +180,10 @@ test("The acknowledgement has the platform's form", (t) => {
 test('A service provider takes the callbacks of its sub-merchant and of no other merchant', async (t) => {
   const { mchId, appId } = merchant.wechatpay;
   const subMchId = '1900000110';
-  const partner = makeWechatPay({ ...merchant.wechatpay, subMchId, apiV3Keys: [apiV3Key], keys: keysOf });
+  const partner = providerOf(
+    'wechatpay',
+    verifyWechatPay({ ...merchant.wechatpay, subMchId, apiV3Keys: [apiV3Key], keys: keysOf }),
+  );
   const own = JSON.parse(clear) as Readonly<Record<string, unknown>>;
   const ofPartner = {
     ...own,

@@ -3,7 +3,9 @@ import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { paymentProvider, type PaymentProviderName } from '../../../../src/areas/payments/domain/payment.js';
 import type { ErrorCode } from '../../../../src/http/replies/error-codes.js';
-import type { PaymentProviders } from '../../../../src/areas/payments/platforms/settings/payment-providers.js';
+import type { PaymentProviders } from '../../../../src/areas/payments/platforms/configured.js';
+import { ok, success } from '../platforms/vectors/under-test.js';
+import { platformUnderTest } from '../platforms/vectors/vectors.js';
 import { startTestService } from '../../../support/servers/http-service.js';
 import { makePaymentPlatforms, type ToldPayment } from '../../../support/clients/payment-platforms.js';
 import { sendRaw, type ReceivedBytes } from '../../../support/clients/send-raw.js';
@@ -13,17 +15,6 @@ import type { SentCallback } from '../../../support/clients/sign-callbacks.js';
  * The exact replies to each platform (src/areas/payments/README.md#payment-callbacks). The integrations name the platforms' documents
  * that require them. The test uses real HTTP, the real verifiers, and callbacks with the platforms' signatures.
  */
-
-const ok = { type: 'application/json; charset=utf-8', body: '{"code":"ok","message":"ok"}' };
-const success = { type: 'text/plain; charset=utf-8', body: 'success' };
-const acknowledgements: Readonly<Record<PaymentProviderName, typeof ok>> = {
-  stripe: ok,
-  wechatpay: { type: ok.type, body: '{"code":"SUCCESS","message":"OK"}' },
-  alipay: success,
-  paypal: ok,
-  standard: ok,
-  epay: success,
-};
 
 const refusals = {
   wrong_signature: [401, 'invalid_signature', 'the signature does not hold'],
@@ -42,14 +33,13 @@ const refusals = {
 
 const platforms = makePaymentPlatforms('ours');
 const strangers = makePaymentPlatforms('a stranger');
-const allProviders: PaymentProviders = new Map(
-  paymentProvider.options.map((name) => [name, platforms[name].provider]),
-);
 const path = '/api/v1/payment/webhooks';
-/** These platforms search the whole reply for this word, and stop their repetitions when they find it. */
-const looksForSuccess: readonly PaymentProviderName[] = ['alipay', 'epay'];
-
-async function given(t: ExecutionContext, name: PaymentProviderName, paymentProviders = allProviders) {
+async function given(t: ExecutionContext, name: PaymentProviderName, isSetUp = true) {
+  const [platform, stranger] = [(await platforms)[name], (await strangers)[name]];
+  const { acknowledgement } = await platformUnderTest(name);
+  /** Such platforms search the whole reply for this word, and stop their repetitions when they find it. */
+  const looksForSuccess = acknowledgement.body === success.body;
+  const paymentProviders: PaymentProviders = new Map(isSetUp ? [[name, platform.provider]] : []);
   /** Limits that end at once. */
   const ends = new Set<number>();
   const callbackSleep = (ms: number): Promise<void> =>
@@ -63,9 +53,10 @@ async function given(t: ExecutionContext, name: PaymentProviderName, paymentProv
     sendRaw(`${service.origin}${path}/${name}${sent.query ?? ''}`, { method: 'POST', ...sent });
   return {
     ...service,
+    ...{ platform, stranger, looksForSuccess },
     ends,
     send,
-    sign: (payment: ToldPayment, at = service.clock.now()) => platforms[name].pay(payment, at),
+    sign: (payment: ToldPayment, at = service.clock.now()) => platform.pay(payment, at),
     log: whole,
     /** Runs with parts of the log replaced. */
     withLog: async <Result>(parts: Partial<EventStore>, run: () => Promise<Result>): Promise<Result> => {
@@ -86,7 +77,7 @@ async function given(t: ExecutionContext, name: PaymentProviderName, paymentProv
       return { payment: { orderNumber, transaction: `tx${name}${payments}`, amount, currency }, statusOf };
     },
     isAcknowledged: (reply: ReceivedBytes, what: string) => {
-      const { type, body } = acknowledgements[name];
+      const { type, body } = acknowledgement;
       t.deepEqual(
         [reply.status, reply.headers['content-type'], reply.body.toString('latin1')],
         [200, type, body],
@@ -99,7 +90,7 @@ async function given(t: ExecutionContext, name: PaymentProviderName, paymentProv
         [200, ok.type, ok.body],
         what,
       );
-      if (looksForSuccess.includes(name)) t.notRegex(reply.whole, /success/i, what);
+      if (looksForSuccess) t.notRegex(reply.whole, /success/i, what);
     },
     isRefused: (reply: ReceivedBytes, refusal: keyof typeof refusals, what: string = refusal) => {
       const [status, itsCode, message] = refusals[refusal];
@@ -111,7 +102,7 @@ async function given(t: ExecutionContext, name: PaymentProviderName, paymentProv
         what,
       );
       t.is(reply.headers['retry-after'] !== undefined, status === 503, what);
-      if (looksForSuccess.includes(name)) t.notRegex(reply.whole, /success/i, what);
+      if (looksForSuccess) t.notRegex(reply.whole, /success/i, what);
     },
   };
 }
@@ -160,14 +151,14 @@ for (const name of paymentProvider.options) {
     `A callback of ${name} that is refused, or that cannot be judged yet, touches no store`,
     async (t) => {
       // Given an order that waits to be paid
-      const { clock, send, sign, place, written, isRefused, ask } = await given(t, name);
+      const { clock, send, sign, place, written, isRefused, ask, platform, stranger } = await given(t, name);
       const { payment, statusOf } = await place();
       const before = await written();
       const genuine = sign(payment);
-      const { payUnjudged } = platforms[name];
+      const { payUnjudged } = platform;
 
       // When no callback pays it
-      const forged = strangers[name].pay(payment, clock.now());
+      const forged = stranger.pay(payment, clock.now());
       isRefused(await send(forged), 'wrong_signature');
       isRefused(await send({ body: '{}' }), 'wrong_signature', 'no signature');
       isRefused(await send({ body: 'success=success' }), 'wrong_signature', 'the word itself');
@@ -246,20 +237,21 @@ for (const name of paymentProvider.options) {
 
   test.serial(`GET counts for ${name} only as a confirmation, and HEAD never counts`, async (t) => {
     // Given an order, and its payment in a query
-    const { send, sign, place, written, isAcknowledged, isRefused, isShown } = await given(t, name);
+    const { send, sign, place, written, isAcknowledged, isRefused, isShown, stranger, looksForSuccess } =
+      await given(t, name);
     const { payment, statusOf } = await place();
     const asQuery = ({ query, body, headers }: SentCallback) => ({
       headers,
       query: query === '' ? `?${name === 'alipay' ? body : encodeURIComponent(body)}` : query,
     });
-    const [genuine, forged] = [asQuery(sign(payment)), asQuery(strangers[name].pay(payment, new Date()))];
+    const [genuine, forged] = [asQuery(sign(payment)), asQuery(stranger.pay(payment, new Date()))];
     const before = await written();
 
     // When it is requested (buyers of Alipay return with a GET, which only shows)
     const head = await send({ ...genuine, method: 'HEAD' });
     t.deepEqual([head.status, head.body.length], [200, 0]);
     isShown(await send({ method: 'GET' }), 'without a query');
-    const refuses = looksForSuccess.includes(name);
+    const refuses = looksForSuccess;
     if (refuses) isRefused(await send({ ...forged, method: 'GET' }), 'wrong_signature');
     else isShown(await send({ ...forged, method: 'GET' }), 'forged');
     t.is(await written(), before);
@@ -273,13 +265,13 @@ for (const name of paymentProvider.options) {
   });
 
   test.serial(`Callbacks of ${name} must come again while the platform is not configured`, async (t) => {
-    const { clock, send, isRefused, isShown } = await given(t, name, new Map());
+    const { clock, send, isRefused, isShown, platform, looksForSuccess } = await given(t, name, false);
     const payment = { orderNumber: 'x', transaction: 'txOfNobody', amount: 999, currency: 'USD' };
-    isRefused(await send(platforms[name].pay(payment, clock.now())), 'not_configured');
+    isRefused(await send(platform.pay(payment, clock.now())), 'not_configured');
     isRefused(await send({ body: '' }), 'not_configured', 'nothing at all');
     isShown(await send({ method: 'GET' }), 'GET without a query');
     const asked = await send({ method: 'GET', query: '?success=1' });
-    if (looksForSuccess.includes(name)) isRefused(asked, 'not_configured', 'GET with a query');
+    if (looksForSuccess) isRefused(asked, 'not_configured', 'GET with a query');
     else isShown(asked, 'GET with a query');
   });
 }

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { givenPayments } from '../../../support/given/payments-over-http.js';
 
 const path = '/api/v1/admin/payments';

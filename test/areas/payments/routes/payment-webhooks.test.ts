@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { reportKeyOf, transactionStreamId } from '../../../../src/areas/payments/domain/payment-ids.js';
-import { makeStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
+import { verifyStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
 import { acceptedReports } from '../../../support/given/accepted-reports.js';
 import { startTestService } from '../../../support/servers/http-service.js';
 import {
@@ -11,6 +11,7 @@ import {
   type TestMessage,
 } from '../../../support/fakes/test-payment-provider.js';
 import { makePaymentPlatforms } from '../../../support/clients/payment-platforms.js';
+import { providerOf } from '../platforms/vectors/vectors.js';
 
 const path = '/api/v1/payment/webhooks';
 const paid = { kind: 'paid', amount: 999, currency: 'USD' } as const;
@@ -183,7 +184,9 @@ const secret = 'whsec_TestOnly0123456789';
 
 test('The signature covers the sent bytes, with any content and type', async (t) => {
   // Given an order by Stripe
-  const providers = new Map([['stripe', makeStripe({ secrets: [secret], livemode: undefined })]] as const);
+  const providers = new Map([
+    ['stripe', providerOf('stripe', verifyStripe({ secrets: [secret], livemode: undefined }))],
+  ] as const);
   const { ask, clock, commands, get, post, signUp } = await startTestService(t, {
     paymentProviders: providers,
   });
@@ -233,7 +236,7 @@ test('The signature covers the sent bytes, with any content and type', async (t)
 });
 
 test('A form that is larger than the limits of form parsers is read', async (t) => {
-  const { alipay } = makePaymentPlatforms('ours');
+  const { alipay } = await makePaymentPlatforms('ours');
   const { clock, get, post, send, signUp } = await startTestService(t, {
     paymentProviders: new Map([['alipay', alipay.provider]] as const),
   }).then((service) => ({
@@ -253,7 +256,7 @@ test('A form that is larger than the limits of form parsers is read', async (t) 
 });
 
 test('The verifier receives a return from Alipay with a query in GBK', async (t) => {
-  const { alipay } = makePaymentPlatforms('ours');
+  const { alipay } = await makePaymentPlatforms('ours');
   const { ask } = await startTestService(t, {
     paymentProviders: new Map([['alipay', alipay.provider]] as const),
   });

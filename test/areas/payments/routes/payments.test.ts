@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { makeDismissUnmatched } from '../../../../src/areas/payments/commands/reviews/dismiss-unmatched.js';
 import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { registerPaymentMetrics } from '../../../../src/observing/metrics.js';
-import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { givenPayments } from '../../../support/given/payments-over-http.js';

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeFulfilOrders } from '../../../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
 import { isDue, orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
-import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { TestMessage } from '../../../support/fakes/test-payment-provider.js';
 import { givenPayments } from '../../../support/given/payments-over-http.js';

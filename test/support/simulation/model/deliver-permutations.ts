@@ -16,7 +16,7 @@ import {
   ownStreamId,
   transactionStreamId,
 } from '../../../../src/areas/payments/domain/payment-ids.js';
-import type { PaymentNotification } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
 import type { PaymentReport } from '../../../../src/areas/payments/domain/transaction/events.js';
 import {
   applicableAt,

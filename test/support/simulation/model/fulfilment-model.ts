@@ -8,7 +8,7 @@ import {
   type PlacedOrder,
 } from '../../../../src/areas/payments/domain/order/order.js';
 import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
-import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { digest, userId } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';
 import type { Model } from './explore-interleavings.js';

@@ -1,5 +1,5 @@
 import type { OrderStatus } from '../../../../src/areas/payments/domain/order/order.js';
-import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 
 /** A fact of an order that a platform reported on it. */
 export interface LedgerEntry {

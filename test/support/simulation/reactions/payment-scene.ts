@@ -1,6 +1,6 @@
 import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import type { OrderGrant } from '../../../../src/areas/payments/domain/order/events.js';
-import type { PaymentFact } from '../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import type { Random } from '../../../../src/kit/time/clock.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { projectId } from '../../examples/ids.js';

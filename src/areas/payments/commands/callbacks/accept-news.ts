@@ -3,7 +3,8 @@ import { checkoutAggregate, isPaymentMade } from '../../domain/checkout/checkout
 import { parseOrderNumber } from '../../domain/order/number.js';
 import { orderAggregate, outcomeIn, paymentUnderWay, reportedFact } from '../../domain/order/order.js';
 import { approvalName, transactionStreamId } from '../../domain/payment-ids.js';
-import { movesMoney, type PaymentNotification, type PaymentProviderName } from '../../domain/payment.js';
+import { movesMoney, type PaymentNotification } from '../../domain/fact.js';
+import type { PaymentProviderName } from '../../domain/payment.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { VerifiedCallback } from '../../platforms/payment-provider.js';

@@ -17,7 +17,7 @@ import {
 } from '../../domain/order/order.js';
 import { platformOf } from '../../domain/order/events.js';
 import { parseOrderNumber } from '../../domain/order/number.js';
-import type { Disposition, PaymentProviderName } from '../../domain/payment.js';
+import { type Disposition, type PaymentProviderName, platformTerms } from '../../domain/payment.js';
 import {
   approvalName,
   factName,
@@ -273,7 +273,8 @@ function homeOf(
     others.every((other) => other === transaction) &&
     orders.size <= 1 &&
     !(others.length > 0 && isUnreadable({ notifications }));
-  const isBound = provider !== 'paypal' || isForwardedKey(key) || recorded !== undefined;
+  const isBound =
+    platformTerms(provider).binds_key !== false || isForwardedKey(key) || recorded !== undefined;
   return transaction !== null && isOne && isBound
     ? { id: transactionStreamId(provider, transaction), isForwarded: false }
     : { id: ownStreamId(provider, key), isForwarded: !isOne || transaction !== null };

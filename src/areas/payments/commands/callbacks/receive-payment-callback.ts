@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { PaymentProviderName } from '../../domain/payment.js';
+import { type PaymentProviderName, platformTerms } from '../../domain/payment.js';
 import type { Acknowledgement, PaymentCallback } from '../../platforms/payment-provider.js';
 import type { PaymentDeps } from '../../deps.js';
 import type { AcceptCallback, AcceptNotices } from './accept-callback.js';
@@ -39,9 +39,6 @@ export interface CallbackNotices extends AcceptNotices {
   readonly onRefused: (provider: PaymentProviderName, reason: string) => void;
 }
 
-/** Providers that may confirm with GET. */
-const confirmsByGet: readonly PaymentProviderName[] = ['epay', 'alipay'];
-
 export function makeReceivePaymentCallback({
   paymentProviders,
   acceptCallback,
@@ -54,7 +51,7 @@ export function makeReceivePaymentCallback({
   const turns = makeCallbackTurns({ clock });
   return async ({ name, callback, client }, context) => {
     const provider = paymentProviders.get(name);
-    if (callback.method === 'GET' && (callback.query === '' || !confirmsByGet.includes(name))) {
+    if (callback.method === 'GET' && (callback.query === '' || platformTerms(name).get === undefined)) {
       return { kind: 'shown' };
     }
     if (provider === undefined) return { kind: 'not_configured' };

@@ -1,5 +1,6 @@
 import { checkoutAggregate, isPaymentMade, type MadeReference } from '../../domain/checkout/checkout.js';
-import type { PaymentNotification, PaymentProviderName } from '../../domain/payment.js';
+import type { PaymentNotification } from '../../domain/fact.js';
+import type { PaymentProviderName } from '../../domain/payment.js';
 import type { Applicable, TransactionReport } from '../../domain/transaction/status.js';
 import type { PaymentDeps } from '../../deps.js';
 

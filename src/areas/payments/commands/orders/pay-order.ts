@@ -16,7 +16,7 @@ import type { MadePayment, PaymentMaker, PaymentRequest } from '../../platforms/
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { PaymentDeps } from '../../deps.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
-import { askPlatform } from '../reconciling/ask-platform.js';
+import { askPlatform } from '../platforms.js';
 
 export interface PayOrderInput {
   readonly userId: string;
@@ -143,7 +143,7 @@ export function makePayOrder(
 
   async function make(maker: PaymentMaker, of: PaymentOf, context: CommandContext): Promise<MadePaymentData> {
     const { orderId } = of.input;
-    const { provider } = maker;
+    const { provider } = of.order;
     const request = requestOf(of);
     const made = await askPlatform(
       { provider, work: 'make a payment' },

@@ -13,7 +13,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import type { MadeRefund, PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
 import type { PaymentDeps } from '../../deps.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
-import { askPlatform } from '../reconciling/ask-platform.js';
+import { askPlatform } from '../platforms.js';
 import { sealPaymentNote } from '../callbacks/payment-notes.js';
 
 export interface RefundOrderInput {

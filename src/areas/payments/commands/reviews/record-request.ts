@@ -1,12 +1,7 @@
 import { z } from 'zod';
 import { invalid } from '../../../../validation/invalid-request.js';
-import {
-  currencyCode,
-  minorAmount,
-  type PaymentFact,
-  paymentProvider,
-  transactionId,
-} from '../../domain/payment.js';
+import { currencyCode, minorAmount, type PaymentFact, transactionId } from '../../domain/fact.js';
+import { paymentProvider } from '../../domain/payment.js';
 import { textPattern } from '../../../../validation/text.js';
 import { orderIdOrNumber } from '../orders/payment-requests.js';
 

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
 import { sealedSchema } from '../../../../event-sourcing/ports/sealed.js';
 import { entityId, instant } from '../../../../validation/fields.js';
-import { currencyCode, minorAmount, paymentProvider, resolutionNote, transactionId } from '../payment.js';
+import { currencyCode, minorAmount, transactionId } from '../fact.js';
+import { paymentProvider, resolutionNote } from '../payment.js';
 
 /** Streams `checkout-<order id>`: what the service asked the order's platform to do. The order has what it reported. */
 export const checkoutCategory = 'checkout';

@@ -1,4 +1,4 @@
-import type { PaymentFact } from '../payment.js';
+import type { PaymentFact } from '../fact.js';
 import type { TransactionFacts } from './facts.js';
 import { refundedOf } from './facts.js';
 import { transactionKey } from './review.js';

@@ -2,17 +2,8 @@
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
 import { byteCount, entityId, instant } from '../../../../validation/fields.js';
-import {
-  currencyCode,
-  minorAmount,
-  paymentAction,
-  paymentFact,
-  paymentProvider,
-  type PaymentProviderName,
-  refundStatus,
-  resolutionNote,
-  transactionId,
-} from '../payment.js';
+import { currencyCode, minorAmount, paymentFact, refundStatus, transactionId } from '../fact.js';
+import { paymentAction, paymentProvider, type PaymentProviderName, resolutionNote } from '../payment.js';
 import { goneReason } from './unused.js';
 
 /** Streams `order-<order id>`. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Money, refundStatus } from '../payment.js';
+import type { Money, refundStatus } from '../fact.js';
 
 /**
  * The platforms' reports on an order, as stored. Additions are commutative, associative and idempotent, so the same

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
-import { movesMoney, type PaymentAction, type PaymentProviderName, type ResolutionNote } from '../payment.js';
+import { movesMoney } from '../fact.js';
+import type { PaymentAction, PaymentProviderName, ResolutionNote } from '../payment.js';
 import { orderCodec, type OrderEvent, type OrderGrant, orderCategory } from './events.js';
 import { rejectOrder } from './rejections.js';
 import { eventsOf, mismatch, type ReportedFact } from './reported-fact.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { currencyCode, type Money, type PaymentProviderName } from '../payment.js';
+import { currencyCode, type Money } from '../fact.js';
+import { type PaymentProviderName, platformTerms } from '../payment.js';
 import { orderGrant } from './events.js';
 import { invalid } from '../../../../validation/invalid-request.js';
 
@@ -37,35 +38,20 @@ export const builtInPlans: readonly Plan[] = [
   },
 ];
 
-const paidInYuan: readonly PaymentProviderName[] = ['wechatpay', 'alipay', 'epay'];
-
 export function defaultCurrency(provider: PaymentProviderName): string {
-  return paidInYuan.includes(provider) ? 'CNY' : 'USD';
+  return platformTerms(provider).currencies.default;
 }
-
-/** The currencies of PayPal's REST APIs ("Currency codes"). It charges no decimals of the second list. */
-const paypalCurrencies: readonly string[] = [
-  ...['AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'EUR', 'GBP', 'HKD', 'HUF', 'ILS', 'JPY', 'MXN'],
-  ...['MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'SEK', 'SGD', 'THB', 'TWD', 'USD'],
-];
-const paypalWholeUnits: readonly string[] = ['HUF', 'TWD'];
-/** Stripe charges whole tens of these ("Supported currencies", three-decimal currencies). */
-const stripeWholeTens: readonly string[] = ['BHD', 'JOD', 'KWD', 'OMR', 'TND'];
 
 /**
  * Returns why the platform cannot charge the price, or null. An order that no payment can pay is refused when it is
  * placed.
  */
-export function whyNotPayable(provider: PaymentProviderName, { amount, currency }: Money): string | null {
-  if (paidInYuan.includes(provider)) return currency === 'CNY' ? null : `${provider} pays in CNY alone`;
-  if (provider === 'stripe' && stripeWholeTens.includes(currency) && amount % 10 !== 0) {
-    return `stripe charges ${currency} in tens of its smallest unit, and the plan has another price`;
+export function whyNotPayable(provider: PaymentProviderName, price: Money): string | null {
+  const { currencies } = platformTerms(provider);
+  if (currencies.is_only && price.currency !== currencies.default) {
+    return `${provider} pays in ${currencies.default} alone`;
   }
-  if (provider !== 'paypal') return null;
-  if (!paypalCurrencies.includes(currency)) return `paypal does not charge ${currency}`;
-  return paypalWholeUnits.includes(currency) && amount % 100 !== 0
-    ? `paypal charges ${currency} without decimals, and the plan has another price`
-    : null;
+  return currencies.whyNot?.(price) ?? null;
 }
 
 /** Returns the plan and its price in minor units. @throws InvalidInput */

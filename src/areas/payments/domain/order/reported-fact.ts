@@ -1,9 +1,5 @@
-import {
-  movesMoney,
-  type PaymentFact,
-  type PaymentNotification,
-  type PaymentProviderName,
-} from '../payment.js';
+import { movesMoney, type PaymentFact, type PaymentNotification } from '../fact.js';
+import type { PaymentProviderName } from '../payment.js';
 import type { OrderEvent } from './events.js';
 import { isCharged, isCovered, type Mismatch, transactionKey } from './review.js';
 import type { PlacedOrder } from './state.js';

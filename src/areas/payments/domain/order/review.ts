@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Money, PaymentAction, PaymentProviderName } from '../payment.js';
+import type { Money } from '../fact.js';
+import type { PaymentAction, PaymentProviderName } from '../payment.js';
 import type { OrderEvent } from './events.js';
 import {
   type OrderFacts,

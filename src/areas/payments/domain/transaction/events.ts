@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
 import { entityId, hexDigest, instant } from '../../../../validation/fields.js';
-import { paymentAction, paymentNotification, resolutionNote } from '../payment.js';
+import { paymentNotification } from '../fact.js';
+import { paymentAction, resolutionNote } from '../payment.js';
 
 /** Streams `transaction-<provider>-<SHA-256>`: of a transaction, or of a report alone. See `homeOf`. */
 export const transactionCategory = 'transaction';

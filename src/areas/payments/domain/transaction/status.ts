@@ -1,4 +1,5 @@
-import { type HoldReason, movesMoney } from '../payment.js';
+import { movesMoney } from '../fact.js';
+import type { HoldReason } from '../payment.js';
 import type { PaymentReport, ReportResolution, TransactionEvent } from './events.js';
 
 /** A report in its stream. A type alias, because documents contain it. */

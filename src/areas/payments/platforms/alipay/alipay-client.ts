@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto';
-import { chinaTime } from '../settings/china.js';
+import { chinaTime } from '../china.js';
 import { PlatformError } from '../payment-maker.js';
 import { at, decodeBase64, type Fields, readJsonObject, textAt } from '../parsing.js';
 import type { CallPlatform } from '../platform-calls.js';

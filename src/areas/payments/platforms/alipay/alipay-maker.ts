@@ -1,11 +1,17 @@
-import type { PaymentFact } from '../../domain/payment.js';
-import { readChinaTime } from './alipay.js';
+import type { PaymentFact } from '../../domain/fact.js';
+import { readChinaTime } from './alipay-callbacks.js';
 import { type AlipayClient, type AlipaySigner, signAlipayCall } from './alipay-client.js';
-import { chinaTime, yuan } from '../settings/china.js';
+import { chinaTime, yuan } from '../china.js';
 import { decimalAmount } from '../money.js';
 import { at, type Fields, textAt } from '../parsing.js';
-import type { MadePayment, MadeRefund, PaymentRequest, RefundRequest } from '../payment-maker.js';
-import { PlatformError } from '../payment-maker.js';
+import {
+  type MadePayment,
+  type MadeRefund,
+  type PaymentMaker,
+  type PaymentRequest,
+  PlatformError,
+  type RefundRequest,
+} from '../payment-maker.js';
 import { unreadableReply } from '../platform-replies.js';
 import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
 import { fieldsAt, unreadable, verified } from '../verification.js';
@@ -16,21 +22,16 @@ import { fieldsAt, unreadable, verified } from '../verification.js';
  */
 export function makeAlipayMaker({
   signer,
-  sellerId,
   client,
   now,
 }: {
   readonly signer: AlipaySigner;
-  readonly sellerId: string;
   readonly client: AlipayClient;
   readonly now: () => Date;
-}): QueryingMaker {
+}): PaymentMaker {
   return {
-    provider: 'alipay',
     makePayment: async (request) => Promise.resolve(makePayment(request)),
     refund: makeRefund,
-    query,
-    queryRefund,
   };
 
   function makePayment(request: PaymentRequest): MadePayment {
@@ -71,6 +72,17 @@ export function makeAlipayMaker({
     // Without `Y`, money moved earlier, or not yet. Only Alipay's notification tells.
     return { refundId, status: at(reply, 'fund_change') === 'Y' ? 'succeeded' : 'pending' };
   }
+}
+
+/** Makes the questions about one trade and one refund. */
+export function makeAlipayQueries({
+  client,
+  sellerId,
+}: {
+  readonly client: AlipayClient;
+  readonly sellerId: string;
+}): Pick<QueryingMaker, 'query' | 'queryRefund'> {
+  return { query, queryRefund };
 
   function query(orderNumber: string): Promise<QueriedPayment> {
     return ask('alipay.trade.query', { out_trade_no: orderNumber }, read);

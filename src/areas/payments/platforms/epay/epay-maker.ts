@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { yuan } from '../settings/china.js';
+import { yuan } from '../china.js';
 import { signedText } from '../forms.js';
 import { type PaymentMaker, type PaymentRequest, PlatformError } from '../payment-maker.js';
 
@@ -24,7 +24,6 @@ export function makeEpayMaker({
   readonly key: string;
 }): PaymentMaker {
   return {
-    provider: 'epay',
     makePayment: async (request) => {
       const fields = fieldsOf(request);
       // The text that is signed has no escaping, so a value with a separator could imitate the fields of a callback.

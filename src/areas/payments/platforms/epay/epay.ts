@@ -1,9 +1,68 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Form, isAmbiguous, parseForm, signedText } from '../forms.js';
-import type { PaymentFact } from '../../domain/payment.js';
+import type { PaymentFact } from '../../domain/fact.js';
 import { decimalAmount } from '../money.js';
-import type { PaymentProvider, Refusal, Verification } from '../payment-provider.js';
+import { acknowledgedSuccess, type Refusal, type Verification, type Verify } from '../payment-provider.js';
+import { definePlatform } from '../platform.js';
+import { matching, type SettingReads } from '../setting-reads.js';
 import { nothing, refused, unreadable, verified, verifiedUnreadable } from '../verification.js';
+import { makeEpayMaker } from './epay-maker.js';
+
+interface EpaySettings {
+  readonly pid: string;
+  readonly keys: readonly string[];
+  /** Where the forms go. Null: the service makes none. */
+  readonly api: {
+    /** Without a slash at its end. */
+    readonly gateway: string;
+  } | null;
+}
+
+const variables = {
+  PAYMENT_EPAY_ENABLED: { meaning: '`true` turns epay on; epay signs with MD5, so it is off by default' },
+  PAYMENT_EPAY_PID: { meaning: 'the number of the merchant' },
+  PAYMENT_EPAY_GATEWAY_URL: { meaning: 'optional: the https address of the gateway, where buyers pay' },
+  PAYMENT_EPAY_KEYS: { meaning: 'the keys of the merchant', is_secret: true },
+} as const;
+type Reads = SettingReads<keyof typeof variables>;
+
+export const epay = definePlatform({
+  name: 'epay',
+  summary: { title: 'epay', signs_with: 'MD5; off by default', reports: 'payments' },
+  settings: { variables, read: readSettings },
+  currencies: { default: 'CNY', is_only: true },
+  number_fields: ['out_trade_no'],
+  acknowledgement: acknowledgedSuccess,
+  get: 'settles',
+  verify: verifyEpay,
+  client: ({ api, pid, keys: [key] }) => (api === null || key === undefined ? null : { ...api, pid, key }),
+  make: makeEpayMaker,
+});
+
+/** Epay is off unless it is enabled, even if its other variables are set. */
+function readSettings(reads: Reads): EpaySettings | null {
+  if (reads.truth('PAYMENT_EPAY_ENABLED') !== true) return null;
+  if (!reads.hasAll(['PAYMENT_EPAY_PID', 'PAYMENT_EPAY_KEYS'], ['PAYMENT_EPAY_ENABLED'])) return null;
+  const pid = reads.one('PAYMENT_EPAY_PID', /^[0-9A-Za-z_-]{1,128}$/, 'the id of the merchant');
+  const keys = reads.list(
+    'PAYMENT_EPAY_KEYS',
+    matching(/^[\x21-\x7e]{16,128}$/),
+    'a key of 16 characters or more',
+  );
+  return pid === null || keys === null ? null : { pid, keys, api: readApi(reads) };
+}
+
+/** Reads the address of the gateway, to which buyers' browsers post. */
+function readApi({ read, problem }: Reads): EpaySettings['api'] {
+  const text = read('PAYMENT_EPAY_GATEWAY_URL')?.trim().replace(/\/$/, '');
+  if (text === undefined) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain =
+    url !== null && url.protocol === 'https:' && url.username === '' && url.search === '' && url.hash === '';
+  return isPlain
+    ? { gateway: text }
+    : problem('PAYMENT_EPAY_GATEWAY_URL', 'must be the https address of the gateway, without a query');
+}
 
 const unsignedNames = new Set(['sign', 'sign_type']);
 /**
@@ -22,29 +81,18 @@ const knownNames = new Set([
 const recordedNames = ['pid', 'trade_no', 'out_trade_no', 'money', 'trade_status'];
 
 /**
- * Makes the platform epay, the interface of many Chinese gateways, by GET or POST. The signature, MD5 over the sorted
+ * Verifies callbacks of epay, the interface of many Chinese gateways, by GET or POST. The signature, MD5 over the sorted
  * parameters and the merchant's key, is weak, so the platform is off unless it is enabled. The key of a payment is the
  * gateway's trade_no, which reports each payment once. Other callbacks about the trade get other keys, so that the
  * payment is no conflict with them.
  */
-export function makeEpay({
-  pid,
-  keys,
-}: {
-  readonly pid: string;
-  readonly keys: readonly string[];
-}): PaymentProvider {
-  return {
-    // The gateway searches the whole body for this word, so no error of this route may contain it.
-    acknowledgement: { contentType: 'text/plain; charset=utf-8', body: 'success' },
-    get: 'settles',
-    verify: ({ method, query, body }) => {
-      // Some gateways POST with the parameters in the query.
-      const form = parseForm(method === 'GET' || body.length === 0 ? Buffer.from(query, 'latin1') : body);
-      if (form === null) return Promise.resolve(refused('malformed'));
-      const refusal = judge(form);
-      return Promise.resolve(refusal === null ? read(form) : refused(refusal));
-    },
+export function verifyEpay({ pid, keys }: Pick<EpaySettings, 'pid' | 'keys'>): Verify {
+  return ({ method, query, body }) => {
+    // Some gateways POST with the parameters in the query.
+    const form = parseForm(method === 'GET' || body.length === 0 ? Buffer.from(query, 'latin1') : body);
+    if (form === null) return Promise.resolve(refused('malformed'));
+    const refusal = judge(form);
+    return Promise.resolve(refusal === null ? read(form) : refused(refusal));
   };
 
   function judge(form: Form): Refusal | null {

@@ -1,4 +1,4 @@
-import type { Money, PaymentFact, PaymentNotification } from '../../domain/payment.js';
+import type { Money, PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { decimalAmount } from '../money.js';
 import { orderReference } from '../order-reference.js';
 import { at, type Fields, listAt, textAt, timeAt } from '../parsing.js';

@@ -1,6 +1,6 @@
 import { toPayPalValue } from '../money.js';
 import { at, type Fields, listAt, textAt } from '../parsing.js';
-import type { Money } from '../../domain/payment.js';
+import type { Money } from '../../domain/fact.js';
 import {
   type CaptureRequest,
   type MadePayment,
@@ -30,7 +30,7 @@ export function makePayPalMaker({
   readonly client: PayPalClient;
   readonly now: () => Date;
 }): PaymentMaker {
-  return { provider: 'paypal', makePayment, capture, refund };
+  return { makePayment, capture, refund };
 
   async function makePayment(request: PaymentRequest): Promise<MadePayment> {
     const endsAtMs = Math.min(request.expiresAt.getTime(), now().getTime() + approvableMs);

@@ -1,65 +1,115 @@
-import { crc32 } from 'node:zlib';
-import { decodeBase64, readJsonObject, parseTime } from '../parsing.js';
+import { acknowledgedOk } from '../payment-provider.js';
+import { definePlatform } from '../platform.js';
+import type { SettingReads } from '../setting-reads.js';
+import { verifyPayPal } from './paypal-callbacks.js';
 import {
-  acknowledgedOk,
-  type PaymentCallback,
-  type PaymentProvider,
-  type Verification,
-} from '../payment-provider.js';
-import type { PayPalCertificates } from './paypal-certificates.js';
-import { readPayPalReport } from './paypal-events.js';
-import { holdsRsaSha256, refused, verifiedUnreadable } from '../verification.js';
-
-/** Deliveries repeat for three days. PayPal does not document whether a repetition has a new time. */
-const ageMaxMs = 4 * 86_400_000;
-const aheadMaxMs = 300_000;
+  makeFetchedCertificates,
+  makePinnedCertificates,
+  type PayPalEnvironment,
+} from './paypal-certificates.js';
+import { makePayPalClient, type PayPalApi, paypalUrlOf } from './paypal-client.js';
+import { makePayPalList } from './paypal-list.js';
+import { makePayPalMaker } from './paypal-maker.js';
 
 /** The webhook id of the simulator, which signs for every user. */
-export const simulatorWebhookId = 'WEBHOOK_ID';
+const simulatorWebhookId = 'WEBHOOK_ID';
+/** The currencies of PayPal's REST APIs ("Currency codes"). It charges no decimals of the second list. */
+const currencies: readonly string[] = [
+  ...['AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'EUR', 'GBP', 'HKD', 'HUF', 'ILS', 'JPY', 'MXN'],
+  ...['MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'SEK', 'SGD', 'THB', 'TWD', 'USD'],
+];
+const wholeUnits: readonly string[] = ['HUF', 'TWD'];
 
-/**
- * Makes the platform PayPal, REST webhooks ("Verify the signature yourself"): RSA-SHA256 over
- * `<transmission id>|<time>|<our webhook id>|<CRC-32 of the raw body>`. A person with a delivery's headers can make
- * another body with the same CRC-32. The key of a callback is therefore the signed transmission id, not the event's id:
- * another body under the same key is a conflict. Never log the headers.
- * @param webhookId our own id, never an id from a request
- */
-export function makePayPal({
-  webhookId,
-  certificates,
-}: {
+interface PayPalSettings {
   readonly webhookId: string;
-  readonly certificates: PayPalCertificates;
-}): PaymentProvider {
-  return {
-    acknowledgement: acknowledgedOk,
-    verify: async ({ headers, body, receivedAt }) => {
-      const signed = parseSigned(headers);
-      if (signed === null) return refused('malformed');
-      const { id, time, sentAt, signature } = signed;
-      const found = await certificates(headers['paypal-cert-url'] ?? '', receivedAt);
-      if (found.kind === 'unknown') return refused('unknown_key');
-      if (found.kind === 'unavailable') return found;
-      const content = Buffer.from(`${id}|${time}|${webhookId}|${crc32(body)}`);
-      if (!found.keys.some((key) => holdsRsaSha256(content, key, signature)))
-        return refused('wrong_signature');
-      const ageMs = receivedAt.getTime() - sentAt.getTime();
-      return ageMs > ageMaxMs || ageMs < -aheadMaxMs ? refused('out_of_time') : read(id, body);
+  readonly environment: PayPalEnvironment;
+  readonly certificatesDirectory: string | undefined;
+  /** Null: the service makes no payment there. */
+  readonly api: PayPalApi | null;
+}
+
+const variables = {
+  PAYMENT_PAYPAL_WEBHOOK_ID: { meaning: 'the id of the webhook' },
+  PAYMENT_PAYPAL_ENVIRONMENT: { default: '`live`', meaning: 'optional, `live` or `sandbox`' },
+  PAYMENT_PAYPAL_CERTIFICATES_DIR: {
+    meaning:
+      'optional: a directory of PayPal’s signing certificates (`.pem`), for networks without access to PayPal',
+  },
+  PAYMENT_PAYPAL_CLIENT_ID: {
+    meaning: 'optional: the client id of the app, with which the service makes payments',
+  },
+  PAYMENT_PAYPAL_CLIENT_SECRET: { meaning: 'the secret of that app', is_secret: true },
+} as const;
+type Reads = SettingReads<keyof typeof variables>;
+
+export const paypal = definePlatform({
+  name: 'paypal',
+  summary: {
+    title: 'PayPal REST',
+    signs_with: 'RSA-SHA256 over a CRC-32',
+    reports: 'payments, ends, refunds, disputes',
+  },
+  settings: { variables, keys_directory: 'PAYMENT_PAYPAL_CERTIFICATES_DIR', read: readSettings },
+  currencies: {
+    default: 'USD',
+    whyNot: ({ amount, currency }) => {
+      if (!currencies.includes(currency)) return `paypal does not charge ${currency}`;
+      return wholeUnits.includes(currency) && amount % 100 !== 0
+        ? `paypal charges ${currency} without decimals, and the plan has another price`
+        : null;
     },
-  };
+  },
+  number_fields: ['custom_id', 'invoice_id'],
+  acknowledgement: acknowledgedOk,
+  binds_key: false,
+  verify: ({ webhookId, environment, certificatesDirectory: path }, { http, report }) =>
+    verifyPayPal({
+      webhookId,
+      certificates:
+        path === undefined
+          ? makeFetchedCertificates({ environment, http })
+          : makePinnedCertificates({ path, environment, report }),
+    }),
+  client: ({ api, environment }, { call, now, baseUrl = paypalUrlOf(environment) }) =>
+    api === null ? null : makePayPalClient({ baseUrl, api, call, now }),
+  make: (client, _settings, now) => makePayPalMaker({ client, now }),
+  query: (client) => makePayPalList(client),
+});
+
+function readSettings(reads: Reads): PayPalSettings | null {
+  const { read, problem } = reads;
+  const isSet = reads.hasAll(
+    ['PAYMENT_PAYPAL_WEBHOOK_ID'],
+    [
+      'PAYMENT_PAYPAL_ENVIRONMENT',
+      'PAYMENT_PAYPAL_CERTIFICATES_DIR',
+      'PAYMENT_PAYPAL_CLIENT_ID',
+      'PAYMENT_PAYPAL_CLIENT_SECRET',
+    ],
+  );
+  const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
+  if (environment !== 'live' && environment !== 'sandbox') {
+    return problem('PAYMENT_PAYPAL_ENVIRONMENT', 'must be live or sandbox');
+  }
+  if (!isSet) return null;
+  const webhookId = reads.one('PAYMENT_PAYPAL_WEBHOOK_ID', /^[0-9A-Za-z_-]{1,64}$/, 'the id of the webhook');
+  if (webhookId === simulatorWebhookId) {
+    return problem('PAYMENT_PAYPAL_WEBHOOK_ID', 'is the simulator’s, which signs for everybody');
+  }
+  const certificatesDirectory = read('PAYMENT_PAYPAL_CERTIFICATES_DIR');
+  return webhookId === null ? null : { webhookId, environment, certificatesDirectory, api: readApi(reads) };
 }
 
-function parseSigned(headers: PaymentCallback['headers']) {
-  const id = headers['paypal-transmission-id'] ?? '';
-  const time = headers['paypal-transmission-time'] ?? '';
-  const sentAt = parseTime(time);
-  const signature = decodeBase64(headers['paypal-transmission-sig'] ?? '');
-  if (!/^[A-Za-z0-9-]{8,64}$/.test(id) || sentAt === null || signature === null) return null;
-  return headers['paypal-auth-algo'] === 'SHA256withRSA' ? { id, time, sentAt, signature } : null;
-}
-
-async function read(key: string, body: Buffer): Promise<Verification> {
-  // With a key from the body, a forged body could choose its key.
-  const callback = readPayPalReport(await readJsonObject(body), key);
-  return callback === null ? verifiedUnreadable('event_type', body, key) : { kind: 'verified', callback };
+/** Reads the credentials of the app, of which PayPal's webhook is one. */
+function readApi({ read, problem }: Reads): PayPalApi | null {
+  const clientId = read('PAYMENT_PAYPAL_CLIENT_ID')?.trim();
+  const clientSecret = read('PAYMENT_PAYPAL_CLIENT_SECRET')?.trim();
+  if (clientId === undefined && clientSecret === undefined) return null;
+  // A colon would end the id in the header of the request for a token.
+  const shape = /^[0-9A-Za-z_-]{16,128}$/;
+  if (!shape.test(clientId ?? ''))
+    return problem('PAYMENT_PAYPAL_CLIENT_ID', 'must be the client id of the app');
+  if (!shape.test(clientSecret ?? ''))
+    return problem('PAYMENT_PAYPAL_CLIENT_SECRET', 'must be the secret of the app');
+  return { clientId: clientId ?? '', clientSecret: clientSecret ?? '' };
 }

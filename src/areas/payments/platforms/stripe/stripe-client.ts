@@ -1,4 +1,3 @@
-import type { StripeApi } from '../settings/api-settings.js';
 import type { Fields } from '../parsing.js';
 import type { MakerSurroundings } from '../platform-calls.js';
 import { fieldsOfReply } from '../platform-replies.js';
@@ -6,6 +5,11 @@ import { fieldsOfReply } from '../platform-replies.js';
 const publicUrl = 'https://api.stripe.com';
 /** The version of Stripe's API whose requests a test compares with those of Stripe's SDK. */
 export const stripeVersion = '2026-10-28.endive';
+
+/** The credentials with which the service makes payments and refunds. */
+export interface StripeApi {
+  readonly secretKey: string;
+}
 
 /** The names and values of a form, or of a query. */
 export type StripeForm = readonly (readonly [string, string])[];

@@ -1,4 +1,4 @@
-import type { PaymentFact, PaymentNotification } from '../../domain/payment.js';
+import type { PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { stripeAmount } from '../money.js';
 import { orderReference } from '../order-reference.js';
 import { at, type Fields, textAt, timeAt } from '../parsing.js';

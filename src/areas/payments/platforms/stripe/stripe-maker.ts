@@ -1,6 +1,6 @@
 import { toStripeAmount } from '../money.js';
 import { at, type Fields, textAt, timeAt } from '../parsing.js';
-import type { Money } from '../../domain/payment.js';
+import type { Money } from '../../domain/fact.js';
 import {
   type MadePayment,
   type MadeRefund,
@@ -21,7 +21,7 @@ const marginMs = 60_000;
 
 /** Makes payments as Checkout Sessions, and refunds of their payment intents. */
 export function makeStripeMaker(client: StripeClient, now: () => Date): PaymentMaker {
-  return { provider: 'stripe', makePayment, refund };
+  return { makePayment, refund };
 
   async function makePayment(request: PaymentRequest): Promise<MadePayment> {
     const expiresAt = new Date(request.expiresAt.getTime() - marginMs);

@@ -1,35 +1,98 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { at, readJsonObject } from '../parsing.js';
-import {
-  acknowledgedOk,
-  type PaymentProvider,
-  type Refusal,
-  type Verification,
-} from '../payment-provider.js';
-import { readStripeReport } from './stripe-events.js';
+import { acknowledgedOk, type Refusal, type Verification, type Verify } from '../payment-provider.js';
+import { definePlatform } from '../platform.js';
+import { matching, type SettingReads } from '../setting-reads.js';
 import { isWithinTolerance, refused, verifiedUnreadable } from '../verification.js';
+import { makeStripeClient, type StripeApi } from './stripe-client.js';
+import { readStripeReport } from './stripe-events.js';
+import { makeStripeLists } from './stripe-lists.js';
+import { makeStripeMaker } from './stripe-maker.js';
 
 const signaturesMax = 16;
+/** Stripe charges whole tens of these ("Supported currencies", three-decimal currencies). */
+const wholeTens: readonly string[] = ['BHD', 'JOD', 'KWD', 'OMR', 'TND'];
+
+interface StripeSettings {
+  readonly secrets: readonly string[];
+  readonly livemode: boolean | undefined;
+  /** Null: the service makes no payment there. */
+  readonly api: StripeApi | null;
+}
+
+const variables = {
+  PAYMENT_STRIPE_WEBHOOK_SECRETS: {
+    meaning: 'signing secrets of the webhook endpoints (`whsec_…`)',
+    is_secret: true,
+  },
+  PAYMENT_STRIPE_LIVEMODE: {
+    meaning: 'optional, `true` or `false`: an event of the other mode becomes a `mismatch`',
+  },
+  PAYMENT_STRIPE_SECRET_KEY: {
+    meaning:
+      'optional: the secret or restricted key of the API (`sk_…`, `rk_…`), with which the service makes payments',
+    is_secret: true,
+  },
+} as const;
+type Reads = SettingReads<keyof typeof variables>;
+
+export const stripe = definePlatform({
+  name: 'stripe',
+  summary: {
+    title: 'Stripe',
+    signs_with: 'HMAC-SHA256',
+    reports: 'payments, ends, refunds, disputes',
+  },
+  settings: { variables, read: readSettings },
+  currencies: {
+    default: 'USD',
+    whyNot: ({ amount, currency }) =>
+      wholeTens.includes(currency) && amount % 10 !== 0
+        ? `stripe charges ${currency} in tens of its smallest unit, and the plan has another price`
+        : null,
+  },
+  number_fields: ['client_reference_id', 'metadata.order_id'],
+  acknowledgement: acknowledgedOk,
+  verify: verifyStripe,
+  client: ({ api }, surroundings) => (api === null ? null : makeStripeClient(api, surroundings)),
+  make: (client, _settings, now) => makeStripeMaker(client, now),
+  query: (client, { livemode }, now) => makeStripeLists({ client, livemode, now }),
+});
+
+function readSettings(reads: Reads): StripeSettings | null {
+  const isSet = reads.hasAll(
+    ['PAYMENT_STRIPE_WEBHOOK_SECRETS'],
+    ['PAYMENT_STRIPE_LIVEMODE', 'PAYMENT_STRIPE_SECRET_KEY'],
+  );
+  const livemode = reads.truth('PAYMENT_STRIPE_LIVEMODE');
+  if (!isSet) return null;
+  const shape = matching(/^whsec_[\x21-\x7e]{16,}$/);
+  const secrets = reads.list('PAYMENT_STRIPE_WEBHOOK_SECRETS', shape, 'a secret (whsec_…)');
+  return secrets === null || livemode === null ? null : { secrets, livemode, api: readApi(reads, livemode) };
+}
+
+/** Reads the secret or restricted key of Stripe's API, whose mode must be the one of `PAYMENT_STRIPE_LIVEMODE`. */
+function readApi({ read, problem }: Reads, livemode: boolean | undefined): StripeApi | null {
+  const secretKey = read('PAYMENT_STRIPE_SECRET_KEY')?.trim();
+  if (secretKey === undefined) return null;
+  const [, mode] = /^[rs]k_(live|test)_[0-9A-Za-z]{16,250}$/.exec(secretKey) ?? [];
+  if (mode === undefined) return problem('PAYMENT_STRIPE_SECRET_KEY', 'must be a secret key (sk_… or rk_…)');
+  if (livemode !== undefined && livemode !== (mode === 'live')) {
+    return problem('PAYMENT_STRIPE_SECRET_KEY', 'is of the other mode than PAYMENT_STRIPE_LIVEMODE');
+  }
+  return { secretKey };
+}
 
 /**
- * Makes the platform Stripe ("Verify webhook signatures manually"): HMAC-SHA256 over `<t>.<raw body>` under the whole
+ * Verifies callbacks of Stripe ("Verify webhook signatures manually"): HMAC-SHA256 over `<t>.<raw body>` under the whole
  * secret with its prefix. It tries every `v1` with every secret and ignores other schemes. The key of a callback is the
  * event's id.
  * @param livemode undefined accepts both modes
  */
-export function makeStripe({
-  secrets,
-  livemode,
-}: {
-  readonly secrets: readonly string[];
-  readonly livemode: boolean | undefined;
-}): PaymentProvider {
-  return {
-    acknowledgement: acknowledgedOk,
-    verify: async ({ headers, body, receivedAt }) => {
-      const refusal = judge(headers['stripe-signature'] ?? '', body, receivedAt);
-      return refusal === null ? read(body) : refused(refusal);
-    },
+export function verifyStripe({ secrets, livemode }: Pick<StripeSettings, 'secrets' | 'livemode'>): Verify {
+  return async ({ headers, body, receivedAt }) => {
+    const refusal = judge(headers['stripe-signature'] ?? '', body, receivedAt);
+    return refusal === null ? read(body) : refused(refusal);
   };
 
   function judge(header: string, body: Buffer, receivedAt: Date): Refusal | null {

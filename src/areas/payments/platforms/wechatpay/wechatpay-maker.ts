@@ -1,19 +1,21 @@
-import type { MadePayment, MadeRefund, PaymentRequest, RefundRequest } from '../payment-maker.js';
-import { PlatformError } from '../payment-maker.js';
-import { chinaTime, checkCny } from '../settings/china.js';
+import {
+  type MadePayment,
+  type MadeRefund,
+  type PaymentMaker,
+  type PaymentRequest,
+  PlatformError,
+  type RefundRequest,
+} from '../payment-maker.js';
+import { chinaTime, checkCny } from '../china.js';
 import { type Fields, textAt } from '../parsing.js';
 import { httpsUrlOf, unreadableReply } from '../platform-replies.js';
-import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
-import { readQueriedPayment, readQueriedRefund } from './wechatpay-query.js';
+import { paymentsPath, refundsPath } from './wechatpay-query.js';
 import type { WechatPayClient } from './wechatpay-client.js';
 import type { WechatPayMerchant } from './wechatpay-resource.js';
 
 /** A QR code's text works for 2 hours ("Native order"), and a link for phones for 5 minutes ("H5 order"). */
 const qrMs = 7_200_000;
 const linkMs = 300_000;
-const refunds = '/v3/refund/domestic/refunds';
-/** The codes for an order or a refund that the platform does not have. */
-const absent: readonly unknown[] = ['ORDER_NOT_EXIST', 'ORDERNOTEXIST', 'RESOURCE_NOT_EXISTS'];
 /** The platform takes 127 characters. */
 const descriptionMax = 100;
 
@@ -29,23 +31,20 @@ export function makeWechatPayMaker({
   readonly merchant: WechatPayMerchant;
   readonly client: WechatPayClient;
   readonly now: () => Date;
-}): QueryingMaker {
+}): PaymentMaker {
   const { mchId, appId, subMchId } = merchant;
-  const prefix = subMchId === null ? '/v3/pay/transactions' : '/v3/pay/partner/transactions';
+  const prefix = paymentsPath(merchant);
   const payee =
     subMchId === null
       ? { appid: appId, mchid: mchId }
       : { sp_appid: appId, sp_mchid: mchId, sub_mchid: subMchId };
 
   return {
-    provider: 'wechatpay',
     makePayment: async (request) => {
       checkCny(request.price);
       return request.isMobile ? makeLink(request) : makeCode(request);
     },
     refund: makeRefund,
-    query,
-    queryRefund,
   };
 
   async function makeCode(request: PaymentRequest): Promise<MadePayment> {
@@ -87,7 +86,7 @@ export function makeWechatPayMaker({
       notify_url: request.callbackUrl,
       amount: { refund: amount.amount, total: paid.amount, currency: amount.currency },
     };
-    const reply = await client({ method: 'POST', path: refunds, json });
+    const reply = await client({ method: 'POST', path: refundsPath, json });
     switch (textAt(reply, 'status') ?? '') {
       case 'SUCCESS':
         return { refundId, status: 'succeeded' };
@@ -99,26 +98,6 @@ export function makeWechatPayMaker({
         throw new PlatformError('refused', 'CLOSED');
       default:
         return unreadableReply();
-    }
-  }
-
-  function query(orderNumber: string): Promise<QueriedPayment> {
-    const numbers = subMchId === null ? `mchid=${mchId}` : `sp_mchid=${mchId}&sub_mchid=${subMchId}`;
-    const path = `${prefix}/out-trade-no/${encodeURIComponent(orderNumber)}?${numbers}`;
-    return ask(path, (reply) => readQueriedPayment(reply, merchant));
-  }
-
-  function queryRefund({ refundId }: AskedForRefund): Promise<QueriedPayment> {
-    const path = `${refunds}/${encodeURIComponent(refundId)}${subMchId === null ? '' : `?sub_mchid=${subMchId}`}`;
-    return ask(path, (reply) => readQueriedRefund(reply, refundId));
-  }
-
-  async function ask(path: string, read: (reply: Fields) => QueriedPayment): Promise<QueriedPayment> {
-    try {
-      return read(await client({ method: 'GET', path }));
-    } catch (error) {
-      if (error instanceof PlatformError && absent.includes(error.code)) return { kind: 'unknown' };
-      throw error;
     }
   }
 

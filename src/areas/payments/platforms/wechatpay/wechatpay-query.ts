@@ -1,13 +1,55 @@
-import type { PaymentFact } from '../../domain/payment.js';
+import type { PaymentFact } from '../../domain/fact.js';
 import { minorUnits } from '../money.js';
 import { at, type Fields, textAt, timeAt } from '../parsing.js';
 import { unreadableReply } from '../platform-replies.js';
-import type { QueriedPayment } from '../queried-payment.js';
+import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
+import { PlatformError } from '../payment-maker.js';
+import type { WechatPayClient } from './wechatpay-client.js';
 import { fieldsAt, unreadable, verified } from '../verification.js';
 import { isOurResource, wechatPayFields, type WechatPayMerchant } from './wechatpay-resource.js';
 
+/** The codes for an order or a refund that the platform does not have. */
+const absent: readonly unknown[] = ['ORDER_NOT_EXIST', 'ORDERNOTEXIST', 'RESOURCE_NOT_EXISTS'];
+export const refundsPath = '/v3/refund/domestic/refunds';
+
+export function paymentsPath({ subMchId }: WechatPayMerchant): string {
+  return subMchId === null ? '/v3/pay/transactions' : '/v3/pay/partner/transactions';
+}
+
+/** Makes the questions about one order and one refund ("Query order", "Query refund"). */
+export function makeWechatPayQueries({
+  merchant,
+  client,
+}: {
+  readonly merchant: WechatPayMerchant;
+  readonly client: WechatPayClient;
+}): Pick<QueryingMaker, 'query' | 'queryRefund'> {
+  const { mchId, subMchId } = merchant;
+  return { query, queryRefund };
+
+  function query(orderNumber: string): Promise<QueriedPayment> {
+    const numbers = subMchId === null ? `mchid=${mchId}` : `sp_mchid=${mchId}&sub_mchid=${subMchId}`;
+    const path = `${paymentsPath(merchant)}/out-trade-no/${encodeURIComponent(orderNumber)}?${numbers}`;
+    return ask(path, (reply) => readQueriedPayment(reply, merchant));
+  }
+
+  function queryRefund({ refundId }: AskedForRefund): Promise<QueriedPayment> {
+    const path = `${refundsPath}/${encodeURIComponent(refundId)}${subMchId === null ? '' : `?sub_mchid=${subMchId}`}`;
+    return ask(path, (reply) => readQueriedRefund(reply, refundId));
+  }
+
+  async function ask(path: string, read: (reply: Fields) => QueriedPayment): Promise<QueriedPayment> {
+    try {
+      return read(await client({ method: 'GET', path }));
+    } catch (error) {
+      if (error instanceof PlatformError && absent.includes(error.code)) return { kind: 'unknown' };
+      throw error;
+    }
+  }
+}
+
 /** Reads the reply about an order ("Query order"). The key names what it reports, so every query of one state is one report. */
-export function readQueriedPayment(reply: Fields, merchant: WechatPayMerchant): QueriedPayment {
+function readQueriedPayment(reply: Fields, merchant: WechatPayMerchant): QueriedPayment {
   const facts = factsOf(reply);
   if (facts.length === 0) return { kind: 'unknown' };
   const order_number = textAt(reply, 'out_trade_no');
@@ -32,7 +74,7 @@ const refundStates: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> = n
 ]);
 
 /** Reads the reply about a refund ("Query refund"), which names no merchant. It is about ours: the client signed for it. */
-export function readQueriedRefund(reply: Fields, refundId: string): QueriedPayment {
+function readQueriedRefund(reply: Fields, refundId: string): QueriedPayment {
   if (at(reply, 'status') === 'PROCESSING') return { kind: 'unknown' };
   const status = refundStates.get(at(reply, 'status'));
   const money = minorUnits(at(reply, 'amount.refund'), at(reply, 'amount.currency') ?? 'CNY');

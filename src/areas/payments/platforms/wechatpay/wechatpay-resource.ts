@@ -1,4 +1,4 @@
-import type { PaymentFact, PaymentNotification } from '../../domain/payment.js';
+import type { PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { minorUnits } from '../money.js';
 import { at, listAt, textAt, timeAt } from '../parsing.js';
 import { nothing, unreadable } from '../verification.js';

@@ -1,123 +1,120 @@
-import { createDecipheriv } from 'node:crypto';
-import { at, decodeBase64, readJsonObject, textAt, timeAt } from '../parsing.js';
-import type { PaymentCallback, PaymentProvider, Refusal, Verification } from '../payment-provider.js';
-import {
-  isOurResource,
-  readResource,
-  wechatPayFields,
-  type WechatPayMerchant,
-} from './wechatpay-resource.js';
-import type { WechatPayKeys } from './wechatpay-keys.js';
-import {
-  fieldsAt,
-  holdsRsaSha256,
-  isWithinTolerance,
-  refused,
-  verified,
-  verifiedUnreadable,
-} from '../verification.js';
+import { type KeyObject, randomBytes } from 'node:crypto';
+import { parsePrivateKey } from '../certificates.js';
+import { definePlatform } from '../platform.js';
+import { expectedPrivateKey, matching, type SettingReads } from '../setting-reads.js';
+import { verifyWechatPay } from './wechatpay-callbacks.js';
+import { makeWechatPayClient } from './wechatpay-client.js';
+import { makeWechatPayKeys } from './wechatpay-keys.js';
+import { makeWechatPayMaker } from './wechatpay-maker.js';
+import { makeWechatPayQueries } from './wechatpay-query.js';
+import type { WechatPayMerchant } from './wechatpay-resource.js';
 
-const ciphertextMax = 262_144;
-const tagBytes = 16;
-const rsaSha256 = 'WECHATPAY2-SHA256-RSA2048';
-
-/**
- * Makes the platform WeChat Pay API v3 ("Verify the signature", "Decrypt callbacks"): RSA-SHA256 over
- * `<timestamp>\n<nonce>\n<raw body>\n` by the key that `Wechatpay-Serial` names. The resource is AES-256-GCM under the
- * API v3 key. The platform requires a refusal of its probes with a wrong signature (WECHATPAY/SIGNTEST/). The key of a
- * callback is the message's id.
- * @param apiV3Keys 32 bytes each, of `PAYMENT_WECHATPAY_API_V3_KEY`
- */
-export function makeWechatPay({
-  keys,
-  apiV3Keys,
-  ...merchant
-}: WechatPayMerchant & {
-  readonly keys: WechatPayKeys;
+interface WechatPaySettings extends WechatPayMerchant {
   readonly apiV3Keys: readonly Buffer[];
-}): PaymentProvider {
-  return {
-    // The platform does not read the body of a 200. Its older documents require this one.
-    acknowledgement: {
-      contentType: 'application/json; charset=utf-8',
-      body: '{"code":"SUCCESS","message":"OK"}',
-    },
-    verify: (callback) => {
-      const refusal = judge(callback);
-      return Promise.resolve(refusal === null ? read(callback.body) : refused(refusal));
-    },
-  };
+  readonly keysDirectory: string;
+  readonly api: WechatPayApi | null;
+}
 
-  function judge({ headers, body, receivedAt }: PaymentCallback): Refusal | null {
-    const signed = parseSigned(headers);
-    if (signed === null) return 'malformed';
-    const { time, nonce, serial, signature } = signed;
-    const key = keys(serial, receivedAt);
-    if (key === null) return 'unknown_key';
-    const content = Buffer.concat([Buffer.from(`${time}\n${nonce}\n`), body, Buffer.from('\n')]);
-    if (!holdsRsaSha256(content, key.key, signature)) return 'wrong_signature';
-    return isWithinTolerance(time, receivedAt) ? null : 'out_of_time';
+/** What signs requests to WeChat Pay. */
+interface WechatPayApi {
+  readonly privateKey: KeyObject;
+  /** Upper-case hex. */
+  readonly serial: string;
+}
+
+const variables = {
+  PAYMENT_WECHATPAY_API_V3_KEY: { meaning: 'the API v3 key, 32 characters', is_secret: true },
+  PAYMENT_WECHATPAY_MCHID: { meaning: 'the merchant number' },
+  PAYMENT_WECHATPAY_APPID: { meaning: 'the id of the app (`wx…`)' },
+  PAYMENT_WECHATPAY_SUB_MCHID: {
+    meaning:
+      'partner mode: the number of the sub-merchant; the merchant and the app are the service provider’s',
+  },
+  PAYMENT_WECHATPAY_KEYS_DIR: {
+    meaning: 'a directory of the platform’s certificates (`.pem`) and public keys (`PUB_KEY_ID_….pem`)',
+  },
+  PAYMENT_WECHATPAY_PRIVATE_KEY: {
+    meaning:
+      'optional: the private key of the merchant’s API certificate, with which the service makes payments',
+    is_secret: true,
+  },
+  PAYMENT_WECHATPAY_SERIAL: { meaning: 'the serial number of that certificate' },
+} as const;
+type Reads = SettingReads<keyof typeof variables>;
+
+export const wechatpay = definePlatform({
+  name: 'wechatpay',
+  summary: {
+    title: 'WeChat Pay v3',
+    signs_with: 'RSA-SHA256, and seals with AES-256-GCM',
+    reports: 'payments, refunds',
+  },
+  settings: { variables, keys_directory: 'PAYMENT_WECHATPAY_KEYS_DIR', read: readSettings },
+  currencies: { default: 'CNY', is_only: true },
+  number_fields: ['out_trade_no'],
+  // The platform does not read the body of a 200. Its older documents require this one.
+  acknowledgement: {
+    contentType: 'application/json; charset=utf-8',
+    body: '{"code":"SUCCESS","message":"OK"}',
+  },
+  error_code: 'FAIL',
+  verify: ({ keysDirectory, ...settings }, { report }) =>
+    verifyWechatPay({ ...settings, keys: makeWechatPayKeys(keysDirectory, report) }),
+  client: (
+    { api, mchId, keysDirectory },
+    { call, now, report, baseUrl = 'https://api.mch.weixin.qq.com' },
+  ) =>
+    api === null
+      ? null
+      : makeWechatPayClient({
+          baseUrl,
+          signer: { ...api, mchId },
+          keys: makeWechatPayKeys(keysDirectory, report),
+          call,
+          now,
+          makeNonce: () => randomBytes(16).toString('hex'),
+        }),
+  make: (client, merchant, now) => makeWechatPayMaker({ merchant, client, now }),
+  query: (client, merchant) => makeWechatPayQueries({ merchant, client }),
+});
+
+function readSettings(reads: Reads): WechatPaySettings | null {
+  const { read, list, one } = reads;
+  const isSet = reads.hasAll(
+    [
+      'PAYMENT_WECHATPAY_API_V3_KEY',
+      'PAYMENT_WECHATPAY_MCHID',
+      'PAYMENT_WECHATPAY_APPID',
+      'PAYMENT_WECHATPAY_KEYS_DIR',
+    ],
+    ['PAYMENT_WECHATPAY_SUB_MCHID', 'PAYMENT_WECHATPAY_PRIVATE_KEY', 'PAYMENT_WECHATPAY_SERIAL'],
+  );
+  if (!isSet) return null;
+  const keys = list('PAYMENT_WECHATPAY_API_V3_KEY', matching(/^[\x21-\x7e]{32}$/), 'a key of 32 characters');
+  const mchId = one('PAYMENT_WECHATPAY_MCHID', /^\d{6,12}$/, 'the merchant number (digits)');
+  const appId = one('PAYMENT_WECHATPAY_APPID', /^[0-9A-Za-z]{1,32}$/, 'the id of the app (wx…)');
+  const isPartner = read('PAYMENT_WECHATPAY_SUB_MCHID') !== undefined;
+  const subMchId = isPartner
+    ? one('PAYMENT_WECHATPAY_SUB_MCHID', /^\d{6,12}$/, 'the number of the sub-merchant (digits)')
+    : null;
+  if (keys === null || mchId === null || appId === null || (isPartner && subMchId === null)) return null;
+  const apiV3Keys = keys.map((key) => Buffer.from(key, 'latin1'));
+  const keysDirectory = read('PAYMENT_WECHATPAY_KEYS_DIR') ?? '';
+  return { apiV3Keys, mchId, appId, subMchId, keysDirectory, api: readApi(reads) };
+}
+
+/** Reads the key and the serial number of the merchant's API certificate. */
+function readApi({ read, problem }: Reads): WechatPayApi | null {
+  const text = read('PAYMENT_WECHATPAY_PRIVATE_KEY');
+  const serial = read('PAYMENT_WECHATPAY_SERIAL')?.trim().toUpperCase();
+  if (text === undefined && serial === undefined) return null;
+  const privateKey = parsePrivateKey(text ?? '');
+  if (privateKey === null) return problem('PAYMENT_WECHATPAY_PRIVATE_KEY', expectedPrivateKey);
+  if (serial === undefined || !/^[0-9A-F]{8,64}$/.test(serial)) {
+    return problem(
+      'PAYMENT_WECHATPAY_SERIAL',
+      'must be the serial number of the merchant’s API certificate (hex)',
+    );
   }
-
-  async function read(body: Buffer): Promise<Verification> {
-    const message = await readJsonObject(body);
-    const key = textAt(message, 'id');
-    const type = textAt(message, 'event_type');
-    const sealed = parseSealed(at(message, 'resource'));
-    if (key === null || type === null) return verifiedUnreadable('id and event_type', body);
-    if (sealed === null) return verifiedUnreadable('resource', body);
-    const clear = apiV3Keys.map((apiV3Key) => open(sealed, apiV3Key)).find((bytes) => bytes !== null);
-    // Sealed under another key: a repetition is readable after the operator corrects the key.
-    if (clear === undefined) {
-      return { kind: 'unavailable', problem: 'no key of PAYMENT_WECHATPAY_API_V3_KEY opens the resource' };
-    }
-    const resource = await readJsonObject(clear);
-    if (resource === null) return verifiedUnreadable('resource', body);
-    return verified({
-      key,
-      isOurs: isOurResource(resource, merchant),
-      notifications: readResource(type, resource, timeAt(message, 'create_time')),
-      fields: [...fieldsAt(message, ['id', 'event_type']), ...fieldsAt(resource, wechatPayFields)],
-    });
-  }
-}
-
-function parseSigned(headers: PaymentCallback['headers']) {
-  const time = headers['wechatpay-timestamp'] ?? '';
-  const nonce = headers['wechatpay-nonce'] ?? '';
-  const serial = headers['wechatpay-serial'] ?? '';
-  const signature = decodeBase64(headers['wechatpay-signature'] ?? '');
-  const algorithm = headers['wechatpay-signature-type'] ?? rsaSha256;
-  if (signature === null || algorithm !== rsaSha256) return null;
-  if (!/^\d{1,12}$/.test(time) || !/^[\x21-\x7e]{1,64}$/.test(nonce)) return null;
-  return { time, nonce, serial, signature };
-}
-
-interface Sealed {
-  readonly ciphertext: Buffer;
-  readonly nonce: Buffer;
-  readonly associatedData: Buffer;
-}
-
-function parseSealed(resource: unknown): Sealed | null {
-  const ciphertext = decodeBase64(textAt(resource, 'ciphertext', ciphertextMax) ?? '');
-  const nonce = Buffer.from(textAt(resource, 'nonce') ?? '', 'utf8');
-  const associated = at(resource, 'associated_data') ?? '';
-  if (at(resource, 'algorithm') !== 'AEAD_AES_256_GCM' || typeof associated !== 'string') return null;
-  if (ciphertext === null || ciphertext.length < tagBytes || nonce.length !== 12) return null;
-  return { ciphertext, nonce, associatedData: Buffer.from(associated, 'utf8') };
-}
-
-/** Opens a resource. Returns null for a wrong key or changed data. */
-function open({ ciphertext, nonce, associatedData }: Sealed, key: Buffer): Buffer | null {
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
-  decipher.setAAD(associatedData);
-  decipher.setAuthTag(ciphertext.subarray(-tagBytes));
-  try {
-    const clear = decipher.update(ciphertext.subarray(0, -tagBytes));
-    // `final` compares the tag.
-    return Buffer.concat([clear, decipher.final()]);
-  } catch {
-    return null;
-  }
+  return { privateKey, serial };
 }

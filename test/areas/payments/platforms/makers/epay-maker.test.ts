@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { makeEpay } from '../../../../../src/areas/payments/platforms/epay/epay.js';
+import { verifyEpay } from '../../../../../src/areas/payments/platforms/epay/epay.js';
 import { makeEpayMaker } from '../../../../../src/areas/payments/platforms/epay/epay-maker.js';
 import { givenFakeEpay } from '../../../../support/platforms/fake-epay.js';
 import { merchant, order, secrets } from '../messages/messages.js';
 import { browse, factsOf, failureOf, paymentRequest } from './given-makers.js';
+import { providerOf } from '../vectors/vectors.js';
 
 const [key, secondKey] = secrets.epay;
 const { pid } = merchant.epay;
@@ -23,7 +24,7 @@ test('A buyer posts the form, pays, and the notification pays the order', async 
   t.is(made.fields['name'], '容量 100 GiB   more 1/2');
   t.is(await browse(made.url, made.fields), 'pay 69.00');
   t.deepEqual(platform.orders(), [order]);
-  t.deepEqual(await factsOf(makeEpay({ pid, keys: [key] }), platform.pay(order)), {
+  t.deepEqual(await factsOf(providerOf('epay', verifyEpay({ pid, keys: [key] })), platform.pay(order)), {
     isOurs: true,
     facts: [{ order_number: order, fact: { kind: 'paid', amount: 6_900, currency: 'CNY' } }],
   });
@@ -77,7 +78,7 @@ test('No request for a payment is a callback, and no address of a buyer makes it
       query,
       receivedAt: new Date(),
     } as const;
-    t.deepEqual(await makeEpay({ pid, keys: [key] }).verify(callback), {
+    t.deepEqual(await providerOf('epay', verifyEpay({ pid, keys: [key] })).verify(callback), {
       kind: 'refused',
       reason: 'malformed',
     });

@@ -2,23 +2,28 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { makeAllowedAddress } from '../../../../../src/outgoing/allowed-address.js';
 import { makeOutgoingHttp } from '../../../../../src/outgoing/outgoing-http.js';
-import { makeAlipay } from '../../../../../src/areas/payments/platforms/alipay/alipay.js';
+import { verifyAlipay } from '../../../../../src/areas/payments/platforms/alipay/alipay-callbacks.js';
 import { makeAlipayClient } from '../../../../../src/areas/payments/platforms/alipay/alipay-client.js';
-import { makeAlipayMaker } from '../../../../../src/areas/payments/platforms/alipay/alipay-maker.js';
+import {
+  makeAlipayMaker,
+  makeAlipayQueries,
+} from '../../../../../src/areas/payments/platforms/alipay/alipay-maker.js';
 import {
   type PaymentRequest,
   PlatformError,
 } from '../../../../../src/areas/payments/platforms/payment-maker.js';
 import type { PaymentProvider } from '../../../../../src/areas/payments/platforms/payment-provider.js';
 import { makeCallPlatform } from '../../../../../src/areas/payments/platforms/platform-calls.js';
-import { makeWechatPay } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay.js';
+import { verifyWechatPay } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-callbacks.js';
 import { makeWechatPayClient } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
 import { makeWechatPayMaker } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
+import { makeWechatPayQueries } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-query.js';
 import type { SentCallback } from '../../../../support/clients/sign-callbacks.js';
 import { givenFakeAlipay } from '../../../../support/platforms/fake-alipay.js';
 import { givenFakeWechatPay } from '../../../../support/platforms/fake-wechatpay.js';
 import { platformOptions } from '../../../../support/platforms/platform-server.js';
 import { arrivesAt, merchant, order, secrets } from '../messages/messages.js';
+import { providerOf } from '../vectors/vectors.js';
 
 /** Keys of RSA take long to make, so the tests of one file share them. */
 export const merchantKeys = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -77,11 +82,18 @@ export async function givenWechatPay(
       now,
       makeNonce: () => 'nonce0123456789',
     });
+  const client = makeClient();
   return {
     platform,
     makeClient,
-    maker: makeWechatPayMaker({ merchant: ours, client: makeClient(), now }),
-    provider: makeWechatPay({ ...ours, keys, apiV3Keys: [Buffer.from(secrets.wechatpayApiV3Key)] }),
+    maker: {
+      ...makeWechatPayMaker({ merchant: ours, client, now }),
+      ...makeWechatPayQueries({ merchant: ours, client }),
+    },
+    provider: providerOf(
+      'wechatpay',
+      verifyWechatPay({ ...ours, keys, apiV3Keys: [Buffer.from(secrets.wechatpayApiV3Key)] }),
+    ),
   };
 }
 
@@ -98,8 +110,8 @@ export async function givenAlipay(t: ExecutionContext, publicKeys = [platformKey
   const client = makeAlipayClient({ signer, publicKeys, call: makeTestCall(), now });
   return {
     platform,
-    maker: makeAlipayMaker({ signer, sellerId, client, now }),
-    provider: makeAlipay({ appId, sellerId, publicKeys: [platformKeys.publicKey] }),
+    maker: { ...makeAlipayMaker({ signer, client, now }), ...makeAlipayQueries({ client, sellerId }) },
+    provider: providerOf('alipay', verifyAlipay({ appId, sellerId, publicKeys: [platformKeys.publicKey] })),
   };
 }
 

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Money } from '../../../../../src/areas/payments/domain/payment.js';
+import type { Money } from '../../../../../src/areas/payments/domain/fact.js';
 import { decimalAmount } from '../../../../../src/areas/payments/platforms/money.js';
 import {
   makePayPalClient,

@@ -1,6 +1,7 @@
+import type { KeyObject } from 'node:crypto';
 import test from 'ava';
-import { makePaymentMakers } from '../../../../../src/areas/payments/platforms/settings/payment-makers.js';
-import { readPaymentSettings } from '../../../../../src/areas/payments/platforms/settings/payment-settings.js';
+import { makePaymentMakers } from '../../../../../src/areas/payments/platforms/configured.js';
+import { readPaymentSettings } from '../../../../../src/areas/payments/platforms/configured.js';
 import { merchant, secrets } from '../messages/messages.js';
 import { givenKeyDirectory, readVectors } from '../vectors/vectors.js';
 import { merchantKeys, merchantSerial } from './given-makers.js';
@@ -48,21 +49,22 @@ test('The service makes payments at the platforms that have credentials', (t) =>
   };
   t.deepEqual(namesWith(callbacks(directory)), []);
   t.deepEqual(namesWith({ ...callbacks(directory), ...credentials }), [
-    'paypal',
     'wechatpay',
     'alipay',
+    'paypal',
     'epay',
   ]);
   const { settings } = read({ ...callbacks(directory), ...credentials });
-  t.is(settings.wechatpay?.api?.serial, merchantSerial);
-  t.is(settings.paypal?.api?.clientSecret, 'TestOnlySecret-0123456789');
-  t.is(settings.epay?.api?.gateway, 'https://pay.example.org/epay');
+  t.like(settings.get('wechatpay')?.settings, { api: { serial: merchantSerial } });
+  t.like(settings.get('paypal')?.settings, { api: { clientSecret: 'TestOnlySecret-0123456789' } });
+  t.like(settings.get('epay')?.settings, { api: { gateway: 'https://pay.example.org/epay' } });
 });
 
 test('A private key may be PEM, or base64 of PKCS #8 or PKCS #1', (t) => {
   for (const text of [pem, bare('pkcs8'), bare('pkcs1')]) {
     const { settings } = read({ ...callbacks('/keys'), PAYMENT_ALIPAY_PRIVATE_KEY: text });
-    t.true(settings.alipay?.api?.privateKey.equals(merchantKeys.privateKey));
+    const { api } = settings.get('alipay')?.settings as { readonly api: { readonly privateKey: KeyObject } };
+    t.true(api.privateKey.equals(merchantKeys.privateKey));
   }
 });
 

@@ -1,11 +1,14 @@
 import type { Random } from '../../../../../src/kit/time/clock.js';
 import type { PaymentProviderName } from '../../../../../src/areas/payments/domain/payment.js';
-import type {
-  PaymentCallback,
-  PaymentProvider,
-} from '../../../../../src/areas/payments/platforms/payment-provider.js';
+import type { PaymentProvider } from '../../../../../src/areas/payments/platforms/payment-provider.js';
 import { arrivesAt } from './messages.js';
-import { asCallback, type Vector, type VectorFile, verifiedBy } from '../vectors/vectors.js';
+import {
+  asCallback,
+  platformUnderTest,
+  type Vector,
+  type VectorFile,
+  verifiedBy,
+} from '../vectors/vectors.js';
 
 /** A callback that was made from genuine ones, and the name of the attack. */
 export interface Mutant {
@@ -228,12 +231,9 @@ export function makeMutants({ vectors, again, negatives }: VectorFile, random: R
   };
 }
 
-/** Platforms whose signatures do not expire. */
-const endless: readonly PaymentProviderName[] = ['alipay', 'epay'];
-
 /**
  * Makes the judge of mutants. A mutant may be verified only if it has the meaning of a genuine callback (see
- * `meaningOf`).
+ * `PlatformUnderTest`).
  * @returns the problem of a mutant, or null
  */
 export async function makeJudge(
@@ -241,58 +241,23 @@ export async function makeJudge(
   provider: PaymentProvider,
   { vectors, again }: VectorFile,
 ): Promise<(mutant: Mutant) => Promise<{ readonly accepted: boolean; readonly problem: string | null }>> {
+  const { meaningOf, lateMs } = await platformUnderTest(name);
   const digests = new Map<string, string>();
   for (const vector of [...vectors, ...again]) {
     const callback = asCallback(vector);
-    digests.set(meaningOf(name, callback), (await verifiedBy(provider, callback)).digest);
+    digests.set(meaningOf(callback), (await verifiedBy(provider, callback)).digest);
   }
   return async ({ attack, vector, body, receivedAt = arrivesAt }) => {
     const callback = { ...asCallback(vector, receivedAt), ...(body === undefined ? {} : { body }) };
     const verification = await provider.verify(callback);
     if (verification.kind !== 'verified') return { accepted: false, problem: null };
     const { digest, notifications } = verification.callback;
-    const shown = name === 'alipay' && callback.method === 'GET';
+    const shown = provider.get === 'shows' && callback.method === 'GET';
     const tellsNothing = notifications.every(({ fact }) => fact.kind === 'nothing');
-    const known = digests.get(meaningOf(name, callback));
-    const isLate =
-      Math.abs(receivedAt.getTime() - arrivesAt.getTime()) > (name === 'paypal' ? 345_600_000 : 600_000);
+    const known = digests.get(meaningOf(callback));
+    const isLate = Math.abs(receivedAt.getTime() - arrivesAt.getTime()) > (lateMs ?? Infinity);
     const isRight = shown ? tellsNothing && known !== undefined : digest === known;
-    const problem = isRight && (!isLate || endless.includes(name)) ? null : `${attack}: ${vector.title}`;
+    const problem = isRight && !isLate ? null : `${attack}: ${vector.title}`;
     return { accepted: true, problem };
   };
-}
-
-/** Returns the meaning of a callback. Two callbacks with the same meaning differ only in parts that do not count. */
-function meaningOf(name: PaymentProviderName, { method, headers, body, query }: PaymentCallback): string {
-  const bytes = body.toString('hex');
-  const header = (one: string): string => headers[one] ?? '';
-  switch (name) {
-    // Further signatures and schemes beside a valid one do not count.
-    case 'stripe':
-      return `${/(?:^|,)t=(\d+)/.exec(header('stripe-signature'))?.[1] ?? ''} ${bytes}`;
-    case 'standard':
-      return `${header('webhook-id')} ${header('webhook-timestamp')} ${bytes}`;
-    // The header with the algorithm may be missing.
-    case 'wechatpay':
-      return (
-        ['timestamp', 'nonce', 'signature', 'serial'].map((one) => header(`wechatpay-${one}`)).join(' ') +
-        bytes
-      );
-    case 'paypal':
-      return ['transmission-id', 'transmission-time', 'transmission-sig', 'cert-url', 'auth-algo']
-        .map((one) => header(`paypal-${one}`))
-        .join(' ')
-        .concat(bytes);
-    // The order of parameters, escapes, empty parameters and unsigned parameters do not count.
-    case 'alipay':
-    case 'epay':
-      return formMeaning(method === 'GET' ? query : body.toString('latin1'));
-  }
-}
-
-function formMeaning(text: string): string {
-  const entries = [...new URLSearchParams(text)]
-    .filter(([name, value]) => value !== '' && `${name}=${value}` !== 'sign_type=MD5')
-    .map(([name, value]) => (name === 'sign' ? `sign=${value.replaceAll(' ', '+')}` : `${name}=${value}`));
-  return entries.sort().join('&');
 }

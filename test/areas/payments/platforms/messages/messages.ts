@@ -1,4 +1,4 @@
-import type { PaymentFact, PaymentNotification } from '../../../../../src/areas/payments/domain/payment.js';
+import type { PaymentFact, PaymentNotification } from '../../../../../src/areas/payments/domain/fact.js';
 
 /** The expected content of a notification. */
 export type Told = Omit<PaymentNotification, 'at'>;

@@ -1,8 +1,9 @@
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
-import type { PaymentFact } from '../domain/payment.js';
-import { minorUnits } from './money.js';
-import { at, decodeBase64, readJsonObject, textAt, timeAt } from './parsing.js';
-import { acknowledgedOk, type PaymentProvider } from './payment-provider.js';
+import type { PaymentFact } from '../../domain/fact.js';
+import { minorUnits } from '../money.js';
+import { at, decodeBase64, readJsonObject, textAt, timeAt } from '../parsing.js';
+import { acknowledgedOk, type Verify } from '../payment-provider.js';
+import { definePlatform } from '../platform.js';
 import {
   fieldsAt,
   isWithinTolerance,
@@ -11,7 +12,7 @@ import {
   unreadable,
   verified,
   verifiedUnreadable,
-} from './verification.js';
+} from '../verification.js';
 
 const signaturesMax = 16;
 /** Signatures of one version that are tried: a sender signs with an old and a new key. Each costs a pass over the body. */
@@ -33,29 +34,56 @@ const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
 export type StandardCheck = (content: Buffer, signatures: readonly string[]) => boolean;
 
+export const standard = definePlatform({
+  name: 'standard',
+  summary: {
+    title: 'any other',
+    signs_with: 'Standard Webhooks: HMAC or Ed25519',
+    reports: 'payments, ends, refunds, disputes',
+  },
+  settings: {
+    variables: {
+      PAYMENT_STANDARD_WEBHOOK_SECRETS: {
+        meaning: 'Standard Webhooks: secrets (`whsec_…`) or Ed25519 public keys (`whpk_…`), in base64',
+        is_secret: true,
+      },
+    },
+    read: ({ hasAll, list }) => {
+      if (!hasAll(['PAYMENT_STANDARD_WEBHOOK_SECRETS'])) return null;
+      const checks = list(
+        'PAYMENT_STANDARD_WEBHOOK_SECRETS',
+        parseStandardSecret,
+        'a secret (24 to 64 bytes in base64, with or without whsec_) or a public key (whpk_ and 32 bytes in base64)',
+      );
+      return checks === null ? null : { checks };
+    },
+  },
+  currencies: { default: 'USD' },
+  number_fields: ['data.order_number'],
+  acknowledgement: acknowledgedOk,
+  verify: verifyStandard,
+});
+
 /**
- * Makes the platform for Standard Webhooks 1.0, for gateways without a module here: `v1` HMAC-SHA256 or `v1a` Ed25519
+ * Verifies callbacks of Standard Webhooks 1.0, for gateways without a module here: `v1` HMAC-SHA256 or `v1a` Ed25519
  * over `<id>.<timestamp>.<raw body>`. The key of a callback is the message's id. The body has the form in
  * src/areas/payments/README.md#payment-callbacks.
  * @param checks made by `parseStandardSecret`
  */
-export function makeStandard({ checks }: { readonly checks: readonly StandardCheck[] }): PaymentProvider {
-  return {
-    acknowledgement: acknowledgedOk,
-    verify: ({ headers, body, receivedAt }) => {
-      const id = headers['webhook-id'] ?? '';
-      const time = headers['webhook-timestamp'] ?? '';
-      const signatures = (headers['webhook-signature'] ?? '').split(' ', signaturesMax);
-      // A dot in the id would let the boundary between id and time move.
-      if (!/^[\x21-\x2d\x2f-\x7e]{1,256}$/.test(id) || !/^\d{1,12}$/.test(time)) {
-        return Promise.resolve(refused('malformed'));
-      }
-      const content = Buffer.concat([Buffer.from(`${id}.${time}.`), body]);
-      if (!checks.some((check) => check(content, signatures))) {
-        return Promise.resolve(refused('wrong_signature'));
-      }
-      return Promise.resolve(isWithinTolerance(time, receivedAt) ? read(id, body) : refused('out_of_time'));
-    },
+export function verifyStandard({ checks }: { readonly checks: readonly StandardCheck[] }): Verify {
+  return ({ headers, body, receivedAt }) => {
+    const id = headers['webhook-id'] ?? '';
+    const time = headers['webhook-timestamp'] ?? '';
+    const signatures = (headers['webhook-signature'] ?? '').split(' ', signaturesMax);
+    // A dot in the id would let the boundary between id and time move.
+    if (!/^[\x21-\x2d\x2f-\x7e]{1,256}$/.test(id) || !/^\d{1,12}$/.test(time)) {
+      return Promise.resolve(refused('malformed'));
+    }
+    const content = Buffer.concat([Buffer.from(`${id}.${time}.`), body]);
+    if (!checks.some((check) => check(content, signatures))) {
+      return Promise.resolve(refused('wrong_signature'));
+    }
+    return Promise.resolve(isWithinTolerance(time, receivedAt) ? read(id, body) : refused('out_of_time'));
   };
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { PaymentProviderName } from '../../domain/payment.js';
-import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';
-import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { PaymentDeps } from '../../deps.js';
-import { canBeReconciled, type ReconcilePayments } from './reconcile-payments.js';
+import type { PaymentProviderName } from '../domain/payment.js';
+import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import type { PaymentDeps } from '../deps.js';
+import { canBeReconciled, type ReconcilePayments } from './reconciling.js';
 
 const dayMs = 86_400_000;
 /** An order waits a day for its payment. Platforms repeat callbacks for three days. */
@@ -42,7 +42,9 @@ export function makeReconcileDaily({
 }: Pick<PaymentDeps, 'paymentMakers' | 'stateStore' | 'clock'> & {
   readonly reconcilePayments: ReconcilePayments;
 }): ReconcileDaily {
-  const providers = [...paymentMakers.values()].filter(canBeReconciled).map(({ provider }) => provider);
+  const providers = [...paymentMakers]
+    .filter(([, maker]) => canBeReconciled(maker))
+    .map(([provider]) => provider);
   return async (makeContext) => {
     const done = new Map<PaymentProviderName, { asked: number; reported: number }>();
     const failures: unknown[] = [];

@@ -1,6 +1,6 @@
-import type { Money } from '../../domain/payment.js';
-import { decimalText } from '../money.js';
-import { PlatformError } from '../payment-maker.js';
+import type { Money } from '../domain/fact.js';
+import { decimalText } from './money.js';
+import { PlatformError } from './payment-maker.js';
 
 /** Checks that an amount is in CNY, the only currency of these platforms. @throws PlatformError `refused` */
 export function checkCny({ currency }: Money): void {
