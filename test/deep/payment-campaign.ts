@@ -69,7 +69,7 @@ export async function runPaymentCampaign(t: ExecutionContext, campaign: Campaign
   // Given orders for users and projects, and stories of their payments
   const orders = await placeOrders(client, {
     count: Math.ceil(deliveries / 15),
-    platforms: Object.values(platforms.all),
+    platforms: platforms.all,
     random,
   });
   const fates = new Map(
@@ -77,7 +77,7 @@ export async function runPaymentCampaign(t: ExecutionContext, campaign: Campaign
       story.messages.map(({ message, fate, isSilent }) => [message, { fate, isSilent }] as const),
     ),
   );
-  const byName = new Map<string, Platform>(Object.entries(platforms.all));
+  const byName = new Map<string, Platform>(platforms.all.map((one) => [one.name, one]));
 
   // When the platforms deliver every message, most more than once, and processes are killed meanwhile
   const delivery = makeDelivery({

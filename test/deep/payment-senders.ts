@@ -44,7 +44,7 @@ export interface Platform {
 }
 
 export interface Platforms {
-  readonly all: Readonly<Record<PaymentProviderName, Platform>>;
+  readonly all: readonly Platform[];
   /** The settings with which a service verifies the platforms, without key directories. */
   readonly environment: Readonly<Record<string, string>>;
   /** The one file of each key directory, by the variable that names the directory. */
@@ -56,7 +56,7 @@ const isOk = ({ status }: RawReply): boolean => status >= 200 && status < 300;
 /** Alipay requires exactly this word, and epay searches for it. */
 const saysSuccess = ({ text }: RawReply): boolean => text === 'success';
 
-/** Makes the six platforms with new keys. */
+/** Makes the platforms whose messages the campaign can write, with new keys. */
 export function makePlatforms(): Platforms {
   const [wechat, ali] = [makeKeys(), makeKeys()];
   let messages = 0;
@@ -168,7 +168,7 @@ export function makePlatforms(): Platforms {
   };
 
   return {
-    all: { standard, stripe, wechatpay, alipay, paypal, epay },
+    all: [standard, stripe, wechatpay, alipay, paypal, epay],
     environment: {
       PAYMENT_STANDARD_WEBHOOK_SECRETS: secrets.standard,
       PAYMENT_STRIPE_WEBHOOK_SECRETS: secrets.stripe.join(','),

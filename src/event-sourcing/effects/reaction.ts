@@ -1,7 +1,8 @@
 import type { CommandContext } from '../ports/command-context.js';
-import type { Evolving } from '../deciding/decider.js';
+import type { Aggregate, Evolving } from '../deciding/decider.js';
 import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
 import type { EventCodec } from '../ports/event-codec.js';
+import { streamIdOf } from '../ports/stream-name.js';
 import { reactionCommandId } from '../deciding/ids.js';
 
 /**
@@ -53,6 +54,37 @@ export interface Reaction<Event extends DomainEvent, Result = undefined> {
    * event, so a retry is the same command. The outcome's `recordedAt` is the time when it happened.
    */
   conclude(event: ReactionEvent<Event>, context: CommandContext, result: Result): Promise<void>;
+}
+
+/**
+ * Makes the reaction to events of an aggregate: whether its outcome is due, and the command that makes it. Both get the id of the stream.
+ */
+export function on<Event extends DomainEvent, const Type extends Event['type'], Result = undefined>(
+  { category, codec }: Pick<Aggregate<unknown, unknown, Event>, 'category' | 'codec'>,
+  types: readonly Type[],
+  { isDue, run, ...reaction }: Outcome<Extract<Event, { readonly type: Type }>, Result>,
+): Reaction<Extract<Event, { readonly type: Type }>, Result> {
+  return {
+    ...{ ...reaction, category, codec, types },
+    asks: async (event) => {
+      const due = await isDue(streamIdOf(event), event);
+      return typeof due === 'boolean' ? (due ? 'yes' : 'no') : due;
+    },
+    conclude: async (event, context, result) => {
+      await run(streamIdOf(event), context, event, result);
+    },
+  };
+}
+
+interface Outcome<Event extends DomainEvent, Result>
+  extends Omit<Reaction<Event, Result>, 'category' | 'codec' | 'types' | 'asks' | 'conclude'> {
+  readonly isDue: (id: string, event: ReactionEvent<Event>) => Promise<Asked | boolean>;
+  readonly run: (
+    id: string,
+    context: CommandContext,
+    event: ReactionEvent<Event>,
+    result: Result,
+  ) => Promise<unknown>;
 }
 
 /** A reaction of any events and results. */
