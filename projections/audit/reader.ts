@@ -10,7 +10,7 @@ import { elementsOfEvent, type Pace, processPace } from '../../src/kit/pace.js';
 import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
 import { beginViewsFold, type FoldedViews } from './fold-views.js';
 import type { AuditEventResource, AuditStreamResource } from './resource.js';
-import { categoryWords, wordsOf } from './words/words.js';
+import { everyAggregate, wordsOf } from './words.js';
 
 /** A search as auditors ask for it. `from` and `to` are included. */
 export interface AuditSearch {
@@ -40,7 +40,7 @@ export interface AuditReader {
 const streamPage = 500;
 
 /** Every type of events, in order. */
-export const eventTypes: readonly string[] = categoryWords.flatMap(({ codec }) => codec.types).sort();
+export const eventTypes: readonly string[] = everyAggregate.flatMap(({ codec }) => codec.types).sort();
 
 /** Makes the reader. It cannot open sealed values: it has no sealer. */
 export function makeAuditReader({

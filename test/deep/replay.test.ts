@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { foldViews } from '../../projections/audit/fold-views.js';
-import { wordsOf } from '../../projections/audit/words/words.js';
+import { wordsOf } from '../../projections/audit/words.js';
 import { projections } from '../../projections/index.js';
 import { ReplayProblem } from '../../src/areas/audit/tree/log-until.js';
 import type { StreamReplay } from '../../src/operating/replay/replay-stream.js';

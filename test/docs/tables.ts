@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import { program } from '../../src/cli/program.js';
 import { environmentSchema, secretNames } from '../../src/config/config.js';
 import { serviceVariables, type VariableDescription } from '../../src/config/descriptions.js';
@@ -6,7 +7,7 @@ import { paymentVariables } from '../../src/areas/payments/platforms/configured.
 import { platforms } from '../../src/areas/payments/platforms/platforms.js';
 import { describeFailure, testFailureCodes } from '../../src/areas/storages/domain/storage/test-failure.js';
 import { webhookMessages, type WebhookType } from '../../src/webhooks/messages/message-types.js';
-import { everyEvent } from '../support/examples/every-event.js';
+import { eventsByArea, everyAggregate } from '../../projections/audit/words.js';
 import { factorHead, factorRows } from './factor-table.js';
 import { defaultLimits, limitDescriptions } from '../../src/security/rates/limits.js';
 
@@ -50,13 +51,21 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
   events: () =>
     table(
       ['category', 'type', 'fields of `data`'],
-      entriesOf(everyEvent).flatMap(([category, events]) =>
-        entriesOf<string, object>(events).map(([type, data]) => [
+      everyAggregate.flatMap(({ category, codec }) =>
+        Object.entries(codec.schemas as Readonly<Record<string, z.ZodObject>>).map(([type, { shape }]) => [
           category,
           `\`${type}\``,
-          codeOf(Object.keys(data)),
+          codeOf(Object.keys(shape)),
         ]),
       ),
+    ),
+  streams: () =>
+    table(
+      ['area', 'streams'],
+      entriesOf(eventsByArea).map(([area, aggregates]) => [
+        `\`${area}\``,
+        aggregates.map(({ streams }) => `\`${streams}\``).join(', '),
+      ]),
     ),
   factors: () => table(factorHead, factorRows()),
   commands: () =>

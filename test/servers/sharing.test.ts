@@ -6,7 +6,7 @@ import type { Random } from '../../src/kit/time/clock.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { findRepetitions, placesOfGrant, replayGrants } from '../deep/payment-log.js';
-import { makePlatforms } from '../deep/payment-senders.js';
+import { makePlatforms, type Platform } from '../deep/payment-senders.js';
 import { secrets } from '../areas/payments/platforms/messages/messages.js';
 import { asObject, makeServiceClient, operate, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
@@ -39,7 +39,7 @@ const processes = 3;
 const behindMsMax = 15_000;
 const unlimited = { limit: 1_000_000, seconds: 1 };
 const password = 'Correct-Horse-7';
-const { standard } = makePlatforms().all;
+const standard = makePlatforms().all.find(({ name }) => name === 'standard') as Platform;
 
 interface World {
   readonly log: EventStore;

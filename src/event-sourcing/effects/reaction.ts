@@ -76,8 +76,10 @@ export function on<Event extends DomainEvent, const Type extends Event['type'], 
   };
 }
 
-interface Outcome<Event extends DomainEvent, Result>
-  extends Omit<Reaction<Event, Result>, 'category' | 'codec' | 'types' | 'asks' | 'conclude'> {
+interface Outcome<Event extends DomainEvent, Result> extends Omit<
+  Reaction<Event, Result>,
+  'category' | 'codec' | 'types' | 'asks' | 'conclude'
+> {
   readonly isDue: (id: string, event: ReactionEvent<Event>) => Promise<Asked | boolean>;
   readonly run: (
     id: string,

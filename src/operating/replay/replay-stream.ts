@@ -2,7 +2,7 @@ import type { IndexedEvent, Moment } from '../../areas/audit/history/history.js'
 import { logUntil, ReplayProblem } from '../../areas/audit/tree/log-until.js';
 import type { JsonObject, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import { foldViews } from '../../../projections/audit/fold-views.js';
-import { wordsOf } from '../../../projections/audit/words/words.js';
+import { wordsOf } from '../../../projections/audit/words.js';
 import { projections } from '../../../projections/index.js';
 import type { OnShare } from '../backup/backup.js';
 import type { ReplaySource } from './replay-source.js';

@@ -1,4 +1,4 @@
-import { orderCategory, orderCodec, type OrderEvent } from '../../areas/payments/domain/order/events.js';
+import { type OrderEvent, orderEvents } from '../../areas/payments/domain/order/events.js';
 import { orderNumber } from '../../areas/payments/domain/order/number.js';
 import {
   evolve as evolveOrder,
@@ -6,20 +6,16 @@ import {
   type PlacedOrder,
 } from '../../areas/payments/domain/order/state.js';
 import { orderStatus, refundedAmount } from '../../areas/payments/domain/order/status.js';
-import { shareAccessCategory, shareAccessCodec } from '../../areas/shares/domain/share-access/events.js';
-import { shareCategory, shareCodec, type ShareEvent } from '../../areas/shares/domain/share/events.js';
+import { shareAccessEvents } from '../../areas/shares/domain/share-access/events.js';
+import { type ShareEvent, shareEvents } from '../../areas/shares/domain/share/events.js';
 import { chosenAssets, type StoredTerms } from '../../areas/shares/domain/share/status.js';
-import {
-  storageCategory,
-  storageCodec,
-  type StorageEvent,
-} from '../../areas/storages/domain/storage/events.js';
+import { type StorageEvent, storageEvents } from '../../areas/storages/domain/storage/events.js';
 import { evolve as evolveStorage, type StorageState } from '../../areas/storages/domain/storage/state.js';
-import type { JsonObject, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
+import type { DomainEvent, JsonObject, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
+import type { AggregateEvents } from '../../event-sourcing/ports/events.js';
 import { StreamDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
 import { parseStreamName, streamIdOf } from '../../event-sourcing/ports/stream-name.js';
 import { type WebhookData, webhookMessages, type WebhookType } from './message-types.js';
-import { accessTypes, orderTypes, type SentTypes, shareTypes, storageTypes } from './sent-types.js';
 
 /** A message before it is signed. The body of an event is the same at each attempt. */
 export interface WebhookMessage {
@@ -41,27 +37,26 @@ export interface MessageFold {
 
 /** How the service makes messages of the streams of a category. */
 interface Source {
-  /** By stored type. */
-  readonly types: SentTypes;
+  readonly events: AggregateEvents<DomainEvent, WebhookType>;
   /** Folds an event; null where messages need the first event only. */
   readonly evolve: ((state: MessageFold['state'], event: StoredEvent) => MessageFold['state']) | null;
   /** @param fold of the stream up to the event */
   readonly data: (fold: MessageFold, event: StoredEvent) => JsonObject;
 }
 
-const sources: ReadonlyMap<string, Source> = new Map([
-  [orderCategory, { types: orderTypes, evolve: evolveAnyOrder, data: orderData }],
-  [shareCategory, { types: shareTypes, evolve: null, data: shareData }],
-  [shareAccessCategory, { types: accessTypes, evolve: null, data: accessData }],
-  [storageCategory, { types: storageTypes, evolve: evolveAnyStorage, data: storageData }],
+const sources: ReadonlyMap<string, Source> = new Map<string, Source>([
+  [orderEvents.category, { events: orderEvents, evolve: evolveAnyOrder, data: orderData }],
+  [shareEvents.category, { events: shareEvents, evolve: null, data: shareData }],
+  [shareAccessEvents.category, { events: shareAccessEvents, evolve: null, data: accessData }],
+  [storageEvents.category, { events: storageEvents, evolve: evolveAnyStorage, data: storageData }],
 ]);
 
 function evolveAnyOrder(state: MessageFold['state'], event: StoredEvent): OrderState {
-  return evolveOrder((state ?? { status: 'absent' }) as OrderState, orderCodec.decode(event));
+  return evolveOrder((state ?? { status: 'absent' }) as OrderState, orderEvents.codec.decode(event));
 }
 
 function evolveAnyStorage(state: MessageFold['state'], event: StoredEvent): StorageState {
-  return evolveStorage((state ?? { status: 'absent' }) as StorageState, storageCodec.decode(event));
+  return evolveStorage((state ?? { status: 'absent' }) as StorageState, storageEvents.codec.decode(event));
 }
 
 /** The categories of streams whose events can be sent. */
@@ -75,7 +70,7 @@ export function messageTypeOf({
   stream,
   type,
 }: Pick<StoredEvent, 'stream' | 'type'>): WebhookType | 'unknown' | null {
-  const types = sourceOf(stream)?.types;
+  const types = sourceOf(stream)?.events.messages;
   if (types?.has(type) === false) return 'unknown';
   return types?.get(type) ?? null;
 }
@@ -87,7 +82,9 @@ export function isSelected(
 ): boolean {
   const type = messageTypeOf(event);
   if (type !== 'unknown') return type !== null && types.has(type);
-  return [...(sourceOf(event.stream)?.types.values() ?? [])].some((one) => one !== null && types.has(one));
+  return [...(sourceOf(event.stream)?.events.messages.values() ?? [])].some(
+    (one) => one !== null && types.has(one),
+  );
 }
 
 /** Returns whether a message needs every event of the stream up to its event, and not only the first one. */
@@ -124,7 +121,10 @@ function sourceOf(stream: string): Source | null {
 
 function orderData({ state }: MessageFold, last: StoredEvent): JsonObject {
   if (state?.status !== 'placed') throw headless(last);
-  return { ...orderFields(streamIdOf(last), state), ...orderDetails(orderCodec.decode(last)) };
+  return {
+    ...orderFields(streamIdOf(last), state),
+    ...detailsOf(orderDetails, orderEvents.codec.decode(last)),
+  };
 }
 
 function orderFields(id: string, state: PlacedOrder): WebhookData<'order.expired'> {
@@ -149,44 +149,35 @@ type Details<Type extends WebhookType, Common extends WebhookType> = Omit<
 >;
 type OrderDetails<Type extends WebhookType> = Details<Type, 'order.expired'>;
 
-function orderDetails(event: OrderEvent): JsonObject {
-  switch (event.type) {
-    case 'OrderPlaced':
-      return { expires_at: event.data.expires_at } satisfies OrderDetails<'order.placed'>;
-    case 'PaymentPending':
-      return reportOf(event.data) satisfies OrderDetails<'order.payment_pending'>;
-    case 'PaymentCaptured': {
-      const { amount, charged = amount, currency } = event.data;
-      const money = { captured_amount: charged, captured_currency: currency };
-      return { ...reportOf(event.data), ...money } satisfies OrderDetails<'order.payment_captured'>;
-    }
-    case 'PaymentFailed': {
-      const { reason } = event.data;
-      return { ...reportOf(event.data), reason } satisfies OrderDetails<'order.payment_failed'>;
-    }
-    case 'RefundReported':
-      return refundOf(event.data);
-    case 'DisputeOpened':
-      return disputeOf(event.data) satisfies OrderDetails<'order.dispute_opened'>;
-    case 'DisputeClosed': {
-      const { outcome } = event.data;
-      return { ...disputeOf(event.data), outcome } satisfies OrderDetails<'order.dispute_closed'>;
-    }
-    case 'PaymentMismatchFound': {
-      const { reason } = event.data;
-      return { ...reportOf(event.data), reason } satisfies OrderDetails<'order.review_opened'>;
-    }
-    case 'ReviewResolved':
-      return { action: event.data.action } satisfies OrderDetails<'order.review_resolved'>;
-    case 'GrantRecipientGone':
-      return { reason: event.data.reason } satisfies OrderDetails<'order.recipient_gone'>;
-    case 'OrderExpired':
-    case 'OrderCanceled':
-    case 'OrderFulfilled':
-    case 'FulfilmentRevoked':
-      return {};
-  }
+/** The further fields of the messages of a category, by stored type; none for a type that is left out. The schemas of messages require them. */
+type DetailsOf<Event extends DomainEvent> = {
+  readonly [Type in Event['type']]?: (data: Extract<Event, { type: Type }>['data']) => JsonObject;
+};
+
+function detailsOf<Event extends DomainEvent>(table: DetailsOf<Event>, { type, data }: Event): JsonObject {
+  const details = table as Readonly<Record<string, ((data: unknown) => JsonObject) | undefined>>;
+  return details[type]?.(data) ?? {};
 }
+
+const orderDetails: DetailsOf<OrderEvent> = {
+  OrderPlaced: ({ expires_at }) => ({ expires_at }) satisfies OrderDetails<'order.placed'>,
+  PaymentPending: (data) => reportOf(data) satisfies OrderDetails<'order.payment_pending'>,
+  PaymentCaptured: (data) => {
+    const { amount, charged = amount, currency } = data;
+    const money = { captured_amount: charged, captured_currency: currency };
+    return { ...reportOf(data), ...money } satisfies OrderDetails<'order.payment_captured'>;
+  },
+  PaymentFailed: (data) =>
+    ({ ...reportOf(data), reason: data.reason }) satisfies OrderDetails<'order.payment_failed'>,
+  RefundReported: refundOf,
+  DisputeOpened: (data) => disputeOf(data) satisfies OrderDetails<'order.dispute_opened'>,
+  DisputeClosed: (data) =>
+    ({ ...disputeOf(data), outcome: data.outcome }) satisfies OrderDetails<'order.dispute_closed'>,
+  PaymentMismatchFound: (data) =>
+    ({ ...reportOf(data), reason: data.reason }) satisfies OrderDetails<'order.review_opened'>,
+  ReviewResolved: ({ action }) => ({ action }) satisfies OrderDetails<'order.review_resolved'>,
+  GrantRecipientGone: ({ reason }) => ({ reason }) satisfies OrderDetails<'order.recipient_gone'>,
+};
 
 function reportOf({ transaction_id, at }: { readonly transaction_id: string | null; readonly at: string }) {
   return { transaction_id, at };
@@ -214,36 +205,26 @@ function disputeOf(
 }
 
 function shareData({ first: head }: MessageFold, last: StoredEvent): JsonObject {
-  const first = shareCodec.decode(head);
+  const first = shareEvents.codec.decode(head);
   if (first.type !== 'ShareCreated') throw headless(last);
   const ids = { share_id: streamIdOf(last), project_id: first.data.project_id };
-  return { ...ids, ...shareDetails(shareCodec.decode(last)) };
+  return { ...ids, ...detailsOf(shareDetails, shareEvents.codec.decode(last)) };
 }
 
 function accessData({ first: head }: MessageFold, last: StoredEvent): JsonObject {
-  const [first, event] = [shareAccessCodec.decode(head), shareAccessCodec.decode(last)];
+  const [first, event] = [shareAccessEvents.codec.decode(head), shareAccessEvents.codec.decode(last)];
   if (first.type !== 'ShareVerified') throw headless(last);
   const { share_id, project_id } = first.data;
   const details = event.type === 'ShareDownloaded' ? { asset_id: event.data.asset_id } : {};
   return { share_id, project_id, ...details };
 }
 
-function shareDetails(event: ShareEvent): JsonObject {
-  switch (event.type) {
-    case 'ShareCreated':
-      return { ...publicTerms(event.data), asset_ids: [...chosenAssets(event.data)] };
-    case 'ShareChanged':
-      return publicTerms(event.data);
-    case 'SharePasswordChanged':
-      return { has_password: event.data.password_hash !== null };
-    case 'ShareVerificationThrottled':
-      return { failures: event.data.failures };
-    case 'ShareUsed':
-    case 'ShareGuessingLimitReached':
-    case 'ShareRevoked':
-      return {};
-  }
-}
+const shareDetails: DetailsOf<ShareEvent> = {
+  ShareCreated: (data) => ({ ...publicTerms(data), asset_ids: [...chosenAssets(data)] }),
+  ShareChanged: publicTerms,
+  SharePasswordChanged: ({ password_hash }) => ({ has_password: password_hash !== null }),
+  ShareVerificationThrottled: ({ failures }) => ({ failures }),
+};
 
 /** Title and note are sealed, and pages that may show the share are names that a member wrote. */
 function publicTerms({ expires_at, max_uses, allow_download }: StoredTerms) {
@@ -251,7 +232,7 @@ function publicTerms({ expires_at, max_uses, allow_download }: StoredTerms) {
 }
 
 function storageData({ first: head, state }: MessageFold, last: StoredEvent): JsonObject {
-  const first = storageCodec.decode(head);
+  const first = storageEvents.codec.decode(head);
   if (state === null || state.status === 'absent' || state.status === 'placed') throw headless(last);
   if (first.type !== 'StorageCreated') throw headless(last);
   const fields: WebhookData<'storage.changed'> = {
@@ -260,29 +241,15 @@ function storageData({ first: head, state }: MessageFold, last: StoredEvent): Js
     provider: first.data.provider,
     status: state.status,
   };
-  return { ...fields, ...storageDetails(storageCodec.decode(last)) };
+  return { ...fields, ...detailsOf(storageDetails, storageEvents.codec.decode(last)) };
 }
 
-function storageDetails(event: StorageEvent): JsonObject {
-  switch (event.type) {
-    case 'StorageDeliveryChanged':
-      return { mode: event.data.mode };
-    case 'StorageTestStarted':
-      return { test_id: event.data.test_id };
-    case 'StorageTestSucceeded':
-      return { test_id: event.data.test_id, warnings: event.data.warnings.map(({ code }) => code) };
-    case 'StorageTestFailed':
-      return { test_id: event.data.test_id, code: event.data.code };
-    case 'StorageCreated':
-    case 'StorageChanged':
-    case 'StorageCredentialsReplaced':
-    case 'StorageCorsSet':
-    case 'StorageDisabled':
-    case 'StorageEnabled':
-    case 'StorageDeleted':
-      return {};
-  }
-}
+const storageDetails: DetailsOf<StorageEvent> = {
+  StorageDeliveryChanged: ({ mode }) => ({ mode }),
+  StorageTestStarted: ({ test_id }) => ({ test_id }),
+  StorageTestSucceeded: ({ test_id, warnings }) => ({ test_id, warnings: warnings.map(({ code }) => code) }),
+  StorageTestFailed: ({ test_id, code }) => ({ test_id, code }),
+};
 
 function headless({ stream, revision }: StoredEvent): StreamDamaged {
   return new StreamDamaged(stream, `the stream ${stream} does not begin as its event ${revision} needs`);

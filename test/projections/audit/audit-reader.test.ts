@@ -1,7 +1,7 @@
 import test from 'ava';
 import { projectOfFirstEvent } from '../../../projections/audit/project-of-first-event.js';
 import { makeAuditReader } from '../../../projections/audit/reader.js';
-import { wordsOf } from '../../../projections/audit/words/words.js';
+import { wordsOf } from '../../../projections/audit/words.js';
 import { projections } from '../../../projections/index.js';
 import { makePace } from '../../../src/kit/pace.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';

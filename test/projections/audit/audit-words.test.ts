@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import test from 'ava';
-import { actorInWords, categoryWords, wordsOf } from '../../../projections/audit/words/words.js';
+import { actorInWords, everyAggregate, wordsOf } from '../../../projections/audit/words.js';
 import type { DomainEvent, JsonObject, StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { EventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
 import { everyEvent } from '../../support/examples/every-event.js';
@@ -35,7 +35,7 @@ async function everyCodec(): Promise<ReadonlyMap<unknown, readonly string[]>> {
 test('Every event type of every aggregate has words', async (t) => {
   const codecs = await everyCodec();
   t.true(codecs.size >= 14, `${codecs.size} codecs were found`);
-  const withWords = new Set<unknown>(categoryWords.map(({ codec }) => codec));
+  const withWords = new Set<unknown>(everyAggregate.map(({ codec }) => codec));
   for (const [codec, types] of codecs) t.true(withWords.has(codec), types.join());
   t.is(withWords.size, codecs.size);
   const said = new Set(examples.map(({ type }) => type));

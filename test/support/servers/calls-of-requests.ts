@@ -123,12 +123,13 @@ export async function callsOfRequests({
     'a sign-in': () => sent('POST', '/auth/login', { email: 'ada@example.org', password }),
   };
   const callbacks: (() => Promise<unknown>)[] = [];
+  const { standard } = await makePaymentPlatforms(platformName);
   for (let n = 0; n <= requests; n += 1) {
     const order = await sent('POST', '/orders', { plan_id: 'capacity-100g', provider: 'standard' });
     const [orderNumber, currency] = [textOf(order, 'number'), textOf(order, 'currency')];
     const transaction = textOf(order, 'id').replaceAll('-', '').slice(-20);
     const payment = { orderNumber, transaction, amount: Number(order['amount']), currency };
-    const { headers, body } = makePaymentPlatforms(platformName).standard.pay(payment, new Date());
+    const { headers, body } = standard.pay(payment, new Date());
     const init = { method: 'POST', headers: { ...headers }, body };
     callbacks.push(() => client.send('/api/v1/payment/webhooks/standard', init));
   }
@@ -139,18 +140,23 @@ export async function callsOfRequests({
     const times = what === 'a sign-in' ? 5 : requests;
     for (let n = 0; n < times; n += 1) await request();
     const own = ofStreams().slice(callsBefore);
-    const by = new Map<string, number>();
-    for (const { kind, stream } of own) {
-      const name = `${kind} ${stream?.split('-')[0] ?? ''}`;
-      by.set(name, (by.get(name) ?? 0) + 1);
-    }
     const after = commands();
     counted.push({
       what,
       calls: own.length / times,
       commands: after === null || commandsBefore === null ? null : (after - commandsBefore) / times,
-      streams: [...by].map(([name, number]) => `${name} ${(number / times).toFixed(1)}`),
+      streams: numbersByStream(own, times),
     });
   }
   return counted;
+}
+
+/** Returns for each kind of call and category of streams how many there were in a request. */
+function numbersByStream(calls: ReturnType<Servers['calls']>, times: number): readonly string[] {
+  const by = new Map<string, number>();
+  for (const { kind, stream } of calls) {
+    const name = `${kind} ${stream?.split('-')[0] ?? ''}`;
+    by.set(name, (by.get(name) ?? 0) + 1);
+  }
+  return [...by].map(([name, number]) => `${name} ${(number / times).toFixed(1)}`);
 }

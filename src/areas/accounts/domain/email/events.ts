@@ -1,20 +1,24 @@
-// These names and shapes are the storage format: a change needs a new version and an upcaster.
-import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
+import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { entityId } from '../../../../validation/fields.js';
 
 /** Streams `email-<keyed digest of the address>`, so that the log holds no address. */
-export const emailCategory = 'email';
-
-const schemas = {
+export const emailEvents = makeEvents('email-{digest of the address}', {
   /** The address belongs to this user while the user's stream agrees. */
-  EmailReserved: z.strictObject({
-    user_id: entityId,
-    /** The change of address that it was made for, after its code was right; null: a registration. */
-    change_id: entityId.nullable(),
-  }),
-  EmailReleased: z.strictObject({ user_id: entityId }),
-};
+  EmailReserved: event(
+    {
+      user_id: entityId,
+      /** The change of address that it was made for, after its code was right; null: a registration. */
+      change_id: entityId.nullable(),
+    },
+    ({ user_id, change_id }) =>
+      `reserved an e-mail address for user ${user_id}` +
+      (change_id === null ? '' : `, for address change ${change_id}`),
+  ),
+  EmailReleased: event(
+    { user_id: entityId },
+    ({ user_id }) => `released an e-mail address of user ${user_id}`,
+  ),
+});
 
-export type EmailEvent = EventOf<typeof schemas>;
-export const emailCodec = makeEventCodec(schemas);
+export type EmailEvent = EventIn<typeof emailEvents>;
+export const { category: emailCategory, codec: emailCodec } = emailEvents;

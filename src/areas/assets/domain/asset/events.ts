@@ -1,10 +1,7 @@
-// These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
+import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { byteCount, entityId, hexDigest, instant } from '../../../../validation/fields.js';
-
-/** Streams `asset-<asset id>`. */
-export const assetCategory = 'asset';
+import { inQuotes } from '../../../../validation/in-words.js';
 
 /** A file that was made from the original, for example a thumbnail. */
 const rendition = z.strictObject({
@@ -41,105 +38,183 @@ const undeletedObject = z.strictObject({
 });
 export type UndeletedObject = z.output<typeof undeletedObject>;
 
-const schemas = {
-  AssetAdded: z.strictObject({
-    project_id: entityId,
-    storage_id: entityId,
-    name: z.string().min(1),
-    /** Relative to the storage's base path. */
-    object_key: z.string().min(1),
-    media_type: z.string().min(1),
-    size: byteCount,
-    renditions: z.array(rendition),
-    tags: z.array(z.string().min(1)),
-  }),
-  AssetRenamed: z.strictObject({ name: z.string().min(1) }),
+export const assetEvents = makeEvents('asset-{id}', {
+  AssetAdded: event(
+    {
+      project_id: entityId,
+      storage_id: entityId,
+      name: z.string().min(1),
+      /** Relative to the storage's base path. */
+      object_key: z.string().min(1),
+      media_type: z.string().min(1),
+      size: byteCount,
+      renditions: z.array(rendition),
+      tags: z.array(z.string().min(1)),
+    },
+    ({ project_id, storage_id, name, media_type, size, renditions }, id) =>
+      `added asset ${id} to project ${project_id}: ${inQuotes(name)}, ${media_type}, ${size} bytes and ` +
+      `${renditions.length} renditions, in storage ${storage_id}`,
+  ),
+  AssetRenamed: event(
+    { name: z.string().min(1) },
+    ({ name }, id) => `renamed asset ${id} to ${inQuotes(name)}`,
+  ),
   /** All tags of the asset. */
-  AssetTagged: z.strictObject({ tags: z.array(z.string().min(1)) }),
+  AssetTagged: event({ tags: z.array(z.string().min(1)) }, ({ tags }, id) =>
+    tags.length === 0
+      ? `removed the tags of asset ${id}`
+      : `tagged asset ${id} with ${tags.map(inQuotes).join(', ')}`,
+  ),
   /** Media type and size of the own file, which the asset described otherwise. */
-  AssetFileChanged: z.strictObject({
-    media_type: z.string().min(1),
-    size: byteCount,
-    capacity: changeOfBytes,
-  }),
+  AssetFileChanged: event(
+    {
+      media_type: z.string().min(1),
+      size: byteCount,
+      capacity: changeOfBytes,
+    },
+    ({ media_type, size }, id) => `described the file of asset ${id} as ${media_type} of ${size} bytes`,
+  ),
   /** Adds a rendition, or replaces the one of the same kind and language. */
-  AssetRenditionPut: z.strictObject({ rendition, capacity: changeOfBytes }),
-  AssetRenditionRemoved: z.strictObject({
-    kind: z.string().min(1),
-    language: z.string().min(1).nullable(),
-    capacity: changeOfBytes,
-  }),
+  AssetRenditionPut: event(
+    { rendition, capacity: changeOfBytes },
+    ({ rendition: { kind, language, media_type, size } }, id) =>
+      `put rendition ${nameOf(kind, language)} of asset ${id}: ${media_type}, ${size} bytes`,
+  ),
+  AssetRenditionRemoved: event(
+    {
+      kind: z.string().min(1),
+      language: z.string().min(1).nullable(),
+      capacity: changeOfBytes,
+    },
+    ({ kind, language }, id) => `removed rendition ${nameOf(kind, language)} of asset ${id}`,
+  ),
   /** The service issued an upload URL, and asks the bucket at `check_at`; or it asked and asks again. */
-  AssetUploadExpected: z.strictObject({ attempt: z.int().positive(), check_at: instant }),
+  AssetUploadExpected: event(
+    { attempt: z.int().positive(), check_at: instant },
+    ({ attempt, check_at }, id) =>
+      `expects an upload of asset ${id}; check ${attempt} of its bucket is due at ${check_at}`,
+  ),
   /** The last check found no new object. */
-  AssetUploadChecksEnded: z.strictObject({}),
+  AssetUploadChecksEnded: event(
+    {},
+    (_, id) => `asked the bucket of asset ${id} for the last time after its upload URL`,
+  ),
   /** The bucket holds the object that the asset describes. */
-  AssetUploadVerified: z.strictObject(seenObject),
-  AssetUploadMismatched: z.strictObject({
-    ...seenObject,
-    differs: z.array(z.enum(['size', 'media_type', 'sha256'])).min(1),
-  }),
+  AssetUploadVerified: event(
+    seenObject,
+    ({ size, entity_tag }, id) =>
+      `found the upload of asset ${id} complete: ${size} bytes, ${tagInWords(entity_tag)}`,
+  ),
+  AssetUploadMismatched: event(
+    {
+      ...seenObject,
+      differs: z.array(z.enum(['size', 'media_type', 'sha256'])).min(1),
+    },
+    ({ size, entity_tag, differs }, id) =>
+      `found another object than asset ${id} describes: ${size} bytes, ${tagInWords(entity_tag)}; it differs in ` +
+      differs.join(', '),
+  ),
   /** The bucket no longer holds an object that was complete or mismatched. */
-  AssetUploadMissing: z.strictObject({}),
+  AssetUploadMissing: event({}, (_, id) => `found no object of asset ${id} in its bucket`),
   /** The bucket opened an upload in parts. Its URLs are signed with `bucket_upload_id`. */
-  AssetMultipartStarted: z.strictObject({
-    upload_id: entityId,
-    bucket_upload_id: z.string().min(1).max(1_024),
-    part_size: byteCount,
-    /** Where it is open, also after the asset is removed. */
-    storage_id: entityId,
-    object_key: z.string().min(1),
-    /** When the service aborts it. */
-    abort_at: instant,
-    /** What told the object apart that the bucket had under the key before; null where it had none. */
-    replaces: z
-      .strictObject({ entity_tag: z.string().min(1).nullable(), modified_at: instant.nullable() })
-      .nullable(),
-  }),
+  AssetMultipartStarted: event(
+    {
+      upload_id: entityId,
+      bucket_upload_id: z.string().min(1).max(1_024),
+      part_size: byteCount,
+      /** Where it is open, also after the asset is removed. */
+      storage_id: entityId,
+      object_key: z.string().min(1),
+      /** When the service aborts it. */
+      abort_at: instant,
+      /** What told the object apart that the bucket had under the key before; null where it had none. */
+      replaces: z
+        .strictObject({ entity_tag: z.string().min(1).nullable(), modified_at: instant.nullable() })
+        .nullable(),
+    },
+    ({ upload_id, part_size }, id) =>
+      `started upload ${upload_id} of asset ${id} in parts of ${part_size} bytes`,
+  ),
   /** The bucket gave no answer to an abort. */
-  AssetMultipartAbortPutOff: z.strictObject({
-    upload_id: entityId,
-    attempt: z.int().positive(),
-    abort_at: instant,
-  }),
-  AssetMultipartEnded: z.strictObject({
-    upload_id: entityId,
-    /** `lost`: the bucket knows no such upload. `given_up`: it gave no answer to 7 attempts to abort. */
-    outcome: z.enum(['completed', 'aborted', 'lost', 'given_up']),
-  }),
-  AssetRemoved: z.strictObject({
-    project_id: entityId,
-    /** `bytesOfAsset`. */
-    bytes: byteCount,
-  }),
+  AssetMultipartAbortPutOff: event(
+    {
+      upload_id: entityId,
+      attempt: z.int().positive(),
+      abort_at: instant,
+    },
+    ({ upload_id, attempt, abort_at }, id) =>
+      `could not abort upload ${upload_id} of asset ${id}; attempt ${attempt} is due at ${abort_at}`,
+  ),
+  AssetMultipartEnded: event(
+    {
+      upload_id: entityId,
+      /** `lost`: the bucket knows no such upload. `given_up`: it gave no answer to 7 attempts to abort. */
+      outcome: z.enum(['completed', 'aborted', 'lost', 'given_up']),
+    },
+    ({ upload_id, outcome }, id) => `ended upload ${upload_id} of asset ${id}: ${outcome.replace('_', ' ')}`,
+  ),
+  AssetRemoved: event(
+    {
+      project_id: entityId,
+      /** `bytesOfAsset`. */
+      bytes: byteCount,
+    },
+    ({ bytes }, id) => `removed asset ${id} of ${bytes} bytes`,
+  ),
   /** The objects of the removed asset are to be deleted from the bucket. */
-  AssetDeletionRequested: z.strictObject({
-    project_id: entityId,
-    storage_id: entityId,
-    /** Where the objects are. A storage that has changed since leads to other objects. */
-    endpoint: z.string(),
-    bucket: z.string().min(1),
-    /** Without an endpoint the region names the host. */
-    region: z.string(),
-    base_path: z.string(),
-    object_keys: z.array(z.string().min(1)).min(1),
-  }),
+  AssetDeletionRequested: event(
+    {
+      project_id: entityId,
+      storage_id: entityId,
+      /** Where the objects are. A storage that has changed since leads to other objects. */
+      endpoint: z.string(),
+      bucket: z.string().min(1),
+      /** Without an endpoint the region names the host. */
+      region: z.string(),
+      base_path: z.string(),
+      object_keys: z.array(z.string().min(1)).min(1),
+    },
+    ({ object_keys, storage_id }, id) =>
+      `asked to delete ${object_keys.length} objects of removed asset ${id} from the bucket of storage ${storage_id}`,
+  ),
   /** An attempt left objects, and the next one is due. */
-  AssetDeletionPutOff: z.strictObject({
-    /** The number of the next attempt. */
-    attempt: z.int().min(2),
-    delete_at: instant,
-    left: z.array(undeletedObject).min(1),
-    /** Objects that stay, because another asset has them. */
-    kept: z.array(z.string().min(1)),
-  }),
+  AssetDeletionPutOff: event(
+    {
+      /** The number of the next attempt. */
+      attempt: z.int().min(2),
+      delete_at: instant,
+      left: z.array(undeletedObject).min(1),
+      /** Objects that stay, because another asset has them. */
+      kept: z.array(z.string().min(1)),
+    },
+    ({ attempt, delete_at, left, kept }, id) =>
+      `could not delete ${left.length} objects of removed asset ${id}${keptWords(kept)}; attempt ${attempt} is due at ${delete_at}`,
+  ),
   /** Nothing more is tried. `left` and `kept` are empty where the bucket deleted all objects. */
-  AssetDeletionEnded: z.strictObject({
-    left: z.array(undeletedObject),
-    kept: z.array(z.string().min(1)),
-  }),
-};
+  AssetDeletionEnded: event(
+    {
+      left: z.array(undeletedObject),
+      kept: z.array(z.string().min(1)),
+    },
+    ({ left, kept }, id) =>
+      left.length === 0
+        ? `deleted the objects of removed asset ${id}${keptWords(kept)}`
+        : `gave up deleting ${left.length} objects of removed asset ${id}${keptWords(kept)}`,
+  ),
+});
 
-export type AssetEvent = EventOf<typeof schemas>;
+export type AssetEvent = EventIn<typeof assetEvents>;
 export type AssetDescription = Extract<AssetEvent, { type: 'AssetAdded' }>['data'];
-export const assetCodec = makeEventCodec(schemas);
+export const { category: assetCategory, codec: assetCodec } = assetEvents;
+
+function keptWords(kept: readonly string[]): string {
+  return kept.length === 0 ? '' : `, and kept ${kept.length} that another asset has`;
+}
+
+function nameOf(kind: string, language: string | null): string {
+  return language === null ? kind : `${kind} (${language})`;
+}
+
+function tagInWords(entityTag: string | null): string {
+  return entityTag === null ? 'no entity tag' : `entity tag ${inQuotes(entityTag)}`;
+}

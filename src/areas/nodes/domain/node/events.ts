@@ -1,10 +1,7 @@
-// These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
+import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { instant } from '../../../../validation/fields.js';
-
-/** Streams `node-<node id>`. */
-export const nodeCategory = 'node';
+import { inQuotes } from '../../../../validation/in-words.js';
 
 export const nodeType = z.enum(['normal', 'high_defense']).meta({ id: 'NodeType' });
 export type NodeType = z.infer<typeof nodeType>;
@@ -32,22 +29,38 @@ const description = z.strictObject({
 });
 export type NodeDescription = z.infer<typeof description>;
 
-const schemas = {
-  NodeRegistered: description,
+export const nodeEvents = makeEvents('node-{id}', {
+  NodeRegistered: event(
+    description.shape,
+    (description, id) => `registered node ${id}: ${nodeInWords(description)}`,
+  ),
   /** The whole description after the change. */
-  NodeChanged: description,
+  NodeChanged: event(
+    description.shape,
+    (description, id) => `changed node ${id}: ${nodeInWords(description)}`,
+  ),
   /** The counters and the sequence are those of the result, or of the silence, that changed the status. */
-  NodeStatusChanged: z.strictObject({
-    status: nodeHealth,
-    consecutive_failures: z.int().nonnegative(),
-    consecutive_successes: z.int().nonnegative(),
-    last_checked_at: instant,
-    sequence: z.int().positive(),
-    because: z.enum(['check', 'silence']),
-  }),
-  NodeModeChanged: z.strictObject({ mode: nodeMode }),
-  NodeRemoved: z.strictObject({}),
-};
+  NodeStatusChanged: event(
+    {
+      status: nodeHealth,
+      consecutive_failures: z.int().nonnegative(),
+      consecutive_successes: z.int().nonnegative(),
+      last_checked_at: instant,
+      sequence: z.int().positive(),
+      because: z.enum(['check', 'silence']),
+    },
+    ({ status, consecutive_failures, consecutive_successes, because }, id) =>
+      because === 'silence'
+        ? `found that no check of node ${id} was reported for a minute: ${status}`
+        : `found node ${id} ${status}: ${consecutive_failures} checks failed and ${consecutive_successes} succeeded in a row`,
+  ),
+  NodeModeChanged: event({ mode: nodeMode }, ({ mode }, id) => `set the mode of node ${id} to ${mode}`),
+  NodeRemoved: event({}, (_, id) => `removed node ${id}`),
+});
 
-export type NodeEvent = EventOf<typeof schemas>;
-export const nodeCodec = makeEventCodec(schemas);
+export type NodeEvent = EventIn<typeof nodeEvents>;
+export const { category: nodeCategory, codec: nodeCodec } = nodeEvents;
+
+function nodeInWords({ name, node_type, ip_address, lb_weight, lb_enabled }: NodeDescription): string {
+  return `${inQuotes(name)}, type ${node_type}, address ${ip_address}, weight ${lb_weight}, ${lb_enabled ? 'on' : 'off'}`;
+}

@@ -1,13 +1,11 @@
-// These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
+import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { byteCount, entityId, instant } from '../../../../validation/fields.js';
 import { currencyCode, minorAmount, paymentFact, refundStatus, transactionId } from '../fact.js';
 import { paymentAction, paymentProvider, type PaymentProviderName, resolutionNote } from '../payment.js';
 import { goneReason } from './unused.js';
-
-/** Streams `order-<order id>`. */
-export const orderCategory = 'order';
+import { inQuotes } from '../../../../validation/in-words.js';
+import { decisionInWords, factInWords, moneyInWords, transactionInWords } from '../in-words.js';
 
 /** The grant of a paid order. */
 export const orderGrant = z.union([
@@ -34,90 +32,148 @@ const disputed = { amount: minorAmount.exactOptional(), currency: currencyCode.e
 /** The platform's time; the receipt of the callback if it names none. */
 const at = instant;
 
-const schemas = {
-  OrderPlaced: z.strictObject({
-    user_id: entityId,
-    project_id: entityId.nullable(),
-    plan_id: z.string().min(1),
-    grant: orderGrant,
-    provider: paymentProvider,
-    amount: minorAmount,
-    currency: currencyCode,
-    expires_at: instant,
-  }),
+export const orderEvents = makeEvents('order-{id}', {
+  OrderPlaced: event(
+    {
+      user_id: entityId,
+      project_id: entityId.nullable(),
+      plan_id: z.string().min(1),
+      grant: orderGrant,
+      provider: paymentProvider,
+      amount: minorAmount,
+      currency: currencyCode,
+      expires_at: instant,
+    },
+    ({ user_id, project_id, plan_id, grant, provider, amount, currency, expires_at }, id) =>
+      `placed order ${id} for user ${user_id}${project_id === null ? '' : ` and project ${project_id}`}: ` +
+      `plan ${inQuotes(plan_id)}, ${grantInWords(grant)} for ${moneyInWords(amount, currency)} by ${provider}, ` +
+      `to be paid until ${expires_at}`,
+    'order.placed',
+  ),
   /** `is_unpaid`: the payment waits for the buyer, and not for the platform. */
-  PaymentPending: z.strictObject({
-    ...callback,
-    transaction_id: transactionId.nullable(),
-    is_unpaid: z.literal(true).exactOptional(),
-    at,
-  }),
+  PaymentPending: event(
+    {
+      ...callback,
+      transaction_id: transactionId.nullable(),
+      is_unpaid: z.literal(true).exactOptional(),
+      at,
+    },
+    ({ callback, transaction_id, at }, id) =>
+      `recorded that the payment of order ${id} waits at the platform (${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+    'order.payment_pending',
+  ),
   /** The amount and currency are the order's. `charged`: the money that moved, where it is another amount. */
-  PaymentCaptured: z.strictObject({
-    ...callback,
-    transaction_id: transactionId,
-    amount: minorAmount,
-    charged: minorAmount.exactOptional(),
-    currency: currencyCode,
-    at,
-  }),
-  PaymentFailed: z.strictObject({
-    ...callback,
-    reason: z.enum(['failed', 'expired', 'canceled']),
-    transaction_id: transactionId.nullable(),
-    at,
-  }),
+  PaymentCaptured: event(
+    {
+      ...callback,
+      transaction_id: transactionId,
+      amount: minorAmount,
+      charged: minorAmount.exactOptional(),
+      currency: currencyCode,
+      at,
+    },
+    ({ callback, transaction_id, amount, charged, currency, at }, id) =>
+      `recorded that order ${id} was paid with ${moneyInWords(amount, currency)} ${chargedInWords(charged, currency)}` +
+      `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+    'order.payment_captured',
+  ),
+  PaymentFailed: event(
+    {
+      ...callback,
+      reason: z.enum(['failed', 'expired', 'canceled']),
+      transaction_id: transactionId.nullable(),
+      at,
+    },
+    ({ callback, reason, transaction_id, at }, id) =>
+      `recorded that the payment of order ${id} is ${reason} (${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+    'order.payment_failed',
+  ),
   /** No payment came in time. */
-  OrderExpired: z.strictObject({}),
-  OrderCanceled: z.strictObject({}),
-  RefundReported: z.strictObject({
-    ...callback,
-    transaction_id: transactionId,
-    /** One refund by its id, or the total so far. */
-    refund: z.union([
-      z.strictObject({ refund_id: z.string().min(1), status: refundStatus }),
-      z.literal('in-total'),
-    ]),
-    amount: minorAmount,
-    currency: currencyCode,
-    at,
-  }),
-  DisputeOpened: z.strictObject({
-    ...callback,
-    transaction_id: transactionId,
-    dispute_id: z.string().min(1),
-    ...disputed,
-    at,
-  }),
-  DisputeClosed: z.strictObject({
-    ...callback,
-    transaction_id: transactionId,
-    dispute_id: z.string().min(1),
-    outcome: z.enum(['won', 'lost']),
-    ...disputed,
-    at,
-  }),
+  OrderExpired: event({}, (_, id) => `ended order ${id}, because no payment came in time`, 'order.expired'),
+  OrderCanceled: event({}, (_, id) => `canceled order ${id}`, 'order.canceled'),
+  RefundReported: event(
+    {
+      ...callback,
+      transaction_id: transactionId,
+      /** One refund by its id, or the total so far. */
+      refund: z.union([
+        z.strictObject({ refund_id: z.string().min(1), status: refundStatus }),
+        z.literal('in-total'),
+      ]),
+      amount: minorAmount,
+      currency: currencyCode,
+      at,
+    },
+    ({ callback, transaction_id, refund, amount, currency, at }, id) =>
+      `recorded ${
+        refund === 'in-total' ? 'refunds' : `refund ${inQuotes(refund.refund_id)} (${refund.status})`
+      } of ${moneyInWords(amount, currency)}${refund === 'in-total' ? ' in total' : ''} for order ${id} ` +
+      `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+    'order.refund_reported',
+  ),
+  DisputeOpened: event(
+    {
+      ...callback,
+      transaction_id: transactionId,
+      dispute_id: z.string().min(1),
+      ...disputed,
+      at,
+    },
+    ({ callback, transaction_id, dispute_id, at, ...disputed }, id) =>
+      `recorded that dispute ${inQuotes(dispute_id)} about ${partInWords(disputed)}order ${id} began ` +
+      `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+    'order.dispute_opened',
+  ),
+  DisputeClosed: event(
+    {
+      ...callback,
+      transaction_id: transactionId,
+      dispute_id: z.string().min(1),
+      outcome: z.enum(['won', 'lost']),
+      ...disputed,
+      at,
+    },
+    ({ callback, transaction_id, dispute_id, outcome, at, ...disputed }, id) =>
+      `recorded that dispute ${inQuotes(dispute_id)} about ${partInWords(disputed)}order ${id} was ${outcome} ` +
+      `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+    'order.dispute_closed',
+  ),
   /** A genuine report that differs from the order. An operator reviews it. */
-  PaymentMismatchFound: z.strictObject({
-    ...callback,
-    /** The platform of the callback, which may differ from the order's. */
-    provider: paymentProvider,
-    reason: mismatchReason,
-    transaction_id: transactionId.nullable(),
-    fact: paymentFact,
-    at,
-  }),
+  PaymentMismatchFound: event(
+    {
+      ...callback,
+      /** The platform of the callback, which may differ from the order's. */
+      provider: paymentProvider,
+      reason: mismatchReason,
+      transaction_id: transactionId.nullable(),
+      fact: paymentFact,
+      at,
+    },
+    ({ callback, provider, reason, transaction_id, fact, at }, id) =>
+      `found that a report of ${provider} differs from order ${id} (${reason}): ${factInWords(fact)} ` +
+      `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
+    'order.review_opened',
+  ),
   /** An operator's decision on a mismatch. A decision on a payment covers other reports of it: see `review.ts`. */
-  ReviewResolved: z.strictObject({ ...callback, action: paymentAction, ...resolutionNote }),
+  ReviewResolved: event(
+    { ...callback, action: paymentAction, ...resolutionNote },
+    ({ callback, action }, id) =>
+      `decided ${decisionInWords[action]} report ${callback} of order ${id}; the note is sealed`,
+    'order.review_resolved',
+  ),
   /** The order is paid, and its grant has no recipient: the buyer is erased, or the project is deleted. */
-  GrantRecipientGone: z.strictObject({ reason: goneReason }),
+  GrantRecipientGone: event(
+    { reason: goneReason },
+    ({ reason }, id) => `found that no recipient takes the grant of order ${id} (${reason})`,
+    'order.recipient_gone',
+  ),
   /** The buyer holds the grant. */
-  OrderFulfilled: z.strictObject({}),
-  FulfilmentRevoked: z.strictObject({}),
-};
+  OrderFulfilled: event({}, (_, id) => `gave the buyer the grant of order ${id}`, 'order.fulfilled'),
+  FulfilmentRevoked: event({}, (_, id) => `took back the grant of order ${id}`, 'order.fulfilment_revoked'),
+});
 
-export type OrderEvent = EventOf<typeof schemas>;
-export const orderCodec = makeEventCodec(schemas);
+export type OrderEvent = EventIn<typeof orderEvents>;
+export const { category: orderCategory, codec: orderCodec } = orderEvents;
 
 /**
  * Returns the platform of a report, named `<platform>-<digest of the callback's key>.<index>`. It may differ from the
@@ -126,4 +182,18 @@ export const orderCodec = makeEventCodec(schemas);
  */
 export function platformOf(callback: string): PaymentProviderName {
   return paymentProvider.parse(callback.slice(0, callback.indexOf('-')));
+}
+
+function grantInWords(grant: OrderGrant): string {
+  return 'entitlement' in grant
+    ? `the entitlement ${grant.entitlement}`
+    : `a capacity of ${grant.capacity_bytes} bytes`;
+}
+
+function chargedInWords(charged: number | undefined, currency: string): string {
+  return charged === undefined ? '' : `and ${moneyInWords(charged, currency)} charged `;
+}
+
+function partInWords({ amount, currency }: { readonly amount?: number; readonly currency?: string }): string {
+  return amount === undefined || currency === undefined ? '' : `${moneyInWords(amount, currency)} of `;
 }

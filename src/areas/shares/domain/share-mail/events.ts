@@ -1,11 +1,7 @@
-// These names and shapes are the storage format: a change needs a new version and an upcaster.
 import { z } from 'zod';
-import { type EventOf, makeEventCodec } from '../../../../event-sourcing/ports/event-codec.js';
+import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { sealedSchema } from '../../../../event-sourcing/ports/sealed.js';
 import { entityId, mailOutcome } from '../../../../validation/fields.js';
-
-/** Streams `sharemail-<id>`: the mails of one request, which send the link of a share. */
-export const shareMailCategory = 'sharemail';
 
 /** Addresses of one request (src/areas/shares/README.md#mails-with-the-link). */
 export const shareMailAddressesMax = 10;
@@ -16,21 +12,31 @@ const number = z
   .min(0)
   .max(shareMailAddressesMax - 1);
 
-const schemas = {
+/** Streams `sharemail-<id>`: the mails of one request, which send the link of a share. */
+export const shareMailEvents = makeEvents('sharemail-{request id}', {
   /** One for each address of a request, all in one append. */
-  ShareMailRequested: z.strictObject({
-    project_id: entityId,
-    share_id: entityId,
-    number,
-    /** The address and the sender's message, sealed for the request. Its key is destroyed when the mails have gone. */
-    to: sealedSchema,
-    message: sealedSchema.nullable(),
-    /** The user who sends, or who issued the API key that does. */
-    sent_by: entityId,
-  }),
+  ShareMailRequested: event(
+    {
+      project_id: entityId,
+      share_id: entityId,
+      number,
+      /** The address and the sender's message, sealed for the request. Its key is destroyed when the mails have gone. */
+      to: sealedSchema,
+      message: sealedSchema.nullable(),
+      /** The user who sends, or who issued the API key that does. */
+      sent_by: entityId,
+    },
+    ({ share_id, project_id, number, sent_by, message }, id) =>
+      `asked for mail ${number} of request ${id}, with the link of share ${share_id} of project ${project_id}, for user ` +
+      `${sent_by}, to a sealed address${message === null ? '' : ', with a sealed message'}`,
+  ),
   /** The mail server accepted or refused the mail. */
-  ShareMailed: z.strictObject({ number, outcome: mailOutcome }),
-};
+  ShareMailed: event({ number, outcome: mailOutcome }, ({ number, outcome }, id) =>
+    outcome === 'accepted'
+      ? `handed mail ${number} of request ${id} to the mail server`
+      : `could not send mail ${number} of request ${id}, because the mail server refused it`,
+  ),
+});
 
-export type ShareMailEvent = EventOf<typeof schemas>;
-export const shareMailCodec = makeEventCodec(schemas);
+export type ShareMailEvent = EventIn<typeof shareMailEvents>;
+export const { category: shareMailCategory, codec: shareMailCodec } = shareMailEvents;

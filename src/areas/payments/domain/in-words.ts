@@ -1,40 +1,21 @@
-import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { GrantSource, MailOutcome } from '../../../src/validation/fields.js';
-import type { PaymentFact } from '../../../src/areas/payments/domain/fact.js';
+import { inQuotes } from '../../../validation/in-words.js';
+import type { PaymentFact } from './fact.js';
+import type { PaymentAction } from './payment.js';
 
-/**
- * For each event type of an aggregate, what the actor did: the words after the actor, without a full stop. A sealed value
- * is named as sealed, and digests are not shown.
- * @param id the stream's id
- */
-export type Phrases<Event extends DomainEvent> = {
-  readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data'], id: string) => string;
+/** What an operator decided on a report. */
+export const decisionInWords: Readonly<Record<PaymentAction, string>> = {
+  apply: 'to apply',
+  dismiss: 'to dismiss',
 };
 
-/** Returns a name that people chose, in quotation marks and with control characters escaped. */
-export function inQuotes(text: string): string {
-  return JSON.stringify(text);
+/** Returns a transaction, or that there is none. */
+export function transactionInWords(transaction: string | null): string {
+  return transaction === null ? 'no transaction' : `transaction ${inQuotes(transaction)}`;
 }
 
 /** Returns the amount with its unit, for example `1999 minor units of USD`. */
 export function moneyInWords(amount: number, currency: string): string {
   return `${amount} minor units of ${currency}`;
-}
-
-/** Returns how a grant came about. */
-export function sourceInWords(source: GrantSource): string {
-  if (source === 'registration') return 'at the registration';
-  return source === 'operator' ? 'by an operator' : `for order ${source}`;
-}
-
-/** Returns the end of a sentence about a mail. */
-export function outcomeInWords(outcome: MailOutcome): string {
-  return outcome === 'accepted' ? 'the mail server accepted it' : 'the mail server refused it';
-}
-
-/** Returns the names in a list, or `nothing`. */
-export function listInWords(names: readonly string[]): string {
-  return names.length === 0 ? 'nothing' : names.join(', ');
 }
 
 /** Returns what a payment platform reported. */

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { DomainEvent, JsonObject, StoredEvent } from './domain-event.js';
+import { type EventCodec, type EventOf, makeEventCodec, type Upcaster } from './event-codec.js';
+
+/**
+ * What the actor did, in words after the actor and without a full stop: the sentence of the audit log. It names a sealed value as
+ * sealed, and shows no digest.
+ * @param id the stream's id
+ */
+type Did<Data> = (data: Data, id: string) => string;
+
+/** All that an event type says: its storage format, its sentence, and the type of its webhook message, if it has one. */
+interface EventSpec<Schema, Data, Message extends string | null> {
+  readonly schema: Schema;
+  readonly did: Did<Data>;
+  readonly message: Message;
+}
+
+type Strict<Fields extends z.ZodRawShape> = z.ZodObject<Fields, z.core.$strict>;
+type Spec<Fields extends z.ZodRawShape, Message extends string | null> = EventSpec<
+  Strict<Fields>,
+  z.output<Strict<Fields>>,
+  Message
+>;
+
+/** Describes an event type. @param fields the storage format of its data @param message the type of its webhook message */
+export function event<Fields extends z.ZodRawShape>(
+  fields: Fields,
+  did: Did<z.output<Strict<Fields>>>,
+): Spec<Fields, null>;
+export function event<Fields extends z.ZodRawShape, const Message extends string>(
+  fields: Fields,
+  did: Did<z.output<Strict<Fields>>>,
+  message: Message,
+): Spec<Fields, Message>;
+export function event<Fields extends z.ZodRawShape>(
+  fields: Fields,
+  did: Did<z.output<Strict<Fields>>>,
+  message: string | null = null,
+): Spec<Fields, string | null> {
+  return { schema: z.strictObject(fields), did, message };
+}
+
+/** The event types of one aggregate. */
+export interface AggregateEvents<Event extends DomainEvent, Message extends string = string> {
+  /** How its streams are named, for example `share-{id}`. */
+  readonly streams: string;
+  readonly category: string;
+  readonly codec: EventCodec<Event>;
+  /** Returns what the actor of a stored event did. @throws UndecodableEvent */
+  did(stored: StoredEvent, id: string): string;
+  /** The type of the webhook message of each stored type; null: the service sends none. */
+  readonly messages: ReadonlyMap<string, Message | null>;
+}
+
+/** The union of the events of an aggregate. */
+export type EventIn<Events> = Events extends AggregateEvents<infer Event> ? Event : never;
+
+type Specs = Readonly<Record<string, EventSpec<z.ZodType<JsonObject>, never, string | null>>>;
+type SchemasOf<S extends Specs> = { readonly [Type in keyof S]: S[Type]['schema'] };
+type MessagesOf<S extends Specs> = Exclude<S[keyof S]['message'], null>;
+
+/** A stored type that is written no more: what makes the event of it, and its message. */
+interface Retired<Message extends string> {
+  readonly upcast: Upcaster;
+  readonly message: Message | null;
+}
+
+/**
+ * Makes the events of an aggregate.
+ * @param streams how its streams are named: the category, a hyphen, and what the id is
+ * @param specs by stored type. Names and shapes are the storage format: a change needs a new version and an upcaster
+ */
+export function makeEvents<S extends Specs>(
+  streams: string,
+  specs: S,
+  retired: Readonly<Record<string, Retired<MessagesOf<S>>>> = {},
+): AggregateEvents<EventOf<SchemasOf<S>>, MessagesOf<S>> {
+  const entries = Object.entries(specs);
+  const codec = makeEventCodec(
+    Object.fromEntries(entries.map(([type, { schema }]) => [type, schema])) as SchemasOf<S>,
+    Object.fromEntries(Object.entries(retired).map(([type, { upcast }]) => [type, upcast])),
+  );
+  // The codec checks the data, so each sentence gets the data of its type.
+  const sentences = new Map(entries.map(([type, { did }]) => [type, did as Did<unknown>]));
+  return {
+    streams,
+    category: streams.slice(0, streams.indexOf('-')),
+    codec,
+    did: (stored, id) => {
+      const { type, data } = codec.decode(stored);
+      return sentences.get(type)?.(data, id) ?? '';
+    },
+    messages: new Map(
+      [...entries, ...Object.entries(retired)].map(([type, { message }]) => [
+        type,
+        message as MessagesOf<S> | null,
+      ]),
+    ),
+  };
+}
