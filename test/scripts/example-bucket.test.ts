@@ -14,13 +14,16 @@ interface BucketSettings {
   readonly origin: string;
 }
 
-const { openBucket } = (await import(packageFile('examples/s3-server.mjs').href)) as {
-  readonly openBucket: (settings: BucketSettings) => Promise<Server>;
-};
+/** No await stands at the top, because the tests of other files may begin meanwhile, and then none may be declared. */
+const program = async () =>
+  (await import(packageFile('examples/s3-server.mjs').href)) as {
+    readonly openBucket: (settings: BucketSettings) => Promise<Server>;
+  };
 const keys = { id: 'EXAMPLE', secret: 'a secret' };
 const origin = 'http://127.0.0.1:8090';
 
 async function given(t: ExecutionContext) {
+  const { openBucket } = await program();
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const settings = { directory: directory.path, bucket: 'example', region: 'us-east-1', keys, origin };
