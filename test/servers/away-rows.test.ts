@@ -3,10 +3,10 @@ import { makeServiceClient, type ServiceReply, textOf } from '../support/clients
 import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startProxiedLog } from '../support/servers/suite-log.js';
+import type { TcpProxy } from '../support/servers/tcp-proxy.js';
 import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
-import { makeTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const agent = { 'x-agent-secret': 'let-the-agents-in' };
@@ -38,15 +38,14 @@ const outages: Readonly<Record<string, readonly [(proxy: TcpProxy) => void, (pro
 async function given(t: ExecutionContext) {
   const { name } = await makeTestDatabase(t);
   const documents = await makeMongoDbProxy(t, name);
-  const server = await startEventStoreDbServer();
-  const log = await makeTcpProxy({ host: '127.0.0.1', port: server.port });
+  const { proxy: log, environment } = await startProxiedLog(t);
   const directory = await makeDataDirectory();
   const service = await startService({
     directory: directory.path,
     port: await freePort(),
     environment: {
       ...keyEnvironment,
-      EVENTSTOREDB_URL: `esdb://127.0.0.1:${log.port}?tls=false`,
+      ...environment,
       MONGODB_URL: documents.url,
       NODE_AGENT_SECRET: agent['x-agent-secret'],
       PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
@@ -54,8 +53,6 @@ async function given(t: ExecutionContext) {
   });
   t.teardown(async () => {
     await service.kill();
-    await log.close();
-    await server.close();
     await directory.remove();
   });
   const client = makeServiceClient(service.url);

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startProxiedLog } from '../support/servers/suite-log.js';
+import type { TcpProxy } from '../support/servers/tcp-proxy.js';
 import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
-import { makeTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.js';
 
 const blipMs = 300;
 const blips = 5;
@@ -18,22 +18,19 @@ const calmMs = 2_000;
 async function given(t: ExecutionContext) {
   const { name } = await makeTestDatabase(t);
   const documents = await makeMongoDbProxy(t, name);
-  const server = await startEventStoreDbServer();
-  const log = await makeTcpProxy({ host: '127.0.0.1', port: server.port });
+  const { proxy: log, environment } = await startProxiedLog(t);
   const directory = await makeDataDirectory();
   const service = await startService({
     directory: directory.path,
     port: await freePort(),
     environment: {
       ...keyEnvironment,
-      EVENTSTOREDB_URL: `esdb://127.0.0.1:${log.port}?tls=false`,
+      ...environment,
       MONGODB_URL: documents.url,
     },
   });
   t.teardown(async () => {
     await service.kill();
-    await log.close();
-    await server.close();
     await directory.remove();
   });
   const client = makeServiceClient(service.url);

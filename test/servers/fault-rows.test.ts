@@ -14,7 +14,8 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { readLog } from '../support/servers/service-log.js';
+import { startProxiedLog } from '../support/servers/suite-log.js';
 import { type FaultRow, faultRows } from '../support/servers/fault-rows.js';
 import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import {
@@ -31,7 +32,6 @@ import {
   type ServiceProcess,
   startService,
 } from '../support/servers/service-process.js';
-import { makeTcpProxy } from '../support/servers/tcp-proxy.js';
 
 const password = 'Correct-Horse-7';
 /** The names of the projects that are renamed. */
@@ -73,8 +73,7 @@ const rowsAtOnce = makeSemaphore(4);
 async function givenServices(t: ExecutionContext) {
   const { name } = await makeTestDatabase(t);
   const documents = await makeMongoDbProxy(t, name);
-  const server = await startEventStoreDbServer();
-  const log = await makeTcpProxy({ host: '127.0.0.1', port: server.port });
+  const { proxy: log, environment, open } = await startProxiedLog(t);
   const directory = await makeDataDirectory();
   const limits = join(directory.path, 'limits.json');
   const unlimited = { limit: 100_000, seconds: 60 };
@@ -82,8 +81,6 @@ async function givenServices(t: ExecutionContext) {
   const services: ServiceProcess[] = [];
   t.teardown(async () => {
     for (const service of services) await service.kill();
-    await log.close();
-    await server.close();
     await directory.remove();
   });
   while (services.length < processes) {
@@ -92,8 +89,7 @@ async function givenServices(t: ExecutionContext) {
       port: await freePort(),
       environment: {
         ...keyEnvironment,
-        EVENTSTOREDB_URL: `esdb://127.0.0.1:${log.port}?tls=false`,
-        EVENTSTOREDB_ALLOW_INSECURE: 'true',
+        ...environment,
         MONGODB_URL: documents.url,
         PUBLIC_URL: 'https://stowage.example.com',
         LIMITS_FILE: limits,
@@ -101,7 +97,7 @@ async function givenServices(t: ExecutionContext) {
     });
     services.push(service);
   }
-  return { services, server, proxies: { log, documents: documents.proxy } };
+  return { services, openLog: open, proxies: { log, documents: documents.proxy } };
 }
 
 /** The slowest reply of each kind of request in milliseconds, as measured and without the waits for a core. */
@@ -246,7 +242,7 @@ function makeRandom(seed: number): Random {
 
 async function endure(t: ExecutionContext, which: 'log' | 'documents', row: FaultRow): Promise<void> {
   // Given two processes with clients that write and read
-  const { services, server, proxies } = await givenServices(t);
+  const { services, openLog, proxies } = await givenServices(t);
   const slowest: Slowest = new Map();
   const ledger = makeLedger();
   const meeting = makeMeeting();
@@ -297,7 +293,9 @@ async function endure(t: ExecutionContext, which: 'log' | 'documents', row: Faul
     const own = now.find((one) => one === renamed.name || renamed.unknown.has(one));
     t.truthy(own, `the project of ${name} is neither ${renamed.name} nor ${[...renamed.unknown].join()}`);
   }
-  const created = server.log.records.filter(({ type }) => type === 'ProjectCreated').length;
+  const log = openLog();
+  t.teardown(() => log.close());
+  const created = (await readLog(log)).filter(({ type }) => type === 'ProjectCreated').length;
   t.is(created, expected.length + writers.length);
   const times = [...slowest].map(
     ([kind, { tookMs, ownMs }]) => `${kind} ${Math.round(tookMs)} (${Math.round(ownMs)})`,

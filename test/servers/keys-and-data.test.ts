@@ -3,22 +3,24 @@ import { KeyProblem } from '../../src/keys/sealing/errors.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { changedKeys } from '../support/examples/changed-keys.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { readLog } from '../support/servers/service-log.js';
+import { startSuiteLog } from '../support/servers/suite-log.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 
 /** Servers with the data of an account. */
 async function given(t: ExecutionContext) {
-  const server = await startEventStoreDbServer();
-  t.teardown(() => server.close());
+  const log = await startSuiteLog(t);
+  const eventStore = log.open();
+  t.teardown(() => eventStore.close());
   const database = await makeTestDatabase(t);
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const start = (keys: Readonly<Record<string, string>>) =>
     startInProcess({
       directory: directory.path,
-      environment: { ...keys, EVENTSTOREDB_URL: server.url, MONGODB_URL: database.url },
+      environment: { ...keys, ...log.environment, MONGODB_URL: database.url },
     });
   const service = await start(keyEnvironment);
   await makeServiceClient(service.url).register('ada@example.org', 'Correct-Horse-7');
@@ -30,7 +32,7 @@ async function given(t: ExecutionContext) {
       name,
       await db.collection(name).find().sort({ _id: 1 }).toArray(),
     ]);
-    return { log: server.log.records.length, documents: await Promise.all(documents) };
+    return { log: (await readLog(eventStore)).length, documents: await Promise.all(documents) };
   };
   return { start, dump };
 }

@@ -13,8 +13,7 @@ import { keyEnvironment } from '../support/examples/service-keys.js';
 import { realClock } from '../support/fakes/clock.js';
 import { recordEvents } from '../support/given/given-events.js';
 import { largeProject, projectsMax } from '../support/given/large-projects.js';
-import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startSuiteLog } from '../support/servers/suite-log.js';
 import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
 import { untilAnswered } from '../support/servers/service-ledger.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
@@ -27,8 +26,7 @@ const renamesMax = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1 ? projectsMax : 
 
 /** A served process with its own limits of time, and a reader of its documents. */
 async function given(t: ExecutionContext) {
-  const server = await startEventStoreDbServer();
-  t.teardown(() => server.close());
+  const { environment, open } = await startSuiteLog(t);
   const { url } = await makeTestDatabase(t);
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
@@ -40,14 +38,14 @@ async function given(t: ExecutionContext) {
     port: await freePort(),
     environment: {
       ...keyEnvironment,
-      EVENTSTOREDB_URL: server.url,
+      ...environment,
       MONGODB_URL: url,
       LIMITS_FILE: limitsFile,
       LOG_LEVEL: 'warn',
     },
   });
   t.teardown(() => service.kill());
-  const log = openTestStore(server.url, { streamPrefix: 'stowage.' });
+  const log = open();
   t.teardown(() => log.close());
   const { readModelStore } = await openStoresAt(t, url, { clock: realClock });
   return { service, log, readModelStore };

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { addNode, textOf } from '../support/clients/service-client.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeClockOfProcess } from '../support/servers/clock-of-process.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startSuiteLog } from '../support/servers/suite-log.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { startProbedNodes } from '../support/servers/probed-nodes.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
@@ -65,8 +65,7 @@ if (mongoDbUrl === undefined) {
   test(`Three processes together probe each of ${extent.nodes} nodes about six times a minute, over 50 connections at most`, async (t) => {
     t.timeout(300_000);
     const { url } = await makeTestDatabase(t);
-    const log = await startEventStoreDbServer();
-    t.teardown(() => log.close());
+    const log = await startSuiteLog(t);
     const nodes = await startProbedNodes(answerMs);
     t.teardown(nodes.close);
     const services = [];
@@ -78,8 +77,7 @@ if (mongoDbUrl === undefined) {
         port: await freePort(),
         environment: {
           ...keyEnvironment,
-          EVENTSTOREDB_URL: log.url,
-          EVENTSTOREDB_ALLOW_INSECURE: 'true',
+          ...log.environment,
           MONGODB_URL: url,
           PUBLIC_URL: 'https://stowage.example.com',
           NODE_PROBER: `http:${nodes.port}/health`,
@@ -98,12 +96,10 @@ type Started = Awaited<ReturnType<typeof start>>;
 
 async function given(t: ExecutionContext): Promise<readonly [Started, Started]> {
   const { url } = await makeTestDatabase(t);
-  const log = await startEventStoreDbServer();
-  t.teardown(() => log.close());
+  const log = await startSuiteLog(t);
   const environment = {
     ...keyEnvironment,
-    EVENTSTOREDB_URL: log.url,
-    EVENTSTOREDB_ALLOW_INSECURE: 'true',
+    ...log.environment,
     MONGODB_URL: url,
     PUBLIC_URL: 'https://stowage.example.com',
     NODE_AGENT_SECRET: secret,

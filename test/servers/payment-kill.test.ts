@@ -1,8 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { runPaymentCampaign } from '../deep/payment-campaign.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
-import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startSuiteLog } from '../support/servers/suite-log.js';
 import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
 import { inspectStores } from '../support/servers/service-disk.js';
 import { realClock } from '../support/fakes/clock.js';
@@ -40,8 +39,7 @@ if (mongoDbUrl === undefined) {
 
 async function runPart(t: ExecutionContext, processes: number, part: number): Promise<void> {
   const count = Math.min(deliveriesMax, deliveries - part * deliveriesMax);
-  const log = await startEventStoreDbServer();
-  t.teardown(() => log.close());
+  const log = await startSuiteLog(t);
   const { url } = await makeTestDatabase(t);
   await runPaymentCampaign(t, {
     seed: seed + part,
@@ -50,13 +48,12 @@ async function runPart(t: ExecutionContext, processes: number, part: number): Pr
     processes,
     environment: {
       ...keyEnvironment,
-      EVENTSTOREDB_URL: log.url,
-      EVENTSTOREDB_ALLOW_INSECURE: 'true',
+      ...log.environment,
       MONGODB_URL: url,
       PUBLIC_URL: 'https://stowage.example.com',
     },
     inspect: async () => {
-      const eventStore = openTestStore(log.url, { streamPrefix: 'stowage.' });
+      const eventStore = log.open();
       const { readModelStore, close } = await openStoresAt(t, url, { clock: realClock });
       try {
         return await inspectStores({ eventStore, readModelStore });

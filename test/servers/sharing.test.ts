@@ -12,8 +12,7 @@ import { asObject, makeServiceClient, operate, textOf } from '../support/clients
 import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
-import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startSuiteLog } from '../support/servers/suite-log.js';
 import { findMailProblems } from '../support/servers/find-mail-problems.js';
 import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
 import { findLogProblems, findViewProblems, readLog } from '../support/servers/service-log.js';
@@ -191,7 +190,7 @@ async function disturb(
 }
 
 async function givenServices(t: ExecutionContext): Promise<World> {
-  const server = await startEventStoreDbServer();
+  const ofLog = await startSuiteLog(t);
   const smtp = await startSmtpServer();
   const { url } = await makeTestDatabase(t);
   const directory = await makeDataDirectory();
@@ -200,8 +199,7 @@ async function givenServices(t: ExecutionContext): Promise<World> {
   await writeFile(limitsFile, JSON.stringify(Object.fromEntries(names.map((name) => [name, unlimited]))));
   const environment = {
     ...keyEnvironment,
-    EVENTSTOREDB_URL: server.url,
-    EVENTSTOREDB_ALLOW_INSECURE: 'true',
+    ...ofLog.environment,
     MONGODB_URL: url,
     // The mails of all processes name one address.
     PUBLIC_URL: 'https://stowage.example.com',
@@ -211,13 +209,12 @@ async function givenServices(t: ExecutionContext): Promise<World> {
     LIMITS_FILE: limitsFile,
     LOG_LEVEL: 'warn',
   };
-  const log = openTestStore(server.url, { streamPrefix: 'stowage.' });
+  const log = ofLog.open();
   const { readModelStore } = await openStoresAt(t, url, { clock: realClock });
   const all: ServiceProcess[] = [];
   t.teardown(async () => {
     await Promise.all(all.map((service) => service.kill()));
     await log.close();
-    await server.close();
     await smtp.close();
     await directory.remove();
   });

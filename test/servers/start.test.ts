@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startProxiedLog } from '../support/servers/suite-log.js';
+import type { TcpProxy } from '../support/servers/tcp-proxy.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import {
@@ -15,7 +16,6 @@ import {
   startService,
 } from '../support/servers/service-process.js';
 import { queuedMsOf } from '../support/servers/queued-time.js';
-import { makeTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.js';
 
 /** The delay in each direction. It is large, so that the load of the machine hides little. */
 const delayMs = 100;
@@ -30,17 +30,14 @@ const writes = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1 ? 400 : 200;
 
 /** Servers behind proxies, and the start of a service on them. */
 async function given(t: ExecutionContext) {
-  const server = await startEventStoreDbServer();
-  t.teardown(() => server.close());
-  const log = await makeTcpProxy({ host: '127.0.0.1', port: server.port });
-  t.teardown(log.close);
+  const { proxy: log, environment: ofLog } = await startProxiedLog(t);
   const { name } = await makeTestDatabase(t);
   const { proxy: documents, url } = await makeMongoDbProxy(t, name);
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
   const environment = {
     ...keyEnvironment,
-    EVENTSTOREDB_URL: `esdb://127.0.0.1:${log.port}?tls=false`,
+    ...ofLog,
     MONGODB_URL: url,
   };
   return { proxies: [log, documents], start: { directory: directory.path, environment } };

@@ -2,33 +2,27 @@ import test, { type ExecutionContext } from 'ava';
 import { tellAccountsStory } from '../support/given/accounts-story.js';
 import { givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { tellMediaStory } from '../support/given/media-story.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startSuiteLog } from '../support/servers/suite-log.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { grantStorage } from '../support/clients/service-client.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 
-/**
- * Starts a log and a database: EVENTSTOREDB_URL where it is set, otherwise the server in this process; documents are in
- * MongoDB.
- */
+/** Starts a log and a database. */
 async function givenServers(t: ExecutionContext) {
   const { url: mongoDb } = await makeTestDatabase(t);
   const smtp = await startSmtpServer();
   t.teardown(() => smtp.close());
-  const log = process.env['EVENTSTOREDB_URL'] || (await startOwnLog(t));
+  const log = await startSuiteLog(t);
   const environment = {
     ...keyEnvironment,
-    EVENTSTOREDB_URL: log,
-    EVENTSTOREDB_ALLOW_INSECURE: 'true',
+    ...log.environment,
     MONGODB_URL: mongoDb,
     SMTP_URL: smtp.url,
     STORAGE_ALLOWED_CIDRS: '127.0.0.0/8',
     // The issuer of tokens, which both processes share.
     PUBLIC_URL: 'https://stowage.example.com',
-    // Other runs may have written to the log.
-    STREAM_PREFIX: `test.${Date.now()}.`,
   };
   const start = async () => {
     const directory = await makeDataDirectory();
@@ -36,12 +30,6 @@ async function givenServers(t: ExecutionContext) {
     return { directory: directory.path, port: await freePort(), environment };
   };
   return { smtp, starts: [await start(), await start()] as const };
-}
-
-async function startOwnLog(t: ExecutionContext): Promise<string> {
-  const server = await startEventStoreDbServer();
-  t.teardown(() => server.close());
-  return server.url;
 }
 
 if (mongoDbUrl === undefined) {
