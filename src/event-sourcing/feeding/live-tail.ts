@@ -8,59 +8,66 @@ export interface LiveTail {
   /** @param from the position after which the subscription sends every event, in order */
   readonly begin: (from: Position | null) => void;
   end(): void;
-  /** Adds a record. Returns false if the subscription does not count any more: followers must read the log. */
+  /** Adds a record. Returns false if the subscription does not count any more: the log must be read. */
   receive(record: { readonly position: Position; readonly event: LogEvent | null }): boolean;
-  /**
-   * Takes the events after the front as a page. It follows the front without a gap: the subscription began at or before
-   * the front, and it sends every event. Null when there is none.
-   */
-  take(front: Position | null): LogPage | null;
+  /** Returns whether the subscription has sent an event after the position. */
+  isAfter(at: Position | null): boolean;
+  /** Takes the events after a position as a page. Null where there is none, or where some are missing: read the log. */
+  take(at: Position | null): LogPage | null;
 }
 
-/** More events than these within one pause for gathering are read from the log. */
+/** More events than these are dropped, and read from the log. */
 const waitingMax = { events: 500, bytes: logPageBytesMax };
 
 export function makeLiveTail(): LiveTail {
-  /** The last position that the subscription has sent; null while no subscription counts. */
-  let last: { readonly position: Position | null } | null = null;
+  let isLive = false;
+  /** The last position that the subscription has sent, also of a record without an event. */
+  let last: Position | null = null;
+  let lastEvent: Position | null = null;
+  /** The position after which no event is missing in `waiting`. */
+  let since: Position | null = null;
   let waiting: { readonly event: LogEvent; readonly bytes: number }[] = [];
   let waitingBytes = 0;
 
   return {
-    isLive: () => last !== null,
+    isLive: () => isLive,
     begin: (from) => {
-      last = { position: from };
-      empty();
+      [isLive, last, lastEvent] = [true, from, null];
+      empty(from);
     },
     end: () => {
-      last = null;
-      empty();
+      [isLive, lastEvent] = [false, null];
+      empty(null);
     },
     receive: ({ position, event }) => {
-      if (last === null) return true;
-      if (position === last.position) return true;
+      if (!isLive || position === last) return true;
       // After a position that descends, nothing proves that no event is missing.
-      if (last.position !== null && position < last.position) return false;
-      if (waiting.length >= waitingMax.events || waitingBytes >= waitingMax.bytes) return false;
-      last = { position };
+      if (last !== null && position < last) return false;
+      last = position;
       if (event === null) return true;
+      lastEvent = position;
+      if (waiting.length >= waitingMax.events || waitingBytes >= waitingMax.bytes) {
+        empty(position);
+        return true;
+      }
       const bytes = eventBytes(event);
       waiting.push({ event, bytes });
       waitingBytes += bytes;
       return true;
     },
-    take: (front) => {
-      const after = waiting.filter(({ event }) => front === null || event.position > front);
-      empty();
+    isAfter: (at) => lastEvent !== null && (at === null || lastEvent > at),
+    take: (at) => {
+      if (!isLive || (since !== null && (at === null || at < since))) return null;
+      const after = waiting.filter(({ event }) => at === null || event.position > at);
       const cursor = after.at(-1)?.event.position;
+      empty(lastEvent ?? since);
       if (cursor === undefined) return null;
       const bytes = after.reduce((sum, taken) => sum + taken.bytes, 0);
       return { events: after.map(({ event }) => event), cursor, atHead: true, bytes };
     },
   };
 
-  function empty(): void {
-    waiting = [];
-    waitingBytes = 0;
+  function empty(passed: Position | null): void {
+    [waiting, waitingBytes, since] = [[], 0, passed];
   }
 }

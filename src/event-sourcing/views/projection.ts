@@ -38,7 +38,7 @@ export interface TotalChange {
 }
 
 /**
- * A view, as data, whose documents are totals over many streams: src/event-sourcing/views/README.md#totals. One follower adds the events up
+ * A view, as data, whose documents are totals over many streams: src/event-sourcing/views/README.md#totals. One projector adds the events up
  * in the order of the log. A total remembers the position of the last event in it, so an event counts once.
  */
 export interface Tally<Event extends DomainEvent> extends ViewDefinition<Event> {

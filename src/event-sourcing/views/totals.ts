@@ -6,7 +6,7 @@ import type { AnyProjection, AnyTally, TotalChange } from './projection.js';
 import { type Total, totalOf } from './total.js';
 
 /**
- * The live generation of one tally, with the changes that this process appended and the follower has not counted yet: a
+ * The live generation of one tally, with the changes that this process appended and the projector has not counted yet: a
  * client reads what it wrote. @throws StoreUnavailable
  */
 export interface Totals {
@@ -28,7 +28,7 @@ export interface AppendedChange extends TotalChange {
   readonly position: Position;
 }
 
-/** Totals of which a process knows changes, and changes of one of them: the follower has counted older ones. */
+/** Totals of which a process knows changes, and changes of one of them: the projector has counted older ones. */
 const ownTotalsMax = 10_000;
 const ownChangesMax = 1_000;
 

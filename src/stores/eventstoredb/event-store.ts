@@ -4,7 +4,7 @@ import type { Clock, Random } from '../../kit/time/clock.js';
 import type { LogEvent, Position, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../../event-sourcing/ports/event-store.js';
-import { makeLogFollower } from '../../event-sourcing/feeding/log-follower.js';
+import { makeFeeder } from '../../event-sourcing/feeding/feeder.js';
 import { makeAppend } from './calls/appends.js';
 import { makeCallGate, makeLimitedCalls } from './calls/calls.js';
 import { makeClient } from './client.js';
@@ -150,7 +150,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
         },
       });
       guard.holds({ name, id: last.id, ...appended });
-      follower.wake();
+      feeder.wake();
       return appended;
     },
     readAll: async ({ after, limit, signal }) => {
@@ -177,7 +177,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       const [last] = records;
       return last === undefined ? null : formatPosition(last.position);
     },
-    subscribe: (subscription) => follower.subscribe(subscription),
+    subscribe: (subscription) => feeder.subscribe(subscription),
     close: async () => {
       live.stop();
       guard.stop();
@@ -188,7 +188,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     },
   };
   const logId = makeLogId(store, { newId, now: () => clock.now() });
-  const follower = makeLogFollower({
+  const feeder = makeFeeder({
     readAll: (page) => store.readAll(page),
     clock: {
       now: () => clock.now(),
@@ -212,17 +212,17 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     clock,
     random,
     limits,
-    front: follower.front,
-    onLive: follower.live,
+    front: feeder.front,
+    onLive: feeder.live,
     onRecord: (record) => {
       sameLog.passed(record);
       noteDamage(record);
       const event = isOurs(record) ? toLogEvent(record) : null;
       noteHeld(event ?? undefined);
-      return follower.receive({ position: formatPosition(record.position), event });
+      return feeder.receive({ position: formatPosition(record.position), event });
     },
     onLost: (reason) => {
-      follower.lost();
+      feeder.lost();
       suspect();
       options.onSubscriptionLost?.(reason);
     },

@@ -14,7 +14,7 @@ import { parsePosition } from './same-log/positions.js';
 export interface LiveSubscription {
   /** Reports that the reader is at the end of the log. Opens a subscription there unless one is open. */
   atHead(): void;
-  /** Ends the subscription until `atHead`: no follower takes its events. */
+  /** Ends the subscription until `atHead`: no consumer takes its events. */
   rest(): void;
   /** Reports that a read found new events of this service. A subscription that stays silent after it counts as lost. */
   grew(): void;
@@ -63,7 +63,7 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
     },
     rest: () => {
       wanted = false;
-      giveUp('no follower takes its events');
+      giveUp('no consumer takes its events');
     },
     grew: () => {
       const nowMs = steadyMsOf(clock);

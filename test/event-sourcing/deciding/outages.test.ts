@@ -1,7 +1,7 @@
 import test from 'ava';
 import { steadyMsOf } from '../../../src/kit/time/clock.js';
 import { makeAvailability, makeWakefulSleep } from '../../../src/observing/stores/availability.js';
-import { makeLogFollower } from '../../../src/event-sourcing/feeding/log-follower.js';
+import { makeFeeder } from '../../../src/event-sourcing/feeding/feeder.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { makeSeededRandom } from '../../support/fakes/clock.js';
 import { givenReactions } from '../../support/simulation/kernel/given-reactions.js';
@@ -36,7 +36,7 @@ test('A reader of the log that waits for its retry after an outage reads at once
   store.unanswered();
   let retries = 0;
   let reads = 0;
-  const follower = makeLogFollower({
+  const feeder = makeFeeder({
     readAll: () =>
       store.awaySinceMs() === null
         ? Promise.resolve({ events: [], cursor: null, atHead: true })
@@ -47,7 +47,7 @@ test('A reader of the log that waits for its retry after an outage reads at once
     onRead: () => (reads += 1),
   });
   const end = new AbortController();
-  const pages = follower.subscribe({ after: null, signal: end.signal })[Symbol.asyncIterator]();
+  const pages = feeder.subscribe({ after: null, signal: end.signal })[Symbol.asyncIterator]();
   const page = pages.next();
   await clock.advance(0);
   t.is(retries, 1);

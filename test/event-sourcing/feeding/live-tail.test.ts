@@ -12,27 +12,33 @@ function makeRecord(number: number): { readonly position: string; readonly event
   return { position, event: partial<LogEvent>({ position, data: data as never, metadata: {} as never }) };
 }
 
-test('The events of a live subscription wait within 2 MiB, and a page takes them with their size', (t) => {
+test('The events of a live subscription wait within 2 MiB, and more of them must be read', (t) => {
   const tail = makeLiveTail();
   tail.begin(null);
   // Given events until the tail is full
-  let taken = 0;
-  while (tail.receive(makeRecord(taken + 1))) taken += 1;
-  t.is(taken, Math.ceil(logPageBytesMax / eventBytes));
-  // When a page takes them, then the page has their size, and there is room again
-  const page = tail.take(makeRecord(1).position);
-  t.deepEqual([page?.events.length, page?.bytes], [taken - 1, (taken - 1) * eventBytes]);
-  t.true(tail.receive(makeRecord(taken + 2)));
-  t.is(tail.take(null)?.bytes, eventBytes);
+  const room = Math.ceil(logPageBytesMax / eventBytes);
+  for (let number = 1; number <= room; number += 1) t.true(tail.receive(makeRecord(number)));
+  // When a page takes them, then it has their size
+  const first = makeRecord(1).position;
+  const page = tail.take(first);
+  t.deepEqual([page?.events.length, page?.bytes], [room - 1, (room - 1) * eventBytes]);
+  // When one more than the room comes, then all of them are dropped, and it goes on after them
+  for (let number = room + 1; number <= 2 * room + 1; number += 1) t.true(tail.receive(makeRecord(number)));
+  const dropped = makeRecord(2 * room + 1).position;
+  t.true(tail.isAfter(page?.cursor ?? null));
+  t.is(tail.take(page?.cursor ?? null), null);
+  t.true(tail.receive(makeRecord(2 * room + 2)));
+  t.is(tail.take(page?.cursor ?? null), null);
+  t.is(tail.take(dropped)?.bytes, eventBytes);
 });
 
 test('A subscription that begins again finds an empty tail', (t) => {
   const tail = makeLiveTail();
   tail.begin(null);
-  for (let number = 1; tail.receive(makeRecord(number)); number += 1);
+  t.true(tail.receive(makeRecord(1)));
   tail.end();
   t.false(tail.isLive());
   tail.begin(null);
-  t.true(tail.receive(makeRecord(1)));
+  t.true(tail.receive(makeRecord(2)));
   t.is(tail.take(null)?.events.length, 1);
 });

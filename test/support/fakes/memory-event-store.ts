@@ -14,7 +14,7 @@ import {
   maxEventBytes,
 } from '../../../src/event-sourcing/ports/event-store.js';
 import { eventBytes } from '../../../src/event-sourcing/feeding/event-bytes.js';
-import { makeLogFollower } from '../../../src/event-sourcing/feeding/log-follower.js';
+import { makeFeeder } from '../../../src/event-sourcing/feeding/feeder.js';
 
 /**
  * An EventStore in memory, for simulations. It keeps the contract without durability. `appendForeign` makes events of
@@ -62,26 +62,26 @@ export function makeMemoryEventStore(deps: {
       });
     },
     head: () => Promise.resolve(log.length === 0 ? null : positionAt(log.length - 1)),
-    subscribe: (options) => follower.subscribe(options),
+    subscribe: (options) => feeder.subscribe(options),
     close: () => Promise.resolve(),
     appendForeign: () => {
       log.push(null);
       sizes.push(0);
-      follower.wake();
+      feeder.wake();
     },
     restore: (entries) => {
       log.length = entries;
       sizes.length = entries;
       // Later readers are other processes, which have no cached pages.
-      follower = openFollower();
+      feeder = openFeeder();
       streams.clear();
       for (const event of log) {
         if (event !== null) streams.set(event.stream, [...(streams.get(event.stream) ?? []), event]);
       }
     },
   };
-  const openFollower = () => makeLogFollower({ readAll: (options) => store.readAll(options), ...deps });
-  let follower = openFollower();
+  const openFeeder = () => makeFeeder({ readAll: (options) => store.readAll(options), ...deps });
+  let feeder = openFeeder();
   return store;
 
   function append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Appended | null {
@@ -110,7 +110,7 @@ export function makeMemoryEventStore(deps: {
       sizes.push(eventBytes(stored));
     }
     streams.set(stream, existing);
-    follower.wake();
+    feeder.wake();
     return { revision: BigInt(existing.length - 1), position: positionAt(log.length - 1) };
   }
 }

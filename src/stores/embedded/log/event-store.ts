@@ -10,7 +10,7 @@ import {
   maxAppendBytes,
   maxEventBytes,
 } from '../../../event-sourcing/ports/event-store.js';
-import { makeLogFollower } from '../../../event-sourcing/feeding/log-follower.js';
+import { makeFeeder } from '../../../event-sourcing/feeding/feeder.js';
 import type { EmbeddedContext } from '../files/context.js';
 import { type EventReader, makeEventReader } from './event-reader.js';
 import { encodeContent, positionOf, sequenceOf } from './event-rows.js';
@@ -60,9 +60,9 @@ export function makeEmbeddedEventStore(deps: {
 }): EventStore {
   const { log, streamPrefix, clock } = deps;
   const { queries: reader, writer, answer } = log;
-  const follower = makeLogFollower({ ...deps, readAll, gatherMs, pageSize });
+  const feeder = makeFeeder({ ...deps, readAll, gatherMs, pageSize });
   log.onGrown(() => {
-    follower.wake();
+    feeder.wake();
   });
 
   return {
@@ -77,7 +77,7 @@ export function makeEmbeddedEventStore(deps: {
         const head = reader.head();
         return head === 0 ? null : positionOf(head);
       }),
-    subscribe: (options) => follower.subscribe(options),
+    subscribe: (options) => feeder.subscribe(options),
     close: log.close,
   };
 

@@ -1,6 +1,6 @@
 import type { Random } from '../../../../src/kit/time/clock.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { makeLogFollower } from '../../../../src/event-sourcing/feeding/log-follower.js';
+import { makeFeeder } from '../../../../src/event-sourcing/feeding/feeder.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
 import { makeFaultyCall } from './faults.js';
@@ -24,15 +24,15 @@ export function faultyEventStore(
         unknown: true,
         signal: options?.signal,
       });
-      follower.wake();
+      feeder.wake();
       return appended;
     },
     readAll: (options) => call('readAll', () => store.readAll(options), { signal: options.signal }),
     head: () => call('head', () => store.head()),
-    subscribe: (options) => follower.subscribe(options),
+    subscribe: (options) => feeder.subscribe(options),
     close: () => Promise.resolve(),
   };
-  const follower = makeLogFollower({
+  const feeder = makeFeeder({
     readAll: (options) => faulty.readAll(options),
     clock,
     random,

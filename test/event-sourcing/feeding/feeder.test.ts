@@ -3,7 +3,7 @@ import test from 'ava';
 import type { LogEvent, Position } from '../../../src/event-sourcing/ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { LogPage } from '../../../src/event-sourcing/ports/event-store.js';
-import { type LogFollower, makeLogFollower } from '../../../src/event-sourcing/feeding/log-follower.js';
+import { type Feeder, makeFeeder } from '../../../src/event-sourcing/feeding/feeder.js';
 import { makeSeededRandom } from '../../support/fakes/clock.js';
 import { counterAggregate } from '../../support/examples/counter-aggregate.js';
 import { recordEvents } from '../../support/given/given-events.js';
@@ -11,10 +11,10 @@ import { makeVirtualClock, type VirtualClock } from '../../support/simulation/ke
 
 const pageSize = 10;
 
-/** Given a log of counted events under a follower. The pages of the log say as little about its end as a store may. */
+/** Given a log of counted events under a feeder. The pages of the log say as little about its end as a store may. */
 interface Log {
   readonly clock: VirtualClock;
-  readonly follower: LogFollower;
+  readonly feeder: Feeder;
   /** The position after which each read began. */
   readonly reads: (Position | null)[];
   readonly retries: number[];
@@ -51,7 +51,7 @@ function givenLog({ gatherMs = 0 } = {}): Log {
       failures = errors;
     },
     readMs: 0,
-    follower: makeLogFollower({
+    feeder: makeFeeder({
       readAll: async ({ after, limit }) => {
         log.reads.push(after);
         const [failure, ...rest] = failures;
@@ -97,7 +97,7 @@ function follow(
     while (!controller.signal.aborted) {
       try {
         const from = pages.at(-1)?.cursor ?? after;
-        for await (const page of log.follower.subscribe({ after: from, signal: controller.signal })) {
+        for await (const page of log.feeder.subscribe({ after: from, signal: controller.signal })) {
           pages.push(page);
           if (pageMs > 0) await log.clock.sleep(pageMs);
         }
@@ -130,7 +130,7 @@ test('A follower receives every event in order, from catching up to live', async
   await log.clock.advance(0);
   t.deepEqual(seen(), upTo(25));
   log.grow(3);
-  log.follower.wake();
+  log.feeder.wake();
   await log.clock.advance(0);
   t.deepEqual(seen(), upTo(28));
   t.deepEqual(
@@ -187,7 +187,7 @@ test('Followers at one position share one read', async (t) => {
 
   log.reads.length = 0;
   log.grow(1);
-  log.follower.wake();
+  log.feeder.wake();
   await log.clock.advance(0);
   for (const { seen } of followers) t.is(seen().length, 26);
   t.is(log.reads.length, 1);
@@ -202,7 +202,7 @@ test('A fast follower waits for a slow one, so that each page is read once', asy
   const fast = follow(log);
   await log.clock.until(() => slow.pages.at(-1)?.atHead === true);
   t.deepEqual(fast.seen(), upTo(4_000));
-  t.is(log.reads.length, 402, '400 pages, and the empty one at the end for each');
+  t.is(log.reads.length, 401, '400 pages, and the empty one at the end');
   slow.stop();
   fast.stop();
   await log.clock.run(Promise.all([slow.ended, fast.ended]));
@@ -214,13 +214,13 @@ test('A follower that takes no page delays the others for at most five seconds, 
   const hanging = follow(log, { pageMs: 60_000 });
   const fast = follow(log);
   await log.clock.advance(4_900);
-  t.is(fast.seen().length, 2_010, 'the pages that memory holds, and the one that the other has taken');
+  t.is(fast.seen().length, pageSize, 'the page that the other has taken');
   await log.clock.advance(200);
   t.deepEqual(fast.seen(), upTo(8_000));
   const readsOfTheFast = log.reads.length;
   await log.clock.advance(300_000);
   t.is(hanging.seen().length, 60);
-  t.true(log.reads.length >= readsOfTheFast + 3, 'old pages are not kept');
+  t.is(log.reads.length - readsOfTheFast, 305, '300 polls, and five pages that it reads alone');
   hanging.stop();
   fast.stop();
   await log.clock.run(Promise.all([hanging.ended, fast.ended]));
@@ -246,7 +246,7 @@ test('A follower that ends while others wait for it lets them continue', async (
   const hanging = follow(log, { pageMs: 1_000 });
   const fast = follow(log);
   await log.clock.advance(10);
-  t.is(fast.seen().length, 2_010);
+  t.is(fast.seen().length, pageSize);
   hanging.stop();
   await log.clock.advance(1_000);
   t.deepEqual(fast.seen(), upTo(4_000));
@@ -274,7 +274,7 @@ test('The first wake-up leads to a read at once, and the next ones are gathered'
   const growBy = async (count: number, ms: number): Promise<void> => {
     for (let n = 0; n < count; n += 1) {
       log.grow(1);
-      log.follower.wake();
+      log.feeder.wake();
       await log.clock.advance(ms);
     }
   };
@@ -294,7 +294,7 @@ test('The first wake-up leads to a read at once, and the next ones are gathered'
 test('Catching up does not wait for wake-ups', async (t) => {
   const log = givenLog({ gatherMs: 20 });
   log.grow(500);
-  log.follower.wake();
+  log.feeder.wake();
   const { seen, stop, ended } = follow(log);
   await log.clock.advance(0);
   t.deepEqual(seen(), upTo(500));
@@ -302,18 +302,52 @@ test('Catching up does not wait for wake-ups', async (t) => {
   await log.clock.run(ended);
 });
 
-test('A follower that is a few pages behind gets cached pages', async (t) => {
+test('Followers at close positions share reads from the first page on, and each gets what follows its position', async (t) => {
   const log = givenLog();
   log.grow(55);
-  const ahead = follow(log);
-  const behind = follow(log, { pageMs: 5 });
-  await log.clock.advance(100);
-  t.deepEqual(ahead.seen(), upTo(55));
-  t.deepEqual(behind.seen(), upTo(55));
-  t.is(log.reads.length, 6);
-  ahead.stop();
-  behind.stop();
-  await Promise.all([ahead.ended, behind.ended]);
+  log.readMs = 5;
+  const starts = [-1, 3, 7, 12];
+  const followers = starts.map((at) => follow(log, { after: at < 0 ? null : positionAt(at) }));
+  await log.clock.advance(200);
+  for (const [index, { seen }] of followers.entries()) {
+    t.deepEqual(
+      seen(),
+      upTo(55).filter((n) => n > (starts[index] ?? 0)),
+    );
+  }
+  // Alone they need six, six, five and five.
+  t.true(log.reads.length <= 10, `${log.reads.length} reads`);
+  for (const { stop } of followers) stop();
+  await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
+});
+
+test('At the end of the log a full follower delays the others by 100 ms, and meets them again later', async (t) => {
+  // Given a follower that needs 700 ms for a page, at the end of the log
+  const log = givenLog();
+  const full = follow(log, { pageMs: 700 });
+  const fast = follow(log);
+  await log.clock.advance(1_000);
+  for (const [grown, ms, seen] of [
+    [1, 0, 1],
+    [1, 99, 1],
+    [0, 2, 2],
+  ] as const) {
+    log.grow(grown);
+    log.feeder.wake();
+    await log.clock.advance(ms);
+    t.is(fast.seen().length, seen);
+  }
+  // When it has taken its pages, then all wait for the next one together
+  await log.clock.advance(3_000);
+  t.deepEqual(full.seen(), upTo(2));
+  log.reads.length = 0;
+  log.grow(1);
+  log.feeder.wake();
+  await log.clock.advance(0);
+  t.deepEqual([full.seen().length, fast.seen().length, log.reads.length], [3, 3, 1]);
+  full.stop();
+  fast.stop();
+  await log.clock.run(Promise.all([full.ended, fast.ended]));
 });
 
 test('A wake-up during a read is not lost, also for a follower that joins the read after it', async (t) => {
@@ -326,7 +360,7 @@ test('A wake-up during a read is not lost, also for a follower that joins the re
   // At 1,000 ms the early follower polls and reads an empty log.
   await log.clock.advance(1_010);
   log.grow(1);
-  log.follower.wake();
+  log.feeder.wake();
   await log.clock.advance(95);
   t.deepEqual(early.seen(), [0]);
   t.deepEqual(late.seen(), [0]);
@@ -383,7 +417,7 @@ test('A subscription ends when it is aborted: while it waits, during back-off, o
 
   const unread = givenLog();
   const signal = AbortSignal.abort();
-  for await (const page of unread.follower.subscribe({ after: null, signal })) t.fail(JSON.stringify(page));
+  for await (const page of unread.feeder.subscribe({ after: null, signal })) t.fail(JSON.stringify(page));
   t.is(unread.reads.length, 0);
 });
 
@@ -404,7 +438,7 @@ test('A long wait leaves no listeners and no timers', async (t) => {
   await log.clock.advance(60_000);
   for (let n = 0; n < 100; n += 1) {
     log.grow(1);
-    log.follower.wake();
+    log.feeder.wake();
     await log.clock.advance(0);
   }
   t.is(getEventListeners(signal, 'abort').length, 1);
@@ -426,7 +460,7 @@ for (const gatherMs of [0, 20])
       const count = Math.floor(random() * 6);
       log.grow(count);
       length += count;
-      if (random() < 0.7) log.follower.wake();
+      if (random() < 0.7) log.feeder.wake();
       if (random() < 0.05) log.fail(new StoreUnavailable('away'));
       await log.clock.advance(Math.floor(random() * 12));
     }
@@ -442,16 +476,16 @@ test('Followers take the events of a live subscription without a read, in the or
   log.grow(3);
   const followers = [follow(log), follow(log, { pageMs: 3 })];
   await log.clock.advance(100);
-  log.follower.live(log.follower.front());
+  log.feeder.live(log.feeder.front());
   log.reads.length = 0;
 
   // When the subscription sends events, a record of the server among them
   const send = (index: number): boolean =>
-    log.follower.receive({ position: positionAt(index), event: index === 5 ? null : eventAt(index) });
+    log.feeder.receive({ position: positionAt(index), event: index === 5 ? null : eventAt(index) });
   log.grow(5);
   for (const index of [3, 4, 5, 6, 7]) t.true(send(index));
   // An append of this process is among them.
-  log.follower.wake();
+  log.feeder.wake();
   await log.clock.advance(100);
 
   // Then the followers have them
@@ -466,13 +500,13 @@ test('Events that a read has passed are not taken again from the live subscripti
   log.grow(3);
   const following = follow(log);
   await log.clock.advance(0);
-  const from = log.follower.front();
+  const from = log.feeder.front();
   log.grow(4);
   await log.clock.advance(1_000);
-  log.follower.live(from);
+  log.feeder.live(from);
   log.grow(1);
   for (const index of [2, 3, 4, 5, 6, 7])
-    t.true(log.follower.receive({ position: positionAt(index), event: eventAt(index) }));
+    t.true(log.feeder.receive({ position: positionAt(index), event: eventAt(index) }));
   await log.clock.advance(0);
   t.deepEqual(following.seen(), upTo(8));
   following.stop();
@@ -484,35 +518,36 @@ test('Without a live subscription its events do not count, and after its loss th
   log.grow(3);
   const following = follow(log);
   await log.clock.advance(0);
-  log.follower.live(log.follower.front());
-  log.follower.lost();
+  log.feeder.live(log.feeder.front());
+  log.feeder.lost();
   log.grow(2);
   // The event at 3 never arrived.
-  t.true(log.follower.receive({ position: positionAt(4), event: eventAt(4) }));
+  t.true(log.feeder.receive({ position: positionAt(4), event: eventAt(4) }));
   await log.clock.advance(1_000);
   t.deepEqual(following.seen(), upTo(5));
   following.stop();
   await log.clock.run(following.ended);
 });
 
-test('A live subscription that sends more events than followers take, or an earlier one, does not count any more', async (t) => {
+test('A live subscription may send more events than wait, which are read, and one that goes back does not count', async (t) => {
   const log = givenLog({ gatherMs: 20 });
   log.grow(3);
   const following = follow(log);
   await log.clock.advance(100);
-  log.follower.live(log.follower.front());
+  log.feeder.live(log.feeder.front());
   log.grow(600);
-  let refusedAt = 0;
-  for (let index = 3; index < 603 && refusedAt === 0; index += 1) {
-    if (!log.follower.receive({ position: positionAt(index), event: eventAt(index) })) refusedAt = index;
-  }
-  t.is(refusedAt, 504, 'one page at once, and 500 that wait');
-  log.follower.lost();
-  await log.clock.advance(1_100);
+  const send = (index: number): boolean =>
+    log.feeder.receive({ position: positionAt(index), event: eventAt(index) });
+  for (let index = 3; index < 603; index += 1) t.true(send(index));
+  await log.clock.advance(100);
   t.deepEqual(following.seen(), upTo(603));
-
-  log.follower.live(log.follower.front());
-  t.false(log.follower.receive({ position: positionAt(7), event: eventAt(7) }));
+  // Then the events after those are taken without a read
+  log.reads.length = 0;
+  log.grow(1);
+  t.true(send(603));
+  await log.clock.advance(100);
+  t.deepEqual([following.seen().length, log.reads.length], [604, 0]);
+  t.false(send(7));
   following.stop();
   await log.clock.run(following.ended);
 });
