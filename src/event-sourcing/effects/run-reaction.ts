@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { fingerprintOf, makeLoadOwnCheckpoint } from '../feeding/checkpoints.js';
+import { makeCheckpointSaver, makeLoadOwnCheckpoint } from '../feeding/checkpoints.js';
 import { referenceTo } from '../feeding/event-reference.js';
+import { followLog } from '../feeding/follow-log.js';
 import { makeSetApart, type SetApartItem, type SetApartRecord } from '../feeding/set-apart.js';
-import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
@@ -16,7 +17,7 @@ import { takeBackEvent } from './take-back.js';
 import { makeSemaphore } from '../../kit/semaphore.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import type { StateStore } from '../ports/state-store.js';
-import { loadCheckpoint, makeSaveCheckpoint } from '../ports/records.js';
+import { loadCheckpoint } from '../ports/records.js';
 
 export interface ReactionDeps {
   readonly eventStore: EventStore;
@@ -56,13 +57,9 @@ export const aheadMax = 1_000;
 /** More events than these are no exception: the reaction stops instead. One stream may hold some hundred. */
 export const setApartMax = 1_000;
 const atOnceDefault = 8;
-/** The reaction saves its mark at most this often: when an event was settled, or while it catches up. */
-const changedMs = 1_000;
-/** At the head of a log that moves without events of the reaction, it saves its mark this often. */
-const unchangedMs = 10_000;
+const saveMs = 1_000;
 /** The time in which running turns may finish when the process ends. */
 const graceMs = 5_000;
-const retry = { first: 250, cap: 10_000 };
 
 /** Returns the name of a reaction's mark among the checkpoints of the views. */
 export function markName(reaction: Pick<AnyReaction, 'name'>): string {
@@ -103,12 +100,8 @@ export function runReaction(
   setMaxListeners(atOnceMax, cutOff.signal);
   const running = new Set<Promise<void>>();
   let mark = makeLowWaterMark(null);
-  const saveCheckpoint = makeSaveCheckpoint(readModelStore, markName(reaction));
-  let saved: Position | null = null;
-  let loadedFingerprint: string | undefined;
+  const saver = makeCheckpointSaver(deps, markName(reaction));
   let atHead = false;
-  let savedAtMs = steadyMsOf(clock);
-  let settledSinceSave = false;
   let failure: { readonly error: unknown } | null = null;
   let makeRoom = (): void => undefined;
 
@@ -134,8 +127,7 @@ export function runReaction(
     await finishServing();
     await Promise.all([saving, timing]);
     // The next start then skips settled events. An unmoved mark is saved too: the read models may have been deleted.
-    saved = null;
-    await save().catch(fail);
+    await save(true).catch(fail);
     if (failure !== null) throw failure.error;
   }
 
@@ -163,31 +155,25 @@ export function runReaction(
   }
 
   /** Follows the log from the durable mark; after an interruption, from the last position that it has taken. */
-  async function follow(): Promise<void> {
+  function follow(): Promise<void> {
     const load = () => loadCheckpoint(readModelStore, markName(reaction));
     const loadOwnCheckpoint = makeLoadOwnCheckpoint({ ...deps, load }, `the reaction ${reaction.name}`);
     let started = false;
-    for (let attempt = 0; !ending.signal.aborted; attempt += 1) {
-      try {
+    return followLog(deps, {
+      signal: ending.signal,
+      onRetry,
+      begin: async (_, progressed) => {
         const { checkpoint } = await loadOwnCheckpoint();
         if (!started) {
-          saved = checkpoint?.position ?? null;
-          mark = makeLowWaterMark(saved);
-          loadedFingerprint = checkpoint?.fingerprint;
+          saver.begin(checkpoint);
+          mark = makeLowWaterMark(checkpoint?.position ?? null);
           for (const record of await apart.load()) startServing(takeBack(record));
           started = true;
         }
-        for await (const page of eventStore.subscribe({ after: mark.taken(), signal: ending.signal })) {
-          await takePage(page);
-          attempt = 0;
-        }
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        if (!isEnding()) onRetry(error, attempt);
-      }
-      // Also after a subscription that ended without an error. An abort ends the loop.
-      await sleepUntilRetry(backoff(attempt, random, retry), ending.signal).catch(() => undefined);
-    }
+        const take = (page: LogPage): Promise<void> => takePage(page).then(progressed);
+        return { after: mark.taken(), take };
+      },
+    });
   }
 
   async function takePage(page: LogPage): Promise<void> {
@@ -258,7 +244,7 @@ export function runReaction(
       const ended = await semaphore.run(async () => (isEnding() ? { againInMs: 0 } : turn()));
       if (typeof ended === 'string') {
         mark.settle(event);
-        settledSinceSave = true;
+        saver.changed();
         makeRoom();
         return ended;
       }
@@ -270,27 +256,16 @@ export function runReaction(
 
   async function saveEachSecond(): Promise<void> {
     while (!isEnding()) {
-      await clock.sleep(changedMs, ending.signal).catch(() => undefined);
-      const isUnchanged = atHead && !settledSinceSave;
-      if (!isUnchanged || steadyMsOf(clock) - savedAtMs >= unchangedMs) await save();
+      await clock.sleep(saveMs, ending.signal).catch(() => undefined);
+      await save();
     }
   }
 
-  async function save(): Promise<void> {
-    const position = mark.position();
-    if (position === null || position === saved) return;
-    const lastEvent = mark.lastEvent();
-    const fingerprint = lastEvent === null ? loadedFingerprint : fingerprintOf(lastEvent);
+  async function save(isLast = false): Promise<void> {
+    const processed = { position: mark.position(), lastEvent: mark.lastEvent() };
     try {
-      const logId = await eventStore.logId();
-      await saveCheckpoint({
-        logId,
-        position,
-        ...(fingerprint === undefined ? {} : { fingerprint }),
-      });
-      saved = position;
-      savedAtMs = steadyMsOf(clock);
-      settledSinceSave = false;
+      if (isLast) await saver.save(processed, true);
+      else await saver.saveIfDue(processed, { atHead });
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       onRetry(error, 0);

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { Clock } from '../../kit/time/clock.js';
-import type { StoredEvent } from '../ports/domain-event.js';
+import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
+import type { Position, StoredEvent } from '../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable, StreamDamaged } from '../ports/errors.js';
 import type { EventStore } from '../ports/event-store.js';
-import type { Checkpoint } from '../ports/records.js';
+import type { ReadModelStore } from '../ports/read-model-store.js';
+import { type Checkpoint, makeSaveCheckpoint } from '../ports/records.js';
 import { makeShortLog, type ShortLog } from './short-log.js';
 
 /** The fields that identify an event. */
@@ -102,5 +103,69 @@ async function findEvent(
   } catch (error) {
     if (error instanceof StreamDamaged) return 'damaged';
     throw error;
+  }
+}
+
+/** Up to where a consumer has processed the log, and the last event of this service up to there; null before the first. */
+export interface Processed {
+  readonly position: Position | null;
+  readonly lastEvent: Identified | null;
+}
+
+/** Saves the checkpoint of one consumer. */
+export interface CheckpointSaver {
+  /** Begins at the stored checkpoint. */
+  begin(checkpoint: Checkpoint | null): void;
+  /** Notes that more has changed than the position. */
+  changed(): void;
+  /** Saves each second while the consumer changes or catches up, and else every 10 s. @throws StoreUnavailable */
+  saveIfDue(processed: Processed, options: { readonly atHead: boolean }): Promise<void>;
+  /** Saves now. @param isAgain also an unmoved position: the read models may have been deleted @throws StoreUnavailable */
+  save(processed: Processed, isAgain?: boolean): Promise<void>;
+}
+
+const changedMs = 1_000;
+const unchangedMs = 10_000;
+
+/** @param reader the name of the checkpoint in the read-model store */
+export function makeCheckpointSaver(
+  deps: {
+    readonly eventStore: Pick<EventStore, 'logId'>;
+    readonly readModelStore: Pick<ReadModelStore, 'get' | 'write'>;
+    readonly clock: Clock;
+  },
+  reader: string,
+): CheckpointSaver {
+  const write = makeSaveCheckpoint(deps.readModelStore, reader);
+  const nowMs = (): number => steadyMsOf(deps.clock);
+  let [savedAtMs, isChanged] = [nowMs(), false];
+  let stored: Partial<Checkpoint> = {};
+
+  return {
+    begin: (checkpoint) => {
+      stored = checkpoint ?? {};
+    },
+    changed: () => {
+      isChanged = true;
+    },
+    saveIfDue: async (processed, { atHead }) => {
+      if (nowMs() - savedAtMs >= (atHead && !isChanged ? unchangedMs : changedMs)) await save(processed);
+    },
+    save,
+  };
+
+  async function save({ position, lastEvent }: Processed, isAgain = false): Promise<void> {
+    if (position === null || (position === stored.position && !isAgain)) return;
+    const fingerprint = lastEvent === null ? stored.fingerprint : fingerprintOf(lastEvent);
+    const before = isChanged;
+    [savedAtMs, isChanged] = [nowMs(), false];
+    try {
+      const logId = await deps.eventStore.logId();
+      await write({ logId, position, ...(fingerprint === undefined ? {} : { fingerprint }) });
+      stored = { ...stored, position };
+    } catch (error) {
+      isChanged ||= before;
+      throw error;
+    }
   }
 }

@@ -1,7 +1,8 @@
 import { makeLoadOwnCheckpoint } from '../../../event-sourcing/feeding/checkpoints.js';
-import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
+import { followLog, type Following } from '../../../event-sourcing/feeding/follow-log.js';
+import type { Clock, Random } from '../../../kit/time/clock.js';
 import type { LogEvent, Position } from '../../../event-sourcing/ports/domain-event.js';
-import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import { StoreDamaged } from '../../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
 import { NotCanonical } from '../tree/canonical-json.js';
 import {
@@ -52,8 +53,6 @@ const leavesPerTurn = 64;
 const tilesPerWrite = 64;
 /** A stored tile differs until an operator acts. Each attempt may read the whole log. */
 const differsMs = 10 * 60 * 1_000;
-/** Partial tiles are written at most this often. */
-const partialMs = 1_000;
 
 /**
  * Makes the sequencer of one process. One process sequences for all. Two at once do no harm, because the guards of the
@@ -68,14 +67,13 @@ export function makeSequencer(deps: {
   readonly onRetry: (error: Error, attempt: number) => void;
   readonly onProblem: (problem: SequencerProblem) => void;
 }): Sequencer {
-  const { eventStore, tiles, projectOf, clock, random } = deps;
+  const { eventStore, tiles, projectOf, clock } = deps;
   let stored: StoredLog | null = null;
   let problem: SequencerProblem | null = null;
   /** Ends the running subscription. */
   let running: AbortController | null = null;
   let fromStart = false;
   let comparedAll = false;
-  let attempt = 0;
 
   const loadOwnCheckpoint = makeLoadOwnCheckpoint(
     { eventStore, clock, load: async () => (fromStart ? null : tiles.readHead()) },
@@ -95,42 +93,20 @@ export function makeSequencer(deps: {
     },
     isStartingOver: () => fromStart,
     forget: () => {
-      [stored, problem, comparedAll, attempt] = [null, null, false, 0];
+      [stored, problem, comparedAll] = [null, null, false];
     },
   };
 
-  async function run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const ending = new AbortController();
-      running = ending;
-      const end = (): void => {
-        ending.abort();
-      };
-      signal.addEventListener('abort', end, { once: true });
-      try {
-        await follow(ending.signal);
-      } catch (error) {
-        failed(error);
-      } finally {
-        signal.removeEventListener('abort', end);
-        end();
-      }
-      const waitMs =
-        problem?.kind === 'tile-differs' ? differsMs : backoff(attempt, random, { first: 250, cap: 10_000 });
-      // An abort ends the loop.
-      await clock.sleep(waitMs, signal).catch(() => undefined);
-      attempt += 1;
-    }
+  function run(signal: AbortSignal): Promise<void> {
+    return followLog(deps, { signal, begin, onRetry: deps.onRetry, waitMsAfter });
   }
 
-  function failed(error: unknown): void {
-    if (error instanceof StoreUnavailable) {
-      deps.onRetry(error, attempt);
-      return;
-    }
+  /** @returns the wait after a problem that only an operator ends */
+  function waitMsAfter(error: unknown): number | null {
     // Only a comparison of all tiles takes the contradiction back.
     if (error instanceof TileDiffers) [comparedAll, fromStart] = [false, true];
     report(problemOf(error));
+    return problem?.kind === 'tile-differs' ? differsMs : null;
   }
 
   function report(found: SequencerProblem): void {
@@ -138,7 +114,8 @@ export function makeSequencer(deps: {
     problem = found;
   }
 
-  async function follow(signal: AbortSignal): Promise<void> {
+  async function begin(ending: AbortController, progressed: () => void): Promise<Following> {
+    running = ending;
     const { logId, checkpoint } = await loadOwnCheckpoint();
     await tiles.ensure();
     const accumulator = makeLogAccumulator(logId, checkpoint === null ? null : await readEnd());
@@ -146,12 +123,9 @@ export function makeSequencer(deps: {
     let isDirty = false;
     if (accumulator.position() !== null) pass({ ...accumulator.log(), logId, atHead });
     let writing: Promise<void> = Promise.resolve();
-    let isOver = false;
-    const flushing = flushEachSecond();
-    // A failure ends the loop below, which awaits this promise.
-    flushing.catch(() => running?.abort());
-    try {
-      for await (const page of eventStore.subscribe({ after: accumulator.position(), signal })) {
+    return {
+      after: accumulator.position(),
+      take: async (page) => {
         await takeAll(page.events);
         if (isEnding()) return;
         // The events could be read, also one that stopped an earlier attempt.
@@ -160,16 +134,11 @@ export function makeSequencer(deps: {
         atHead = page.atHead;
         // While a batch is written, the sequencer folds on, up to a second batch.
         if (accumulator.waiting() >= tilesPerWrite) await flush();
-        if (isEnding()) return;
-      }
-    } finally {
-      isOver = true;
-      running?.abort();
-      await flushing.catch(() => undefined);
+      },
+      eachSecond: flush,
       // The tiles are valid, for any end of the subscription.
-      await flush();
-    }
-    await flushing;
+      end: flush,
+    };
 
     async function takeAll(events: readonly LogEvent[]): Promise<void> {
       for (const [place, event] of events.entries()) {
@@ -181,15 +150,7 @@ export function makeSequencer(deps: {
     }
 
     function isEnding(): boolean {
-      return signal.aborted;
-    }
-
-    async function flushEachSecond(): Promise<void> {
-      while (!isOver && !isEnding()) {
-        if (isDirty) await flush();
-        // An abort ends the loop.
-        await clock.sleep(partialMs, signal).catch(() => undefined);
-      }
+      return ending.signal.aborted;
     }
 
     /** Writes what has changed, after the write before. After a failure nothing is written: a head must not cover lost tiles. */
@@ -207,7 +168,7 @@ export function makeSequencer(deps: {
       if (changed.length > 0 && head !== null) await tiles.writeHead(head);
       pass({ ...log, logId, atHead: isAtHead });
       if (checkpoint === null && isAtHead) [comparedAll, fromStart, problem] = [true, false, null];
-      attempt = 0;
+      progressed();
     }
   }
 

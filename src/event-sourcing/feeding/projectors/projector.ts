@@ -1,14 +1,14 @@
-import { fingerprintOf, makeLoadOwnCheckpoint } from '../checkpoints.js';
+import { makeCheckpointSaver, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import type { SetApartItem } from '../set-apart.js';
-import { backoff, type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
+import { followLog, type Following } from '../follow-log.js';
+import { type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
 import type { DocumentWriter } from '../../views/document-writer.js';
 import type { HeldCollections } from '../../views/generations/held-collections.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
-import { StoreUnavailable } from '../../ports/errors.js';
 import type { EventStore, LogPage } from '../../ports/event-store.js';
 import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
-import { loadCheckpoint, makeSaveCheckpoint } from '../../ports/records.js';
+import { loadCheckpoint } from '../../ports/records.js';
 
 export interface ProjectorDeps {
   readonly eventStore: EventStore;
@@ -32,10 +32,6 @@ export interface ProjectorProgress {
   readonly setApart?: number;
 }
 
-/** The projector saves a checkpoint at most this often: when its view has changed, or while it catches up. */
-const changedMs = 1_000;
-/** At the head of a log that moves without a change of the view, it saves one this often. */
-const unchangedMs = 10_000;
 /** While it catches up, the projector writes documents at the latest after this time. */
 const writeMs = 1_000;
 
@@ -57,41 +53,20 @@ export async function runProjector(
     readonly onSetApart?: (stream: SetApartItem) => void;
   },
 ): Promise<void> {
-  const { eventStore, readModelStore, clock, random, documentWriter } = deps;
+  const { readModelStore, clock, documentWriter } = deps;
   const { signal, onProgress, onRetry } = options;
-  const aborted = (): boolean => signal.aborted;
   const load = () => loadCheckpoint(readModelStore, collection);
   const loadOwnCheckpoint = makeLoadOwnCheckpoint({ ...deps, load }, `the view ${collection}`);
-  const saveOwn = makeSaveCheckpoint(readModelStore, collection);
+  // Kept across subscriptions, so that a series of short ones saves checkpoints too.
+  const saver = makeCheckpointSaver(deps, collection);
   const apart = makeStreamsApart(readModelStore, collection, (stream) => options.onSetApart?.(stream));
   const nowMs = (): number => steadyMsOf(clock);
-  let attempt = 0;
-  // Kept across subscriptions, so that a series of short ones saves checkpoints too.
-  let savedAtMs = nowMs();
-  while (!aborted()) {
-    const ending = new AbortController();
-    const end = (): void => {
-      ending.abort();
-    };
-    signal.addEventListener('abort', end, { once: true });
-    try {
-      await follow(ending);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      if (aborted()) return;
-      onRetry(error, attempt);
-    } finally {
-      signal.removeEventListener('abort', end);
-      end();
-    }
-    // Also after a subscription that ended without an error. An abort ends the loop.
-    await clock.sleep(backoff(attempt, random, { first: 250, cap: 10_000 }), signal).catch(() => undefined);
-    attempt += 1;
-  }
+  await followLog(deps, { signal, begin, onRetry });
 
   /** Follows the log from the durable checkpoint, without cached documents: after an error they may be stale. */
-  async function follow(ending: AbortController): Promise<void> {
-    const { logId, checkpoint } = await loadOwnCheckpoint();
+  async function begin(_: AbortController, progressed: () => void): Promise<Following> {
+    const { checkpoint } = await loadOwnCheckpoint();
+    saver.begin(checkpoint);
     const pending = makePending({ ...deps, apart }, { projection, collection });
     for (const record of await apart.load()) {
       await apart.takeBack(record, async () => {
@@ -104,33 +79,24 @@ export async function runProjector(
       folded: null,
       written: null,
     };
-    let saved = checkpoint?.position ?? null;
+    const after = checkpoint?.position ?? null;
     let writtenAtMs = nowMs();
-    let changedSinceSave = false;
     let reachedHead = false;
     let isWriting = false;
     // The write of a batch overlaps the read and fold of the next one.
     let writing: Promise<void> = Promise.resolve();
-    onProgress({ position: saved, atHead: false, lastEventAt: null, setApart: apart.count() });
-    const saving = saveEachSecond();
-    // The loop below ends when it fails. Until it is awaited, this handler prevents an unhandled rejection.
-    saving.catch(() => undefined);
-    let failure: { readonly error: unknown } | null = null;
-    try {
-      for await (const page of eventStore.subscribe({ after: saved, signal: ending.signal }))
-        await takePage(page);
-    } catch (error) {
-      failure = { error };
-    }
-    ending.abort();
-    // No work of this subscription may run beside the next one.
-    await Promise.allSettled([writing, saving]);
-    await writing;
-    await saving;
-    // The documents of earlier pages are valid. So a series of short subscriptions makes progress too.
-    if (passed.folded !== null) await writePending(passed.folded);
-    await saveCheckpoint();
-    if (failure !== null) throw failure.error;
+    onProgress({ position: after, atHead: false, lastEventAt: null, setApart: apart.count() });
+    return {
+      after,
+      take: takePage,
+      eachSecond: saveIfDue,
+      end: async () => {
+        await writing;
+        // The documents of earlier pages are valid.
+        if (passed.folded !== null) await writePending(passed.folded);
+        await saveCheckpoint();
+      },
+    };
 
     async function takePage(page: LogPage): Promise<void> {
       options.onRead?.(page.cursor);
@@ -155,7 +121,8 @@ export async function runProjector(
     async function writePending(pages: PassedPages): Promise<void> {
       if (pages === passed.written) return;
       writtenAtMs = nowMs();
-      changedSinceSave ||= pending.size() > 0;
+      const isChanged = pending.size() > 0;
+      if (isChanged) saver.changed();
       isWriting = true;
       await pending.take()();
       isWriting = false;
@@ -168,43 +135,18 @@ export async function runProjector(
         lastEventAt: pages.lastEvent?.recordedAt ?? null,
         setApart: apart.count(),
       });
-      attempt = 0;
+      progressed();
       // The other processes check by a checkpoint that their log is the same one.
       if (hasCaughtUp) await saveCheckpoint();
-      else if (!pages.atHead || changedSinceSave) await saveIfDue();
-    }
-
-    async function saveEachSecond(): Promise<void> {
-      const isEnding = (): boolean => ending.signal.aborted;
-      while (!isEnding()) {
-        // An abort ends the loop.
-        await clock.sleep(changedMs, ending.signal).catch(() => undefined);
-        if (!isEnding()) await saveIfDue().catch(fail);
-      }
-    }
-
-    function fail(error: unknown): never {
-      ending.abort();
-      throw error;
+      else if (!pages.atHead || isChanged) await saveIfDue();
     }
 
     async function saveIfDue(): Promise<void> {
-      const atHeadUnchanged = passed.written?.atHead === true && !changedSinceSave;
-      if (nowMs() - savedAtMs >= (atHeadUnchanged ? unchangedMs : changedMs)) await saveCheckpoint();
+      if (passed.written !== null) await saver.saveIfDue(passed.written, passed.written);
     }
 
     async function saveCheckpoint(): Promise<void> {
-      const { position = null, lastEvent = null } = passed.written ?? {};
-      if (position === null || position === saved) return;
-      const fingerprint = lastEvent === null ? checkpoint?.fingerprint : fingerprintOf(lastEvent);
-      savedAtMs = nowMs();
-      changedSinceSave = false;
-      await saveOwn({
-        logId,
-        position,
-        ...(fingerprint === undefined ? {} : { fingerprint }),
-      });
-      saved = position;
+      if (passed.written !== null) await saver.save(passed.written);
     }
   }
 }

@@ -1,0 +1,105 @@
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
+import type { Position } from '../ports/domain-event.js';
+import { StoreUnavailable } from '../ports/errors.js';
+import type { EventStore, LogPage } from '../ports/event-store.js';
+
+/** What a consumer does from its checkpoint until its subscription ends. */
+export interface Following {
+  readonly after: Position | null;
+  take(page: LogPage): Promise<void>;
+  /** Saves what is due, each second. Its failure ends the subscription. */
+  readonly eachSecond?: () => Promise<void>;
+  /** Saves the rest when the subscription has ended, also by a failure. */
+  readonly end?: () => Promise<void>;
+}
+
+const saveMs = 1_000;
+const retry = { first: 250, cap: 10_000 };
+
+/**
+ * Follows the log until the signal aborts: begins at the checkpoint, takes pages, saves each second, and begins again after a
+ * failure or the end of the subscription.
+ * @param options.begin loads the checkpoint and checks the log. `ending` ends the subscription; `progressed` starts the
+ * back-off again
+ * @param options.onRetry receives each StoreUnavailable before the retry
+ * @param options.waitMsAfter takes any other error. @returns the wait before the retry; without it the error ends the consumer
+ * @throws every error but StoreUnavailable
+ */
+export async function followLog(
+  deps: {
+    readonly eventStore: Pick<EventStore, 'subscribe'>;
+    readonly clock: Clock;
+    readonly random: Random;
+    /** The sleep before a retry, which may end early; by default that of the clock. */
+    readonly sleepUntilRetry?: Clock['sleep'] | undefined;
+  },
+  options: {
+    readonly signal: AbortSignal;
+    readonly begin: (ending: AbortController, progressed: () => void) => Promise<Following>;
+    readonly onRetry: (error: Error, attempt: number) => void;
+    readonly waitMsAfter?: (error: unknown) => number | null;
+  },
+): Promise<void> {
+  const { eventStore, clock, random } = deps;
+  const sleep = deps.sleepUntilRetry ?? ((ms: number, signal?: AbortSignal) => clock.sleep(ms, signal));
+  const { signal } = options;
+  const isOver = (): boolean => signal.aborted;
+  let attempt = 0;
+  while (!isOver()) {
+    const ending = new AbortController();
+    const end = (): void => {
+      ending.abort();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    let waitMs: number | null = null;
+    try {
+      await follow(ending);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) {
+        if (!isOver()) options.onRetry(error, attempt);
+      } else if (options.waitMsAfter === undefined) throw error;
+      else waitMs = options.waitMsAfter(error);
+    } finally {
+      signal.removeEventListener('abort', end);
+      end();
+    }
+    // Also after a subscription that ended without an error. An abort ends the loop.
+    await sleep(waitMs ?? backoff(attempt, random, retry), signal).catch(() => undefined);
+    attempt += 1;
+  }
+
+  async function follow(ending: AbortController): Promise<void> {
+    const following = await options.begin(ending, () => {
+      attempt = 0;
+    });
+    const saving = saveEachSecond(following, ending);
+    // Awaited below. Until then this handler prevents an unhandled rejection.
+    saving.catch(() => undefined);
+    try {
+      for await (const page of eventStore.subscribe({ after: following.after, signal: ending.signal })) {
+        await following.take(page);
+        // A page that was taken in part only must be the last one.
+        if (ending.signal.aborted) break;
+      }
+    } finally {
+      ending.abort();
+      // No work of this subscription may run beside the next one. What it has taken is valid, so short subscriptions progress too.
+      await saving.finally(following.end);
+    }
+  }
+
+  async function saveEachSecond({ eachSecond }: Following, ending: AbortController): Promise<void> {
+    const isEnding = (): boolean => ending.signal.aborted;
+    while (eachSecond !== undefined && !isEnding()) {
+      // An abort ends the loop.
+      await clock.sleep(saveMs, ending.signal).catch(() => undefined);
+      if (isEnding()) return;
+      try {
+        await eachSecond();
+      } catch (error) {
+        ending.abort();
+        throw error;
+      }
+    }
+  }
+}
