@@ -12,6 +12,7 @@ import { listening } from './composition/listening.js';
 import { listenForMetrics, registerServiceMetrics, type RunningParts } from './composition/observing.js';
 import { makeOperators } from './composition/operators.js';
 import { bringUpProjections } from './composition/tasks/projections.js';
+import { bringUpMails } from './composition/tasks/mails.js';
 import { bringUpReactions } from './composition/tasks/reactions.js';
 import { bringUpWebhooks } from './composition/tasks/webhooks.js';
 import { runDailyTasks } from './composition/tasks/daily-tasks.js';
@@ -179,12 +180,14 @@ async function start(deps: {
   const running: RunningParts = { projections: null, reactions: null, webhooks: null };
   const started = bringUpProjections(services, { signal, fail, tell });
   let tasks: readonly Task[] = [];
+  let mails: ReturnType<typeof bringUpMails> | null = null;
   started
     .then((runner) => {
       if (runner === null || signal.aborted) return;
       running.projections = runner;
       health.projectionsStarted(runner);
       running.reactions = bringUpReactions(services, runner, fail);
+      mails = bringUpMails(services);
       running.webhooks = bringUpWebhooks(services);
       services.leases.feeder.start();
       tasks = startSharedTasks(services);
@@ -200,6 +203,7 @@ async function start(deps: {
       ...tasks.map(({ done }) => done),
       running.reactions?.stop(),
       running.webhooks?.stop(),
+      mails?.stop(),
     ]);
     await runner?.stop();
   });

@@ -50,7 +50,7 @@ export function registerServiceMetrics(registry: Registry, services: Services, r
   storeMetrics.register(registry);
   nodeCheckMetrics.register(registry);
   registerHashMetrics(registry, services.hashPools);
-  registerMailMetrics(registry, clock, reactions);
+  registerMailMetrics(registry, clock, () => services.outbox.figures('mail'));
   registerBehindMetrics(registry, {
     views: () => running.projections?.positions() ?? [],
     readAll: (options) => services.eventStore.readAll(options),

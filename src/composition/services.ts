@@ -33,7 +33,8 @@ import { makeSealer, type Sealer } from '../keys/sealing/sealer.js';
 import { makePlaylistTokens } from '../keys/codes/playlist-tokens.js';
 import { makeShareSessions } from '../keys/codes/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
-import type { Mailer } from '../mail/mailer.js';
+import { type Outbox, makeOutbox } from '../event-sourcing/effects/outbox.js';
+import type { MailOutbox } from '../mail/mail-outbox.js';
 import { makeNodeCheckMetrics, type NodeCheckMetrics } from '../observing/work-metrics.js';
 import { type AccessTokens, makeAccessTokens } from '../security/tokens/access-tokens.js';
 import { guessing } from '../security/guessing/guessing.js';
@@ -46,7 +47,7 @@ import { makeCommands, type Commands } from '../areas/commands.js';
 import { openAgentSecrets } from './opening/agent-secrets.js';
 import { type Audit, openAudit } from './tasks/audit.js';
 import { type Leases, openLeases } from './tasks/leases.js';
-import { openMailer } from './opening/open-mailer.js';
+import { openMailer, openMails } from './opening/open-mailer.js';
 import { openWebhooks, type Webhooks } from './opening/open-webhooks.js';
 import { checkKeys, followKeys, type KeysFollowed, openKeys } from './opening/open-keys.js';
 import type { Stores } from './opening/open-stores.js';
@@ -97,8 +98,9 @@ export interface Services extends Omit<WatchedStores, 'closeStores'> {
   readonly webhooks: Webhooks;
   readonly handler: CommandHandler;
   readonly readers: Readers;
+  readonly outbox: Outbox;
   /** Null: mail is not configured. */
-  readonly mailer: Mailer | null;
+  readonly mails: MailOutbox | null;
   readonly commands: Commands;
   /** Closes everything that `openServices` opened: waits for pending work, then closes files and connections. */
   readonly close: () => Promise<void>;
@@ -207,7 +209,20 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     const keysFollowed = followKeys(keyCanaries, { background, log });
     onReload = keysFollowed.reloaded;
     const nodeCheckMetrics = makeNodeCheckMetrics();
+    const outbox = makeOutbox({
+      ...{ stateStore, clock },
+      onRetry: (lane, error) => {
+        logger[levelOf(availability, error)](
+          { lane, error: sentenceOf(error) },
+          'a message of the outbox waits; it is tried again',
+        );
+      },
+    });
     const mailer = openMailer(config, log);
+    const mails =
+      mailer === null
+        ? null
+        : openMails({ config, outbox, stateStore, mailer, clock, random, log, availability });
     const commands = makeCommands({
       ...config,
       clock,
@@ -275,7 +290,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       webhooks: openWebhooks({ config, eventStore, stateStore, clock, outgoing: options.outgoing }),
       handler,
       readers,
-      mailer,
+      ...{ outbox, mails },
       commands,
       close: async () => {
         await background.settled();

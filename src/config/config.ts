@@ -5,6 +5,7 @@ import {
   addressList,
   cidrList,
   mailbox,
+  millisecondList,
   milliseconds,
   origin,
   originList,
@@ -46,6 +47,7 @@ import type { NodeProbe } from '../areas/nodes/prober/target.js';
 import type { PasskeySettings } from '../security/tokens/webauthn.js';
 import type { WebhookEndpoint } from '../webhooks/endpoint.js';
 import type { Mailbox } from '../mail/mailbox.js';
+import type { MailWaits } from '../mail/mail-outbox.js';
 import type { SmtpTimes } from '../mail/mailer.js';
 import {
   type ConfiguredPlatforms,
@@ -102,6 +104,7 @@ export interface Config {
   readonly mailsToLog: boolean;
   readonly mailFrom: Mailbox;
   readonly smtpTimes: SmtpTimes;
+  readonly mailWaits: MailWaits;
   /** Who gets the daily mail about payments that wait; empty: it is not sent. */
   readonly operatorMail: readonly Mailbox[];
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For the service trusts. */
@@ -190,6 +193,8 @@ export const environmentSchema = z.object({
   SMTP_CONNECT_MS: milliseconds.default(30_000),
   SMTP_GREETING_MS: milliseconds.default(300_000),
   SMTP_REPLY_MS: milliseconds.default(600_000),
+  MAIL_RETRY_MS: milliseconds.default(1_000),
+  MAIL_UNKNOWN_MS: millisecondList.default([60_000, 600_000, 3_600_000]),
   OPERATOR_MAIL: addressList.default([]),
   TRUSTED_PROXIES: proxyList.default([]),
   PASSWORD_EXTRA_CHECKS: z
@@ -278,6 +283,7 @@ export function readConfig(environment: Environment = process.env): Config {
       greetingMs: values.SMTP_GREETING_MS,
       replyMs: values.SMTP_REPLY_MS,
     },
+    mailWaits: { retryMs: values.MAIL_RETRY_MS, unknownMs: values.MAIL_UNKNOWN_MS },
     operatorMail: values.OPERATOR_MAIL,
     trustedProxies: values.TRUSTED_PROXIES,
     passwordExtraChecks: values.PASSWORD_EXTRA_CHECKS,

@@ -93,6 +93,16 @@ export const serviceVariables: Readonly<
     meaning:
       'how long it may take for each later reply; the one after the content decides whether it has the mail',
   },
+  MAIL_RETRY_MS: {
+    meaning:
+      'how long a mail that was not sent waits for the next attempt, in milliseconds; doubled each time, up to sixty times',
+  },
+  MAIL_UNKNOWN_MS: {
+    default: '`60000,600000,3600000`',
+    meaning:
+      'how long a mail waits that the server got and did not answer, after the first, second and third copy; see ' +
+      '[mail](operate.md#mail)',
+  },
   OPERATOR_MAIL: {
     meaning:
       'one to ten addresses, separated by commas, that get a mail a day while payments wait for an operator; needs ' +

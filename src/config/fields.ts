@@ -29,6 +29,9 @@ export function wholeNumber({ min, max }: { readonly min: number; readonly max: 
 /** A time limit, at most a day. */
 export const milliseconds = wholeNumber({ min: 1, max: 86_400_000 });
 
+/** One to three times in milliseconds, separated by commas. */
+export const millisecondList = textList.pipe(z.array(milliseconds).min(1).max(3));
+
 export const cidrList = textList.refine(
   (items) => items.every(isCidr),
   'must be a list of CIDR ranges, for example 10.0.0.0/8, separated by commas',

@@ -58,23 +58,18 @@ export function registerHashMetrics(
   });
 }
 
-/** Registers the mails that wait: the open events of the reactions whose names begin with `mail-`. */
+/** Registers the mails of the outbox. @param figures null while another process delivers them */
 export function registerMailMetrics(
   registry: Registry,
   clock: { now(): Date },
-  reactions: () => readonly {
-    readonly name: string;
-    readonly open: number;
-    readonly oldestOpenAt: Date | null;
-  }[],
+  figures: () => { readonly records: number; readonly oldestAt: Date | null } | null,
 ): void {
-  const mailing = () => reactions().filter(({ name }) => name.startsWith('mail-'));
   new Gauge({
     name: 'stowage_mail_outbox',
-    help: 'Mails that this process has taken on and not handed to the mail server yet.',
+    help: 'Mails of the outbox that this process delivers and that the mail server has not accepted.',
     registers: [registry],
     collect() {
-      this.set(mailing().reduce((sum, { open }) => sum + open, 0));
+      this.set(figures()?.records ?? 0);
     },
   });
   new Gauge({
@@ -82,10 +77,8 @@ export function registerMailMetrics(
     help: 'The age of the oldest of these mails; 0 when none waits.',
     registers: [registry],
     collect() {
-      const ages = mailing().map(({ oldestOpenAt: at }) =>
-        at === null ? 0 : clock.now().getTime() - at.getTime(),
-      );
-      this.set(Math.max(0, ...ages) / 1_000);
+      const { oldestAt = null } = figures() ?? {};
+      this.set(oldestAt === null ? 0 : Math.max(0, clock.now().getTime() - oldestAt.getTime()) / 1_000);
     },
   });
 }

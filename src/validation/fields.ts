@@ -13,8 +13,8 @@ export const hexDigest = z.string().regex(/^[0-9a-f]{64}$/);
 export const grantSource = z.union([z.enum(['registration', 'operator']), entityId]);
 export type GrantSource = z.infer<typeof grantSource>;
 
-/** The outcome of a mail: the mail server accepted it, or refused it permanently. */
-export const mailOutcome = z.enum(['accepted', 'refused']);
+/** The outcome of a mail: the mail server accepted it, refused it permanently, or answered none of its copies. */
+export const mailOutcome = z.enum(['accepted', 'refused', 'unknown']);
 export type MailOutcome = z.infer<typeof mailOutcome>;
 
 /** Whether a client signed in to the account from its network before (src/security/README.md#known-devices). */

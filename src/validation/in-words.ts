@@ -13,7 +13,12 @@ export function sourceInWords(source: GrantSource): string {
 
 /** Returns the end of a sentence about a mail. */
 export function outcomeInWords(outcome: MailOutcome): string {
-  return outcome === 'accepted' ? 'the mail server accepted it' : 'the mail server refused it';
+  const ends = {
+    accepted: 'accepted it',
+    refused: 'refused it',
+    unknown: 'did not say whether it accepted it',
+  };
+  return `the mail server ${ends[outcome]}`;
 }
 
 /** Returns the names in a list, or `nothing`. */

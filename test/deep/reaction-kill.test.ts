@@ -109,8 +109,16 @@ function start(options: {
   readonly codes?: number;
 }): ChildProcess {
   const { directory, url, aheadMs, firstCode, codes = codesEach } = options;
+  // Each process is a minute ahead of the one before, so what that one left without an answer is due.
+  const waits = { MAIL_UNKNOWN_MS: '60000,60000,60000' };
   const args = [aheadMs, firstCode, codes, expiresInMs].map(String);
-  const env = { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), DATA_DIR: directory, SMTP_URL: url };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: tmpdir(),
+    DATA_DIR: directory,
+    SMTP_URL: url,
+    ...waits,
+  };
   return spawn(process.execPath, [mailingProcess, ...args], {
     env: { ...env, LOG_LEVEL: 'silent', MAIL_FROM: 'no-reply@stowage.example' },
     stdio: ['pipe', 'pipe', 'inherit'],

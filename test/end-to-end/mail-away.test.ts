@@ -37,7 +37,7 @@ for (const [what, [leave, comeBack]] of Object.entries(outages)) {
     const service = await startService({
       directory: directory.path,
       port: await freePort(),
-      environment: { SMTP_URL: `smtp://127.0.0.1:${proxy.port}` },
+      environment: { SMTP_URL: `smtp://127.0.0.1:${proxy.port}`, SMTP_GREETING_MS: '500' },
     });
     t.teardown(async () => {
       await service.kill();

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { MailNotSent, MailRefused, MailUnknown } from '../../src/mail/errors.js';
 import { makeMailer, type OutgoingMail, type SmtpTimes } from '../../src/mail/mailer.js';
 import { parseSmtpUrl, type SmtpServer } from '../../src/mail/smtp-url.js';
 import { testCertificate } from '../support/servers/eventstoredb-server/tls.js';
+import { type Act, startScriptedSmtp, type Step, steps } from '../support/servers/scripted-smtp.js';
 import {
   type SmtpServerOptions,
   startSmtpServer,
@@ -40,24 +39,6 @@ function parsed(url: string): SmtpServer {
   const server = parseSmtpUrl(url);
   if (server === null) throw new Error(`${url} is none`);
   return server;
-}
-
-/** Starts a server that passes each connection to `serve`. Returns its URL. */
-async function givenSocketServer(t: ExecutionContext, serve: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    serve(socket);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return `smtp://127.0.0.1:${address.port}`;
 }
 
 test('A mail arrives with its content unchanged', async (t) => {
@@ -161,43 +142,10 @@ function checkNoSecret(t: ExecutionContext, error: Error | undefined): void {
   t.notRegex(text, /ada@|canary|A text/);
 }
 
-/** What a scripted server does at each step: it answers after some time, with a reply, or ends the connection. */
-type Step = 'greeting' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'content';
-type Act = { readonly afterMs?: number; readonly reply?: string } | 'drop' | 'silence';
-
-const replies: Readonly<Record<Step, string>> = {
-  ...{ greeting: '220 test ESMTP', EHLO: '250 test', MAIL: '250 fine', RCPT: '250 fine', DATA: '354 go on' },
-  content: '250 taken',
-};
-
-/** Starts a server that follows the script. Steps without an act are answered at once. */
-function givenScript(t: ExecutionContext, script: Partial<Record<Step, Act>>): Promise<string> {
-  return givenSocketServer(t, (socket) => {
-    let isContent = false;
-    act('greeting');
-    socket.on('data', (chunk) => {
-      const text = chunk.toString('utf8');
-      if (isContent && !text.endsWith('\r\n.\r\n')) return;
-      act(isContent ? 'content' : stepOf(text));
-    });
-
-    function act(step: Step): void {
-      isContent = step === 'DATA';
-      const what = script[step] ?? {};
-      if (what === 'drop') socket.destroy();
-      else if (what !== 'silence')
-        setTimeout(() => socket.write(`${what.reply ?? replies[step]}\r\n`), what.afterMs ?? 0);
-    }
-  });
+async function givenScript(t: ExecutionContext, script: Partial<Record<Step, Act>>): Promise<string> {
+  return (await startScriptedSmtp(t, (step) => script[step])).url;
 }
 
-function stepOf(text: string): Step {
-  const verb = text.slice(0, 4);
-  if (verb === 'EHLO' || verb === 'MAIL' || verb === 'RCPT' || verb === 'DATA') return verb;
-  throw new Error(`the test server does not know ${verb}`);
-}
-
-const steps: readonly Step[] = ['greeting', 'EHLO', 'MAIL', 'RCPT', 'DATA', 'content'];
 /** RFC 5321 gives 5 min to the greeting and 10 min to the last reply; here a minute takes 60 ms. */
 const shortTimes: SmtpTimes = { connectMs: 300, greetingMs: 300, replyMs: 600 };
 
@@ -255,7 +203,7 @@ test('An address that needs SMTPUTF8 is refused where the server lacks it, also 
 });
 
 test('The signal aborts a mail before and during the transfer', async (t) => {
-  const url = await givenSocketServer(t, () => undefined);
+  const url = await givenScript(t, { greeting: 'silence' });
   const mailer = mailerTo(url);
   await t.throwsAsync(mailer.send(mail, AbortSignal.abort(), now), { instanceOf: MailNotSent });
   const controller = new AbortController();

@@ -56,11 +56,8 @@ test('The events that a view lacks are counted over all pages of the log', async
 test('Mails, hashes and nodes that wait have values without events of others', async (t) => {
   const registry = new Registry();
   const now = new Date('2026-01-01T00:01:00Z');
-  registerMailMetrics(registry, { now: () => now }, () => [
-    { name: 'mail-invitations', open: 2, oldestOpenAt: new Date('2026-01-01T00:00:00Z') },
-    { name: 'mail-login-codes', open: 1, oldestOpenAt: null },
-    { name: 'settle-payments', open: 9, oldestOpenAt: new Date(0) },
-  ]);
+  const figures = { records: 3, oldestAt: new Date('2026-01-01T00:00:00Z') };
+  registerMailMetrics(registry, { now: () => now }, () => figures);
   registerHashMetrics(registry, { accounts: { load: () => ({ running: 2, waiting: 7 }) } });
   registerNodeMetrics(registry, {
     statuses: ['healthy', 'unhealthy'],

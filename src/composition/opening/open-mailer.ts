@@ -1,4 +1,7 @@
 import { type Config, ConfigProblem } from '../../config/config.js';
+import { type MailOutbox, makeMailOutbox } from '../../mail/mail-outbox.js';
+import { sentenceOf } from '../sentence-of.js';
+import { levelOf } from './store-reports.js';
 import type { Log } from '../../log.js';
 import { makeLogMailer } from '../../mail/log-mailer.js';
 import { type Mailer, makeMailer } from '../../mail/mailer.js';
@@ -18,4 +21,30 @@ export function openMailer(config: Config, { logger }: Log): Mailer | null {
   const server = parseSmtpUrl(config.secret('SMTP_URL') ?? '');
   if (server === null) throw new ConfigProblem('SMTP_URL is not what it was at the start');
   return makeMailer({ server, from: config.mailFrom, times: config.smtpTimes });
+}
+
+/** Makes the mails of the outbox. Its lines in the log name a person by id. */
+export function openMails({
+  config,
+  log,
+  availability,
+  ...deps
+}: Omit<Parameters<typeof makeMailOutbox>[0], 'waits' | 'onRetry' | 'onGivenUp'> & {
+  readonly config: Config;
+  readonly log: Log;
+  readonly availability: Parameters<typeof levelOf>[0];
+}): MailOutbox {
+  return makeMailOutbox({
+    ...deps,
+    waits: config.mailWaits,
+    onRetry: (mail, error) => {
+      log.logger[levelOf(availability, error)](
+        { ...mail, error: sentenceOf(error) },
+        'a mail waits; it is tried again',
+      );
+    },
+    onGivenUp: (mail, error) => {
+      log.logger.warn({ ...mail, error: error.message }, 'a mail was given up');
+    },
+  });
 }

@@ -22,21 +22,18 @@ import type { Services } from '../services.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
 export function makeMailReactions(services: Services): readonly AnyReaction[] {
-  const { config, readers, keyRings, log, mailer } = services;
-  if (mailer === null) return [];
+  const { config, readers, keyRings, mails } = services;
+  if (mails === null) return [];
   const deps = {
     ...services,
     ...readers,
-    mailer,
+    mails,
     publicUrl: config.publicUrl,
     loginCodes: makeLoginCodes(keyRings.code),
     strongLoginCodes: makeStrongLoginCodes(keyRings.code),
     addressChangeCodes: makeAddressChangeCodes(keyRings.code),
     verificationCodes: makeVerificationCodes(keyRings.code),
     addressRevertCodes: makeAddressRevertCodes(keyRings.code),
-    onRefused: (reaction: string, error: Error) => {
-      log.logger.warn({ reaction, error: error.message }, 'a mail was refused for good');
-    },
   };
   return [
     makeMailEmailVerifications(deps),

@@ -11,27 +11,24 @@ const lookMs = 60_000;
  * nothing. A failure is a line in the log, and the next look tries again.
  */
 export async function runReviewMail(services: Services, signal: AbortSignal): Promise<void> {
-  const { config, readers, stores, clock, availability, mailer } = services;
+  const { config, readers, stores, clock, availability, mails } = services;
   const { logger } = services.log;
-  if (mailer === null || config.operatorMail.length === 0) return;
+  if (mails === null || config.operatorMail.length === 0) return;
   const mailReviews = makeMailReviews({
     ...readers,
     ...stores,
     clock,
-    mailer,
+    mails,
     publicUrl: config.publicUrl,
     recipients: config.operatorMail,
-    onRefused: (error) => {
-      logger.error({ error: error.message }, 'the mail to an operator was refused for good');
-    },
   });
   while (!signal.aborted) {
     try {
-      if (await mailReviews(signal)) logger.info('payments wait, and the operators have a mail');
+      if (await mailReviews()) logger.info('payments wait, and the operators get a mail');
     } catch (error) {
       logger[levelOf(availability, error)](
         { error: sentenceOf(error) },
-        'the mail to operators was not sent; it is tried again',
+        'the mail to operators was not requested; it is tried again',
       );
     }
     // The abort ends the wait.

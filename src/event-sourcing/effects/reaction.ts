@@ -93,18 +93,27 @@ interface Outcome<Event extends DomainEvent, Result> extends Omit<
 export type AnyReaction = Reaction<DomainEvent, unknown>;
 
 /** Returns whether a stored event is of the reaction's streams and types. */
-export function concerns(reaction: AnyReaction, { type, stream }: LogEvent): boolean {
+export function concerns(
+  reaction: Pick<AnyReaction, 'types' | 'category'>,
+  { type, stream }: LogEvent,
+): boolean {
   return reaction.types.includes(type) && stream.startsWith(`${reaction.category}-`);
 }
 
 /** Decodes an event of the reaction's streams and types; null for any other. @throws UndecodableEvent */
-export function eventFor(reaction: AnyReaction, stored: LogEvent): ReactionEvent<DomainEvent> | null {
+export function eventFor(
+  reaction: Pick<AnyReaction, 'types' | 'category' | 'codec'>,
+  stored: LogEvent,
+): ReactionEvent<DomainEvent> | null {
   if (!concerns(reaction, stored)) return null;
   return { position: stored.position, ...reaction.codec.decode(stored) };
 }
 
 /** Returns the context of the outcome's commands. */
-export function contextFor(reaction: AnyReaction, event: ReactionEvent<DomainEvent>): CommandContext {
+export function contextFor(
+  reaction: Pick<AnyReaction, 'name'>,
+  event: ReactionEvent<DomainEvent>,
+): CommandContext {
   return {
     commandId: reactionCommandId(event.id, reaction.name),
     causationId: event.id,

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { bringUpMails } from '../../../src/composition/tasks/mails.js';
 import { bringUpReactions } from '../../../src/composition/tasks/reactions.js';
 import { openServices } from '../../../src/composition/services.js';
 import { readConfig } from '../../../src/config/config.js';
@@ -11,7 +12,7 @@ import { realClock } from '../fakes/clock.js';
 /**
  * A process that registers people over a data directory, changes their passwords and issues login codes for them. The
  * service's own reactions mail these until the process is killed or reads `settle`. Then it waits until no reaction is
- * open, prints the log, and ends. Its clock is ahead by the given milliseconds, so that a test need not wait for claims
+ * open and no mail waits, prints the log, and ends. Its clock is ahead by the given milliseconds, so that a test need not wait for claims
  * to expire.
  */
 const [aheadMs = '0', firstCode = '0', codes = '0', expiresInMs = '0'] = process.argv.slice(2);
@@ -26,6 +27,7 @@ const noViews = { shows: () => false };
 const reactions = bringUpReactions(services, noViews, (error) => {
   throw error;
 });
+const mails = bringUpMails(services);
 for (let n = Number(firstCode); n < Number(firstCode) + Number(codes); n += 1) await issue(n);
 process.stdout.write('issued\n');
 createInterface({ input: process.stdin }).on('line', () => {
@@ -77,10 +79,12 @@ async function settle(): Promise<void> {
   const { eventStore } = services;
   for (;;) {
     const head = await eventStore.head();
-    if (reactions.statuses().every(({ open, position }) => open === 0 && position === head)) break;
+    const isRead = reactions.statuses().every(({ open, position }) => open === 0 && position === head);
+    if (isRead && (await services.stores.stateStore.list('outbox/', { limit: 1 })).length === 0) break;
     await realClock.sleep(20);
   }
   await reactions.stop();
+  await mails.stop();
   const { events } = await eventStore.readAll({ after: null, limit: 1_000_000 });
   process.stdout.write(
     `${JSON.stringify(events.map(({ id, stream, type, data }) => ({ id, stream, type, data })))}\n`,

@@ -1,5 +1,6 @@
 import { registerServiceMetrics } from '../../../src/composition/observing.js';
 import { makeHttp } from '../../../src/composition/http.js';
+import { bringUpMails } from '../../../src/composition/tasks/mails.js';
 import { bringUpReactions } from '../../../src/composition/tasks/reactions.js';
 import { bringUpWebhooks } from '../../../src/composition/tasks/webhooks.js';
 import type { PaymentOptions } from '../../../src/composition/opening/open-payments.js';
@@ -104,6 +105,7 @@ export async function startInProcess(options: {
   const reactions = withoutReactions
     ? { stop: () => Promise.resolve(), statuses: () => [] }
     : bringUpReactions(services, projections, fail);
+  const mails = withoutReactions ? { stop: () => Promise.resolve() } : bringUpMails(services);
   const webhooks = bringUpWebhooks(services);
   services.leases.feeder.start();
   const auditing = new AbortController();
@@ -121,7 +123,7 @@ export async function startInProcess(options: {
       await server.close();
       auditing.abort();
       await audit;
-      await Promise.all([reactions.stop(), webhooks.stop()]);
+      await Promise.all([reactions.stop(), webhooks.stop(), mails.stop()]);
       await projections.stop();
       await services.close();
     },

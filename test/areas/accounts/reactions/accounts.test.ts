@@ -7,7 +7,6 @@ import { makeEndGivenAccesses } from '../../../../src/areas/accounts/commands/ac
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeVerificationCodes } from '../../../../src/keys/codes/login-codes.js';
 import { digest } from '../../../support/examples/ids.js';
-import { partial } from '../../../support/fakes/partial.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../../../support/given/given-stores.js';
 
@@ -61,7 +60,7 @@ test('A code that proves an address is mailed until its fifth attempt, its end o
   const { stores, next, signUp, mailed, user } = await given();
   const reaction = makeMailEmailVerifications({
     ...stores,
-    ...{ publicUrl: 'https://stowage.example', mailer: partial({}), onRefused: () => t.fail() },
+    ...{ publicUrl: 'https://stowage.example', mails: { add: () => () => Promise.resolve() } },
     verificationCodes: makeVerificationCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }])),
   });
   for (const [name, attempts] of [

@@ -12,6 +12,7 @@ import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js
 import { MailRefused } from '../../../../src/mail/errors.js';
 import { digest, otherUserId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
+import { givenMails } from '../../../support/given/given-mails.js';
 import { givenContext, givenStores, type GivenStores } from '../../../support/given/given-stores.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 
@@ -32,26 +33,26 @@ async function given(t: ExecutionContext) {
     return state.status === 'registered' ? state : t.fail('the account is gone');
   };
   const warned: string[] = [];
+  const { mails, deliver } = givenMails(stores, {
+    send: ({ to, text }, _, handOver) => {
+      t.regex(text, /POST \/api\/v1\/auth\/email\/verify/);
+      warned.push(to.address.split('@')[0] ?? '');
+      return to.address.startsWith('unreachable') ? Promise.reject(new MailRefused('550')) : handOver();
+    },
+  });
   const reactionsOf = (made: typeof commands) => [
     makeWarnUnprovedAccounts({
-      ...{ ...stores, ...made, publicUrl: 'https://stowage.example', unprovedAccountDays: idleDays },
-      onRefused: () => undefined,
-      mailer: {
-        send: ({ to, text }) => {
-          t.regex(text, /POST \/api\/v1\/auth\/email\/verify/);
-          warned.push(to.address.split('@')[0] ?? '');
-          return to.address.startsWith('unreachable')
-            ? Promise.reject(new MailRefused('550'))
-            : Promise.resolve();
-        },
-      },
+      ...{ ...stores, ...made, publicUrl: 'https://stowage.example', unprovedAccountDays: idleDays, mails },
     }),
     makePurgeUnprovedAccounts({ ...made, unprovedAccountDays: idleDays }),
   ];
   return {
     ...{ stores, commands, next, handle, warned, reactionsOf },
     run: async (made = commands) => {
-      for (const reaction of reactionsOf(made)) await runAll(stores, reaction);
+      for (const reaction of reactionsOf(made)) {
+        await runAll(stores, reaction);
+        await deliver();
+      }
     },
     signUp: async (name: string) =>
       commands.register({ email: `${name}@example.com`, password, ...client }, next()),
@@ -72,8 +73,7 @@ async function runAll({ eventStore }: GivenStores, reaction: AnyReaction): Promi
   for (const stored of events) {
     const event = eventFor(reaction, stored);
     if (event === null || (await reaction.asks(event)) !== 'yes') continue;
-    const result = await reaction.perform?.(event, new AbortController().signal);
-    await reaction.conclude(event, contextFor(reaction, event), result);
+    await reaction.conclude(event, contextFor(reaction, event), undefined);
   }
 }
 

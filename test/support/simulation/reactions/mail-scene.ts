@@ -9,10 +9,13 @@ import {
   startReactions,
 } from '../../../../src/event-sourcing/effects/reaction-runner.js';
 import { makeSoleLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
+import { makeOutbox } from '../../../../src/event-sourcing/effects/outbox.js';
+import { makeMailOutbox } from '../../../../src/mail/mail-outbox.js';
 import { makeMailer } from '../../../../src/mail/mailer.js';
 import { parseSmtpUrl } from '../../../../src/mail/smtp-url.js';
 import type { MailDeps } from '../../../../src/areas/shared/mail-reaction.js';
 import { makeSeededRandom, realClock } from '../../fakes/clock.js';
+import { mailWaits } from '../../given/given-mails.js';
 import { type GivenStores, givenContext, givenStores } from '../../given/given-stores.js';
 import { makeMemoryReadModelStore } from '../../fakes/memory-read-model-store.js';
 import { type SmtpServerOptions, startSmtpServer, type TestSmtpServer } from '../../servers/smtp-server.js';
@@ -51,15 +54,11 @@ export async function givenMail(
     await Promise.all(runners.map((runner) => runner.stop()));
     await smtp.close();
   });
-  const deps = {
-    mailer: makeMailer({
-      server,
-      from: { name: 'Stowage', address: 'no-reply@stowage.example' },
-      times: { connectMs: 5_000, greetingMs: 5_000, replyMs: 10_000 },
-    }),
-    publicUrl,
-    onRefused: (reaction: string, error: Error) => refused.push(`${reaction}: ${error.message}`),
-  };
+  const mailer = makeMailer({
+    server,
+    from: { name: 'Stowage', address: 'no-reply@stowage.example' },
+    times: { connectMs: 5_000, greetingMs: 5_000, replyMs: 10_000 },
+  });
   return {
     stores,
     smtp,
@@ -68,27 +67,41 @@ export async function givenMail(
       const clock: Clock = { ...realClock, now: () => new Date(Date.now() + aheadMs) };
       const readModelStore = makeMemoryReadModelStore();
       const holder = `process ${runners.length}`;
+      const outbox = makeOutbox({ stateStore, clock, onRetry: (_, error) => t.fail(String(error)) });
+      const mails = makeMailOutbox({
+        ...{ outbox, stateStore, mailer, clock, random: makeSeededRandom(1), waits: mailWaits },
+        onRetry: () => undefined,
+        onGivenUp: ({ kind }, error) => refused.push(`${kind}: ${error.message}`),
+      });
       const runner = startReactions(
         {
           ...{ eventStore, stateStore, readModelStore, clock, random: makeSeededRandom(1), holder },
           lease: makeSoleLease(holder),
         },
-        makeReactions(deps, stores),
+        makeReactions({ mails, eventStore, clock, publicUrl }, stores),
         {
           onRetry: () => undefined,
           onSetApart: (name, { reason }) => t.fail(`${name} has set an event apart: ${reason}`),
           onStopped: (name, error) => t.fail(`${name} stopped: ${String(error)}`),
         },
       );
-      runners.push(runner);
-      return runner;
+      const close = outbox.open({ ...mails.lane, graceMs: 50 });
+      const process = {
+        ...runner,
+        stop: async () => {
+          await Promise.all([runner.stop(), close()]);
+        },
+      };
+      runners.push(process);
+      return process;
     },
     settled: async (runner) => {
       // A busy machine takes longer than any mail does.
       const deadline = Date.now() + 60_000;
       const isSettled = async (): Promise<boolean> => {
         const head = await eventStore.head();
-        return runner.statuses().every(({ open, position }) => open === 0 && position === head);
+        const isRead = runner.statuses().every(({ open, position }) => open === 0 && position === head);
+        return isRead && (await stateStore.list('outbox/', { limit: 1 })).length === 0;
       };
       while (!(await isSettled())) {
         if (Date.now() > deadline) throw new Error(`still open: ${JSON.stringify(runner.statuses())}`);

@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import { securityNoticeAggregate } from '../../domain/security-notice/security-notice.js';
 import { userCategory, userCodec } from '../../domain/user/events.js';
 import {
@@ -22,7 +21,7 @@ const types = Object.keys(securityNoticeKinds) as readonly NoticedEvent['type'][
  */
 export function makeMailSecurityNotices(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'addressRevertCodes'>,
-): Reaction<NoticedEvent, MailOutcome | null> {
+): Reaction<NoticedEvent> {
   const { handler, sealer, addressRevertCodes, publicUrl } = deps;
   return makeMailReaction<NoticedEvent>(deps, {
     name: 'mail-account-notices',
@@ -42,7 +41,8 @@ export function makeMailSecurityNotices(
       const to = await sealer.open({ kind: 'person', userId }, 'email', notice.email);
       if (to === erased) return null;
       const revert = user.status === 'registered' ? revertOf(user, event) : null;
-      return { to, ...securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl, revert }) };
+      const message = securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl, revert });
+      return { to, person: userId, ...message };
     },
     record: async (event, outcome, context) => {
       const target = { aggregate: securityNoticeAggregate, id: event.id };

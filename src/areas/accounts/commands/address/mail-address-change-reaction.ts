@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import { userCategory, userCodec, type UserEvent } from '../../domain/user/events.js';
 import { userAggregate } from '../../domain/user/user.js';
@@ -17,7 +16,7 @@ type EmailChangeRequested = Extract<UserEvent, { type: 'EmailChangeRequested' }>
  */
 export function makeMailAddressChanges(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'addressChangeCodes' | 'clock'>,
-): Reaction<EmailChangeRequested, MailOutcome | null> {
+): Reaction<EmailChangeRequested> {
   const { handler, sealer, addressChangeCodes, clock, publicUrl } = deps;
   return makeMailReaction<EmailChangeRequested>(deps, {
     name: 'mail-address-changes',
@@ -35,7 +34,8 @@ export function makeMailAddressChanges(
       const to = await sealer.open({ kind: 'person', userId }, 'email', email);
       if (to === erased) return null;
       const code = addressChangeCodes.codeFor({ kid, issueId, emailDigest });
-      return { to, ...addressChangeMessage({ code, expiresAt: change.expiresAt, publicUrl }) };
+      const message = addressChangeMessage({ code, expiresAt: change.expiresAt, publicUrl });
+      return { to, person: userId, ...message };
     },
     // The command is rejected when the person was erased meanwhile.
     record: async (event, outcome, context) => {

@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import { userCategory, userCodec, type UserEvent } from '../../domain/user/events.js';
 import { userAggregate } from '../../domain/user/user.js';
@@ -18,7 +17,7 @@ type EmailVerificationRequested = Extract<UserEvent, { type: 'EmailVerificationR
  */
 export function makeMailEmailVerifications(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'verificationCodes' | 'clock'>,
-): Reaction<EmailVerificationRequested, MailOutcome | null> {
+): Reaction<EmailVerificationRequested> {
   const { handler, sealer, verificationCodes, clock, publicUrl } = deps;
   return makeMailReaction<EmailVerificationRequested>(deps, {
     name: 'mail-email-verifications',
@@ -38,7 +37,8 @@ export function makeMailEmailVerifications(
       const to = await sealer.open({ kind: 'person', userId }, 'email', user.email);
       if (to === erased) return null;
       const code = verificationCodes.codeFor({ kid, issueId, emailDigest });
-      return { to, ...emailVerificationMessage({ code, expiresAt: verification.expiresAt, publicUrl }) };
+      const message = emailVerificationMessage({ code, expiresAt: verification.expiresAt, publicUrl });
+      return { to, person: userId, ...message };
     },
     // The command is rejected when the person was erased meanwhile.
     record: async (event, outcome, context) => {

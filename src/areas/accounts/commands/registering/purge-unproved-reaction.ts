@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import { userCategory, userCodec, type UserEvent } from '../../domain/user/events.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
@@ -24,7 +23,7 @@ interface PurgeDeps {
  */
 export function makeWarnUnprovedAccounts(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer'> & PurgeDeps,
-): Reaction<EmailVerificationMailed, MailOutcome | null> {
+): Reaction<EmailVerificationMailed> {
   const { handler, sealer, publicUrl, purgeUnproved, unprovedAccountDays } = deps;
   const mail = makeMailReaction<EmailVerificationMailed>(deps, {
     name: 'warn-unproved-accounts',
@@ -36,7 +35,7 @@ export function makeWarnUnprovedAccounts(
       const verdict = await judge(event);
       if (verdict === null || 'notBefore' in verdict || verdict.step !== 'warn') return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', verdict.user.email);
-      return to === erased ? null : { to, ...erasureWarningMessage({ publicUrl }) };
+      return to === erased ? null : { to, person: userId, ...erasureWarningMessage({ publicUrl }) };
     },
     record: async (event, outcome, context) => {
       const target = { aggregate: userAggregate, id: streamIdOf(event) };

@@ -73,7 +73,7 @@ function dueAtOf(
   idleDays: number,
   seenAt: Date,
 ): number | null {
-  if (verificationMailedAt === null || warning?.outcome === 'refused') return null;
+  if (verificationMailedAt === null || (warning !== null && warning.outcome !== 'accepted')) return null;
   const endsAt = Math.max(verificationMailedAt.getTime(), seenAt.getTime()) + idleDays * dayMs;
   return warning === null ? endsAt - warningMs : Math.max(endsAt, warning.at.getTime() + warningMs);
 }

@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import { loginCodeCategory, loginCodeCodec, type LoginCodeEvent } from '../../domain/login-code/events.js';
 import { findIssue, isIssueOpen, loginCodeAggregate } from '../../domain/login-code/login-code.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
@@ -16,7 +15,7 @@ type LoginCodeIssued = Extract<LoginCodeEvent, { type: 'LoginCodeIssued' }>;
  */
 export function makeMailLoginCodes(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'loginCodes' | 'strongLoginCodes' | 'clock'>,
-): Reaction<LoginCodeIssued, MailOutcome | null> {
+): Reaction<LoginCodeIssued> {
   const { handler, sealer, loginCodes, strongLoginCodes, clock, publicUrl } = deps;
   return makeMailReaction<LoginCodeIssued>(deps, {
     name: 'mail-login-codes',
@@ -34,7 +33,8 @@ export function makeMailLoginCodes(
       if (to === erased) return null;
       const codes = event.data.strong ? strongLoginCodes : loginCodes;
       const code = codes.codeFor({ kid, issueId, emailDigest });
-      return { to, ...loginCodeMessage({ code, expiresAt: issue.expiresAt, publicUrl }) };
+      const message = loginCodeMessage({ code, expiresAt: issue.expiresAt, publicUrl });
+      return { to, person: userId, ...message };
     },
     record: async (event, outcome, context) => {
       const target = { aggregate: loginCodeAggregate, id: streamIdOf(event) };

@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import { projectCategory, projectCodec, type ProjectEvent } from '../../domain/project/events.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { invitationOf } from '../../domain/project/status.js';
@@ -17,7 +16,7 @@ type MemberInvited = Extract<ProjectEvent, { type: 'MemberInvited' }>;
  */
 export function makeMailInvitations(
   deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>,
-): Reaction<MemberInvited, MailOutcome | null> {
+): Reaction<MemberInvited> {
   const { handler, sealer, users, publicUrl } = deps;
   return makeMailReaction<MemberInvited>(deps, {
     name: 'mail-invitations',

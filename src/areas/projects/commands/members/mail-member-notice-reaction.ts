@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import { projectCategory, projectCodec, type ProjectEvent } from '../../domain/project/events.js';
 import {
   memberNoticeLifetimeMs,
@@ -28,7 +27,7 @@ type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[nu
  */
 export function makeMailMemberNotices(
   deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>,
-): Reaction<NoticedMemberEvent, MailOutcome | null> {
+): Reaction<NoticedMemberEvent> {
   const { handler, sealer, users, publicUrl } = deps;
   return makeMailReaction<NoticedMemberEvent>(deps, {
     name: 'mail-member-notices',
@@ -48,7 +47,7 @@ export function makeMailMemberNotices(
       const inviter = (await users.people([notice.by])).get(notice.by)?.nickname ?? '';
       const { kind, userId } = notice;
       const about = { projectName: project.name, inviter, publicUrl, projectId, userId };
-      return { to, ...memberNoticeMessage({ kind, ...about, ...current }) };
+      return { to, person: userId, ...memberNoticeMessage({ kind, ...about, ...current }) };
     },
     record: async (event, outcome, context) => {
       const notice = noticeOf(event);

@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import { securityNoticeAggregate } from '../../../accounts/domain/security-notice/security-notice.js';
 import { shareCategory, shareCodec, type ShareEvent } from '../../domain/share/events.js';
 import { shareAggregate } from '../../domain/share/share.js';
@@ -20,7 +19,7 @@ const kind = 'share_guessed_at';
  */
 export function makeMailShareGuessing(
   deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>,
-): Reaction<LimitReached, MailOutcome | null> {
+): Reaction<LimitReached> {
   const { handler, publicUrl } = deps;
   const findRecipient = makeFindShareRecipient(deps);
 
@@ -36,7 +35,8 @@ export function makeMailShareGuessing(
       const { state: notice } = await handler.load(securityNoticeAggregate, event.id);
       const recipient = notice.mailed ? null : await findRecipient(share);
       if (recipient === null) return null;
-      return { to: recipient.to, ...securityNoticeMessage({ kind, at: event.recordedAt, publicUrl }) };
+      const message = securityNoticeMessage({ kind, at: event.recordedAt, publicUrl });
+      return { to: recipient.to, person: recipient.userId, ...message };
     },
     record: async (event, outcome, context) => {
       const { state: share } = await handler.load(shareAggregate, streamIdOf(event));

@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import {
   securityNoticeCategory,
   securityNoticeCodec,
@@ -55,7 +54,7 @@ export function makeRequestOpeningNotices({ handler }: Pick<ShareDeps, 'handler'
  */
 export function makeMailShareOpening(
   deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>,
-): Reaction<Requested, MailOutcome | null> {
+): Reaction<Requested> {
   const { handler, publicUrl } = deps;
   const findRecipient = makeFindShareRecipient(deps);
 
@@ -71,7 +70,8 @@ export function makeMailShareOpening(
       const { state: notice } = await handler.load(securityNoticeAggregate, shareId);
       const recipient = notice.mailed ? null : await findRecipient(share);
       if (recipient === null) return null;
-      return { to: recipient.to, ...securityNoticeMessage({ kind, at: new Date(opened_at), publicUrl }) };
+      const message = securityNoticeMessage({ kind, at: new Date(opened_at), publicUrl });
+      return { to: recipient.to, person: recipient.userId, ...message };
     },
     record: async ({ data: { share_id: shareId } }, outcome, context) => {
       const { state: share } = await handler.load(shareAggregate, shareId);

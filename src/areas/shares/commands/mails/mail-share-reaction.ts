@@ -1,4 +1,3 @@
-import type { MailOutcome } from '../../../../validation/fields.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { roleIn } from '../../../projects/domain/project/status.js';
 import { isProtected, isUsable, shareAggregate } from '../../domain/share/share.js';
@@ -19,7 +18,7 @@ type Requested = Extract<ShareMailEvent, { type: 'ShareMailRequested' }>;
  */
 export function makeMailShareLinks(
   deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer' | 'shares' | 'users' | 'clock'>,
-): Reaction<Requested, MailOutcome | null> {
+): Reaction<Requested> {
   const { handler, sealer, shares, users, clock, publicUrl } = deps;
   return makeMailReaction<Requested>(deps, {
     name: 'mail-share-links',

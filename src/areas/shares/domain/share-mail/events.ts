@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { sealedSchema } from '../../../../event-sourcing/ports/sealed.js';
+import { outcomeInWords } from '../../../../validation/in-words.js';
 import { entityId, mailOutcome } from '../../../../validation/fields.js';
 
 /** Addresses of one request (src/areas/shares/README.md#mails-with-the-link). */
@@ -30,11 +31,9 @@ export const shareMailEvents = makeEvents('sharemail-{request id}', {
       `asked for mail ${number} of request ${id}, with the link of share ${share_id} of project ${project_id}, for user ` +
       `${sent_by}, to a sealed address${message === null ? '' : ', with a sealed message'}`,
   ),
-  /** The mail server accepted or refused the mail. */
-  ShareMailed: event({ number, outcome: mailOutcome }, ({ number, outcome }, id) =>
-    outcome === 'accepted'
-      ? `handed mail ${number} of request ${id} to the mail server`
-      : `could not send mail ${number} of request ${id}, because the mail server refused it`,
+  ShareMailed: event(
+    { number, outcome: mailOutcome },
+    ({ number, outcome }, id) => `sent mail ${number} of request ${id}; ${outcomeInWords(outcome)}`,
   ),
 });
 

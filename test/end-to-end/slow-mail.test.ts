@@ -1,0 +1,116 @@
+import test, { type ExecutionContext } from 'ava';
+import { makeServiceClient } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
+import { type Act, startScriptedSmtp, type Step, steps } from '../support/servers/scripted-smtp.js';
+import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+
+/** A minute of RFC 5321 takes 60 ms. */
+const scaled = {
+  ...{ SMTP_CONNECT_MS: '300', SMTP_GREETING_MS: '300', SMTP_REPLY_MS: '600', MAIL_RETRY_MS: '20' },
+  MAIL_UNKNOWN_MS: '60,600,3600',
+};
+
+/** Starts the service on a data directory that lasts for the test. Each call starts another process. */
+async function givenService(
+  t: ExecutionContext,
+  SMTP_URL: string,
+  settings: Readonly<Record<string, string>>,
+) {
+  const directory = await makeDataDirectory();
+  const options = {
+    directory: directory.path,
+    port: await freePort(),
+    environment: { SMTP_URL, ...settings },
+  };
+  let service = await startService(options);
+  t.teardown(async () => {
+    await service.kill();
+    await directory.remove();
+  });
+  return {
+    register: (name: string) =>
+      makeServiceClient(service.url).register(`${name}@example.org`, 'Correct-Horse-7-Battery'),
+    kill: () => service.kill(),
+    restart: async () => {
+      service = await startService(options);
+    },
+  };
+}
+
+test('A server that is slow at every step, drops and refuses gets each mail once, and four times where it never answers', async (t) => {
+  const late = { greeting: 200, EHLO: 400, MAIL: 400, RCPT: 400, DATA: 400, content: 400 };
+  /** What the server does to a recipient at a step, time after time; the last act stays. */
+  const acts: Readonly<Record<string, readonly Act[]>> = {
+    'unknown content': ['silence'],
+    'refused RCPT': [{ reply: '550 5.1.1 unknown' }],
+    'dropped content': ['drop', {}],
+    'silent DATA': ['silence', 'silence', {}],
+  };
+  const seen = new Map<string, number>();
+  const act = (step: Step, recipient: string): Act => {
+    const key = `${recipient.split('@')[0] ?? ''} ${step}`;
+    const times = seen.get(key) ?? 0;
+    seen.set(key, times + 1);
+    return acts[key]?.[times] ?? acts[key]?.at(-1) ?? { afterMs: late[step] };
+  };
+  const { url, mails } = await startScriptedSmtp(t, act);
+  const { register } = await givenService(t, url, scaled);
+  const names = ['slow', 'dropped', 'silent', 'refused', 'unknown'];
+  for (const name of names) await register(name);
+  const copies = (name: string) => mails.filter(({ recipient }) => recipient === `${name}@example.org`);
+  await eventually(
+    'all mails have their end',
+    () => copies('unknown').length === 4 && copies('silent').length > 0,
+  );
+  // The next copy would come within a second.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  t.deepEqual(
+    names.map((name) => copies(name).length),
+    [1, 2, 1, 0, 4],
+  );
+  for (const name of names) t.true(new Set(copies(name).map(({ messageId }) => messageId)).size <= 1, name);
+  for (const name of ['slow', 'dropped', 'silent'])
+    t.is(copies(name).filter(({ isAccepted }) => isAccepted).length, 1, name);
+});
+
+test('A server that says nothing to some recipients for ten minutes holds up no other', async (t) => {
+  const { url, mails } = await startScriptedSmtp(t, (step, recipient) =>
+    recipient.startsWith(`held-${step.toLowerCase()}`) ? 'silence' : undefined,
+  );
+  const { register } = await givenService(t, url, {});
+  for (const name of ['held-rcpt', 'held-data', 'held-content', 'held-content-2', 'held-rcpt-2'])
+    await register(name);
+  await register('prompt');
+  await eventually('the other recipient has its mail', () =>
+    mails.some(({ recipient, isAccepted }) => isAccepted && recipient.startsWith('prompt')),
+  );
+  t.deepEqual(
+    mails.filter(({ isAccepted }) => isAccepted).map(({ recipient }) => recipient),
+    ['prompt@example.org'],
+  );
+});
+
+test('A kill -9 at each step of a mail loses none', async (t) => {
+  let armed: Step | null = null;
+  let onStep = (): void => undefined;
+  const { url, mails } = await startScriptedSmtp(t, (step) => {
+    if (step !== armed) return undefined;
+    armed = null;
+    onStep();
+    return 'silence';
+  });
+  const { register, kill, restart } = await givenService(t, url, scaled);
+  for (const step of steps) {
+    const reached = new Promise<void>((resolve) => (onStep = resolve));
+    armed = step;
+    const registered = register(`killed-${step.toLowerCase()}`);
+    await registered;
+    await reached;
+    await kill();
+    await restart();
+    const copies = () =>
+      mails.filter(({ recipient }) => recipient.startsWith(`killed-${step.toLowerCase()}@`));
+    await eventually(`the mail of ${step} arrives`, () => copies().some(({ isAccepted }) => isAccepted));
+    t.true(copies().length <= 2, step);
+  }
+});
