@@ -11,7 +11,11 @@ import { fulfilmentModel, fulfilmentStories } from '../support/simulation/model/
  * proof for these stories, so there is no seed and no budget.
  */
 
-const never = { isOwed: () => Promise.resolve(false), fulfil: () => Promise.resolve() };
+const never = {
+  isOwed: () => Promise.resolve(false),
+  isUnderWay: () => false,
+  fulfil: () => Promise.resolve(),
+};
 const ofFacts = makeFulfilOrders({ fulfilOrder: never }).types;
 const ofGrants = makeCheckCapacityGrants({ fulfilOrder: never }).types;
 

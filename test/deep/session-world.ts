@@ -114,7 +114,7 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
         }),
         endGivenAccess: () => Promise.resolve(),
       }),
-      refresh: makeRefresh({ ...deps, ...readers }),
+      refresh: makeRefresh(deps),
       logout: makeLogout(deps),
       changePassword: makeChangePassword({
         ...{ ...deps, checkPassword: () => null },

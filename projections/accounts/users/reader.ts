@@ -35,7 +35,6 @@ export interface OperatedAccount {
 /** @throws StoreUnavailable; errors of `Sealer.open` where personal data is opened */
 export interface UserReader {
   find(userId: string): Promise<Versioned<UserResource> | null>;
-  access(userId: string): Promise<UserAccess | null>;
   /** Lists all accounts for operators, oldest first. */
   accounts(page: Page): Promise<readonly AccountResource[]>;
   /** Returns an account for operators, with its sums and its session epoch; null if it does not exist. */
@@ -71,10 +70,6 @@ export function makeUserReader({
     find: async (userId) => {
       const [document, used] = await Promise.all([users.get(userId), usedBytes(userId)]);
       return document === null ? null : present(document, used);
-    },
-    access: async (userId) => {
-      const document = await users.get(userId);
-      return document === null ? null : userAccessOf(document);
     },
     accounts: async (page) => Promise.all((await users.find(page)).map(presentAccount)),
     account: async (userId) => {

@@ -23,7 +23,7 @@ export type PaymentCommands = ReturnType<typeof makeOrderCommands>;
 export function makeOrderCommands(deps: CallbackNotices & PaymentDeps) {
   const paymentReports = makePaymentReports(deps);
   const resolvePayment = makeResolvePayment({ ...deps, paymentReports });
-  const acceptCallback = makeAcceptCallback(deps);
+  const acceptCallback = makeAcceptCallback({ ...deps, underWay: paymentReports.underWay });
   const acceptNews = makeAcceptNews({ ...deps, acceptCallback });
   const reconcilePayments = makeReconcilePayments({ ...deps, acceptNews });
   return {

@@ -126,7 +126,11 @@ test('A paid order grants its entitlement to the project, and a full refund revo
 test('Every change of what an order grants is an event that the reaction follows', async (t) => {
   const { report, fulfil, isOwed, newest } = await givenPaidOrder();
   const { types } = makeFulfilOrders({
-    fulfilOrder: { isOwed: () => Promise.resolve(true), fulfil: () => Promise.resolve() },
+    fulfilOrder: {
+      isOwed: () => Promise.resolve(true),
+      isUnderWay: () => false,
+      fulfil: () => Promise.resolve(),
+    },
   });
   const followed = new Set<string>(types);
   const dispute = { kind: 'dispute', dispute_id: 'd1' } as const;

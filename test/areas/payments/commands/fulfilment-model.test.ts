@@ -7,7 +7,11 @@ import {
 import { exploreInterleavings } from '../../../support/simulation/model/explore-interleavings.js';
 import { fulfilmentModel, fulfilmentStories } from '../../../support/simulation/model/fulfilment-model.js';
 
-const never = { isOwed: () => Promise.resolve(false), fulfil: () => Promise.resolve() };
+const never = {
+  isOwed: () => Promise.resolve(false),
+  isUnderWay: () => false,
+  fulfil: () => Promise.resolve(),
+};
 const ofFacts = makeFulfilOrders({ fulfilOrder: never }).types;
 const ofGrants = makeCheckCapacityGrants({ fulfilOrder: never }).types;
 const ofEntitlements = makeCheckEntitlementGrants({ fulfilOrder: never }).types;

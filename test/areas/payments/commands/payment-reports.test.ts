@@ -12,6 +12,10 @@ import {
   transactionAggregate,
   transactionReportsMax,
 } from '../../../../src/areas/payments/domain/transaction/transaction.js';
+import { makeApplyReports } from '../../../../src/areas/payments/commands/callbacks/apply-reports-reaction.js';
+import type { ReactionEvent } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { DomainEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { partial } from '../../../support/fakes/partial.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { makePaymentReports } from '../../../../src/areas/payments/commands/callbacks/payment-reports.js';
 import { givenContext } from '../../../support/given/given-stores.js';
@@ -86,6 +90,15 @@ test('The reaction reads nothing of a report that its process has applied, and r
   t.like(await order(), { refunded: 0 });
   await react(before);
   t.like(await order(), { refunded: 300 });
+});
+
+test('While a request applies a report, the reaction in its process reads nothing, and asks again', async (t) => {
+  const { world, reads } = await given();
+  const { paymentReports } = world;
+  paymentReports.underWay.add('t1');
+  reads.length = 0;
+  const event = partial<ReactionEvent<DomainEvent>>({ stream: 'transaction-t1', revision: 0n });
+  t.deepEqual([await makeApplyReports(paymentReports).asks(event), reads], ['not-yet', []]);
 });
 
 test('A report that came before its link reaches the order in one append with the report that links', async (t) => {

@@ -9,6 +9,7 @@ import {
 } from '../../domain/session/session.js';
 import type { KnownDevices } from '../signing-in/known-devices.js';
 import { sessionHolds } from '../../domain/session-epoch.js';
+import { userAggregate } from '../../domain/user/user.js';
 import { makeSessionTokens, type TokenPair } from './session-tokens.js';
 import { refreshIdleSeconds } from './start-session.js';
 
@@ -26,9 +27,8 @@ export function makeRefresh({
   handler,
   refreshTokens,
   accessTokens,
-  users,
   knownDevices,
-}: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens' | 'users'> & {
+}: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens'> & {
   readonly knownDevices: Pick<KnownDevices, 'noteSession'>;
 }): Refresh {
   const sessionTokens = makeSessionTokens({ accessTokens });
@@ -105,14 +105,15 @@ export function makeRefresh({
     return rejectSession('refresh_token_reused', 'the refresh token has been used before; sign in again');
   }
 
-  /** Rejects a session that the user's stream has ended, as authentication does. The next request finds a later end. */
+  /** Rejects a session that the user's stream has ended. The next request's authentication finds a later end. */
   async function requireUser(
     id: string,
     { userId, epoch }: StartedSession,
   ): Promise<{ readonly isProved: boolean }> {
-    const user = await users.access(userId);
-    if (user === null || user.banned || !sessionHolds(user, { id, epoch })) return rejectOver();
-    return { isProved: user.document.body.email_verified };
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch }))
+      return rejectOver();
+    return { isProved: user.email_verified };
   }
 
   function recompute(

@@ -41,14 +41,28 @@ export function makeAcceptCallback({
   clock,
   onConflict,
   onFailure,
-}: AcceptNotices & Pick<PaymentDeps, 'handler' | 'paymentMakers' | 'clock'>): AcceptCallback {
+  underWay = new Set(),
+}: AcceptNotices &
+  Pick<PaymentDeps, 'handler' | 'paymentMakers' | 'clock'> & {
+    /** See `makePaymentReports`. */
+    readonly underWay?: Set<string>;
+  }): AcceptCallback {
   const reports = makePaymentReports({ handler: makeUrgent(handler), paymentMakers });
   const exceeded = (): Error => new StoreUnavailable('the log has not answered in time');
   return async (name, verified, receivedAt, context) => {
-    const reporting = reports.report(name, reportOf(name, verified, receivedAt), context);
-    const reported = await withTimeLimit(reporting, { ms: appendMs, clock, exceeded });
+    const report = reportOf(name, verified, receivedAt);
+    const stream = reports.streamOf(name, report);
+    const end = (): void => void underWay.delete(stream);
+    underWay.add(stream);
+    const reporting = reports.report(name, report, context);
+    const reported = await withTimeLimit(reporting, { ms: appendMs, clock, exceeded }).catch(
+      (error: unknown) => {
+        end();
+        throw error;
+      },
+    );
+    const applied = reported.apply(context).finally(end);
     if (reported.isConflict) onConflict(reported.name);
-    const applied = reported.apply(context);
     // A new report is durable, so a reaction applies what fails here.
     await withTimeLimit(applied, { ms: applyMs, clock, exceeded }).catch((error: unknown) => {
       if (!reported.isNew) throw error;

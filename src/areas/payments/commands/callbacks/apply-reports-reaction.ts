@@ -5,19 +5,23 @@ import type { PaymentReports } from './payment-reports.js';
 
 /**
  * Applies what the requests of callbacks did not: every report, and the reports that an event releases. The process that
- * served the request has its streams cached, so the reaction reads nothing there. Otherwise its commands read what is
+ * serves the request has its streams cached afterwards, so the reaction waits for it and reads nothing there. Otherwise its commands read what is
  * applicable, and append nothing where the order knows it.
  */
 export function makeApplyReports({
+  underWay,
   isApplied,
   apply,
-}: Pick<PaymentReports, 'isApplied' | 'apply'>): AnyReaction {
+}: Pick<PaymentReports, 'underWay' | 'isApplied' | 'apply'>): AnyReaction {
   return {
     name: 'apply-payment-reports',
     category: transactionCategory,
     codec: transactionCodec,
     types: ['PaymentReported', 'PaymentReportResolved'],
-    asks: async (event) => ((await isApplied(streamIdOf(event), Number(event.revision))) ? 'no' : 'yes'),
+    asks: async (event) => {
+      if (underWay.has(streamIdOf(event))) return 'not-yet';
+      return (await isApplied(streamIdOf(event), Number(event.revision))) ? 'no' : 'yes';
+    },
     conclude: async (event, context) => {
       await apply(streamIdOf(event), Number(event.revision), context);
     },

@@ -59,7 +59,13 @@ export function makePaymentReports({
   paymentMakers,
 }: Pick<PaymentDeps, 'handler' | 'paymentMakers'>) {
   const madePayments = makeMadePayments({ handler, paymentMakers });
-  return { report, isReported, apply, isApplied, hasRoom, placedOrder };
+  /** The streams whose reports requests of this process apply now. */
+  const underWay = new Set<string>();
+  return { underWay, streamOf, report, isReported, apply, isApplied, hasRoom, placedOrder };
+
+  function streamOf(provider: PaymentProviderName, data: PaymentReport): string {
+    return homeOf(provider, data).id;
+  }
 
   /** Appends the report, unless its key is known. A transaction without room leaves it a stream for itself. */
   async function report(

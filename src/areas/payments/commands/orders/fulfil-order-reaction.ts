@@ -27,7 +27,8 @@ export function makeFulfilOrders({ fulfilOrder }: Fulfilling): Reaction<FactsCha
     category: orderCategory,
     codec: orderCodec,
     types: ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],
-    asks: async (event) => ((await fulfilOrder.isOwed(streamIdOf(event))) ? 'yes' : 'no'),
+    asks: async (event) =>
+      (await fulfilOrder.isOwed(streamIdOf(event), { order: event.revision })) ? 'yes' : 'no',
     conclude: (event, context) => fulfilOrder.fulfil(streamIdOf(event), context),
   };
 }
@@ -63,7 +64,10 @@ function checkOf<Event extends CapacityChanged | EntitlementChanged>(
   return {
     asks: async (event) => {
       const orderId = orderOf(event.data.source);
-      return orderId !== null && (await fulfilOrder.isOwed(orderId)) ? 'yes' : 'no';
+      if (orderId === null) return 'no';
+      // The steps of this process end with the mark on the order, and with a look at it.
+      if (fulfilOrder.isUnderWay(orderId)) return 'not-yet';
+      return (await fulfilOrder.isOwed(orderId, { recipient: event.revision })) ? 'yes' : 'no';
     },
     conclude: async (event, context) => {
       const orderId = orderOf(event.data.source);

@@ -1,7 +1,9 @@
 import type { PaymentDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import type { DomainEvent } from '../../../../event-sourcing/ports/domain-event.js';
 import { Overloaded } from '../../../../kit/overloaded.js';
-import type { PrepareFurther } from '../../../../event-sourcing/deciding/command-handler.js';
+import type { Loaded, PrepareFurther } from '../../../../event-sourcing/deciding/command-handler.js';
+import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import {
   type GoneReason,
@@ -18,15 +20,29 @@ import { hasCapacityFrom, userAggregate } from '../../../accounts/domain/user/us
  * The grant names the order as its source, so the grants of other orders do not change.
  */
 export interface FulfilOrder {
-  /** Says whether the grant differs from the facts. */
-  isOwed(orderId: string): Promise<boolean>;
   /**
-   * Repeats steps until a read after the last step shows that the grant agrees with the facts. So when two processes
-   * act on different facts, the one that writes last corrects the grant.
+   * Says whether the grant differs from the facts. A stream of which an event was seen is read only where the cache lacks the
+   * event: a later event of that stream is asked about separately. The other stream is read up to its head.
+   */
+  isOwed(orderId: string, seen?: Seen): Promise<boolean>;
+  /** Says whether this process takes the steps of the order now. */
+  isUnderWay(orderId: string): boolean;
+  /**
+   * Takes steps until the order, read after the last step, agrees with the grant. So when two processes act on different facts,
+   * the one that writes last corrects the grant. The first step decides on what was read for `isOwed`.
    * @throws StoreUnavailable, Overloaded
    */
   fulfil(orderId: string, context: CommandContext): Promise<void>;
 }
+
+/** Revisions of the order and of the recipient's stream that are known to exist. */
+interface Seen {
+  readonly order?: bigint | undefined;
+  readonly recipient?: bigint | undefined;
+}
+
+/** Of streams that were just read, the cache has enough. */
+const any: Seen = { order: 0n, recipient: 0n };
 
 /** The user or project of the grant, read from its stream. */
 type Recipient =
@@ -45,34 +61,61 @@ type Step = 'grant' | 'take-back' | 'mark' | 'report';
 const stepsMax = 50;
 
 export function makeFulfilOrder({ handler }: Pick<PaymentDeps, 'handler'>): FulfilOrder {
+  const underWay = new Set<string>();
   return {
-    isOwed: async (orderId) => nextFulfilmentStep(await load(orderId)) !== null,
+    isUnderWay: (orderId) => underWay.has(orderId),
+    isOwed: async (orderId, seen = {}) => nextFulfilmentStep(await load(orderId, seen)) !== null,
     fulfil: async (orderId, context) => {
-      for (let step = 0; step < stepsMax; step += 1) {
-        const situation = await load(orderId);
-        const next = nextFulfilmentStep(situation);
-        if (next === null || situation === null) return;
-        await run(next, orderId, situation, context);
-      }
-      throw new Overloaded(`the facts of an order changed ${stepsMax} times while it was fulfilled`);
+      underWay.add(orderId);
+      await fulfil(orderId, context).finally(() => underWay.delete(orderId));
     },
   };
 
-  async function load(orderId: string): Promise<Situation | null> {
-    const { state: order, revision } = await handler.load(orderAggregate, orderId);
-    if (order.status === 'absent' || revision === null) return null;
-    return { order, revision, recipient: await recipientOf(orderId, order) };
+  async function fulfil(orderId: string, context: CommandContext): Promise<void> {
+    let seen = any;
+    for (let step = 0; step < stepsMax; step += 1) {
+      const situation = await load(orderId, seen);
+      const next = nextFulfilmentStep(situation);
+      if (next !== null && situation !== null)
+        seen = { ...any, ...(await run(next, orderId, situation, context)) };
+      else if (step === 0 || seen.order === undefined) return;
+      // The facts may have changed before the last step.
+      else seen = { recipient: seen.recipient };
+    }
+    throw new Overloaded(`the facts of an order changed ${stepsMax} times while it was fulfilled`);
   }
 
-  async function recipientOf(orderId: string, { grant, userId, projectId }: PlacedOrder): Promise<Recipient> {
+  async function load(orderId: string, { order: seen, recipient }: Seen): Promise<Situation | null> {
+    const { state: order, revision } = await loadSeen(orderAggregate, orderId, seen);
+    if (order.status === 'absent' || revision === null) return null;
+    return { order, revision, recipient: await recipientOf(orderId, order, recipient) };
+  }
+
+  async function loadSeen<State, Command, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Command, Event>,
+    id: string,
+    seen: bigint | undefined,
+  ): Promise<Loaded<State>> {
+    if (seen !== undefined) {
+      const cached = await handler.load(aggregate, id, 'remembered');
+      if (cached.revision !== null && cached.revision >= seen) return cached;
+    }
+    return handler.load(aggregate, id);
+  }
+
+  async function recipientOf(
+    orderId: string,
+    { grant, userId, projectId }: PlacedOrder,
+    seen: bigint | undefined,
+  ): Promise<Recipient> {
     if ('capacity_bytes' in grant) {
-      const { state, revision } = await handler.load(userAggregate, userId);
+      const { state, revision } = await loadSeen(userAggregate, userId, seen);
       if (state.status !== 'registered' || revision === null) {
         return { status: 'gone', reason: 'buyer_erased' };
       }
       return { status: 'there', holds: hasCapacityFrom(state, orderId), revision };
     }
-    const { state, revision } = await handler.load(projectAggregate, projectId ?? '');
+    const { state, revision } = await loadSeen(projectAggregate, projectId ?? '', seen);
     if (state.status !== 'existing' || revision === null) {
       return { status: 'gone', reason: 'project_deleted' };
     }
@@ -86,38 +129,45 @@ export function makeFulfilOrder({ handler }: Pick<PaymentDeps, 'handler'>): Fulf
     orderId: string,
     { order, revision, recipient }: Situation,
     context: CommandContext,
-  ): Promise<void> {
+  ): Promise<Seen> {
+    // A stale state meets a refused append, and is read again.
+    const load = 'remembered' as const;
     const ofOrder = { aggregate: orderAggregate, id: orderId };
     const mark = { type: isDue(order) ? 'MarkFulfilled' : 'MarkRevoked' } as const;
     const marked = stepContext(context, `mark/${revision}`);
     if (step === 'mark') {
-      await handler.handle(ofOrder, mark, marked);
-      return;
+      return { order: revisionOf(await handler.handle(ofOrder, mark, marked, { load })) };
     }
     if (recipient.status === 'gone') {
       const command = { type: 'MarkRecipientGone', reason: recipient.reason } as const;
-      await handler.handle(ofOrder, command, stepContext(context, `gone/${revision}`));
-      return;
+      const told = await handler.handle(ofOrder, command, stepContext(context, `gone/${revision}`), { load });
+      return { order: revisionOf(told) };
     }
     const { grant, userId, projectId } = order;
     const stepped = stepContext(context, `${step}/${recipient.revision}`);
     const source = orderId;
-    const options = { further: (_: unknown, prepare: PrepareFurther) => prepare(ofOrder, mark, marked) };
+    const options = {
+      load,
+      further: (_: unknown, prepare: PrepareFurther) => prepare(ofOrder, mark, marked),
+    };
     if ('capacity_bytes' in grant) {
       const bytes = grant.capacity_bytes;
       const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(
-        target,
-        step === 'grant' ? { type: 'GrantCapacity', source, bytes } : { type: 'RevokeCapacity', source },
-        stepped,
-        options,
-      );
-      return;
+      const command =
+        step === 'grant'
+          ? ({ type: 'GrantCapacity', source, bytes } as const)
+          : ({ type: 'RevokeCapacity', source } as const);
+      return { recipient: revisionOf(await handler.handle(target, command, stepped, options)) };
     }
     const target = { aggregate: projectAggregate, id: projectId ?? '' };
     const type = step === 'grant' ? 'GrantEntitlement' : 'RevokeEntitlement';
-    await handler.handle(target, { type, entitlement: grant.entitlement, source }, stepped, options);
+    const command = { type, entitlement: grant.entitlement, source } as const;
+    return { recipient: revisionOf(await handler.handle(target, command, stepped, options)) };
   }
+}
+
+function revisionOf({ revision }: { readonly revision: bigint | null }): bigint {
+  return revision ?? 0n;
 }
 
 /** Returns the grant itself first, then its mark on the order; null when both agree with the facts. */
