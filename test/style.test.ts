@@ -61,6 +61,20 @@ function commentsOf(text: string): readonly Sentence[] {
   return [...found.values()].flat();
 }
 
+/** Returns the strings of a TypeScript text that have more than one word, which people may get to read. */
+function stringsOf(text: string): readonly Sentence[] {
+  const file = ts.createSourceFile('any.ts', text, ts.ScriptTarget.Latest, true);
+  const found: Sentence[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
+      if (/\w \w/.test(node.text))
+        found.push({ line: file.getLineAndCharacterOfPosition(node.pos).line + 1, text: node.text });
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
 const testCall = /(?<![\w.])test(?:\.\w+)*\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)/g;
 
 /** Returns the first argument of each `test(…)` call where it is a literal. To parse all tests takes seconds. */
@@ -107,6 +121,14 @@ test('No comment uses a word that the style guide forbids', (t) => {
   t.deepEqual(problems, []);
 });
 
+test('No text of the service uses a word that the style guide forbids', (t) => {
+  const problems = code
+    .filter((file) => /^(src|projections|clients)\//.test(file) && !file.endsWith('common-password-list.ts'))
+    .filter((file) => forbidden.some((pattern) => pattern.test(read(file))))
+    .flatMap((file) => forbiddenIn(stringsOf(read(file))).map((problem) => `${file}:${problem}`));
+  t.deepEqual(problems, []);
+});
+
 test('No document uses a word that the style guide forbids', (t) => {
   const problems = documents.flatMap((file) =>
     forbiddenIn(
@@ -137,6 +159,7 @@ test('The checks find a forbidden word in a comment and a title in another form'
     "test('the projector skips', () => {});",
   ].join('\n');
   t.deepEqual(forbiddenIn(commentsOf(text)), ['1: Whoever', '2: anew']);
+  t.deepEqual(forbiddenIn(stringsOf("f(`to ${name}, tell nobody`, 'nobody');")), ['1: nobody']);
   t.deepEqual(
     titlesOf(text).map(({ text: title }) => titleProblem(title)),
     ['begins without a capital letter'],

@@ -25,7 +25,7 @@ export function securityOf(access: Policy): Json {
 export function describeAccess(access: Policy): string {
   switch (access.kind) {
     case 'public':
-      return 'Access: anybody.';
+      return 'Access: everyone.';
     case 'agent':
       return 'Access: agents.';
     case 'session':

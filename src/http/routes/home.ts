@@ -81,7 +81,7 @@ export function makeHomeRoutes(deps: HomeRouteDeps, others: readonly Route[]): r
       path: '/api/v1',
       request: { params: noParams, query: noQuery, body: noBody },
       name: 'getOverview',
-      summary: 'What this service offers',
+      summary: 'Entry points of the service',
       replies: { 200: { description: 'Its version, documents and abilities.', schema: overview } },
       handler: (_request) => ({
         status: 200,

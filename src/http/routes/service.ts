@@ -61,7 +61,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       unbounded: true,
       path: '/readyz',
       name: 'getReadiness',
-      summary: 'Tell whether the process may be sent requests',
+      summary: 'Tell whether the process is ready for requests',
       description: 'Stores are reachable and projections have caught up.',
       replies: { 200: { description: 'It may.', schema: health } },
       errors: ['store_unavailable'],

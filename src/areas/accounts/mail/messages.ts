@@ -9,10 +9,10 @@ export function loginCodeMessage(data: {
   readonly publicUrl: string;
 }): MailMessage {
   const subject = 'Your sign-in code';
-  const why = `Somebody, probably you, wants to sign in to Stowage${atSite(data.publicUrl)}.`;
+  const why = `Someone, probably you, wants to sign in to Stowage${atSite(data.publicUrl)}.`;
   const lead = 'The code is';
   const ignore =
-    'If it was not you, ignore this mail. Tell the code to nobody: whoever has it can sign in as you.';
+    'If it was not you, ignore this mail. Tell the code to no one: a person who has it can sign in as you.';
   return codeMessage({ subject, why, lead, ignore, ...data });
 }
 
@@ -23,17 +23,17 @@ export function emailVerificationMessage(data: {
   readonly publicUrl: string;
 }): MailMessage {
   const subject = 'Confirm your address';
-  const why = `Somebody, probably you, has registered an account of Stowage${atSite(data.publicUrl)} with this address.`;
+  const why = `Someone, probably you, has registered an account of Stowage${atSite(data.publicUrl)} with this address.`;
   const lead = 'The code that confirms the address is';
   const ignore =
-    'If it was not you, ignore this mail, and tell the code to nobody: whoever has it could use your address.';
+    'If it was not you, ignore this mail, and tell the code to no one: a person who has it could use your address.';
   return codeMessage({ subject, why, lead, ignore, ...data });
 }
 
 /** Writes the mail that warns of the erasure of an account whose address is not proved. */
 export function erasureWarningMessage({ publicUrl }: { readonly publicUrl: string }): MailMessage {
   const subject = 'Your account will be deleted';
-  const why = `An account of Stowage${atSite(publicUrl)} was registered with this address, and nobody has confirmed the address. The account and its projects will be deleted in seven days or later.`;
+  const why = `An account of Stowage${atSite(publicUrl)} was registered with this address, and the address is not confirmed. The account and its projects will be deleted in seven days or later.`;
   const how =
     'To keep it, sign in and confirm the address by a code (POST /api/v1/auth/email/verify/send and POST /api/v1/auth/email/verify):';
   const ignore = 'If you do not know this account, ignore this mail.';

@@ -39,7 +39,7 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     subject: 'Two-factor authentication was switched on',
     happened: (account) => `two-factor authentication of ${account} was switched on`,
     meaning: 'From now on, signing in needs a code of an authenticator app, or a recovery code.',
-    advice: `somebody else can sign in as you, and may lock you out: ${tellOperator}.`,
+    advice: `someone else can sign in as you, and may lock you out: ${tellOperator}.`,
   },
   two_factor_off: {
     subject: 'Two-factor authentication was switched off',
@@ -54,21 +54,21 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     happened: (account) => `a recovery code of ${account} was used`,
     meaning: 'That code works no more.',
     advice:
-      'somebody else has your recovery codes: choose another password, and have new recovery codes issued. ' +
+      'someone else has your recovery codes: choose another password, and have new recovery codes issued. ' +
       `If you cannot, ${tellOperator}.`,
   },
   account_guessed_at: {
-    subject: 'Somebody is guessing at your account',
+    subject: 'Someone is guessing at your account',
     happened: (account) => `wrong passwords or codes for ${account} reached the limit of a day`,
     meaning:
-      'For up to a day, no more of them are checked. Devices that you signed in from in the last 90 days have a limit ' +
-      'of their own, so you can sign in from there. From another device, sign in with a code that is mailed to you.',
+      'For up to a day, no more of them are checked. Devices that you signed in from in the last 90 days have a ' +
+      'separate limit, so you can sign in from there. From another device, sign in with a code that is mailed to you.',
     advice:
       'no attempt succeeded. Choose another password if yours is short, or if you use it elsewhere too, and consider ' +
       'two-factor authentication.',
   },
   share_guessed_at: {
-    subject: 'Somebody is guessing at the password of a share',
+    subject: 'Someone is guessing at the password of a share',
     happened: (account) => `wrong passwords for a share of ${account} reached the limit of a day`,
     meaning:
       'For up to a day, the share opens only for visitors who opened it before, with the right password. ' +
@@ -90,7 +90,7 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     happened: (account) => `new recovery codes of ${account} were issued`,
     meaning: 'All earlier ones are void.',
     advice:
-      'somebody else can sign in as you: choose another password, and have new recovery codes issued. ' +
+      'someone else can sign in as you: choose another password, and have new recovery codes issued. ' +
       `If you cannot, ${tellOperator}.`,
   },
   account_reclaimed: {
@@ -103,12 +103,12 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
       'had issued are revoked, its open invitations are withdrawn, and the members that it had added to projects are ' +
       'removed. The projects, storages, shares and orders of the account stay: look through them, and delete what is ' +
       'not yours. Set a new password within 15 minutes of the sign-in, or sign in by another code for it.',
-    advice: `somebody else reads the mails to this address. Secure your mailbox, and ${tellOperator}.`,
+    advice: `someone else reads the mails to this address. Secure your mailbox, and ${tellOperator}.`,
   },
   passkey_added: {
     subject: 'A passkey was added to your account',
     happened: (account) => `a passkey was added to ${account}`,
-    meaning: 'Whoever holds it can sign in to the account.',
+    meaning: 'A person who holds it can sign in to the account.',
     advice: `remove it from your passkeys, and choose another password. If you cannot, ${tellOperator}.`,
   },
   passkey_removed: {
@@ -116,7 +116,7 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
     happened: (account) => `a passkey was removed from ${account}`,
     meaning: 'It signs in to the account no more.',
     advice:
-      'somebody else can sign in as you: choose another password, which ends all other sessions, and look through your ' +
+      'someone else can sign in as you: choose another password, which ends all other sessions, and look through your ' +
       `passkeys. If you cannot, ${tellOperator}.`,
   },
   passkey_refused: {
@@ -169,6 +169,6 @@ function revertAdvice({ code, until }: AddressRevert): string {
     `take the account back with this address and the code ${code}. The code is valid until ${end.slice(0, 10)} at ` +
     `${end.slice(11, 16)} UTC. It brings this address back and ends all sessions. Then sign in with a code that is ` +
     `mailed to this address, and choose another password. If you cannot, ${tellOperator}. ` +
-    'Tell the code to nobody: whoever has it can undo the change.'
+    'Tell the code to no one: a person who has it can undo the change.'
   );
 }

@@ -92,7 +92,7 @@ export function makeTwoFactorRoutes({
       path: '/api/v1/auth/2fa/totp/confirm',
       name: 'confirmTotp',
       tag: 'Accounts',
-      summary: 'Turn TOTP on with the first code; the session has passed it herewith',
+      summary: 'Turn TOTP on with the first code, which passes the second factor too',
       request: { params: noParams, query: noQuery, body: typedCode },
       replies: {
         200: {
@@ -132,7 +132,7 @@ export function makeTwoFactorRoutes({
       path: '/api/v1/auth/2fa/recovery-codes',
       name: 'replaceRecoveryCodes',
       tag: 'Accounts',
-      summary: 'Make new recovery codes in place of those before',
+      summary: 'Replace the recovery codes',
       request: { params: noParams, query: noQuery, body: codeUnlessPasskey },
       replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
       errors: refusals,
@@ -153,7 +153,7 @@ export function makeTwoFactorRoutes({
       path: '/api/v1/auth/2fa/verify',
       name: 'passSecondFactor',
       tag: 'Accounts',
-      summary: 'Pass a second factor by a code',
+      summary: 'Pass the second factor with a code',
       description: 'A recovery code counts as a passkey, too.',
       request: { params: noParams, query: noQuery, body: typedFactor },
       replies: {

@@ -25,7 +25,7 @@ export function makeAccountRoutes({
       path: '/api/v1/auth/me',
       name: 'changeMe',
       tag: 'Accounts',
-      summary: 'Change what is given of the own profile',
+      summary: 'Change the own profile',
       request: { params: noParams, query: noQuery, body: profileChange },
       replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
       ifMatch: true,
@@ -42,8 +42,7 @@ export function makeAccountRoutes({
       path: '/api/v1/auth/me',
       name: 'eraseMe',
       tag: 'Accounts',
-      summary:
-        'Delete the own account, all that is known of the person, and the projects that nobody else is in',
+      summary: 'Delete the own account, the data of the person, and the projects without another member',
       request: { params: noParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'The account is gone.', schema: noContent } },
       errors: ['conflict'],

@@ -55,7 +55,7 @@ export function makeLoginRoutes({
       tag: 'Accounts',
       summary: 'Exchange a refresh token for new tokens',
       description:
-        'A refresh token is replaced when it is used. Until 10 seconds after its successor was used, it gives the same successor; a later use ends the session, for somebody else may have it.',
+        'A refresh token is replaced when it is used. Until 10 seconds after its successor was used, it gives the same successor; a later use ends the session, because someone else may have it.',
       request: { params: noParams, query: noQuery, body: refreshRequest },
       replies: {
         200: { description: 'The new tokens of the session.', schema: wrapped(z.strictObject({ tokens })) },

@@ -82,7 +82,7 @@ export function makeAssetMediaRoutes({
       path: `${assetsPath}/:assetId/uploaded`,
       name: 'confirmUpload',
       tag: 'Assets',
-      summary: 'Ask the bucket whether the own file has arrived',
+      summary: 'Check whether the bucket has the file of an asset',
       description:
         'Shares open only for an asset whose `upload` is `complete`. The service also asks some time after each `upload-url`.',
       request: { params: assetParams, query: noQuery, body: uploadConfirmation },

@@ -59,7 +59,7 @@ export function makeAssetUploadRoutes({
       path: uploadsPath,
       name: 'startUpload',
       tag: 'Assets',
-      summary: 'Upload the own file in parts, up to 5 TiB',
+      summary: 'Start an upload in parts, up to 5 TiB',
       description: 'While an upload of the asset is open, the reply is that one.',
       request: { params: assetParams, query: partsQuery, body: noFields },
       replies: { 200: page },

@@ -31,7 +31,7 @@ export function makeAuditEventRoutes({
       path: '/audit/events',
       name: 'listAuditEvents',
       tag,
-      summary: 'Who did what, newest first',
+      summary: 'Events of the audit log, newest first',
       description:
         'Each event under the signed checkpoint stands beside one sentence that tells it. A page may have fewer items than `limit`, even none, and still a `next_cursor`: the search has a bound, and continues there.',
       request: {

@@ -85,7 +85,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       path: '/audit/status',
       name: 'getAuditStatus',
       tag,
-      summary: 'How far the log is sequenced, signed, cosigned and swept',
+      summary: 'Progress of the audit log: sequenced, signed, cosigned and compared',
       request: { params: noParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The status.', schema: auditStatus } },
       handler: async () => ({ status: 200, body: await readStatus() }),

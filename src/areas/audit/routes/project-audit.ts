@@ -25,7 +25,7 @@ export function makeProjectAuditRoutes({
       path: `${path}/events`,
       name: 'listProjectAuditEvents',
       tag,
-      summary: 'Who did what in the project, newest first',
+      summary: 'Events of the project, newest first',
       description:
         'The events of the project, its storages, assets, shares and orders, as `GET /audit/events` shows them. A page may be short and still have a `next_cursor`.',
       request: { params: projectParams, query: auditEventsQuery, body: noBody },

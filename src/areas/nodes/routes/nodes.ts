@@ -53,7 +53,7 @@ export function makeNodeRoutes({
       path: '/api/v1/internal/peer-list',
       name: 'listPeers',
       tag: 'Nodes',
-      summary: 'All peer nodes but the asking one',
+      summary: 'Peer nodes, except the caller',
       request: { params: noParams, query: peerQuery, body: noBody },
       replies: {
         200: { description: 'The nodes.', schema: z.strictObject({ items: z.array(nodeResource) }) },

@@ -82,7 +82,7 @@ export function makeOrderPaymentRoutes({
       path: '/api/v1/orders/:orderId/refund',
       name: 'refundOrder',
       tag: 'Payments',
-      summary: 'Give the money of an order back, or a part of it',
+      summary: 'Refund an order, or a part of it',
       description:
         'Asks the platform. Its callback confirms the refund and moves the order. After 503, repeat the call with the same ' +
         '`Idempotency-Key`, or with `repeats`: the platform then makes one refund.',

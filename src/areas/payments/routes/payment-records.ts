@@ -19,7 +19,7 @@ export function makePaymentRecordRoutes({
       path,
       name: 'findPayments',
       tag: 'Payments',
-      summary: 'What was reported of a transaction, and the orders that it pays',
+      summary: 'Reports of a transaction, and the orders that it pays',
       request: { params: noParams, query: z.object({ transaction_id: transactionId }), body: noBody },
       replies: { 200: { description: 'At most 100 reports, and their orders.', schema: foundPayments } },
       handler: async ({ query }) => ({

@@ -51,7 +51,7 @@ export function makePaymentWebhookRoutes({
       ...common,
       method: 'POST',
       name: 'receivePaymentCallback',
-      summary: 'Take a callback of a payment platform',
+      summary: 'Receive a callback of a payment platform',
       description:
         'Its signature is checked over the bytes as they were sent. A repetition is acknowledged alike.',
       errors,
@@ -61,7 +61,7 @@ export function makePaymentWebhookRoutes({
       ...common,
       method: 'GET',
       name: 'confirmPaymentCallback',
-      summary: 'Take the callback of a platform that confirms with GET',
+      summary: 'Receive the callback of a platform that calls by GET',
       description: 'Without a query, and for platforms that do not, nothing changes.',
       errors,
       handler: (request) => (request.method === 'HEAD' ? Promise.resolve(received) : receive(request, 'GET')),

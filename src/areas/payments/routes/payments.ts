@@ -64,8 +64,8 @@ export function makePaymentRoutes({
       path: `${path}/unmatched`,
       name: 'listUnmatchedPayments',
       tag: 'Payments',
-      summary: 'Callbacks that lead to no order',
-      description: 'Each waits for its order, for the payment that it speaks of, or for somebody to read it.',
+      summary: 'Callbacks that match no order',
+      description: 'Each waits for its order, for its payment, or for an operator to read it.',
       request: { params: noParams, query: unmatchedQuery, body: noBody },
       replies: {
         200: {
@@ -88,10 +88,10 @@ export function makePaymentRoutes({
       path: `${path}/review`,
       name: 'listPaymentsInReview',
       tag: 'Payments',
-      summary: 'What was reported and is not what was ordered',
+      summary: 'Payments that differ from their order',
       request: { params: noParams, query: reviewQuery, body: noBody },
       replies: {
-        200: { description: 'A page of it, that of the oldest order first.', schema: pageOf(reviewResource) },
+        200: { description: 'A page of reviews, oldest order first.', schema: pageOf(reviewResource) },
       },
       handler: async ({ query: { provider, reason, order_id, ...query } }) => ({
         status: 200,
@@ -108,7 +108,7 @@ export function makePaymentRoutes({
       path: `${path}/unmatched/dismiss`,
       name: 'dismissUnmatchedPayments',
       tag: 'Payments',
-      summary: 'Dismiss callbacks that lead to no order, a hundred at a time',
+      summary: 'Dismiss callbacks that match no order, a hundred at a time',
       description:
         'For those of other shops that share an account with the platform. Looks at the hundred oldest; ' +
         '`next` says where to go on. What has found its order meanwhile, or was decided on, stays as it is.',
@@ -132,8 +132,8 @@ export function makePaymentRoutes({
       path: `${path}/:paymentId`,
       name: 'getPayment',
       tag: 'Payments',
-      summary: 'A callback, what has become of it, and what was decided on it and why',
-      description: 'By its id, or that of one of the things that it tells.',
+      summary: 'A callback, its outcome, and the decision on it with its reason',
+      description: 'By the id of the callback, or of one of its facts.',
       request: { params: z.object({ paymentId }), query: noQuery, body: noBody },
       replies: { 200: { description: 'The callback.', schema: paymentCallbackResource } },
       handler: async ({ params }) => {
@@ -147,7 +147,7 @@ export function makePaymentRoutes({
       path: '/api/v1/admin/orders/:orderId',
       name: 'getAnyOrder',
       tag: 'Payments',
-      summary: 'Anybody’s order, with its payments and what was decided on them and why',
+      summary: 'Any order, with its payments, and the decisions on them with their reasons',
       description: 'By its id, or by its number.',
       request: { params: z.object({ orderId: orderIdOrNumber }), query: noQuery, body: noBody },
       replies: { 200: { description: 'The order.', schema: orderForOperator } },
@@ -162,7 +162,7 @@ export function makePaymentRoutes({
       path: `${path}/:paymentId/resolve`,
       name: 'resolvePayment',
       tag: 'Payments',
-      summary: 'Decide on a payment that waits',
+      summary: 'Decide on a waiting payment',
       description:
         '`apply` takes a callback for an order’s, or a payment in review for the order’s own; `dismiss` lets it change nothing. ' +
         'The same decision again is answered alike; another one after it is a conflict.',

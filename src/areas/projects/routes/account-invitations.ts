@@ -25,9 +25,9 @@ export function makeInvitationRoutes({
       path,
       name: 'listInvitations',
       tag: 'Accounts',
-      summary: 'What is offered to the caller: memberships, ownership and the billing of projects',
+      summary: 'Invitations and offers to the caller',
       description:
-        'Invitations to the address of the caller, once it is proved, and offers to the caller, by project, the newest project first. An invitation with another role than `owner` needs no answer: whoever proves the address is a member soon after.',
+        'Invitations to the address of the caller, once it is proved, and offers to the caller, by project, the newest project first. An invitation with another role than `owner` needs no answer: the person who proves the address is a member soon after.',
       request: { params: noParams, query: pageQuery, body: noBody },
       replies: {
         200: { description: 'A page of invitations.', schema: wrapped(pageOf(invitationResource)) },

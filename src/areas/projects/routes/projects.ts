@@ -156,7 +156,7 @@ export function makeProjectRoutes({
       tag: 'Projects',
       summary: 'Delete a project and all that belongs to it',
       request: { params: projectParams, query: noQuery, body: noBody },
-      replies: { 204: { description: 'Nobody reaches it any more.', schema: noContent } },
+      replies: { 204: { description: 'The project is deleted.', schema: noContent } },
       ifMatch: true,
       handler: async ({ params: { projectId }, command, expectedRevision }) => {
         await deleteProject({ projectId }, command, { expectedRevision });

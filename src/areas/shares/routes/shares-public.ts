@@ -111,7 +111,7 @@ export function makePublicShareRoutes({
       method: 'GET',
       path: '/api/v1/shares/:token',
       name: 'describeShare',
-      summary: 'Whose share it is, and whether it needs a password',
+      summary: 'The project of a share, and whether the share needs a password',
       description: 'It is 404 whenever `verify` is.',
       request: { params: tokenParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The project.', schema: wrapped(sharedPlace) } },
@@ -162,7 +162,7 @@ export function makePublicShareRoutes({
       method: 'POST',
       path: '/api/v1/shares/:token/media',
       name: 'renewShareMedia',
-      summary: 'Fresh URLs for a share that was opened',
+      summary: 'Fresh media URLs of an opened share',
       description:
         'URLs live for 15 to 20 minutes. With `download` it also counts a download (403 where the share allows none). A session is over (401) once it has ended, the share was revoked, or its password changed.',
       request: { params: tokenParams, query: noQuery, body: renewal },

@@ -195,7 +195,7 @@ export function makeStorageChangeRoutes(
       method: 'GET',
       path: `${path}/delivery`,
       name: 'getDelivery',
-      summary: 'How cdn_domain is used',
+      summary: 'The delivery mode of a storage',
       request: { params: storageParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The mode.', schema: delivery } },
       handler: async ({ params: { projectId, storageId } }) => {
@@ -209,7 +209,7 @@ export function makeStorageChangeRoutes(
       method: 'PUT',
       path: `${path}/delivery`,
       name: 'changeDelivery',
-      summary: 'Change how cdn_domain is used',
+      summary: 'Change the delivery mode of a storage',
       request: { params: storageParams, query: noQuery, body: deliveryChange },
       replies: { 200: { description: 'The mode.', schema: delivery } },
       ifMatch: true,

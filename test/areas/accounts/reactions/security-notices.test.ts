@@ -196,7 +196,7 @@ test('The owner gets one mail a day about wrong passwords and codes that reach t
   );
   await scene.settled(runner);
   t.is(scene.smtp.mails.length, 1);
-  const told: Told = ['Somebody is guessing at your account', email, 'GuessingLimitReached'];
+  const told: Told = ['Someone is guessing at your account', email, 'GuessingLimitReached'];
   await checkNotice(t, scene, scene.smtp.mails, told);
   await scene.run({ ...guessed, secret: 'password', now: new Date(now.getTime() + dayMs + 60_000) });
   await scene.settled(runner);

@@ -194,7 +194,7 @@ function grantPlatformRole(role: PlatformRole, user: RegisteredUser): readonly U
   if (!user.email_verified) {
     return rejectUser(
       'address_not_proved',
-      'nobody has proved this address; have its owner confirm the code that was mailed there, or run `stowage user verify <email>` first',
+      'the address of the account is not proved: its owner confirms the code that was mailed there, or run `stowage user verify <email>`',
     );
   }
   return [{ type: 'PlatformRoleGranted', data: { role } }];

@@ -109,7 +109,7 @@ export function makePasskeyRoutes({
       path: `${path}/:passkeyId`,
       name: 'renamePasskey',
       tag: 'Accounts',
-      summary: 'Name a passkey',
+      summary: 'Rename a passkey',
       request: {
         params: passkeyParams,
         query: noQuery,
@@ -126,7 +126,7 @@ export function makePasskeyRoutes({
       path: `${path}/:passkeyId`,
       name: 'removePasskey',
       tag: 'Accounts',
-      summary: 'Remove a passkey; it signs in no more. With the last factor, the recovery codes end',
+      summary: 'Remove a passkey; with the last factor, the recovery codes end',
       request: { params: passkeyParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
       handler: async ({ params: { passkeyId }, caller: { userId }, command }) => {

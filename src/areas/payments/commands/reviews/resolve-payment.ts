@@ -134,7 +134,7 @@ export function makeResolvePayment(
       const order = orderId === null ? null : await paymentReports.placedOrder(orderId);
       if (orderId !== null && order !== null && isNamedIn(order, name)) return { orderId, order };
     }
-    return rejectOrder('review_not_open', 'nothing waits for a decision under this name');
+    return rejectOrder('review_not_open', 'no review with this id is open');
   }
 }
 

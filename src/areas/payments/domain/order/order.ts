@@ -188,11 +188,11 @@ function resolve(
   if (isRepeated && (unused === undefined || action === 'apply')) return [];
   // A payment that was decided on may buy nothing later, or be lost in part, which is another question.
   if (earlier !== undefined && unused === undefined) {
-    rejectOrder('review_resolved', 'somebody has decided otherwise on this payment');
+    rejectOrder('review_resolved', 'another decision on this payment stands');
   }
   const waiting = order.mismatches.find(({ id }) => id === callback);
   if (waiting === undefined && unused === undefined) {
-    rejectOrder('review_not_open', 'nothing of this order waits for a decision under this name');
+    rejectOrder('review_not_open', 'this order has no open review with this id');
   }
   if (action === 'apply') requireApplicable(waiting);
   return [{ type: 'ReviewResolved', data: { callback, action, ...note } }];

@@ -3,7 +3,7 @@ import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 const messages = {
   payment_callback_not_found: 'there is no such payment',
   payment_callback_not_held: 'nothing of this payment waits for a decision',
-  payment_callback_resolved: 'somebody has decided otherwise on this payment',
+  payment_callback_resolved: 'another decision on this payment stands',
   payment_callback_unreadable: 'what the platform says cannot be read; dismiss it',
   payment_callback_full: 'no more reports are kept of it; dismiss it, or record the payment',
   transaction_of_another_order: 'the transaction has paid another order',

@@ -35,8 +35,7 @@ export interface TrySharePassword {
 }
 
 const advice =
-  'the password of this share cannot be checked any more; whoever shared it has to set it again, or the operator of the ' +
-  'service to put a key back';
+  'this password cannot be checked: ask the sender to set a new one, or the operator to restore the missing key';
 
 export function makeTrySharePassword({
   handler,
