@@ -75,7 +75,7 @@ export function requireGuarded(action: GuardedAction, { factors, proofs }: Sessi
 
 /** Makes the gate, which checks in the order of src/http/README.md#order-of-checks. */
 export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: GateDeps): Gate {
-  // A neighbour's wrong keys must not keep the keys of others behind the same address from working.
+  // Keys that worked before skip the limit of the address, so wrong keys behind the same NAT do not block them.
   const seenKeys = makeLru<number>(10_000);
   const checkApiKey = async (
     key: string,

@@ -47,8 +47,8 @@ const windowMs = 5 * 60_000;
 /**
  * Signs a URL for the asset's own file and for each rendition, in that order, without network and clock. Names and
  * types are signed in, so the holder of a URL cannot make a page of it. A type that a browser could run is a download.
- * @param disposition says whether a browser shows or saves a file that it can show
  * The service itself serves a playlist (src/areas/assets/README.md#playlists).
+ * @param disposition whether a browser shows or saves a file that it can show
  * @param until the latest end of the URLs, after `now`; null: no such end
  */
 export function makeMediaLinks({

@@ -12,8 +12,8 @@ import type { PaymentDeps } from '../../deps.js';
 import type { AcceptCallback } from './accept-callback.js';
 
 /**
- * Accepts what a platform says when it is asked, as it accepts a callback. Facts that their transactions know are no news,
- * also where a callback reported them under another key, and change nothing. Returns whether it was news.
+ * Accepts the answer of a platform that was asked, as it accepts a callback. Drops facts that the transaction already has,
+ * under any key. Returns whether a fact was new.
  * @throws StoreUnavailable, Overloaded
  */
 export type AcceptNews = (

@@ -34,8 +34,8 @@ export function makeMadePayments({
 }
 
 /**
- * Returns whether a fact pays another payment than those made. Without one that the service made at the platform, the
- * order's number alone decides: a shop made the payment. Stripe reports one payment by its session and by its intent, which
+ * Returns whether the fact is about a payment that this service did not create. If it created none at the platform, the
+ * order's number alone decides, because a shop created the payment. Stripe reports one payment by its session and by its intent, which
  * names no session, so the other reports of the transaction decide on such a fact.
  * @param reports all reports of the transaction, also those that the order knows and those that an operator dismissed
  */

@@ -85,7 +85,7 @@ function withOutcome(state: CheckoutState, refund: string, outcome: AskedRefund[
   return { ...state, refunds };
 }
 
-/** A payment that the buyer can still pay stays the order's one: another that was made beside it is shown to no one. */
+/** Keeps the first payment that can be paid; a second one, made at the same time, is ignored. */
 function decide(command: CheckoutCommand, state: CheckoutState): readonly CheckoutEvent[] {
   switch (command.type) {
     case 'RecordPayment':

@@ -20,9 +20,9 @@ export interface SharedAssets {
 }
 
 /**
- * Finds the assets of a share that are served, of a tag the newest 50: not removed, uploaded, and in a storage that is neither disabled nor
- * deleted. Null where there is none, where the project is deleted, and for a share without a password where the project does not allow
- * it. Without a share it makes the store calls of a share with one asset, so the reply time does not tell the cases apart.
+ * Returns what a visitor may open, of a tag the newest 50: assets that are uploaded, not removed, and in a storage that is neither
+ * disabled nor deleted. Null: nothing is served, the project is deleted, or it does not allow a share without a password. Makes the
+ * same calls for an unknown token, so the time tells nothing.
  * @param only one asset of the share, where the others do not matter; of a tag it may be an older one
  * @throws StoreUnavailable
  */
