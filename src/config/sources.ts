@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { z } from 'zod';
 import { phraseOf } from '../validation/field-problems.js';
-import { fieldProblems } from '../validation/plain-words.js';
+import { fieldProblems } from '../validation/zod-problems.js';
 
 /** The message names every problem of the environment, one a line, and no value of a secret. */
 export class ConfigProblem extends Error {

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Moment } from '../../areas/audit/history/history.js';
 import { readConfig } from '../../config/config.js';
 import { momentQuery } from '../../areas/audit/routes/audit-query.js';
-import { fieldProblems } from '../../validation/plain-words.js';
+import { fieldProblems } from '../../validation/zod-problems.js';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import { makeProgressBar } from '../progress-bar.js';
 

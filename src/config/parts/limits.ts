@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listProblems } from '../../validation/field-problems.js';
-import { fieldProblems } from '../../validation/plain-words.js';
+import { fieldProblems } from '../../validation/zod-problems.js';
 import { defaultLimits } from '../../security/rates/limits.js';
 import { ConfigProblem, readJson } from '../sources.js';
 

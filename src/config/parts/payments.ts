@@ -1,5 +1,5 @@
 import { listProblems } from '../../validation/field-problems.js';
-import { fieldProblems } from '../../validation/plain-words.js';
+import { fieldProblems } from '../../validation/zod-problems.js';
 import { builtInPlans, type Plan, plans as plansSchema } from '../../areas/payments/domain/order/plans.js';
 import {
   keyDirectoryProblems,

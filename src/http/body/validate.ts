@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { fieldProblem, type FieldProblem, listProblems } from '../../validation/field-problems.js';
 import { InvalidInput } from '../../validation/invalid-request.js';
-import { fieldProblems } from '../../validation/plain-words.js';
+import { fieldProblems } from '../../validation/zod-problems.js';
 import type { ErrorCode } from '../replies/error-codes.js';
 import { HttpError } from '../replies/http-error.js';
 

@@ -6,7 +6,7 @@ import { wrap, wrapped } from '../../../http/resources.js';
 import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { invalid } from '../../../validation/invalid-request.js';
-import { ruled } from '../../../validation/plain-words.js';
+import { ruled } from '../../../validation/zod-problems.js';
 import { deviceOfSession, knownPassword, signInCode } from './auth-fields.js';
 import { authenticationResponse, lacksPasskeys, requestOptions } from './passkeys/passkey-fields.js';
 

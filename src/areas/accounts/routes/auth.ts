@@ -3,7 +3,7 @@ import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { meOf } from '../../../../projections/accounts/users/reader.js';
 import { meResource } from '../../../../projections/accounts/users/resource.js';
-import { besideOthers } from '../../../validation/plain-words.js';
+import { besideOthers } from '../../../validation/zod-problems.js';
 import { optionalNamePattern } from '../../../validation/text.js';
 import { signedIn, wrap, wrapped } from '../../../http/resources.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { orderedQuery, searchText } from '../../../../projections/paging.js';
 import { assetResource, assetSorts } from '../../../../projections/assets/assets/resource.js';
 import { assetRules } from '../commands/add-asset.js';
-import { ruled } from '../../../validation/plain-words.js';
+import { ruled } from '../../../validation/zod-problems.js';
 import { namePattern, objectKeyPattern } from '../../../validation/text.js';
 
 const text = z.string().max(2048);

@@ -7,7 +7,7 @@ import { actingOf } from '../../../http/access/credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { apiKeyResource } from '../../../../projections/projects/api-keys/resource.js';
-import { ruled } from '../../../validation/plain-words.js';
+import { ruled } from '../../../validation/zod-problems.js';
 import { checkName, namePattern } from '../../../validation/text.js';
 import { noBody, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';

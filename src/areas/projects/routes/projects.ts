@@ -8,7 +8,7 @@ import { HttpError } from '../../../http/replies/http-error.js';
 import { creationQuery, pageOf, readCreationPage, searchText } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { projectResource } from '../../../../projections/projects/projects/resource.js';
-import { ruled } from '../../../validation/plain-words.js';
+import { ruled } from '../../../validation/zod-problems.js';
 import { role } from '../domain/role.js';
 import { checkName, namePattern } from '../../../validation/text.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';

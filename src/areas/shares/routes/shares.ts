@@ -2,7 +2,7 @@ import type { ShareDeps } from '../deps.js';
 import type { ShareCommands } from '../commands/index.js';
 import { checkNewShare, type NewShare, shareLimits, shareRules } from '../commands/create-share.js';
 import { invalid } from '../../../validation/invalid-request.js';
-import { besideOthers, ruled } from '../../../validation/plain-words.js';
+import { besideOthers, ruled } from '../../../validation/zod-problems.js';
 import { z } from 'zod';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import type { Grants } from '../../../http/access/access.js';

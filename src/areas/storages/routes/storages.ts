@@ -3,7 +3,7 @@ import type { StorageCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { Page } from '../../../event-sourcing/views/views.js';
 import { storageRules } from '../commands/create-storage.js';
-import { besideOthers, ruled } from '../../../validation/plain-words.js';
+import { besideOthers, ruled } from '../../../validation/zod-problems.js';
 import { HttpError } from '../../../http/replies/http-error.js';
 import {
   creationQuery,
