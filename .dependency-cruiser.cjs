@@ -18,12 +18,12 @@ const sharedDomain = [
 ];
 /** Pure status machines and folds of facts that an aggregate and its view share. They contain no decision. */
 const sharedFolds = [
-  '^src/areas/[^/]+/domain/[^/]+/status\\.ts$',
+  '^src/areas/[^/]+/domain/[^/]+/fold\\.ts$',
   '^src/areas/payments/domain/order/(review|number|unused)\\.ts$',
   '^src/areas/projects/domain/project/open-offers\\.ts$',
 ];
 /** Closed lists of words that a route may name: statuses, reasons, rejection codes. */
-const vocabulary = '^src/areas/[^/]+/domain/[^/]+/(rejections|status|provider|delivery)\\.ts$';
+const vocabulary = '^src/areas/[^/]+/domain/[^/]+/(rejections|fold|provider|delivery)\\.ts$';
 /** The files that wire the parts. Only they may import everything. */
 const entries = '^src/(main\\.ts$|cli(\\.ts$|/)|composition/|operating/(backup|replay)/)';
 /** The schemas of stored events, and the words in them. */

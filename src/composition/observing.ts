@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/config.js';
-import { nodeStatus } from '../areas/nodes/domain/node/status.js';
+import { nodeStatus } from '../areas/nodes/domain/node/fold.js';
 import type { ProjectionRunner } from '../event-sourcing/feeding/projectors/projection-runner.js';
 import type { ReactionRunner } from '../event-sourcing/effects/reaction-runner.js';
 import { type MetricsServer, startMetricsServer } from '../http/metrics/metrics-server.js';

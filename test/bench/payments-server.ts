@@ -10,7 +10,7 @@ import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config/config.js';
 import { orderNumber } from '../../src/areas/payments/domain/order/number.js';
 import { orderAggregate, orderLifeMs } from '../../src/areas/payments/domain/order/order.js';
-import { orderStatus } from '../../src/areas/payments/domain/order/status.js';
+import { orderStatus } from '../../src/areas/payments/domain/order/fold.js';
 import { builtInPlans, defaultCurrency, findOffer } from '../../src/areas/payments/domain/order/plans.js';
 import { paymentProvider, type PaymentProviderName } from '../../src/areas/payments/domain/payment.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';

@@ -1,5 +1,5 @@
 import { assetAggregate } from '../../src/areas/assets/domain/asset/asset.js';
-import { keysOfAsset } from '../../src/areas/assets/domain/asset/status.js';
+import { keysOfAsset } from '../../src/areas/assets/domain/asset/fold.js';
 import { CommandRejected, OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../src/kit/overloaded.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';

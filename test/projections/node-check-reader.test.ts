@@ -1,6 +1,6 @@
 import test from 'ava';
 import { makeNodeCheckReader } from '../../projections/nodes/peer-nodes/checks.js';
-import { nodeCheckKey } from '../../src/areas/nodes/domain/node/status.js';
+import { nodeCheckKey } from '../../src/areas/nodes/domain/node/fold.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { partial } from '../support/fakes/partial.js';
 

@@ -44,7 +44,7 @@ import {
 } from '../support/examples/project.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { sessionRevoked, sessionStarted } from '../support/examples/session.js';
-import { termsOf } from '../../src/areas/shares/domain/share/status.js';
+import { termsOf } from '../../src/areas/shares/domain/share/fold.js';
 import { freeTerms, shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
 import {
   activated,

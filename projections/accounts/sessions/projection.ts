@@ -7,7 +7,7 @@ import {
   type SessionEvent,
   sessionCategory,
 } from '../../../src/areas/accounts/domain/session/events.js';
-import { withMethod } from '../../../src/areas/accounts/domain/session/status.js';
+import { withMethod } from '../../../src/areas/accounts/domain/session/fold.js';
 
 /** A session that is not revoked. Only the log decides on refresh tokens, so the document contains none. */
 export type SessionDocument = {

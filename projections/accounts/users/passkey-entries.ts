@@ -1,5 +1,5 @@
 import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
-import { keptPasskeys } from '../../../src/areas/accounts/domain/user/status.js';
+import { keptPasskeys } from '../../../src/areas/accounts/domain/user/fold.js';
 import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
 

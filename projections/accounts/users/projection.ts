@@ -7,7 +7,7 @@ import {
   endsRecoveryCodes,
   newUser,
   type UserFields,
-} from '../../../src/areas/accounts/domain/user/status.js';
+} from '../../../src/areas/accounts/domain/user/fold.js';
 
 /** A user with sealed personal data. Only the log contains credentials. */
 export type UserDocument = UserFields & {

@@ -1,4 +1,4 @@
-import { isDeletionEvent } from '../../../src/areas/assets/domain/asset/status.js';
+import { isDeletionEvent } from '../../../src/areas/assets/domain/asset/fold.js';
 import type { AssetEvent, UndeletedObject } from '../../../src/areas/assets/domain/asset/events.js';
 import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
 import { objectPlace } from './finding.js';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { sameTag } from '../../../src/areas/assets/domain/asset/status.js';
+import { sameTag } from '../../../src/areas/assets/domain/asset/fold.js';
 import type { AssetResource } from './resource.js';
 import { beginningsOf, hasWords, indexedBeginning, sortedName, searchedWords } from '../../words.js';
 

@@ -7,7 +7,7 @@ import {
   isMultipartEvent,
   isUploadEvent,
   newUpload,
-} from '../../../src/areas/assets/domain/asset/status.js';
+} from '../../../src/areas/assets/domain/asset/fold.js';
 import { type DeletionDocument, evolveDeletion, isRecordedDeletion } from './deletion.js';
 import { type AssetIndexes, indexesOf } from './finding.js';
 import type { AssetResource } from './resource.js';

@@ -1,5 +1,5 @@
 import { assetCodec, type AssetEvent, assetCategory } from '../../../src/areas/assets/domain/asset/events.js';
-import { bytesOfAsset } from '../../../src/areas/assets/domain/asset/status.js';
+import { bytesOfAsset } from '../../../src/areas/assets/domain/asset/fold.js';
 import type { Tally, TotalChange } from '../../../src/event-sourcing/views/projection.js';
 
 /** What the assets of a project use, in bytes, by project id. */

@@ -3,7 +3,7 @@ import {
   nodeCheck,
   nodeCheckKey,
   nodeCheckPrefix,
-} from '../../../src/areas/nodes/domain/node/status.js';
+} from '../../../src/areas/nodes/domain/node/fold.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { makeElapsed } from '../../../src/kit/time/elapsed.js';

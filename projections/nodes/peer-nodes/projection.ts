@@ -11,7 +11,7 @@ import {
   newCondition,
   type NodeCondition,
   statusShown,
-} from '../../../src/areas/nodes/domain/node/status.js';
+} from '../../../src/areas/nodes/domain/node/fold.js';
 
 /** The counters of a node are no events: its reader joins them. */
 export type NodeDocument = Readonly<NodeDescription> & {

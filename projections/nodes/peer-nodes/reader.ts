@@ -1,4 +1,4 @@
-import { type NodeCheck, statusShown } from '../../../src/areas/nodes/domain/node/status.js';
+import { type NodeCheck, statusShown } from '../../../src/areas/nodes/domain/node/fold.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';

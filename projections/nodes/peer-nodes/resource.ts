@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { nodeHealth, nodeMode, nodeType } from '../../../src/areas/nodes/domain/node/events.js';
-import { nodeStatus } from '../../../src/areas/nodes/domain/node/status.js';
+import { nodeStatus } from '../../../src/areas/nodes/domain/node/fold.js';
 
 /** A peer node (docs/api.md#23-peer-node-item-element-of-items-in-the-peer-list). */
 export const nodeResource = z

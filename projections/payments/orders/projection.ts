@@ -15,7 +15,7 @@ import {
   orderStatus,
   type OrderStatus,
   refundedAmount,
-} from '../../../src/areas/payments/domain/order/status.js';
+} from '../../../src/areas/payments/domain/order/fold.js';
 import { unusedPayments } from '../../../src/areas/payments/domain/order/unused.js';
 import type { PaymentEntry } from './resource.js';
 import { moneyOf } from '../../../src/areas/payments/domain/fact.js';

@@ -1,5 +1,5 @@
 import { orderNumber, parseOrderNumber } from '../../../src/areas/payments/domain/order/number.js';
-import type { OrderStatus } from '../../../src/areas/payments/domain/order/status.js';
+import type { OrderStatus } from '../../../src/areas/payments/domain/order/fold.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../../src/keys/sealing/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mismatchReason } from '../../../src/areas/payments/domain/order/events.js';
 import { unusedReason } from '../../../src/areas/payments/domain/order/unused.js';
-import { orderStatusSchema } from '../../../src/areas/payments/domain/order/status.js';
+import { orderStatusSchema } from '../../../src/areas/payments/domain/order/fold.js';
 import { currencyCode, minorAmount } from '../../../src/areas/payments/domain/fact.js';
 import { paymentId, paymentProvider } from '../../../src/areas/payments/domain/payment.js';
 import { entityId, instant } from '../../../src/validation/fields.js';

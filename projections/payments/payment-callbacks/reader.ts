@@ -3,7 +3,7 @@ import { knownAs } from '../../../src/areas/payments/domain/order/review.js';
 import type { PaymentNotification } from '../../../src/areas/payments/domain/fact.js';
 import type { Disposition } from '../../../src/areas/payments/domain/payment.js';
 import { platformOf } from '../../../src/areas/payments/domain/order/events.js';
-import { type TransactionReport, whyPending } from '../../../src/areas/payments/domain/transaction/status.js';
+import { type TransactionReport, whyPending } from '../../../src/areas/payments/domain/transaction/fold.js';
 import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../../src/keys/sealing/sealer.js';
 import { type OrderDocument, ordersProjection } from '../orders/projection.js';

@@ -11,7 +11,7 @@ import {
   noReports,
   type TransactionState,
   whyPending,
-} from '../../../src/areas/payments/domain/transaction/status.js';
+} from '../../../src/areas/payments/domain/transaction/fold.js';
 import { type DecisionEntry, decisionOf, type RecordedEntry } from '../payment-decisions/entry.js';
 
 /** The reports of a transaction, or one report alone. */

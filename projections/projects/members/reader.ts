@@ -13,7 +13,7 @@ import type {
   MemberEntry,
   OfferEntry,
   ProjectFields,
-} from '../../../src/areas/projects/domain/project/status.js';
+} from '../../../src/areas/projects/domain/project/fold.js';
 import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
 import type { UserReader, UserResource } from '../../accounts/users/reader.js';

@@ -10,7 +10,7 @@ import {
   newProject,
   ownersOf,
   type ProjectFields,
-} from '../../../src/areas/projects/domain/project/status.js';
+} from '../../../src/areas/projects/domain/project/fold.js';
 
 export type ProjectDocument = ProjectFields & {
   /** The payer and the owners: the project counts for each of them (src/areas/projects/README.md#limits-over-streams). */

@@ -1,7 +1,7 @@
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import type { Role } from '../../../src/areas/projects/domain/role.js';
 import { billingOffer } from '../../../src/areas/projects/domain/project/open-offers.js';
-import { roleIn } from '../../../src/areas/projects/domain/project/status.js';
+import { roleIn } from '../../../src/areas/projects/domain/project/fold.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
 import { hasWords, searchedWords } from '../../words.js';

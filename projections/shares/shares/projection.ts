@@ -7,7 +7,7 @@ import {
   chosenAssets,
   newShare,
   type ShareFields,
-} from '../../../src/areas/shares/domain/share/status.js';
+} from '../../../src/areas/shares/domain/share/fold.js';
 
 /** A share without its password hash, which only the log contains. */
 export type ShareDocument = ShareFields & {

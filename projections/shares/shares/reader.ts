@@ -6,8 +6,8 @@ import {
   type Views,
 } from '../../../src/event-sourcing/views/views.js';
 import { z } from 'zod';
-import { sameTag } from '../../../src/areas/assets/domain/asset/status.js';
-import { remainingUses } from '../../../src/areas/shares/domain/share/status.js';
+import { sameTag } from '../../../src/areas/assets/domain/asset/fold.js';
+import { remainingUses } from '../../../src/areas/shares/domain/share/fold.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { shareDownloadsTally } from '../share-accesses/downloads-tally.js';
 import { shareViewsTally } from '../share-accesses/views-tally.js';

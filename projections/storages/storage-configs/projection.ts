@@ -11,7 +11,7 @@ import {
   isUnderWay,
   newStorage,
   type StorageFields,
-} from '../../../src/areas/storages/domain/storage/status.js';
+} from '../../../src/areas/storages/domain/storage/fold.js';
 import type { CdnTokenShown, StorageResource } from './resource.js';
 import { describeFailure } from '../../../src/areas/storages/domain/storage/test-failure.js';
 

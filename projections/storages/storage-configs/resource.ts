@@ -4,7 +4,7 @@ import { entityId, instant } from '../../../src/validation/fields.js';
 import { storageProvider } from '../../../src/areas/storages/domain/bucket/provider.js';
 import { testFailureCodes } from '../../../src/areas/storages/domain/storage/test-failure.js';
 import { testWarningCode } from '../../../src/areas/storages/domain/storage/test-warning.js';
-import { storageStatus } from '../../../src/areas/storages/domain/storage/status.js';
+import { storageStatus } from '../../../src/areas/storages/domain/storage/fold.js';
 
 /** A storage (docs/api.md#21-storage-configuration-response-object). No reply carries credentials. */
 export const storageResource = z

@@ -5,10 +5,10 @@ import {
   type OrderState,
   type PlacedOrder,
 } from '../../areas/payments/domain/order/state.js';
-import { orderStatus, refundedAmount } from '../../areas/payments/domain/order/status.js';
+import { orderStatus, refundedAmount } from '../../areas/payments/domain/order/fold.js';
 import { shareAccessEvents } from '../../areas/shares/domain/share-access/events.js';
 import { type ShareEvent, shareEvents } from '../../areas/shares/domain/share/events.js';
-import { chosenAssets, type StoredTerms } from '../../areas/shares/domain/share/status.js';
+import { chosenAssets, type StoredTerms } from '../../areas/shares/domain/share/fold.js';
 import { type StorageEvent, storageEvents } from '../../areas/storages/domain/storage/events.js';
 import { evolve as evolveStorage, type StorageState } from '../../areas/storages/domain/storage/state.js';
 import type { DomainEvent, JsonObject, StoredEvent } from '../../event-sourcing/ports/domain-event.js';

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { entityId, instant } from '../../validation/fields.js';
 import { mismatchReason } from '../../areas/payments/domain/order/events.js';
 import { goneReason } from '../../areas/payments/domain/order/unused.js';
-import { orderStatusSchema } from '../../areas/payments/domain/order/status.js';
+import { orderStatusSchema } from '../../areas/payments/domain/order/fold.js';
 import { currencyCode, minorAmount, refundStatus } from '../../areas/payments/domain/fact.js';
 import { paymentAction, paymentProvider } from '../../areas/payments/domain/payment.js';
 import { deliveryMode } from '../../areas/storages/domain/delivery/delivery.js';
 import { storageProvider } from '../../areas/storages/domain/bucket/provider.js';
-import { storageStatus } from '../../areas/storages/domain/storage/status.js';
+import { storageStatus } from '../../areas/storages/domain/storage/fold.js';
 import { testFailureCode } from '../../areas/storages/domain/storage/test-failure.js';
 import { testWarningCode } from '../../areas/storages/domain/storage/test-warning.js';
 

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { assetCodec, type AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
-import { bytesOfAsset } from '../../../src/areas/assets/domain/asset/status.js';
+import { bytesOfAsset } from '../../../src/areas/assets/domain/asset/fold.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
 import { changeName, totalOf } from '../../../src/event-sourcing/views/total.js';

@@ -1,6 +1,6 @@
 import { shareCodec } from '../../../src/areas/shares/domain/share/events.js';
 import type { ShareCommand } from '../../../src/areas/shares/domain/share/share.js';
-import type { StoredTerms } from '../../../src/areas/shares/domain/share/status.js';
+import type { StoredTerms } from '../../../src/areas/shares/domain/share/fold.js';
 import { anEvent } from './event.js';
 import { accessId, assetId, digest, projectId, userId } from './ids.js';
 import { sealedExample } from './sealed.js';

@@ -8,7 +8,7 @@ import {
   orderStatus,
   refundedAmount,
 } from '../../../src/areas/payments/domain/order/order.js';
-import { whyPending } from '../../../src/areas/payments/domain/transaction/status.js';
+import { whyPending } from '../../../src/areas/payments/domain/transaction/fold.js';
 import { transactionAggregate } from '../../../src/areas/payments/domain/transaction/transaction.js';
 import type { PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';

@@ -1,5 +1,5 @@
 import { v5, v7 } from 'uuid';
-import { bytesOfAsset } from '../../../src/areas/assets/domain/asset/status.js';
+import { bytesOfAsset } from '../../../src/areas/assets/domain/asset/fold.js';
 import { assetCodec } from '../../../src/areas/assets/domain/asset/events.js';
 import { emailCodec } from '../../../src/areas/accounts/domain/email/events.js';
 import { orderCodec } from '../../../src/areas/payments/domain/order/events.js';

@@ -11,7 +11,7 @@ import {
   type TransactionReport,
   type TransactionState,
   whyPending,
-} from '../../../src/areas/payments/domain/transaction/status.js';
+} from '../../../src/areas/payments/domain/transaction/fold.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 
 /** What has become of a report. `disposition`: null while it waits, or while its order has not learned it. */

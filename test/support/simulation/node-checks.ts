@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { nodeAggregate } from '../../../src/areas/nodes/domain/node/node.js';
-import { type NodeCheck, nodeCheck, nodeCheckPrefix } from '../../../src/areas/nodes/domain/node/status.js';
+import { type NodeCheck, nodeCheck, nodeCheckPrefix } from '../../../src/areas/nodes/domain/node/fold.js';
 import { makeNodeCheckReader } from '../../../projections/nodes/peer-nodes/checks.js';
 import { makeReportNodeCheck } from '../../../src/areas/nodes/commands/checks.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';

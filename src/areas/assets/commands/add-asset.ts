@@ -4,7 +4,7 @@ import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { assetAggregate } from '../domain/asset/asset.js';
-import { bytesOfAsset, keysOfAsset } from '../domain/asset/status.js';
+import { bytesOfAsset, keysOfAsset } from '../domain/asset/fold.js';
 import { type AssetFacts, assetNameMax, checkAssetFacts } from '../domain/asset/description.js';
 import { checkMediaType, checkSize } from '../domain/asset/file-fields.js';
 import { checkKind } from '../domain/asset/renditions.js';

@@ -1,7 +1,7 @@
 import { assetAggregate, type ExistingAsset, existingAsset } from '../domain/asset/asset.js';
 import type { Rendition } from '../domain/asset/events.js';
 import { checkLanguage, checkRendition, type GivenRendition } from '../domain/asset/renditions.js';
-import { isSameRendition } from '../domain/asset/status.js';
+import { isSameRendition } from '../domain/asset/fold.js';
 import { keyRuleOf } from '../../storages/domain/bucket/object-key.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';

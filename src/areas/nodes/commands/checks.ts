@@ -3,7 +3,7 @@ import { makeKeyedMutex } from '../../../kit/keyed-mutex.js';
 import { Overloaded } from '../../../kit/overloaded.js';
 import { afterResult } from '../domain/node/health.js';
 import { isBehind, nodeAggregate, type RegisteredNode, requireNode } from '../domain/node/node.js';
-import { type NodeCheck, nodeCheck, nodeCheckKey } from '../domain/node/status.js';
+import { type NodeCheck, nodeCheck, nodeCheckKey } from '../domain/node/fold.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import { stepContext } from '../../../event-sourcing/deciding/ids.js';

@@ -2,7 +2,7 @@ import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
 import type { ProjectDeps } from '../deps.js';
 import { ownedProjectsMax, projectAggregate } from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/rejections.js';
-import { ownersOf } from '../domain/project/status.js';
+import { ownersOf } from '../domain/project/fold.js';
 
 /** Limits the projects that a user owns or pays for. `adding` throws CommandRejected project_limit_reached. */
 export function makeProjectLimit({

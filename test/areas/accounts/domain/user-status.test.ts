@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { UserEvent } from '../../../../src/areas/accounts/domain/user/events.js';
-import { applyEvent, newUser, type UserFields } from '../../../../src/areas/accounts/domain/user/status.js';
+import { applyEvent, newUser, type UserFields } from '../../../../src/areas/accounts/domain/user/fold.js';
 import { digest, orderId, otherDigest, sessionId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import {

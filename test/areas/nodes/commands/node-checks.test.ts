@@ -1,6 +1,6 @@
 import test from 'ava';
 import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
-import { nodeCheckKey } from '../../../../src/areas/nodes/domain/node/status.js';
+import { nodeCheckKey } from '../../../../src/areas/nodes/domain/node/fold.js';
 import {
   CommandRejected,
   OutcomeUnknown,

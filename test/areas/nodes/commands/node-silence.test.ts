@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeSilenceWatch } from '../../../../src/areas/nodes/commands/watch-silence.js';
 import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
-import { nodeCheckKey } from '../../../../src/areas/nodes/domain/node/status.js';
+import { nodeCheckKey } from '../../../../src/areas/nodes/domain/node/fold.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { startSharedTask } from '../../../../src/event-sourcing/feeding/consumers/shared-task.js';
 import { makeLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';

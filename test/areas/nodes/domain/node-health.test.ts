@@ -1,7 +1,7 @@
 import test from 'ava';
 import { afterResult, afterSilence } from '../../../../src/areas/nodes/domain/node/health.js';
 import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
-import type { NodeCheck } from '../../../../src/areas/nodes/domain/node/status.js';
+import type { NodeCheck } from '../../../../src/areas/nodes/domain/node/fold.js';
 import {
   nodeModeChanged,
   nodeRegistered,

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { nodeCheckPrefix } from '../../../../src/areas/nodes/domain/node/status.js';
+import { nodeCheckPrefix } from '../../../../src/areas/nodes/domain/node/fold.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
 import { makeLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';

@@ -5,7 +5,7 @@ import {
 } from '../../../../src/areas/payments/commands/orders/made-payments.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import type { PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
-import type { TransactionReport } from '../../../../src/areas/payments/domain/transaction/status.js';
+import type { TransactionReport } from '../../../../src/areas/payments/domain/transaction/fold.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import { digest, orderId, userId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';

@@ -15,7 +15,7 @@ import {
   type ReportedFact,
   reportsMax,
 } from '../../../../src/areas/payments/domain/order/order.js';
-import { isOpenStatus, orderStatusSchema } from '../../../../src/areas/payments/domain/order/status.js';
+import { isOpenStatus, orderStatusSchema } from '../../../../src/areas/payments/domain/order/fold.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { digest, orderId, userId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';

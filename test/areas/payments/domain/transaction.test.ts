@@ -1,7 +1,7 @@
 import test from 'ava';
 import { conflictsMax, type HoldReason } from '../../../../src/areas/payments/domain/payment.js';
 import type { TransactionEvent } from '../../../../src/areas/payments/domain/transaction/events.js';
-import { applicableAt, whyPending } from '../../../../src/areas/payments/domain/transaction/status.js';
+import { applicableAt, whyPending } from '../../../../src/areas/payments/domain/transaction/fold.js';
 import {
   transactionAggregate,
   transactionReportsMax,

@@ -9,7 +9,7 @@ import { makeChangeMemberRole } from '../../../../src/areas/projects/commands/me
 import { makeRemoveMember } from '../../../../src/areas/projects/commands/members/remove-member.js';
 import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
-import { roleIn } from '../../../../src/areas/projects/domain/project/status.js';
+import { roleIn } from '../../../../src/areas/projects/domain/project/fold.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { dataKeyRecord } from '../../../../src/keys/sealing/key-scope.js';
 import { erased } from '../../../../src/keys/sealing/sealer.js';

@@ -7,7 +7,7 @@ import {
   type ProjectCommand,
   type ProjectState,
 } from '../../../../src/areas/projects/domain/project/project.js';
-import { roleIn } from '../../../../src/areas/projects/domain/project/status.js';
+import { roleIn } from '../../../../src/areas/projects/domain/project/fold.js';
 import { type Role, roles } from '../../../../src/areas/projects/domain/role.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import { digest, otherDigest, otherUserId, userId } from '../../../support/examples/ids.js';

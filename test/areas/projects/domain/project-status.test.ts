@@ -4,7 +4,7 @@ import {
   type ExistingProject,
   projectAggregate,
 } from '../../../../src/areas/projects/domain/project/project.js';
-import { invitationOf, roleIn } from '../../../../src/areas/projects/domain/project/status.js';
+import { invitationOf, roleIn } from '../../../../src/areas/projects/domain/project/fold.js';
 import { otherUserId, userId } from '../../../support/examples/ids.js';
 import {
   grantedByOperator,

@@ -5,7 +5,7 @@ import {
   newShare,
   remainingUses,
   termsOf,
-} from '../../../../src/areas/shares/domain/share/status.js';
+} from '../../../../src/areas/shares/domain/share/fold.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { freeTerms, shareCreated, shareUsed } from '../../../support/examples/share.js';
 

@@ -2,7 +2,7 @@ import test from 'ava';
 import { noAccesses } from '../../../../src/areas/shares/domain/share/access-set.js';
 import { maxUsesMax, type ShareEvent } from '../../../../src/areas/shares/domain/share/events.js';
 import { isProtected, shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
-import { remainingUses, termsOf } from '../../../../src/areas/shares/domain/share/status.js';
+import { remainingUses, termsOf } from '../../../../src/areas/shares/domain/share/fold.js';
 import {
   accessId,
   assetId,

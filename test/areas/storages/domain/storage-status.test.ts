@@ -5,7 +5,7 @@ import {
   newStorage,
   type StorageFields,
   storageStatus,
-} from '../../../../src/areas/storages/domain/storage/status.js';
+} from '../../../../src/areas/storages/domain/storage/fold.js';
 import { otherTestId, testId } from '../../../support/examples/ids.js';
 import {
   candidateFailed,

@@ -23,7 +23,7 @@ import {
   evolveTransaction,
   noReports,
   type TransactionState,
-} from '../../../../src/areas/payments/domain/transaction/status.js';
+} from '../../../../src/areas/payments/domain/transaction/fold.js';
 import { transactionAggregate } from '../../../../src/areas/payments/domain/transaction/transaction.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { digest, userId } from '../../examples/ids.js';

@@ -1,7 +1,7 @@
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
-import { chosenAssets } from '../../../../src/areas/shares/domain/share/status.js';
+import { chosenAssets } from '../../../../src/areas/shares/domain/share/fold.js';
 import { shareCodec } from '../../../../src/areas/shares/domain/share/events.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { storageCodec } from '../../../../src/areas/storages/domain/storage/events.js';

@@ -11,7 +11,7 @@ import {
   paymentUnderWay,
   refundedAmount,
 } from '../../../../src/areas/payments/domain/order/order.js';
-import { whyPending } from '../../../../src/areas/payments/domain/transaction/status.js';
+import { whyPending } from '../../../../src/areas/payments/domain/transaction/fold.js';
 import { transactionAggregate } from '../../../../src/areas/payments/domain/transaction/transaction.js';
 import { holds, projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';

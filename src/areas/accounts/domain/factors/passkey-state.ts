@@ -1,7 +1,7 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { UserEvent } from '../user/events.js';
-import { keptPasskeys } from '../user/status.js';
+import { keptPasskeys } from '../user/fold.js';
 
 /** A passkey as a user's state keeps it. */
 export interface Passkey {

@@ -1,6 +1,6 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { AuthenticationMethod, RevocationReason, SessionEvent } from './events.js';
-import { withMethod } from './status.js';
+import { withMethod } from './fold.js';
 
 export type SessionState =
   | { readonly status: 'absent' }

@@ -1,7 +1,7 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { UserEvent } from './events.js';
-import type { UserFields } from './status.js';
+import type { UserFields } from './fold.js';
 
 /** An address that the user had, and that can be put back (src/areas/accounts/commands/README.md#revert-of-an-address-change). */
 export interface FormerAddress {

@@ -4,7 +4,7 @@ import { type Passkey, passkeysAfter } from '../factors/passkey-state.js';
 import type { UserEvent, VoidedCredential } from './events.js';
 import { type AddressHistory, formerAfter } from './former-addresses.js';
 import { noNotices, noticesAfter, type SecurityNotices } from './security-notices.js';
-import { applyEvent, endsRecoveryCodes, newUser, type UserFields } from './status.js';
+import { applyEvent, endsRecoveryCodes, newUser, type UserFields } from './fold.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 

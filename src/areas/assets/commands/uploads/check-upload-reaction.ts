@@ -1,7 +1,7 @@
 import type { AssetRejection } from '../../domain/asset/rejections.js';
 import { assetAggregate } from '../../domain/asset/asset.js';
 import { assetCategory, assetCodec, type AssetEvent } from '../../domain/asset/events.js';
-import type { SeenObject } from '../../domain/asset/status.js';
+import type { SeenObject } from '../../domain/asset/fold.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
 import type { AssetDeps } from '../../deps.js';

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
-import type { SeenObject } from '../../domain/asset/status.js';
+import type { SeenObject } from '../../domain/asset/fold.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { AskBucket } from '../ask-bucket.js';

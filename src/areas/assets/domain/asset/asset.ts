@@ -19,7 +19,7 @@ import {
   newUpload,
   type SeenObject,
   type UploadFields,
-} from './status.js';
+} from './fold.js';
 import { applyDeletion, type DeletionAttempt, type PendingDeletion, recordAttempt } from './deletion.js';
 import { assetNotFound } from './rejections.js';
 import { applyMultipart, decideMultipart, type MultipartCommand, type OpenMultipart } from './multipart.js';

@@ -1,7 +1,7 @@
 import type { AssetDescription, AssetEvent, Rendition } from './events.js';
 import { rejectAsset, renditionNotFound } from './rejections.js';
 import { renditionsMax } from './renditions.js';
-import { isSameRendition, type UploadFields } from './status.js';
+import { isSameRendition, type UploadFields } from './fold.js';
 import { eventOfAnswer } from './upload.js';
 
 /** The fields that a caller changes; one that is left out stays as it is. Checked by `checkAssetChanges`. */

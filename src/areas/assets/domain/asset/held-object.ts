@@ -1,6 +1,6 @@
 import type { AssetState } from './asset.js';
 import { rejectAsset } from './rejections.js';
-import { keysOfAsset } from './status.js';
+import { keysOfAsset } from './fold.js';
 
 /** The command of a claim for a deletion. */
 export const deletionClaim = 'delete-object';

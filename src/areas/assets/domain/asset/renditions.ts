@@ -2,7 +2,7 @@ import { checkAll, checkEach, invalid } from '../../../../validation/invalid-req
 import { checkObjectKey, type KeyRule } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { Rendition } from './events.js';
 import { checkMediaType, checkSize } from './file-fields.js';
-import { isSameRendition } from './status.js';
+import { isSameRendition } from './fold.js';
 
 export const renditionsMax = 20;
 /** The rendition that is the asset's original file. */

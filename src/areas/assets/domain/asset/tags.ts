@@ -1,6 +1,6 @@
 import { checkAll, invalid } from '../../../../validation/invalid-request.js';
 import { checkName } from '../../../../validation/text.js';
-import { sameTag } from './status.js';
+import { sameTag } from './fold.js';
 
 export const tagsMax = 20;
 export const tagMax = 50;

@@ -1,4 +1,4 @@
-import type { AssetUploadEvent, ObjectDifference, SeenObject, UploadFields } from './status.js';
+import type { AssetUploadEvent, ObjectDifference, SeenObject, UploadFields } from './fold.js';
 
 interface Described {
   readonly size: number;

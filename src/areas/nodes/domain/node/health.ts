@@ -1,5 +1,5 @@
 import type { NodeHealth } from './events.js';
-import type { NodeCheck } from './status.js';
+import type { NodeCheck } from './fold.js';
 
 /** Successive results of one kind that change the status. */
 const [unhealthyAfter, healthyAfter] = [3, 2];

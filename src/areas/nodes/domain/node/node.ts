@@ -2,7 +2,7 @@ import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
 import { nodeCodec, type NodeDescription, type NodeEvent, nodeCategory, type NodeMode } from './events.js';
 import type { KnownHealth } from './health.js';
 import { rejectNode } from './rejections.js';
-import { conditionAfter, newCondition, type NodeCheck, type NodeCondition } from './status.js';
+import { conditionAfter, newCondition, type NodeCheck, type NodeCondition } from './fold.js';
 
 export interface RegisteredNode extends NodeCondition, KnownHealth {
   readonly status: 'registered';

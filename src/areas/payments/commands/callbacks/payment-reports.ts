@@ -32,7 +32,7 @@ import {
   applicableAt,
   isUnreadable,
   type TransactionState,
-} from '../../domain/transaction/status.js';
+} from '../../domain/transaction/fold.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import { isRejection } from '../../../shared/rejections.js';
 import { isAnotherPayment, makeMadePayments } from '../orders/made-payments.js';

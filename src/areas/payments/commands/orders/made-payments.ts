@@ -1,7 +1,7 @@
 import { checkoutAggregate, isPaymentMade, type MadeReference } from '../../domain/checkout/checkout.js';
 import type { PaymentNotification } from '../../domain/fact.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
-import type { Applicable, TransactionReport } from '../../domain/transaction/status.js';
+import type { Applicable, TransactionReport } from '../../domain/transaction/fold.js';
 import type { PaymentDeps } from '../../deps.js';
 
 /**

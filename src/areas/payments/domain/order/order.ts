@@ -7,7 +7,7 @@ import { rejectOrder } from './rejections.js';
 import { eventsOf, mismatch, type ReportedFact } from './reported-fact.js';
 import { isApplicable, knownAs, type Mismatch } from './review.js';
 import { evolve, type OrderState, type PlacedOrder } from './state.js';
-import { isDue, isExpiring, isOpen, orderStatus } from './status.js';
+import { isDue, isExpiring, isOpen, orderStatus } from './fold.js';
 import { type GoneReason, unusedPayments } from './unused.js';
 
 export { reportedFact, type ReportedFact } from './reported-fact.js';
@@ -22,7 +22,7 @@ export {
   pendingMsMax,
   refundedAmount,
   type OrderStatus,
-} from './status.js';
+} from './fold.js';
 
 export type OrderCommand =
   | {

@@ -1,6 +1,6 @@
 import type { PaymentProviderName, PaymentAction } from '../payment.js';
 import type { OrderEvent, OrderGrant } from './events.js';
-import { applyEvent, newOrder, type OrderFields } from './status.js';
+import { applyEvent, newOrder, type OrderFields } from './fold.js';
 
 export type OrderState = { readonly status: 'absent' } | PlacedOrder;
 

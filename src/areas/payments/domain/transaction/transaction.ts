@@ -16,7 +16,7 @@ import {
   type TransactionReport,
   type TransactionState,
   whyPending,
-} from './status.js';
+} from './fold.js';
 
 export type TransactionCommand =
   | { readonly type: 'Report'; readonly report: PaymentReport }

@@ -1,7 +1,7 @@
 import type { ProjectDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { projectAggregate } from '../../domain/project/project.js';
-import { invitationOf } from '../../domain/project/status.js';
+import { invitationOf } from '../../domain/project/fold.js';
 import type { VerifiedHolder } from '../verified-holder.js';
 
 export interface AcceptInvitationInput {

@@ -1,6 +1,6 @@
 import { projectCategory, projectCodec, type ProjectEvent } from '../../domain/project/events.js';
 import { projectAggregate } from '../../domain/project/project.js';
-import { invitationOf } from '../../domain/project/status.js';
+import { invitationOf } from '../../domain/project/fold.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { invitationMessage } from '../members/member-messages.js';

@@ -8,7 +8,7 @@ import { wasAddedBy } from '../../domain/project/members.js';
 import { openAt } from '../../domain/project/open-offers.js';
 import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
 import { requireReach } from '../../domain/access/reach.js';
-import { invitationOf, roleIn } from '../../domain/project/status.js';
+import { invitationOf, roleIn } from '../../domain/project/fold.js';
 import { rejectProject } from '../../domain/project/rejections.js';
 import type { Role } from '../../domain/role.js';
 import { KeyDestroyed } from '../../../../keys/sealing/errors.js';

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { projectAggregate } from '../../domain/project/project.js';
 import { rejectProject } from '../../domain/project/rejections.js';
-import { invitationOf } from '../../domain/project/status.js';
+import { invitationOf } from '../../domain/project/fold.js';
 import type { Role } from '../../domain/role.js';
 import type { MemberResource } from '../../../../../projections/projects/members/reader.js';
 import type { AcceptInvitation } from '../invitations/accept-invitation.js';

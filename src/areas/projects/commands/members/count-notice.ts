@@ -1,5 +1,5 @@
 import { projectAggregate, type ProjectCommand, type ProjectState } from '../../domain/project/project.js';
-import { invitationOf } from '../../domain/project/status.js';
+import { invitationOf } from '../../domain/project/fold.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
 import type { ProjectDeps } from '../../deps.js';
 import type { CountInvitation } from '../invitations/invitation-limits.js';

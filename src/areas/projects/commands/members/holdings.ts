@@ -6,7 +6,7 @@ import { isRejection } from '../../../shared/rejections.js';
 import type { ProjectDeps } from '../../deps.js';
 import { type ExistingProject, projectAggregate, type ProjectState } from '../../domain/project/project.js';
 import { type ProjectRejection, rejectProject } from '../../domain/project/rejections.js';
-import { roleIn } from '../../domain/project/status.js';
+import { roleIn } from '../../domain/project/fold.js';
 import type { RemoveErasedMember } from './remove-erased-member.js';
 
 /** What an account has in projects: its memberships, and the access that it gave. */

@@ -7,7 +7,7 @@ import {
 } from '../../domain/project/notices.js';
 import { openAt } from '../../domain/project/open-offers.js';
 import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
-import { roleIn } from '../../domain/project/status.js';
+import { roleIn } from '../../domain/project/fold.js';
 import type { Role } from '../../domain/role.js';
 import { securityNoticeAggregate } from '../../../accounts/domain/security-notice/security-notice.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';

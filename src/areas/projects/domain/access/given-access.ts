@@ -1,7 +1,7 @@
 import type { ProjectEvent } from '../project/events.js';
 import { endOffer } from '../project/offers.js';
 import type { ExistingProject } from '../project/state.js';
-import { roleIn } from '../project/status.js';
+import { roleIn } from '../project/fold.js';
 import type { GivenAccess } from './givers.js';
 
 /** Ends the access to the project that a user has given, because the account may not be trusted. */

@@ -1,6 +1,6 @@
 import { type Role, roleAtLeast } from '../role.js';
 import { rejectProject } from '../project/rejections.js';
-import { type ProjectFields, roleIn } from '../project/status.js';
+import { type ProjectFields, roleIn } from '../project/fold.js';
 
 /** Owners reach all roles, admins editors and viewers: docs/projects.md#projects-and-roles. @throws CommandRejected */
 export function requireReach(project: Pick<ProjectFields, 'members'>, actorId: string, role: Role): void {

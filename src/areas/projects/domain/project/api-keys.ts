@@ -4,7 +4,7 @@ import type { Scope } from '../scope.js';
 import type { ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
 import type { ExistingProject } from './state.js';
-import { roleIn } from './status.js';
+import { roleIn } from './fold.js';
 
 export type ApiKeyCommand =
   | {

@@ -7,7 +7,7 @@ import { openAt } from './open-offers.js';
 import { requireReach } from '../access/reach.js';
 import { rejectProject } from './rejections.js';
 import type { ExistingProject } from './state.js';
-import { type InvitationEntry, invitationOf, roleIn } from './status.js';
+import { type InvitationEntry, invitationOf, roleIn } from './fold.js';
 
 export type InvitationCommand =
   | {

@@ -6,7 +6,7 @@ import { afterExpiry, endOffer, offerOwnership } from './offers.js';
 import { ownershipOfferTo } from './open-offers.js';
 import { reaches, requireReach } from '../access/reach.js';
 import type { ExistingProject, MemberAddition } from './state.js';
-import { invitationOf, roleIn } from './status.js';
+import { invitationOf, roleIn } from './fold.js';
 
 export type MemberCommand =
   /** Adds a user who has verified the address. It ends an invitation to that address. It adds no owner, who must agree. */

@@ -9,7 +9,7 @@ import {
   openAt,
   ownershipOfferTo,
 } from './open-offers.js';
-import { roleIn } from './status.js';
+import { roleIn } from './fold.js';
 
 export type OfferCommand =
   /**

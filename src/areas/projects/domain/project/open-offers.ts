@@ -1,4 +1,4 @@
-import type { InvitationEntry, OfferEntry, ProjectFields } from './status.js';
+import type { InvitationEntry, OfferEntry, ProjectFields } from './fold.js';
 
 /** An offer, and an invitation of an owner, ends 30 days after it was made, in ms (src/areas/projects/README.md#offers). */
 export const offerLifetimeMs = 30 * 86_400_000;

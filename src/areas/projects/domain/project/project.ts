@@ -8,7 +8,7 @@ import { decideMembers, type MemberCommand } from './members.js';
 import { decideOffers, type OfferCommand } from './offers.js';
 import { rejectProject } from './rejections.js';
 import { type ExistingProject, evolve, type ProjectState } from './state.js';
-import { roleIn } from './status.js';
+import { roleIn } from './fold.js';
 
 export type { ExistingProject, ProjectState } from './state.js';
 

@@ -2,7 +2,7 @@ import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Recorded } from '../../../../event-sourcing/ports/domain-event.js';
 import type { ProjectEvent } from './events.js';
 import { type GivenAccesses, givenAfter } from '../access/givers.js';
-import { applyEvent, newProject, type ProjectFields } from './status.js';
+import { applyEvent, newProject, type ProjectFields } from './fold.js';
 
 export type ProjectState =
   | { readonly status: 'absent' }

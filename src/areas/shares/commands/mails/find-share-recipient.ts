@@ -1,5 +1,5 @@
 import { projectAggregate } from '../../../projects/domain/project/project.js';
-import { roleIn } from '../../../projects/domain/project/status.js';
+import { roleIn } from '../../../projects/domain/project/fold.js';
 import type { OpenShare } from '../../domain/share/share.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
 import { erased } from '../../../../keys/sealing/sealer.js';

@@ -1,5 +1,5 @@
 import { projectAggregate } from '../../../projects/domain/project/project.js';
-import { roleIn } from '../../../projects/domain/project/status.js';
+import { roleIn } from '../../../projects/domain/project/fold.js';
 import { isProtected, isUsable, shareAggregate } from '../../domain/share/share.js';
 import { shareMailCategory, shareMailCodec, type ShareMailEvent } from '../../domain/share-mail/events.js';
 import { shareMailAggregate, shareMailLifetimeMs } from '../../domain/share-mail/share-mail.js';

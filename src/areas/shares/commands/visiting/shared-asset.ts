@@ -1,7 +1,7 @@
 import type { ShareDeps } from '../../deps.js';
 import { assetAggregate } from '../../../assets/domain/asset/asset.js';
 import type { AssetDescription } from '../../../assets/domain/asset/events.js';
-import { sameTag } from '../../../assets/domain/asset/status.js';
+import { sameTag } from '../../../assets/domain/asset/fold.js';
 import { sharedAssetsMax } from '../../domain/share/events.js';
 import { type ExistingProject, projectAggregate } from '../../../projects/domain/project/project.js';
 import { isProtected, type OpenShare } from '../../domain/share/share.js';

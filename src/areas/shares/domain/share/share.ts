@@ -4,7 +4,7 @@ import { type AccessSet, noAccesses } from './access-set.js';
 import { shareCodec, type ShareEvent, shareCategory } from './events.js';
 import type { PasswordClass } from './password.js';
 import { rejectShare, type ShareEnding, shareNotFound } from './rejections.js';
-import { applyEvent, chosenAssets, newShare, remainingUses, type ShareFields } from './status.js';
+import { applyEvent, chosenAssets, newShare, remainingUses, type ShareFields } from './fold.js';
 import { changedTerms, type ShareTerms, storedTerms } from './terms.js';
 
 export type ShareState =

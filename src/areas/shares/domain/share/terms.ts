@@ -3,7 +3,7 @@ import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { checkAll, invalid } from '../../../../validation/invalid-request.js';
 import { checkName, checkText } from '../../../../validation/text.js';
 import { frameAncestorsMax } from './events.js';
-import { type ShareFields, type StoredTerms, termsOf } from './status.js';
+import { type ShareFields, type StoredTerms, termsOf } from './fold.js';
 
 /** The terms that a command sets. */
 export interface ShareTerms {

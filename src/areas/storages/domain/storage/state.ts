@@ -2,7 +2,7 @@ import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { StorageConfiguration } from './configuration.js';
 import { type CdnTokenSettings, defaultDelivery, type DeliveryMode } from '../delivery/delivery.js';
 import type { StorageEvent } from './events.js';
-import { applyEvent, newStorage, type StorageConnection, type StorageFields } from './status.js';
+import { applyEvent, newStorage, type StorageConnection, type StorageFields } from './fold.js';
 
 export type StorageState =
   | { readonly status: 'absent' }

@@ -12,11 +12,11 @@ import {
   type StorageState,
   type StoredCdnToken,
 } from './state.js';
-import { isUnderWay, sameConnection, type StorageConnection } from './status.js';
+import { isUnderWay, sameConnection, type StorageConnection } from './fold.js';
 import type { TestResult } from './test-result.js';
 
 export type { ExistingStorage, StorageCredentials, StorageState, StoredCdnToken } from './state.js';
-export type { StorageConnection } from './status.js';
+export type { StorageConnection } from './fold.js';
 
 export type StorageCommand =
   | {
