@@ -58,7 +58,7 @@ test('The sharer gets one mail a day about wrong passwords that reach the limit 
   await settled(runner);
   t.deepEqual(
     smtp.mails.map(({ to, email }) => [to, email.subject]),
-    [[['ada@example.org'], 'Somebody is guessing at the password of a share']],
+    [[['ada@example.org'], 'Someone is guessing at the password of a share']],
   );
   const reached = (await events(`share-${shareId}`)).at(-1);
   const marks = await events(`securitynotice-${reached?.id ?? ''}`);
