@@ -47,7 +47,7 @@ test.serial('A log with events of this service and no mark is refused, and gets 
   server.log.append('test.thing-1', 'no-stream', [makeProposed({ metadata })]);
   await t.throwsAsync(store.logId(), {
     instanceOf: StoreDamaged,
-    message: /no mark before them.*before release 0\.1\.0.*Set another STREAM_PREFIX/,
+    message: /no mark before them.*before release 1\.0\.0.*Set another STREAM_PREFIX/,
   });
   t.is(server.log.stream('test.log-identity'), null);
 });
@@ -83,7 +83,7 @@ test.serial('The log of a program from before the first release is refused with 
   ]);
   await t.throwsAsync(store.logId(), {
     instanceOf: StoreDamaged,
-    message: /one from before release 0\.1\.0/,
+    message: /one from before release 1\.0\.0/,
   });
 });
 
