@@ -33,16 +33,33 @@ export function fieldProblems(schema: z.ZodType, value: unknown, where = ''): re
  */
 export function ruled<Value>(rule: (value: Value) => unknown): z.core.CheckFn<Value> {
   return ({ value, issues }) => {
-    try {
-      rule(value);
-    } catch (error) {
-      if (!(error instanceof InvalidInput)) throw error;
-      for (const { field, code, problem } of error.problems) {
-        const path = field === '' ? [] : field.split('.');
-        issues.push({ code: 'custom', input: value, path, message: problem, params: { code } });
-      }
-    }
+    judge(() => rule(value), value, issues);
   };
+}
+
+/** Makes a check as `ruled` does, from a rule that also returns the value in the form that the service keeps. */
+export function judged<Value>(rule: (value: Value) => Value): z.core.CheckFn<Value> {
+  return (payload) => {
+    judge(
+      () => {
+        payload.value = rule(payload.value);
+      },
+      payload.value,
+      payload.issues,
+    );
+  };
+}
+
+function judge(rule: () => unknown, input: unknown, issues: z.core.$ZodRawIssue[]): void {
+  try {
+    rule();
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    for (const { field, code, problem } of error.problems) {
+      const path = field === '' ? [] : field.split('.');
+      issues.push({ code: 'custom', input, path, message: problem, params: { code } });
+    }
+  }
 }
 
 /**

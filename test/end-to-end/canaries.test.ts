@@ -181,7 +181,7 @@ test("The password, token and session of a share and its visitors' addresses sta
   });
   const { services, url } = service;
   const asset = await givenAsset(services);
-  const { id, token } = await givenShare(services, asset, { password, maxUses: 5 });
+  const { id, token } = await givenShare(services, asset, { password, max_uses: 5 });
   // When visitors open it with right and wrong passwords, repeat a key, renew, are throttled, and the password changes
   const client = makeServiceClient(url);
   const path = `/api/v1/shares/${token}`;

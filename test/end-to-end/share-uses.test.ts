@@ -31,7 +31,7 @@ for (const [whence, addressOf] of [
     // Given a share
     const { one, other, stores } = await world;
     const asset = await givenAsset(one.services);
-    const { id, token } = await givenShare(one.services, asset, { maxUses: 20 });
+    const { id, token } = await givenShare(one.services, asset, { max_uses: 20 });
     // When 50 visitors give the password at once
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, index) => {

@@ -31,7 +31,12 @@ test('An endpoint gets verified events of orders, shares and storages, without s
   };
   const ada = await client.register(person.email, person.password, { nickname: person.nickname });
   const asset = await givenAsset(service.services);
-  const terms = { password: 'canary-share-password', title: 'Canary title', note: 'Canary note', maxUses: 5 };
+  const terms = {
+    password: 'canary-share-password',
+    title: 'Canary title',
+    note: 'Canary note',
+    max_uses: 5,
+  };
   const { id, token } = await givenShare(service.services, asset, terms);
   const opened = await client.post(`/api/v1/shares/${token}/verify`, { password: terms.password });
   t.is(opened.status, 200, opened.text);
@@ -64,7 +69,7 @@ test('An endpoint gets verified events of orders, shares and storages, without s
   t.is(receiver.accepted.find(({ type }) => type === 'order.placed')?.data['user_id'], ada.userId);
   // and no message, and neither list nor files nor log, holds a secret or personal data
   const secrets = canariesOf({
-    ...{ ...person, token, ...terms, maxUses: 'Canary', other: 'canary-other-password' },
+    ...{ ...person, token, ...terms, max_uses: 'Canary', other: 'canary-other-password' },
     credentials: 'not-a-real-secret',
   });
   const bodies = receiver.received.map(({ body }) => body).join('\n');

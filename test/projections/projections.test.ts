@@ -44,8 +44,7 @@ import {
 } from '../support/examples/project.js';
 import { sealedExample } from '../support/examples/sealed.js';
 import { sessionRevoked, sessionStarted } from '../support/examples/session.js';
-import { termsOf } from '../../src/areas/shares/domain/share/fold.js';
-import { freeTerms, shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
+import { createdTerms, freeTerms, shareCreated, shareRevoked, shareUsed } from '../support/examples/share.js';
 import {
   activated,
   candidateStarted,
@@ -341,7 +340,7 @@ test('A share is shown with its terms, password and uses until it is revoked', (
   const { project_id, token, token_digest, created_by } = shareCreated.data;
   const share = {
     ...{ project_id, asset_ids: [assetId], tag: null, token, token_digest, created_by, throttled_at: null },
-    ...{ password_required: true, ...termsOf(shareCreated.data) },
+    ...{ password_required: true, ...createdTerms },
     ...{ password_generation: 1, uses: 0, ...created },
   };
   givenProjection(sharesProjection, shareCreated).then(t, share);

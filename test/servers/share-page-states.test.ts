@@ -1,6 +1,6 @@
 /* Judges every state of the page that opens shares by its screenshot, by axe, and by its size on small and large screens. */
 import test, { type ExecutionContext } from 'ava';
-import type { CreateShareInput } from '../../src/areas/shares/commands/create-share.js';
+import type { CreateShareInput } from '../../src/areas/shares/commands/sharing.js';
 import {
   behaveAs,
   brokenRules,
@@ -129,7 +129,7 @@ async function given(t: ExecutionContext): Promise<Scene> {
       await behaveAs(browser, state.visitor);
       const assetIds: string[] = [];
       for (const asset of state.assets) assetIds.push(await add(asset));
-      const terms = { assetIds, ...state.terms };
+      const terms = { asset_ids: assetIds, ...state.terms };
       const { token } = await givenShare(services, { projectId, assetId: assetIds[0] ?? '' }, terms);
       await browser.open(`${url}/s/${token}`);
       if (terms.password !== null) {
@@ -167,7 +167,7 @@ const png = (name: string, key: string, content: Buffer | null): SharedAssetOf =
   content,
 });
 const picture: SharedAssetOf = png('Rhine at dawn', 'rhine.png', photo);
-const tomorrow = new Date(Date.now() + 86_400_000);
+const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
 
 const passwordStates: readonly PageState[] = [
   {
@@ -222,7 +222,7 @@ const fileStates: readonly PageState[] = [
     name: '06-image',
     visitor: desktop,
     assets: [picture],
-    terms: { expiresAt: tomorrow, maxUses: 3 },
+    terms: { expires_at: tomorrow, max_uses: 3 },
     shows: imageLoaded,
   },
   {
@@ -231,7 +231,7 @@ const fileStates: readonly PageState[] = [
     assets: [
       png('Elbsandsteingebirge bei Sonnenuntergang, Aufnahme vom Basteifelsen', 'portrait.png', portrait),
     ],
-    terms: { expiresAt: tomorrow, maxUses: 2, note: 'Bitte bis Freitag freigeben. Danke!' },
+    terms: { expires_at: tomorrow, max_uses: 2, note: 'Bitte bis Freitag freigeben. Danke!' },
     shows: imageLoaded,
   },
   {
@@ -300,7 +300,7 @@ const fileStates: readonly PageState[] = [
         renditions: { poster: { key: 'cover.png', type: 'image/png', content: photo } },
       },
     ],
-    terms: { allowDownload: false },
+    terms: { allow_download: false },
     isIdle: true,
     shows: playerLoaded,
   },
@@ -358,7 +358,7 @@ const fileStates: readonly PageState[] = [
         size: 999_000,
       },
     ],
-    terms: { allowDownload: false },
+    terms: { allow_download: false },
     isIdle: true,
     shows: stageEmpty,
   },
@@ -393,12 +393,12 @@ const galleryStates: readonly PageState[] = [
   },
   {
     ...{ ...inAlbum, name: '28-gallery-that-must-not-be-saved', isIdle: true },
-    terms: { ...albumTerms, allowDownload: false },
+    terms: { ...albumTerms, allow_download: false },
     shows: `return document.querySelector('#download-all[hidden]') !== null && document.querySelector('#gallery li') !== null`,
   },
   {
     ...{ ...inAlbum, name: '29-gallery-that-ends-tomorrow', visitor: phone },
-    terms: { ...albumTerms, expiresAt: new Date(Date.now() + 86_400_000) },
+    terms: { ...albumTerms, expires_at: tomorrow },
     shows: says('facts', 'Available until tomorrow, '),
   },
   {
@@ -412,7 +412,7 @@ const galleryStates: readonly PageState[] = [
   },
   {
     ...{ ...inAlbum, name: '36-open-share-with-limited-uses', visitor: phone },
-    terms: { ...albumTerms, maxUses: 1 },
+    terms: { ...albumTerms, max_uses: 1 },
     shows: `return !document.getElementById('again').hidden`,
   },
 ];
@@ -477,7 +477,7 @@ if (missing !== null) {
         name: '22-video',
         visitor: desktop,
         assets: [film],
-        terms: { allowDownload: true },
+        terms: { allow_download: true },
         shows: playerLoaded,
       });
       await browser.until(`return document.querySelector('video').textTracks.length === 1`);
@@ -516,7 +516,7 @@ if (missing !== null) {
       ...state,
       name: '27-used-up',
       act: comeBack,
-      terms: { maxUses: 1 },
+      terms: { max_uses: 1 },
       isIdle: true,
     } as const;
     await judge({ ...usedUp, visitor: desktop, shows: says('notice-text', 'as often as the sender') });

@@ -1,7 +1,7 @@
 /* Tests the page that opens shares in a real browser: Chromium, controlled by WebDriver. */
 import test, { type ExecutionContext } from 'ava';
 import type { AssetDescription } from '../../src/areas/assets/domain/asset/events.js';
-import type { CreateShareInput } from '../../src/areas/shares/commands/create-share.js';
+import type { CreateShareInput } from '../../src/areas/shares/commands/sharing.js';
 import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
@@ -81,7 +81,7 @@ if (missing !== null) {
     'A visitor who types the password sees the image, and the page loads nothing from other origins',
     async (t) => {
       const { browser, storage, visit } = await given(t);
-      const { url } = await visit(image, makePng(3, 2), { maxUses: 2 });
+      const { url } = await visit(image, makePng(3, 2), { max_uses: 2 });
       // Given the page: the field has a label and the focus, and the page shows nothing of the file
       t.is(await browser.run(focus), 'password');
       t.is(await browser.run(`return document.querySelector('label').control.id`), 'password');
@@ -149,7 +149,7 @@ if (missing !== null) {
 
   test.serial('Sound continues on a fresh link when the old link is about to expire', async (t) => {
     const { browser, visit } = await given(t, { behindMs: 20 * 60_000 });
-    await visit(sound, makeWav(20), { allowDownload: false });
+    await visit(sound, makeWav(20), { allow_download: false });
     // The page records its links itself, because a slow machine may read the first link after its renewal.
     await browser.run(
       `window.links = [];
@@ -173,7 +173,7 @@ if (missing !== null) {
 
   test.serial('A reload keeps the session of a share that opens once', async (t) => {
     const { browser, visit } = await given(t);
-    const { page } = await visit(image, makePng(3, 2), { maxUses: 1 });
+    const { page } = await visit(image, makePng(3, 2), { max_uses: 1 });
     await browser.type('#password', `${sharePassword}\uE007`);
     await browser.until(isOpened);
     // When the visitor reloads the page, whose link opens nothing more

@@ -174,9 +174,7 @@ export function makeShareReader({
     const countOf = (counts: ReadonlyMap<string, bigint>) => Number(counts.get(id) ?? 0n);
     const shown = { problem, views: countOf(totals.views), downloads: countOf(totals.downloads) };
     const computed = { asset_id: body.asset_ids[0] ?? null, ...shown, remaining_uses: remainingUses(body) };
-    const asset_ids = [...body.asset_ids];
-    const frame_ancestors = [...body.frame_ancestors];
-    const fields = { ...body, asset_ids, frame_ancestors, title, note, token, url, ...computed };
+    const fields = { ...body, title, note, token, url, ...computed };
     return { revision, resource: resourceOf(shareResource, { id, ...fields }) };
   }
 }

@@ -19,13 +19,8 @@ import {
 } from '../../areas/projects/commands/invitations/accept-invitation-reactions.js';
 import { makePurgeUnprovedAccounts } from '../../areas/accounts/commands/registering/purge-unproved-reaction.js';
 import { makeForgetInvitationsReaction } from '../../areas/projects/commands/invitations/forget-invitations-reaction.js';
-import { makeEraseShareKeys } from '../../areas/shares/commands/destroy-share-key-reaction.js';
+import { makeShareEndings } from '../../areas/shares/commands/ending.js';
 import { makeForgetShareMails } from '../../areas/shares/commands/mails/forget-share-mail-reaction.js';
-import {
-  makeRevokeAssetShares,
-  makeRevokeLateShares,
-  makeRevokeProjectShares,
-} from '../../areas/shares/commands/revoke-orphaned-shares-reaction.js';
 import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/defaults/choose-first-default-reaction.js';
 import {
   makeDeleteLateStorages,
@@ -39,7 +34,6 @@ import {
   makeReleaseFormerAddresses,
 } from '../../areas/accounts/commands/address/finish-email-change-reaction.js';
 import { makeFinishErasures } from '../../areas/accounts/commands/account/finish-erasure-reaction.js';
-import { makeRecordShareAccesses } from '../../areas/shares/commands/visiting/record-share-access-reaction.js';
 import { makeRemoveErasedMembers } from '../../areas/projects/commands/members/remove-erased-member-reaction.js';
 import { makeApplyReports } from '../../areas/payments/commands/callbacks/apply-reports-reaction.js';
 import type { AnyProjection } from '../../event-sourcing/views/projection.js';
@@ -59,7 +53,6 @@ export function makeReactions(
     (...views: readonly AnyProjection[]) =>
     (position: Position): boolean =>
       views.every((view) => runner.shows(view, position));
-  const sharesShown = caughtUp(sharesProjection);
   return [
     ...makeMailReactions(services),
 
@@ -93,11 +86,8 @@ export function makeReactions(
     }),
 
     // Shares
-    makeRecordShareAccesses({ ...commands, clock }),
-    makeEraseShareKeys({ ...commands, sharesShown }),
-    makeRevokeProjectShares({ ...commands, sharesShown }),
-    makeRevokeAssetShares({ ...commands, sharesShown }),
-    makeRevokeLateShares(commands),
+    commands.recordCountedAccesses,
+    ...Object.values(makeShareEndings({ ...services, ...readers, sharesShown: caughtUp(sharesProjection) })),
     makeForgetShareMails(services),
 
     // Orders

@@ -8,14 +8,13 @@ import {
 import { orderStatus, refundedAmount } from '../../areas/payments/domain/order/fold.js';
 import { shareAccessEvents } from '../../areas/shares/domain/share-access/events.js';
 import { type ShareEvent, shareEvents } from '../../areas/shares/domain/share/events.js';
-import { chosenAssets, type StoredTerms } from '../../areas/shares/domain/share/fold.js';
 import { type StorageEvent, storageEvents } from '../../areas/storages/domain/storage/events.js';
 import { evolve as evolveStorage, type StorageState } from '../../areas/storages/domain/storage/state.js';
 import type { DomainEvent, JsonObject, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import type { AggregateEvents } from '../../event-sourcing/ports/events.js';
 import { StreamDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
 import { parseStreamName, streamIdOf } from '../../event-sourcing/ports/stream-name.js';
-import { type WebhookData, webhookMessages, type WebhookType } from './message-types.js';
+import { publicTerms, type WebhookData, webhookMessages, type WebhookType } from './message-types.js';
 
 /** A message before it is signed. The body of an event is the same at each attempt. */
 export interface WebhookMessage {
@@ -220,16 +219,11 @@ function accessData({ first: head }: MessageFold, last: StoredEvent): JsonObject
 }
 
 const shareDetails: DetailsOf<ShareEvent> = {
-  ShareCreated: (data) => ({ ...publicTerms(data), asset_ids: [...chosenAssets(data)] }),
-  ShareChanged: publicTerms,
+  ShareCreated: (data) => ({ ...publicTerms.parse(data), asset_ids: data.asset_ids }),
+  ShareChanged: (data) => publicTerms.parse(data),
   SharePasswordChanged: ({ password_hash }) => ({ has_password: password_hash !== null }),
   ShareVerificationThrottled: ({ failures }) => ({ failures }),
 };
-
-/** Title and note are sealed, and pages that may show the share are names that a member wrote. */
-function publicTerms({ expires_at, max_uses, allow_download }: StoredTerms) {
-  return { expires_at, max_uses, allow_download };
-}
 
 function storageData({ first: head, state }: MessageFold, last: StoredEvent): JsonObject {
   const first = storageEvents.codec.decode(head);

@@ -27,11 +27,13 @@ const order = {
 };
 
 const share = { share_id: entityId, project_id: entityId };
-const terms = {
+/** Title and note are sealed, and pages that may show the share are names that a member wrote. */
+export const publicTerms = z.object({
   expires_at: instant.nullable(),
   max_uses: z.int().nullable(),
   allow_download: z.boolean(),
-};
+});
+const terms = publicTerms.shape;
 
 const storage = {
   storage_id: entityId,

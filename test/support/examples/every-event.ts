@@ -35,6 +35,7 @@ import {
 } from './ids.js';
 import { description, nodeModeChanged, nodeStatusChanged } from './node.js';
 import { sealedExample } from './sealed.js';
+import { createdTerms } from './share.js';
 
 const email = sealedExample('canary@example.com');
 const secret = sealedExample('canary secret');
@@ -225,13 +226,10 @@ const asset = examplesOf(assetCodec, {
   AssetRemoved: { project_id: projectId, bytes: 4 },
 });
 
-const terms = {
-  ...{ expires_at: until, max_uses: 2, allow_download: true, title: secret, note: secret },
-  ...{ frame_ancestors: ['https://www.example.com'], notify_sharer: true, show_sender: true },
-};
+const terms = { ...createdTerms, title: secret, note: secret, show_sender: true };
 const share = examplesOf(shareCodec, {
   ShareCreated: {
-    ...{ project_id: projectId, asset_id: assetId, more_asset_ids: [otherTestId], tag: null },
+    ...{ project_id: projectId, asset_ids: [assetId, otherTestId], tag: null },
     ...{ token: secret, token_digest: digest, password_hash: secret },
     ...{ password_class: 'long', ...terms, created_by: userId },
   },

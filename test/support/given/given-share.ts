@@ -4,7 +4,8 @@ import type {
   CreateStorage,
   CreateStorageInput,
 } from '../../../src/areas/storages/commands/create-storage.js';
-import type { CreateShare, CreateShareInput } from '../../../src/areas/shares/commands/create-share.js';
+import type { ShareCommands } from '../../../src/areas/shares/commands/index.js';
+import type { CreateShareInput } from '../../../src/areas/shares/commands/sharing.js';
 import { projectAggregate } from '../../../src/areas/projects/domain/project/project.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
@@ -12,6 +13,7 @@ import type { CommandContext } from '../../../src/event-sourcing/ports/command-c
 import type { ShareResource } from '../../../projections/shares/shares/reader.js';
 import { appendEvents } from './append-events.js';
 import { userId } from '../examples/ids.js';
+import { freeTerms } from '../examples/share.js';
 import { givenContext } from './given-stores.js';
 
 export const sharePassword = 'open sesame';
@@ -36,7 +38,7 @@ export const sharedFile = {
 interface Service {
   readonly handler: CommandHandler;
   readonly clock: Pick<Clock, 'now'>;
-  readonly commands: { readonly createStorage: CreateStorage; readonly createShare: CreateShare };
+  readonly commands: { readonly createStorage: CreateStorage } & Pick<ShareCommands, 'createShare'>;
 }
 
 let commandsDrawn = 0;
@@ -94,13 +96,6 @@ export async function addAsset(
   return assetId;
 }
 
-/** Terms of a share without limits, texts and notices. */
-export const plainTerms = {
-  tag: null,
-  ...{ expiresAt: null, maxUses: null, allowDownload: true, title: null, note: null },
-  ...{ frameAncestors: [], notifySharer: false, showSender: false },
-};
-
 /** Records that the bucket holds the file of the asset as it is described. */
 export async function completeUpload(
   { handler, clock }: Pick<Service, 'handler' | 'clock'>,
@@ -117,16 +112,17 @@ export async function completeUpload(
 export async function givenShare(
   service: Service,
   { projectId, assetId }: Pick<GivenAsset, 'projectId' | 'assetId'>,
-  terms: Partial<Omit<CreateShareInput, 'projectId' | 'createdBy'>> = {},
+  terms: Partial<Omit<CreateShareInput, 'projectId' | 'created_by'>> = {},
 ): Promise<ShareResource> {
   const { resource } = await service.commands.createShare(
     {
       ...{
         projectId,
-        assetIds: [assetId],
+        asset_ids: [assetId],
         password: sharePassword,
-        createdBy: null,
-        ...plainTerms,
+        tag: null,
+        created_by: null,
+        ...freeTerms,
         ...terms,
       },
     },

@@ -141,7 +141,7 @@ function* storyOf(random: Random, now: () => number): Generator<Step> {
       data: {
         ...shareCreated.data,
         project_id: projectId,
-        asset_id: assetId,
+        asset_ids: [assetId],
         token_digest: digest(),
         created_by: userId,
       },

@@ -66,9 +66,10 @@ export function makeCountPasswords({
     const isUser = category === userAggregate.category;
     const { data } = isUser ? userCodec.decode(stored) : shareCodec.decode(stored);
     const { state } = isUser ? await handler.load(userAggregate, id) : await handler.load(shareAggregate, id);
-    const hash = 'passwordHash' in state ? state.passwordHash : null;
+    const hash =
+      'passwordHash' in state ? state.passwordHash : 'password_hash' in state ? state.password_hash : null;
     if (hash === null || !('password_hash' in data) || hash !== data.password_hash) return null;
-    const projectId = 'projectId' in state ? state.projectId : '';
+    const projectId = 'project_id' in state ? state.project_id : '';
     return {
       scope: isUser ? { kind: 'person', userId: id } : { kind: 'share', projectId, shareId: id },
       hash,

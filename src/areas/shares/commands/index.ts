@@ -1,29 +1,21 @@
 import type { ShareDeps } from '../deps.js';
-import { makeChangeShare, makeRevokeShare } from './change-share.js';
-import { makeCreateShare } from './create-share.js';
-import { makeDescribeShared, makeFindFrameAncestors } from './visiting/describe-shared.js';
-import { makeDestroyShareKey } from './destroy-share-key.js';
-import { makePlaylistUrl } from '../../assets/commands/media/playlist-urls.js';
-import { makeMailShare } from './mails/mail-share.js';
-import { makeFindVisitedShare } from './visiting/find-visited-share.js';
-import { makeRequireProved } from '../../projects/commands/require-proved.js';
-import { makeOpenStorage } from '../../storages/commands/open-storage.js';
-import { makeRecordShareAccess } from './visiting/record-share-access.js';
-import { makeFindShareOfSession, makeRenewShareMedia } from './visiting/renew-share-media.js';
-import { makeRequireOpenShares } from './require-open-shares.js';
-import { makeRevokeOrphanedShares } from './revoke-orphaned-shares.js';
-import { makeCountShareMails } from './mails/share-mail-limits.js';
-import { makeFindSharedAssets } from './visiting/shared-asset.js';
-import { makeServePlaylist } from './playlists/serve-playlist.js';
-import { makeOpenAssetStorage } from '../../assets/commands/asset-storage.js';
-import { makeSignSharedMedia } from './visiting/sign-shared-media.js';
-import { makeTrySharePassword } from './visiting/try-share-password.js';
-import { makeVerifyShare } from './visiting/verify-share.js';
-import { makeEndingFor, makeVisitorOf } from './visiting/visitor-of.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
-import type { PasswordClass } from '../domain/share/password.js';
 import { makeGuard } from '../../../security/guessing/guard.js';
 import { guessing } from '../../../security/guessing/guessing.js';
+import { makeOpenAssetStorage } from '../../assets/commands/asset-storage.js';
+import { makePlaylistUrl } from '../../assets/commands/media/playlist-urls.js';
+import { makeRequireProved } from '../../projects/commands/require-proved.js';
+import { makeOpenStorage } from '../../storages/commands/open-storage.js';
+import type { PasswordClass } from '../domain/share/password.js';
+import { makeMailShare } from './mails/mail-share.js';
+import { makeCountShareMails } from './mails/share-mail-limits.js';
+import { makeServePlaylist } from './playlists/serve-playlist.js';
+import { makeSharing } from './sharing.js';
+import { makeAccesses } from './visiting/accesses.js';
+import { makeSharedMedia } from './visiting/media.js';
+import { makeTrySharePassword } from './visiting/try-share-password.js';
+import { makeVerifyShare } from './visiting/verify-share.js';
+import { makeVisits } from './visiting/visits.js';
 
 export type ShareCommands = ReturnType<typeof makeShareCommands>;
 
@@ -31,49 +23,35 @@ export function makeShareCommands(deps: ShareDeps) {
   const guardOf = (name: PasswordClass) =>
     makeGuard({ ...deps, name: `share-${name}`, limits: guessing.sharePassword.failures[name] });
   const openStorage = makeOpenStorage(deps);
-  const recordShareAccess = makeRecordShareAccess(deps);
-  const findSharedAssets = makeFindSharedAssets(deps);
-  const findVisitedShare = makeFindVisitedShare({ ...deps, findSharedAssets });
   const playlistUrl = makePlaylistUrl(deps);
-  const common = {
+  const visits = makeVisits(deps);
+  const accesses = makeAccesses(deps);
+  const media = makeSharedMedia({ ...deps, ...visits, ...accesses, openStorage, playlistUrl });
+  const trySharePassword = makeTrySharePassword({
     ...deps,
-    findVisitedShare,
-    requireOpenShares: makeRequireOpenShares(deps),
-    findShareOfSession: makeFindShareOfSession({ ...deps, findSharedAssets }),
-    signSharedMedia: makeSignSharedMedia({ openStorage, playlistUrl }),
-    recordShareAccess,
-    trySharePassword: makeTrySharePassword({
-      ...deps,
-      guards: { short: guardOf('short'), long: guardOf('long') },
-      onUncheckable: (error) => {
-        deps.onFailure(`the password of a share could not be checked: ${error.message}`, error);
-      },
-    }),
-  };
+    guards: { short: guardOf('short'), long: guardOf('long') },
+    onUncheckable: (error) => {
+      deps.onFailure(`the password of a share could not be checked: ${error.message}`, error);
+    },
+  });
+  const limiter = makeSharedRateLimiter({ ...deps, limits: deps.shareMailLimits });
+  const common = { ...deps, ...visits };
   return {
-    createShare: makeCreateShare(common),
-    changeShare: makeChangeShare(common),
-    revokeShare: makeRevokeShare(common),
-    verifyShare: makeVerifyShare({ ...common, endingFor: makeEndingFor(deps) }),
-    visitorOf: makeVisitorOf(deps),
-    renewShareMedia: makeRenewShareMedia(common),
-    describeShared: makeDescribeShared(common),
-    findFrameAncestors: makeFindFrameAncestors(common),
-    revokeOrphanedShares: makeRevokeOrphanedShares(common),
+    ...makeSharing(deps),
+    verifyShare: makeVerifyShare({ ...common, ...media, ...accesses, trySharePassword }),
+    visitorOf: visits.visitorOf,
+    describeShared: visits.describeShared,
+    findFraming: visits.findFraming,
+    renewShareMedia: media.renewShareMedia,
     mailShare: makeMailShare({
-      ...deps,
-      findSharedAssets,
+      ...common,
       requireProved: makeRequireProved(deps),
-      countShareMails: makeCountShareMails({
-        limiter: makeSharedRateLimiter({ ...deps, limits: deps.shareMailLimits }),
-      }),
+      countShareMails: makeCountShareMails({ limiter }),
     }),
-    destroyShareKey: makeDestroyShareKey(deps),
-    recordShareAccess,
+    recordCountedAccesses: accesses.recordCountedAccesses,
     servePlaylist: makeServePlaylist({
       ...common,
       playlistUrl,
-      findSharedAssets,
       openAssetStorage: makeOpenAssetStorage({ openStorage }),
     }),
   };

@@ -8,8 +8,8 @@ import { defineRoute, type Route } from '../../../http/route.js';
 /** Makes the route of the page that opens shares (src/areas/shares/README.md#share-page). @param allowsHttp see `makeSharePage` */
 export function makeSharePageRoutes({
   allowsHttp,
-  findFrameAncestors,
-}: Pick<ShareCommands, 'findFrameAncestors'> & { readonly allowsHttp: boolean }): readonly Route[] {
+  findFraming,
+}: Pick<ShareCommands, 'findFraming'> & { readonly allowsHttp: boolean }): readonly Route[] {
   const page = makeSharePage({ allowsHttp });
   return [
     defineRoute({
@@ -26,7 +26,7 @@ export function makeSharePageRoutes({
       entityTag: true,
       handler: async ({ params: { token }, acceptLanguage }) => ({
         status: 200,
-        prepared: framedBy(page(acceptLanguage), await findFrameAncestors(token)),
+        prepared: framedBy(page(acceptLanguage), await findFraming(token)),
       }),
     }),
   ];

@@ -1,6 +1,7 @@
 import type { ShareCommands } from '../commands/index.js';
-import { checkVisit } from '../commands/visiting/verify-share.js';
+import { checkTriedPassword } from '../commands/visiting/verify-share.js';
 import { z } from 'zod';
+import { judged } from '../../../validation/zod-problems.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import type { OpenedShare } from '../commands/visiting/verify-share.js';
 import { mediaLink, wrap, wrapped } from '../../../http/resources.js';
@@ -12,6 +13,7 @@ const verification = z
     password: z
       .string()
       .max(512)
+      .check(judged(checkTriedPassword))
       .nullable()
       .meta({ minLength: 1, maxLength: 128, description: 'Null for a share without a password.' }),
     share_session: z
@@ -117,16 +119,7 @@ export function makePublicShareRoutes({
       replies: { 200: { description: 'The project.', schema: wrapped(sharedPlace) } },
       errors: ['not_found'],
       limit: { name: 'share_describe', counts: 'all' },
-      handler: async ({ params: { token } }) => {
-        const { passwordRequired, limitedUses, project } = await describeShared(token);
-        const { name, accentColor: accent_color } = project;
-        const place = {
-          password_required: passwordRequired,
-          limited_uses: limitedUses,
-          project: { name, accent_color },
-        };
-        return { status: 200, body: wrap(place) };
-      },
+      handler: async ({ params: { token } }) => ({ status: 200, body: wrap(await describeShared(token)) }),
     }),
     defineRoute({
       ...common,
@@ -146,9 +139,6 @@ export function makePublicShareRoutes({
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'share_verify', counts: 'all' },
       idempotent: 'rerun',
-      check: ({ body }) => {
-        checkVisit(body);
-      },
       deviceOf: ({ params: { token }, body }) => visitorOf({ token, session: body.share_session }),
       handler: async ({ params: { token }, body, client, device, command }) => {
         const { password, share_session: session } = body;
@@ -185,7 +175,7 @@ function present({
   title,
   note,
   sender,
-  remainingUses,
+  remaining_uses,
   assets,
   session,
   sessionEndsAt,
@@ -196,7 +186,7 @@ function present({
       name: asset.name,
       ...{ title, note, sender },
       expires_at: share.expires_at,
-      remaining_uses: remainingUses,
+      remaining_uses,
       allow_download: share.allow_download,
     },
     asset: presentAsset(asset),

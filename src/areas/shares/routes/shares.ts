@@ -1,8 +1,9 @@
 import type { ShareDeps } from '../deps.js';
 import type { ShareCommands } from '../commands/index.js';
-import { checkNewShare, type NewShare, shareLimits, shareRules } from '../commands/create-share.js';
+import { defaultTerms, shareLimits, shareRules } from '../commands/sharing.js';
+import { definedOf } from '../../../kit/defined-of.js';
 import { invalid } from '../../../validation/invalid-request.js';
-import { besideOthers, ruled } from '../../../validation/zod-problems.js';
+import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { z } from 'zod';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import type { Grants } from '../../../http/access/access.js';
@@ -22,22 +23,15 @@ import { noBody, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 
-const { frameAncestorsMax, sharedAssetsMax, shareLives, shareNoteMax, shareTitleMax } = shareLimits;
+const { framesMax, sharedAssetsMax, shareLives, shareNoteMax, shareTitleMax } = shareLimits;
 
 const password = z
   .string()
   .max(512)
   .meta({ minLength: 4, maxLength: 128, examples: ['open sesame'] });
-const expiresAt = z.iso.datetime({ offset: true }).nullable().meta({ description: 'Null: never.' });
-const maxUses = z
-  .int()
-  .min(1)
-  .max(10_000)
-  .nullable()
-  .meta({ description: 'How often the password may be used. Null: any number.' });
-const allowDownload = z.boolean().meta({
-  description: 'Whether visitors are offered to save the media. A browser keeps what it shows.',
-});
+const openWithout = {
+  description: 'Null: the share opens without a password. The project must allow it (`open_shares`).',
+} as const;
 
 const shareQuery = creationQuery.extend({
   state: shareState.optional(),
@@ -53,77 +47,74 @@ const shareQuery = creationQuery.extend({
     .optional()
     .meta({ description: 'Only shares of this asset, without those of a tag.' }),
 });
-const expiresIn = z.enum(['1h', '1d', '7d', '30d']).meta({
-  id: 'ShareTerm',
-  description: 'The end as a time from now, in place of `expires_at`: an hour, a day, 7 days or 30 days.',
-});
-const title = z.string().max(512).check(ruled(shareRules.title)).nullable().meta({
-  maxLength: shareTitleMax,
-  description: 'For visitors. Null: none.',
-});
-const note = z.string().max(8_192).check(ruled(shareRules.note)).nullable().meta({
-  maxLength: shareNoteMax,
-  description: 'For visitors. Null: none.',
-});
-const frameAncestors = z
-  .array(z.string().max(300).check(ruled(shareRules.frameAncestor)))
-  .max(frameAncestorsMax)
-  .meta({
-    description: 'The origins whose pages may show the share in a frame.',
-  });
-const notifySharer = z.boolean().meta({
-  description: 'Whether the sharer gets a mail at the first opening.',
-});
-const showSender = z.boolean().meta({
-  description:
-    'Whether visitors see the nickname of the sharer after the password. They never see the address.',
-});
-const openWithout = {
-  description: 'Null: the share opens without a password. The project must allow it (`open_shares`).',
-} as const;
 const assetIds = z
   .array(z.uuid().toLowerCase())
   .min(1)
   .max(sharedAssetsMax)
+  .check(judged(shareRules.assets))
   .meta({ description: 'Several assets, in the order in which visitors see them, in place of `asset_id`.' });
 
-const sharedTag = z.string().max(512).check(ruled(shareRules.tag)).meta({
+const sharedTag = z.string().max(512).check(judged(shareRules.tag)).meta({
   minLength: 1,
   maxLength: 50,
   description:
     'In place of `asset_id`: the newest 50 assets that have the tag when the share is opened. Capitals do not count.',
 });
 
-const terms = {
-  expires_at: expiresAt.optional(),
-  expires_in: expiresIn.optional(),
-  max_uses: maxUses.optional(),
-  title: title.optional(),
-  note: note.optional(),
-  frame_ancestors: frameAncestors.optional(),
-};
+const terms = z.strictObject({
+  expires_at: z.iso.datetime({ offset: true }).nullable().meta({ description: 'Null: never.' }),
+  expires_in: z.enum(['1h', '1d', '7d', '30d']).meta({
+    id: 'ShareTerm',
+    description: 'The end as a time from now, in place of `expires_at`: an hour, a day, 7 days or 30 days.',
+  }),
+  max_uses: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .nullable()
+    .meta({ description: 'How often the password may be used. Null: any number.' }),
+  title: z.string().max(512).nullable().check(judged(shareRules.title)).meta({
+    maxLength: shareTitleMax,
+    description: 'For visitors. Null: none.',
+  }),
+  note: z.string().max(8_192).nullable().check(judged(shareRules.note)).meta({
+    maxLength: shareNoteMax,
+    description: 'For visitors. Null: none.',
+  }),
+  frame_ancestors: z
+    .array(z.string().max(300))
+    .max(framesMax)
+    .check(judged(shareRules.framing))
+    .meta({ description: 'The origins whose pages may show the share in a frame.' }),
+  allow_download: z.boolean().meta({
+    description: 'Whether visitors are offered to save the media. A browser keeps what it shows.',
+  }),
+  notify_sharer: z.boolean().meta({
+    description: 'Whether the sharer gets a mail at the first opening.',
+  }),
+  show_sender: z.boolean().meta({
+    description:
+      'Whether visitors see the nickname of the sharer after the password. They never see the address.',
+  }),
+});
+const { allow_download, notify_sharer, show_sender } = terms.shape;
 
 const shareCreation = z
   .strictObject({
     asset_id: z.uuid().toLowerCase().optional(),
     asset_ids: assetIds.optional(),
     tag: sharedTag.optional(),
-    password: password.check(ruled(shareRules.password)).nullable().meta(openWithout),
-    ...terms,
-    allow_download: allowDownload.default(true),
-    notify_sharer: notifySharer.default(true),
-    show_sender: showSender.default(false),
+    password: password.check(judged(shareRules.password)).nullable().meta(openWithout),
+    ...terms.partial().shape,
+    allow_download: allow_download.default(defaultTerms.allow_download),
+    notify_sharer: notify_sharer.default(defaultTerms.notify_sharer),
+    show_sender: show_sender.default(defaultTerms.show_sender),
   })
   .meta({ id: 'ShareCreation' });
 
 const shareChange = z
-  .strictObject({
-    password: password.nullable().meta(openWithout).optional(),
-    ...terms,
-    allow_download: allowDownload.optional(),
-    notify_sharer: notifySharer.optional(),
-    show_sender: showSender.optional(),
-  })
+  .strictObject({ password: password.nullable().meta(openWithout), ...terms.shape })
+  .partial()
   // A share that does not exist is 404 before the rules of its password.
   .check(besideOthers(({ password: text }) => typeof text === 'string' && shareRules.passwordField(text)))
   .meta({ id: 'ShareChange' });
@@ -155,18 +146,16 @@ export function makeShareRoutes({
       idempotent: true,
       isGone: async ({ id }, { params: { projectId } }) => (await shares.find(projectId, id)) === null,
       check: ({ body, earliest }) => {
-        checkNewShare(newShareOf(body, earliest), earliest);
+        nameOneThing(body);
+        shareRules.end(endOf(body, earliest) ?? null, earliest);
       },
       cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body, caller, command }) => {
+        const { asset_id, asset_ids = [], tag = null, ...given } = withEnd(body, command.time);
         const input = {
-          projectId,
-          ...newShareOf(body, command.time),
-          maxUses: body.max_uses ?? null,
-          allowDownload: body.allow_download,
-          notifySharer: body.notify_sharer,
-          showSender: body.show_sender,
-          createdBy: caller.kind === 'session' ? caller.userId : null,
+          ...{ ...defaultTerms, ...given, projectId, tag, password: body.password },
+          asset_ids: asset_id === undefined ? asset_ids : [asset_id],
+          created_by: caller.kind === 'session' ? caller.userId : null,
         };
         const { resource, revision } = await createShare(input, command);
         const location = `/api/v1/projects/${projectId}/shares/${resource.id}`;
@@ -215,18 +204,7 @@ export function makeShareRoutes({
       errors: ['conflict', 'too_many_attempts'],
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) => {
-        const changes = {
-          password: body.password,
-          expiresAt: endOf(body, command.time),
-          maxUses: body.max_uses,
-          allowDownload: body.allow_download,
-          title: body.title,
-          note: body.note,
-          frameAncestors: body.frame_ancestors,
-          notifySharer: body.notify_sharer,
-          showSender: body.show_sender,
-        };
-        const input = { ...params, changes };
+        const input = { ...params, changes: withEnd(body, command.time) };
         const { resource, revision } = await changeShare(input, command, { expectedRevision });
         return { status: 200, body: resource, revision };
       },
@@ -283,27 +261,28 @@ export function missingShare(): HttpError {
   return new HttpError('not_found', 'the share does not exist');
 }
 
-function newShareOf(body: z.output<typeof shareCreation>, now: Date): NewShare {
-  const { asset_id, asset_ids, tag, password, title = null, note = null, frame_ancestors = [] } = body;
-  if ([asset_id, asset_ids, tag].filter((one) => one !== undefined).length !== 1) {
+function nameOneThing(body: { asset_id?: unknown; asset_ids?: unknown; tag?: unknown }): void {
+  if ([body.asset_id, body.asset_ids, body.tag].filter((one) => one !== undefined).length !== 1) {
     invalid('asset_id', 'is missing: give it, asset_ids or tag', 'missing');
   }
-  return {
-    assetIds: asset_ids ?? (asset_id === undefined ? [] : [asset_id]),
-    tag: tag ?? null,
-    ...{ password, expiresAt: endOf(body, now) ?? null, title, note, frameAncestors: frame_ancestors },
-  };
+}
+
+interface End {
+  readonly expires_at?: string | null | undefined;
+  readonly expires_in?: keyof typeof shareLives | undefined;
+}
+
+/** Returns what a body gives, with its end in `expires_at`. */
+function withEnd<Body extends End>({ expires_at, expires_in, ...given }: Body, now: Date) {
+  return definedOf({ ...given, expires_at: endOf({ expires_at, expires_in }, now) });
 }
 
 /** Returns the end that the body names; null: no end; undefined: it names none. */
-function endOf(
-  { expires_at, expires_in }: Pick<z.output<typeof shareChange>, 'expires_at' | 'expires_in'>,
-  now: Date,
-): Date | null | undefined {
+function endOf({ expires_at, expires_in }: End, now: Date): string | null | undefined {
   if (expires_in !== undefined) {
     if (expires_at !== undefined)
       invalid('expires_in', 'takes the place of expires_at: leave one of them out', 'not_allowed');
-    return new Date(now.getTime() + shareLives[expires_in]);
+    return new Date(now.getTime() + shareLives[expires_in]).toISOString();
   }
-  return typeof expires_at === 'string' ? new Date(expires_at) : expires_at;
+  return typeof expires_at === 'string' ? new Date(expires_at).toISOString() : expires_at;
 }

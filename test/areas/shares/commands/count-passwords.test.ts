@@ -53,7 +53,9 @@ test('A share counts while it is not revoked and its present password is hashed 
   const place = await givenAsset(service);
   const { projectId } = place;
   const [first, second] = [await givenShare(service, place), await givenShare(service, place)];
-  const ended = await givenShare(service, place, { expiresAt: new Date(stores.clock.now().getTime() + 1) });
+  const ended = await givenShare(service, place, {
+    expires_at: new Date(stores.clock.now().getTime() + 1).toISOString(),
+  });
   stores.clock.advance(1_000);
   const all = [first, second, ended].map(({ id: shareId }) => ({ shareId, projectId }));
   t.like(await count('p1'), { users: 0, shares: 3 });

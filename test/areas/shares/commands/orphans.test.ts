@@ -1,23 +1,14 @@
 import test from 'ava';
-import { makeChangeShare } from '../../../../src/areas/shares/commands/change-share.js';
+import { makeShareEndings } from '../../../../src/areas/shares/commands/ending.js';
+import { makeSharing } from '../../../../src/areas/shares/commands/sharing.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
-import {
-  makeRevokeAssetShares,
-  makeRevokeLateShares,
-  makeRevokeProjectShares,
-} from '../../../../src/areas/shares/commands/revoke-orphaned-shares-reaction.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
-import {
-  addAsset,
-  givenAsset,
-  givenShare,
-  nextContext,
-  plainTerms,
-} from '../../../support/given/given-share.js';
+import { addAsset, givenAsset, givenShare, nextContext } from '../../../support/given/given-share.js';
+import { freeTerms, shareCreated } from '../../../support/examples/share.js';
 import { givenStores } from '../../../support/given/given-stores.js';
 
 async function given() {
@@ -28,6 +19,10 @@ async function given() {
   const share = await givenShare(service, place);
   return {
     ...{ stores, commands, service, place, share },
+    endings: makeShareEndings({ ...stores, ...commands, sharesShown: () => true }),
+    /** Destroys the key of a share, as the reaction to its revocation does. */
+    destroyKey: (shareId: string) =>
+      stores.sealer.destroy({ kind: 'share', projectId: place.projectId, shareId }),
     shareStatus: async (id: string) => (await stores.handler.load(shareAggregate, id)).state.status,
     /** Runs a reaction over the present log. */
     serve: async (reaction: AnyReaction) => {
@@ -40,55 +35,48 @@ async function given() {
   };
 }
 
-const sharesShown = () => true;
-
 test('The shares of a removed asset are revoked, and no others', async (t) => {
-  const { service, commands, place, share, serve, shareStatus } = await given();
+  const { service, commands, place, share, endings, serve, shareStatus } = await given();
   const other = await addAsset(service, place);
   const kept = await givenShare(service, { ...place, assetId: other });
   await commands.removeAsset(place, nextContext(service));
-  await serve(makeRevokeAssetShares({ ...commands, sharesShown }));
-  await serve(makeRevokeLateShares(commands));
+  await serve(endings.revokeAssetShares);
+  await serve(endings.revokeLateShares);
   t.is(await shareStatus(share.id), 'revoked');
   t.is(await shareStatus(kept.id), 'open');
   t.is(await commands.shares.find(place.projectId, share.id), null);
 });
 
 test('A share that was decided before the removal of its asset and appended after it is revoked', async (t) => {
-  const { stores, service, commands, place, serve, shareStatus } = await given();
+  const { stores, service, commands, place, endings, serve, shareStatus } = await given();
   // Given a removed asset, and a reaction that has handled the log
   await commands.removeAsset(place, nextContext(service));
-  await serve(makeRevokeAssetShares({ ...commands, sharesShown }));
+  await serve(endings.revokeAssetShares);
   // When the late append comes
   const share = await givenShare(service, { ...place, assetId: await addAsset(service, place) });
-  const { state } = await stores.handler.load(shareAggregate, share.id);
-  if (state.status !== 'open') throw new Error('the share was not created');
   const late = { aggregate: shareAggregate, id: '019b7d00-0000-7000-8000-00000000f001' };
-  const { assetId } = place;
-  const create = { ...state, ...plainTerms, createdBy: null, type: 'Create', assetIds: [assetId] } as const;
-  await stores.handler.handle(late, create, nextContext(service));
-  await serve(makeRevokeLateShares(commands));
+  const created = { ...shareCreated.data, project_id: place.projectId, asset_ids: [place.assetId] };
+  await stores.handler.handle(late, { type: 'Create', share: created }, nextContext(service));
+  await serve(endings.revokeLateShares);
   // Then only the late share is revoked
   t.is(await shareStatus(late.id), 'revoked');
   t.is(await shareStatus(share.id), 'open');
 });
 
 test('All shares of a deleted project are revoked, also hundreds of them', async (t) => {
-  const { service, commands, place, serve, shareStatus } = await given();
+  const { service, commands, place, endings, serve, shareStatus } = await given();
   const ids: string[] = [];
   for (let n = 0; n < 250; n += 1) ids.push((await givenShare(service, place)).id);
   await commands.deleteProject(place, nextContext(service));
-  await serve(makeRevokeProjectShares({ ...commands, sharesShown }));
+  await serve(endings.revokeProjectShares);
   t.deepEqual(new Set(await Promise.all(ids.map(shareStatus))), new Set(['revoked']));
 });
 
 test('A new password for a share that is being revoked is refused like one for a revoked share', async (t) => {
-  const { stores, service, commands, place, share } = await given();
+  const { stores, service, commands, place, share, destroyKey } = await given();
   const address = { projectId: place.projectId, shareId: share.id };
-  const changeShare = makeChangeShare({
-    ...stores,
-    requireOpenShares: () => Promise.resolve(),
-    shares: commands.shares,
+  const { changeShare } = makeSharing({
+    ...{ ...stores, ...commands },
     sharePasswords: commands.passwords,
     handler: {
       ...stores.handler,
@@ -96,7 +84,7 @@ test('A new password for a share that is being revoked is refused like one for a
         const loaded = await stores.handler.load(aggregate, id);
         // Given a revocation right after the read
         await commands.revokeShare(address, nextContext(service));
-        await commands.destroyShareKey(share.id);
+        await destroyKey(share.id);
         return loaded;
       },
     },
@@ -107,9 +95,10 @@ test('A new password for a share that is being revoked is refused like one for a
 });
 
 test('A share whose creation is repeated after its revocation stays revoked', async (t) => {
-  const { service, commands, place, shareStatus } = await given();
+  const { service, commands, place, destroyKey, shareStatus } = await given();
   const { projectId, assetId } = place;
-  const input = { projectId, assetIds: [assetId], ...plainTerms, createdBy: null, password: 'open sesame' };
+  const shared = { asset_ids: [assetId], tag: null, created_by: null };
+  const input = { projectId, ...shared, ...freeTerms, password: 'open sesame' };
   const context = nextContext(service);
   const created = await commands.createShare(input, context);
   const again = (): Promise<unknown> =>
@@ -119,16 +108,15 @@ test('A share whose creation is repeated after its revocation stays revoked', as
     );
   await commands.revokeShare({ ...place, shareId: created.resource.id }, nextContext(service));
   t.is(await again(), 'share_not_found');
-  await commands.destroyShareKey(created.resource.id);
+  await destroyKey(created.resource.id);
   t.is(await again(), 'share_not_found');
   t.is(await shareStatus(created.resource.id), 'revoked');
 });
 
 test('Storages and shares of an existing project and asset stay', async (t) => {
-  const { stores, service, commands, place, share, shareStatus } = await given();
-  const { deleteOrphanedStorages, revokeOrphanedShares } = commands;
-  await deleteOrphanedStorages.ifOrphaned(place, nextContext(service));
-  await revokeOrphanedShares.ifOrphaned(share.id, nextContext(service));
+  const { stores, service, commands, place, share, endings, serve, shareStatus } = await given();
+  await commands.deleteOrphanedStorages.ifOrphaned(place, nextContext(service));
+  await serve(endings.revokeLateShares);
   t.is((await stores.handler.load(storageAggregate, place.storageId)).state.status, 'pending');
   t.is((await stores.handler.load(assetAggregate, place.assetId)).state.status, 'existing');
   t.is(await shareStatus(share.id), 'open');

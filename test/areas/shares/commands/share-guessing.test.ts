@@ -77,7 +77,7 @@ test('The class of a password follows its length', async (t) => {
   const { stores, share, change } = await given();
   const classNow = async () => {
     const { state } = await stores.handler.load(shareAggregate, share.id);
-    return state.status === 'open' ? state.passwordClass : null;
+    return state.status === 'open' ? state.password_class : null;
   };
   t.is(await classNow(), 'short');
   for (const [password, expected] of [

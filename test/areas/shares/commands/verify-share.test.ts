@@ -12,7 +12,6 @@ import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcin
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeShareSessions } from '../../../../src/keys/codes/share-sessions.js';
 import type { ScryptInput } from '../../../../src/security/passwords/scrypt.js';
-import { makeRecordShareAccesses } from '../../../../src/areas/shares/commands/visiting/record-share-access-reaction.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { makeTestClock } from '../../../support/fakes/clock.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
@@ -73,8 +72,8 @@ test('All causes for a share that does not open have the same words, store calls
     tokens[cause] = made.token;
     return { ...asset, shareId: made.id, token: made.token };
   };
-  await share('expired', { expiresAt: soon });
-  await verify((await share('used up', { maxUses: 1 })).token);
+  await share('expired', { expires_at: soon.toISOString() });
+  await verify((await share('used up', { max_uses: 1 })).token);
   const revoked = await share('revoked');
   await service.commands.revokeShare(revoked, nextContext(stores));
   const nothing = {};
@@ -118,13 +117,13 @@ test('The reaction records a use that was counted before a crash, once', async (
   // Given a process that ends between counting and recording
   const { service, stores } = await given();
   const asset = await givenAsset(service);
-  const { id: shareId, token } = await givenShare(service, asset, { maxUses: 3 });
+  const { id: shareId, token } = await givenShare(service, asset, { max_uses: 3 });
   let ends = true;
   const handle: typeof stores.handler.handle = (target, ...rest) =>
     ends && target.aggregate.category === shareAccessAggregate.category
       ? Promise.reject(new StoreUnavailable('ended'))
       : stores.handler.handle(target, ...rest);
-  const { recordShareAccess, verifyShare } = makeShareCommands({
+  const { recordCountedAccesses: reaction, verifyShare } = makeShareCommands({
     ...stores,
     ...{ ...service.commands, background: service.commands.background, onFailure },
     handler: { ...stores.handler, handle },
@@ -135,7 +134,6 @@ test('The reaction records a use that was counted before a crash, once', async (
   const input = { token, password: sharePassword, clientIp };
   await t.throwsAsync(() => verifyShare(input, context), { instanceOf: StoreUnavailable });
   ends = false;
-  const reaction = makeRecordShareAccesses({ recordShareAccess, clock: stores.clock });
   const [used] = (await stores.eventStore.read(`share-${shareId}`, { from: 0n, limit: 10 })).filter(
     ({ type }) => type === 'ShareUsed',
   );
@@ -152,7 +150,7 @@ test('The reaction records a use that was counted before a crash, once', async (
   // Then the access is recorded with the known values, and the repeated request adds nothing
   t.is(await reaction.asks(event), 'no');
   const opened = await verifyShare(input, context);
-  t.is(opened.remainingUses, 2);
+  t.is(opened.remaining_uses, 2);
   const stream = await stores.eventStore.read(`shareaccess-${accessId}`, { from: 0n, limit: 10 });
   t.deepEqual(
     stream.map(({ type, data }) => ({ type, data })),
@@ -200,11 +198,11 @@ async function givenSlowCheck(terms: Parameters<typeof givenShare>[2]) {
   };
 }
 
-for (const maxUses of [1, null]) {
-  const limited = maxUses === null ? 'of any number of uses' : 'of one use';
+for (const max_uses of [1, null]) {
+  const limited = max_uses === null ? 'of any number of uses' : 'of one use';
 
   test(`A password that changes during its check opens nothing and counts nothing, for a share ${limited}`, async (t) => {
-    const { stores, commands, input, address, verifyWhile, recorded } = await givenSlowCheck({ maxUses });
+    const { stores, commands, input, address, verifyWhile, recorded } = await givenSlowCheck({ max_uses });
     const changes = { password: 'another one' };
     const change = () => commands.changeShare({ ...address, changes }, nextContext(stores));
     const error = await t.throwsAsync(() => verifyWhile(change), { instanceOf: CommandRejected });
@@ -212,12 +210,12 @@ for (const maxUses of [1, null]) {
     t.is(await recorded(), 0);
     const now = { ...input, password: 'another one' };
     const opened = await commands.verifyShare(now, nextContext(stores));
-    t.is(opened.remainingUses, maxUses === null ? null : 0);
+    t.is(opened.remaining_uses, max_uses === null ? null : 0);
   });
 
   test(`A share ${limited} that is revoked or expires during the check of its password does not open`, async (t) => {
     for (const happens of ['revoked', 'expired'] as const) {
-      const scene = await givenSlowCheck({ maxUses, expiresAt: new Date('2026-01-03T00:00:00.000Z') });
+      const scene = await givenSlowCheck({ max_uses, expires_at: '2026-01-03T00:00:00.000Z' });
       const { stores, commands, address, verifyWhile, recorded } = scene;
       const event = async (): Promise<void> => {
         if (happens === 'expired') stores.clock.advance(24 * hourMs);
@@ -230,13 +228,13 @@ for (const maxUses of [1, null]) {
   });
 
   test(`A share ${limited} opens with its terms after the check`, async (t) => {
-    const { stores, commands, address, verifyWhile, recorded } = await givenSlowCheck({ maxUses });
-    const changes = { maxUses: maxUses === null ? 3 : null };
+    const { stores, commands, address, verifyWhile, recorded } = await givenSlowCheck({ max_uses });
+    const changes = { max_uses: max_uses === null ? 3 : null };
     const opened = await verifyWhile(() =>
       commands.changeShare({ ...address, changes }, nextContext(stores)),
     );
-    t.is(opened.remainingUses, maxUses === null ? 2 : null);
-    t.is(await recorded(), maxUses === null ? 2 : 1);
+    t.is(opened.remaining_uses, max_uses === null ? 2 : null);
+    t.is(await recorded(), max_uses === null ? 2 : 1);
   });
 }
 
@@ -244,7 +242,7 @@ test('A password whose pepper is missing is neither right nor wrong, and no atte
   // Given a share whose password was hashed with a pepper that another process lacks
   const { service, stores } = await given();
   const asset = await givenAsset(service);
-  const { id: shareId, token } = await givenShare(service, asset, { maxUses: 3 });
+  const { id: shareId, token } = await givenShare(service, asset, { max_uses: 3 });
   const without = givenCommands(stores, { peppers: ['p2'] });
   const tries = ['right', ...Array<string>(9).fill('wrong')].map((what) =>
     what === 'right' ? sharePassword : 'a guess',
@@ -262,12 +260,12 @@ test('A password whose pepper is missing is neither right nor wrong, and no atte
     { token, password: sharePassword, clientIp },
     nextContext(stores),
   );
-  t.is(verified.remainingUses, 2);
+  t.is(verified.remaining_uses, 2);
   // and a password that is set again opens it in every process
   const address = { projectId: asset.projectId, shareId };
   await without.changeShare({ ...address, changes: { password: 'sesame, open' } }, nextContext(stores));
   const again = { token, password: 'sesame, open', clientIp };
-  t.is((await without.verifyShare(again, nextContext(stores))).remainingUses, 1);
+  t.is((await without.verifyShare(again, nextContext(stores))).remaining_uses, 1);
 });
 
 test('An attempt without room for a hash is refused before anything is written', async (t) => {

@@ -15,7 +15,7 @@ const saved = (asset_id: string): ShareAccessEvent => ({
   type: 'ShareDownloaded',
   data: { share_id: shareId, asset_id },
 });
-const save = { type: 'RecordDownload', shareId, assetId } as const;
+const save = { type: 'RecordDownload', share_id: shareId, asset_id: assetId } as const;
 
 test('An access counts the download of each asset once', (t) => {
   given(shareAccessAggregate, opened).when(save).then(t, saved(assetId));
@@ -37,6 +37,6 @@ test('A download without an opening does not count, nor do those of more assets 
 });
 
 test('A download leaves the access recorded', (t) => {
-  const record = { type: 'Record', shareId, projectId, clientIpDigest: digest } as const;
+  const record = { type: 'Record', ...opened.data } as const;
   given(shareAccessAggregate, opened, saved(assetId)).when(record).then(t);
 });

@@ -1,8 +1,7 @@
 import test from 'ava';
-import { noAccesses } from '../../../../src/areas/shares/domain/share/access-set.js';
 import { maxUsesMax, type ShareEvent } from '../../../../src/areas/shares/domain/share/events.js';
-import { isProtected, shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
-import { remainingUses, termsOf } from '../../../../src/areas/shares/domain/share/fold.js';
+import { isProtected, noAccesses, shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
+import { remainingUses } from '../../../../src/areas/shares/domain/share/fold.js';
 import {
   accessId,
   assetId,
@@ -13,6 +12,7 @@ import {
 } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import {
+  createdTerms,
   createShare,
   freeTerms,
   shareCreated,
@@ -25,10 +25,10 @@ const now = new Date('2026-02-01T00:00:00.000Z');
 const use = { type: 'Use', accessId, passwordGeneration: 1, now } as const;
 const unlimited = { ...shareCreated, data: { ...shareCreated.data, max_uses: null, expires_at: null } };
 const usedAgain: ShareEvent = { type: 'ShareUsed', data: { access_id: otherAccessId } };
-const newPassword: ShareEvent = {
+const newPassword = {
   type: 'SharePasswordChanged',
   data: { password_hash: sealedExample('another hash'), password_class: 'short' },
-};
+} as const satisfies ShareEvent;
 
 test('A share is created once', (t) => {
   given(shareAggregate).when(createShare).then(t, shareCreated);
@@ -67,13 +67,13 @@ test('A share opens until the millisecond before it expires', (t) => {
 });
 
 test('A change keeps the terms that it leaves out, and a repeated change records nothing', (t) => {
-  const changed: ShareEvent = { type: 'ShareChanged', data: { ...termsOf(shareCreated.data), max_uses: 5 } };
+  const changed: ShareEvent = { type: 'ShareChanged', data: { ...createdTerms, max_uses: 5 } };
   const share = given(shareAggregate, shareCreated);
-  share.when({ type: 'Change', projectId, changes: { maxUses: 5 } }).then(t, changed);
-  share.when({ type: 'Change', projectId, changes: { maxUses: 2, allowDownload: true } }).thenNothing(t);
+  share.when({ type: 'Change', projectId, changes: { max_uses: 5 } }).then(t, changed);
+  share.when({ type: 'Change', projectId, changes: { max_uses: 2, allow_download: true } }).thenNothing(t);
   share.when({ type: 'Change', projectId, changes: {} }).thenNothing(t);
-  const password = { hash: sealedExample('another hash'), passwordClass: 'short' } as const;
-  share.when({ type: 'Change', projectId, changes: { maxUses: 5 }, password }).then(t, changed, newPassword);
+  const { data: password } = newPassword;
+  share.when({ type: 'Change', projectId, changes: { max_uses: 5 }, password }).then(t, changed, newPassword);
   given(shareAggregate).when({ type: 'Change', projectId, changes: {} }).thenRejected(t, 'share_not_found');
 });
 
@@ -95,29 +95,22 @@ test('The service revokes an orphaned share, and a repetition decides nothing', 
 });
 
 test('A share names its assets in order, and one of a tag names none', (t) => {
-  const several = { ...createShare, assetIds: [assetId, accessId] };
-  const { type, data } = shareCreated;
-  const ofSeveral: ShareEvent = { type, data: { ...data, more_asset_ids: [accessId] } };
-  given(shareAggregate).when(several).then(t, ofSeveral);
-  t.like(given(shareAggregate, ofSeveral).state, { assetIds: [assetId, accessId], tag: null });
-  const ofTag: ShareEvent = { type, data: { ...data, asset_id: null, tag: 'press' } };
-  given(shareAggregate)
-    .when({ ...createShare, assetIds: [], tag: 'press' })
-    .then(t, ofTag);
-  t.like(given(shareAggregate, ofTag).state, { assetIds: [], tag: 'press' });
+  const asset_ids = [assetId, accessId];
+  for (const shared of [
+    { asset_ids, tag: null },
+    { asset_ids: [], tag: 'press' },
+  ]) {
+    const share = { ...shareCreated.data, ...shared };
+    const created: ShareEvent = { type: 'ShareCreated', data: share };
+    given(shareAggregate).when({ type: 'Create', share }).then(t, created);
+    t.like(given(shareAggregate, created).state, shared);
+  }
 });
 
 test('The password of a share is removed once', (t) => {
-  const removal = {
-    type: 'Change',
-    projectId,
-    changes: {},
-    password: { hash: null, passwordClass: 'short' },
-  } as const;
-  const removed: ShareEvent = {
-    type: 'SharePasswordChanged',
-    data: { password_hash: null, password_class: 'short' },
-  };
+  const password = { password_hash: null, password_class: 'short' } as const;
+  const removal = { type: 'Change', projectId, changes: {}, password } as const;
+  const removed: ShareEvent = { type: 'SharePasswordChanged', data: password };
   given(shareAggregate, shareCreated).when(removal).then(t, removed);
   const share = given(shareAggregate, shareCreated, removed);
   share.when(removal).thenNothing(t);
@@ -134,7 +127,7 @@ test('A share does not exist for another project', (t) => {
 test('A throttled share is recorded at most once an hour', (t) => {
   const told: ShareEvent = { type: 'ShareVerificationThrottled', data: { failures: 30 } };
   const { state } = given(shareAggregate, shareCreated, told);
-  const at = state.status === 'open' ? (state.throttledAt?.getTime() ?? 0) : 0;
+  const at = state.status === 'open' ? (state.throttled_at?.getTime() ?? 0) : 0;
   const tell = (afterMs: number) =>
     ({ type: 'RecordThrottled', failures: 31, now: new Date(at + afterMs) }) as const;
   given(shareAggregate, shareCreated, told).when(tell(3_599_999)).thenNothing(t);

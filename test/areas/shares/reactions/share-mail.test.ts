@@ -78,7 +78,7 @@ async function given(t: ExecutionContext, terms: Parameters<typeof givenShare>[2
 
 test('Each address gets one plain mail with link, project and end, without a password, and the key is destroyed', async (t) => {
   const end = new Date(Date.UTC(2099, 10, 30, 12, 5));
-  const { start, settled, smtp, send, share, requests } = await given(t, { expiresAt: end });
+  const { start, settled, smtp, send, share, requests } = await given(t, { expires_at: end.toISOString() });
   await send(['bob@example.net', 'eve@example.net'], 'Look at https://evil.example\r\nor call 555-0100');
   await settled(start());
   t.deepEqual(smtp.mails.map(({ to }) => to).sort(), [['bob@example.net'], ['eve@example.net']]);

@@ -45,8 +45,8 @@ async function given(
   const open = async (): Promise<void> => {
     n += 1;
     const target = { aggregate: shareAccessAggregate, id: `019b7d00-0000-7000-8000-0000000001${n}` };
-    const access = { type: 'Record', shareId, projectId, clientIpDigest: null } as const;
-    await handler.handle(target, access, givenContext(n, now));
+    const access = { share_id: shareId, project_id: projectId, client_ip_digest: null };
+    await handler.handle(target, { type: 'Record', ...access }, givenContext(n, now));
   };
   const revoke = () => handler.handle(share, { type: 'Revoke', projectId }, givenContext(900, new Date()));
   return { ...scene, open, revoke, sharer: ada };

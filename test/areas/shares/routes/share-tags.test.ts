@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeFindSharedAssets } from '../../../../src/areas/shares/commands/visiting/shared-asset.js';
+import { makeVisits } from '../../../../src/areas/shares/commands/visiting/visits.js';
 import { openShare, shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
 import { addAsset } from '../../../support/given/given-share.js';
 import type { Answer } from '../../../support/clients/http-app.js';
@@ -151,7 +151,7 @@ test('An asset that has lost the tag is out at once, also where the view of asse
   const behind = await service.commands.assets.list(project, query);
   await tag(lost, ['other']);
   const assets = { ...service.commands.assets, list: () => Promise.resolve(behind) };
-  const found = await makeFindSharedAssets({ handler, assets })(state);
+  const found = await makeVisits({ ...service.stores, ...service.commands, assets }).findSharedAssets(state);
   t.deepEqual(
     found?.served.map(({ assetId }) => assetId),
     [kept],
@@ -166,11 +166,10 @@ test('One asset of a share is found alone, and an asset that the share does not 
     await add('other.png', []),
   ];
   const { handler } = service.stores;
-  const { assets } = service.commands;
   const servedIn = async (terms: object, only: string) => {
     const { id } = (await share(terms)).json as { id: string };
     const state = openShare((await handler.load(shareAggregate, id)).state, project);
-    const found = await makeFindSharedAssets({ handler, assets })(state, only);
+    const found = await makeVisits({ ...service.stores, ...service.commands }).findSharedAssets(state, only);
     return found?.served.map(({ assetId }) => assetId) ?? [];
   };
   t.deepEqual(await servedIn({ tag: 'press' }, tagged), [tagged]);

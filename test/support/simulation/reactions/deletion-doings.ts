@@ -3,7 +3,8 @@ import type { CommandContext } from '../../../../src/event-sourcing/ports/comman
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { userId } from '../../examples/ids.js';
 import type { givenCommands } from '../../given/given-commands.js';
-import { plainTerms, sharedFile } from '../../given/given-share.js';
+import { freeTerms } from '../../examples/share.js';
+import { sharedFile } from '../../given/given-share.js';
 
 const credentials = { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' };
 
@@ -64,8 +65,8 @@ export function makeDoings({
     const [one, other] = [await some('AssetAdded'), await some('AssetAdded')];
     const projectId = textIn(one, 'project_id');
     const ids = new Set([idOf(one), ...(textIn(other, 'project_id') === projectId ? [idOf(other)] : [])]);
-    const of = { projectId, assetIds: [...ids], createdBy: null };
-    await here().createShare({ ...of, ...plainTerms, password: 'open sesame' }, next());
+    const of = { projectId, asset_ids: [...ids], tag: null, created_by: null };
+    await here().createShare({ ...of, ...freeTerms, password: 'open sesame' }, next());
   }
 
   async function changeShare(): Promise<void> {

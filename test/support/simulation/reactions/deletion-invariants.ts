@@ -1,7 +1,6 @@
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
-import { chosenAssets } from '../../../../src/areas/shares/domain/share/fold.js';
 import { shareCodec } from '../../../../src/areas/shares/domain/share/events.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { storageCodec } from '../../../../src/areas/storages/domain/storage/events.js';
@@ -58,9 +57,9 @@ export async function deletionProblem(
     const [created] = log.filter(({ stream }) => stream === stored.stream);
     const first = created === undefined ? null : shareCodec.decode(created);
     if (first?.type !== 'ShareCreated') return `the share ${shareId} was never created`;
-    const { project_id: projectId } = first.data;
+    const { project_id: projectId, asset_ids } = first.data;
     const { state: share } = await handler.load(shareAggregate, shareId);
-    const assets = await Promise.all(chosenAssets(first.data).map((id) => handler.load(assetAggregate, id)));
+    const assets = await Promise.all(asset_ids.map((id) => handler.load(assetAggregate, id)));
     const hasAsset = assets.some(({ state }) => state.status !== 'removed');
     const isOrphan = !hasAsset || (await isProjectDeleted(projectId));
     if (isOrphan && share.status === 'open') return `the share ${shareId} has outlived its project or asset`;

@@ -6,18 +6,12 @@ import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js'
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import { makeDeleteOrphanedStorages } from '../../../../src/areas/storages/commands/deleting/delete-orphaned-storages.js';
-import { makeRevokeOrphanedShares } from '../../../../src/areas/shares/commands/revoke-orphaned-shares.js';
+import { makeShareEndings } from '../../../../src/areas/shares/commands/ending.js';
 import {
   makeDeleteLateStorages,
   makeDeleteProjectStorages,
 } from '../../../../src/areas/storages/commands/deleting/delete-orphaned-storages-reaction.js';
-import { makeEraseShareKeys } from '../../../../src/areas/shares/commands/destroy-share-key-reaction.js';
 import { makeEraseStorageCredentials } from '../../../../src/areas/storages/commands/deleting/erase-storage-credentials-reaction.js';
-import {
-  makeRevokeAssetShares,
-  makeRevokeLateShares,
-  makeRevokeProjectShares,
-} from '../../../../src/areas/shares/commands/revoke-orphaned-shares-reaction.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { userId } from '../../examples/ids.js';
 import { capacityGranted, userRegistered } from '../../examples/user.js';
@@ -92,14 +86,15 @@ export async function simulateDeletions(seed: number): Promise<Told> {
           shownIds('StorageCreated', 'StorageDeleted', ({ data }) => data['project_id'] === projectId),
       }),
     });
-    const revokeOrphanedShares = makeRevokeOrphanedShares({
-      handler,
+    const shareEndings = makeShareEndings({
+      ...world,
+      ...{ handler, sharesShown },
       shares: partial({
         ids: async (of, { after = '' }) => {
           const matches = ({ data }: LogEvent): boolean =>
             'projectId' in of
               ? data['project_id'] === of.projectId
-              : [data['asset_id'], ...(data['more_asset_ids'] as string[])].includes(of.assetId);
+              : (data['asset_ids'] as string[]).includes(of.assetId);
           return (await shownIds('ShareCreated', 'ShareRevoked', matches)).filter((id) => id > after);
         },
       }),
@@ -107,10 +102,7 @@ export async function simulateDeletions(seed: number): Promise<Told> {
     const reactions: readonly AnyReaction[] = [
       makeDeleteProjectStorages({ deleteOrphanedStorages, storagesShown: sharesShown }),
       makeDeleteLateStorages({ deleteOrphanedStorages }),
-      makeRevokeProjectShares({ revokeOrphanedShares, sharesShown }),
-      makeRevokeAssetShares({ revokeOrphanedShares, sharesShown }),
-      makeRevokeLateShares({ revokeOrphanedShares }),
-      makeEraseShareKeys({ ...world, sharesShown }),
+      ...Object.values(shareEndings),
       makeEraseStorageCredentials(world),
     ];
     return { world, reactions };

@@ -18,18 +18,18 @@ export interface ShareRecipient {
  * @throws StoreUnavailable; errors of `Sealer.open`
  */
 export type FindShareRecipient = (
-  share: Pick<OpenShare, 'projectId' | 'createdBy'>,
+  share: Pick<OpenShare, 'project_id' | 'created_by'>,
 ) => Promise<ShareRecipient | null>;
 
 export function makeFindShareRecipient({
   handler,
   sealer,
 }: Pick<ShareDeps, 'handler' | 'sealer'>): FindShareRecipient {
-  return async ({ projectId, createdBy }) => {
-    const { state: project } = await handler.load(projectAggregate, projectId);
+  return async ({ project_id, created_by }) => {
+    const { state: project } = await handler.load(projectAggregate, project_id);
     if (project.status !== 'existing') return null;
-    const isMember = createdBy !== null && roleIn(project, createdBy) !== null;
-    const userId = isMember ? createdBy : project.members.find(({ role }) => role === 'owner')?.user_id;
+    const isMember = created_by !== null && roleIn(project, created_by) !== null;
+    const userId = isMember ? created_by : project.members.find(({ role }) => role === 'owner')?.user_id;
     if (userId === undefined) return null;
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered' || !user.email_verified) return null;

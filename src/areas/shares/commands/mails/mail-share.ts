@@ -7,15 +7,14 @@ import { rejectProject } from '../../../projects/domain/project/rejections.js';
 import { isUsable, openShare, shareAggregate } from '../../domain/share/share.js';
 import { rejectShare } from '../../domain/share/rejections.js';
 import { shareMailAddressesMax } from '../../domain/share-mail/events.js';
-import { checkShareMailMessage } from '../../domain/share-mail/rules.js';
-import { shareMailAggregate } from '../../domain/share-mail/share-mail.js';
+import { checkShareMailMessage, shareMailAggregate } from '../../domain/share-mail/share-mail.js';
 import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import { type EmailAddress, parseEmailAddress } from '../../../../validation/email-address.js';
 import type { ActingSession, RequireProved } from '../../../projects/commands/require-proved.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
-import type { ShareAddress } from '../change-share.js';
+import type { ShareAddress } from '../sharing.js';
 import type { CountShareMails } from './share-mail-limits.js';
-import type { FindSharedAssets } from '../visiting/shared-asset.js';
+import type { Visits } from '../visiting/visits.js';
 
 /** The fields with rules beyond their shape. */
 export interface NewShareMail {
@@ -68,11 +67,11 @@ export function makeMailShare({
   findSharedAssets,
   requireProved,
   countShareMails,
-}: Pick<ShareDeps, 'handler' | 'sealer' | 'digests' | 'clock' | 'mailConfigured'> & {
-  readonly findSharedAssets: FindSharedAssets;
-  readonly requireProved: RequireProved;
-  readonly countShareMails: CountShareMails;
-}): MailShare {
+}: Pick<ShareDeps, 'handler' | 'sealer' | 'digests' | 'clock' | 'mailConfigured'> &
+  Pick<Visits, 'findSharedAssets'> & {
+    readonly requireProved: RequireProved;
+    readonly countShareMails: CountShareMails;
+  }): MailShare {
   return async (input, context) => {
     const { projectId, shareId } = input;
     const { addresses, message } = checkShareMail(input);

@@ -12,7 +12,7 @@ import type { ReadAnswer } from '../../../storages/bucket/objects/read-object.js
 import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
 import type { ShareDeps } from '../../deps.js';
 import { makeKeptPlaylists } from './kept-playlists.js';
-import type { FindSharedAssets } from '../visiting/shared-asset.js';
+import type { Visits } from '../visiting/visits.js';
 import { signPlaylist, writePlaylist } from './sign-playlist.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { OpenAssetStorage } from '../../../assets/commands/asset-storage.js';
@@ -48,11 +48,11 @@ export function makeServePlaylist({
   playlistUrl,
   findSharedAssets,
   openAssetStorage,
-}: Pick<ShareDeps, 'clock' | 'handler' | 'readObject' | 'playlistTokens'> & {
-  readonly playlistUrl: PlaylistUrl;
-  readonly findSharedAssets: FindSharedAssets;
-  readonly openAssetStorage: OpenAssetStorage;
-}): ServePlaylist {
+}: Pick<ShareDeps, 'clock' | 'handler' | 'readObject' | 'playlistTokens'> &
+  Pick<Visits, 'findSharedAssets'> & {
+    readonly playlistUrl: PlaylistUrl;
+    readonly openAssetStorage: OpenAssetStorage;
+  }): ServePlaylist {
   const kept = makeKeptPlaylists(clock);
   const places = makeSemaphore(atOnce);
   const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });

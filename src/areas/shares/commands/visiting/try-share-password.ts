@@ -10,7 +10,7 @@ import {
   type OnUncheckable,
   refuseUncheckable,
 } from '../../../accounts/commands/signing-in/refuse-uncheckable.js';
-import { refuseWhenFull } from '../refuse-when-full.js';
+import { refuseWhenFull } from '../sharing.js';
 import { TooManyAttempts } from '../../../shared/rejections.js';
 
 export interface SharePasswordTry {
@@ -68,7 +68,7 @@ export function makeTrySharePassword({
           await handler.handle(target, command, stepContext(context, 'guessing'));
         },
       };
-      const run = () => guards[share.passwordClass].run(attempt, () => check(tried, by));
+      const run = () => guards[share.password_class].run(attempt, () => check(tried, by));
       const outcome = await refuseUncheckable(() => refuseWhenFull(run), { advice, onUncheckable });
       if (outcome.outcome === 'passed') return true;
       const isThrottled = outcome.outcome === 'throttled';
@@ -88,8 +88,8 @@ export function makeTrySharePassword({
     { shareId, share, password }: SharePasswordTry,
     by: TryingClient,
   ): Promise<true | null> {
-    const scope = { kind: 'share', projectId: share.projectId, shareId } as const;
-    const stored = await sealer.open(scope, 'password_hash', share.passwordHash);
+    const scope = { kind: 'share', projectId: share.project_id, shareId } as const;
+    const stored = await sealer.open(scope, 'password_hash', share.password_hash);
     for (const form of formsOf(password)) {
       const { matches } = await (stored === erased
         ? sharePasswords.verifyNone(form, by)
@@ -101,12 +101,12 @@ export function makeTrySharePassword({
 
   /** Records after the reply that clients guess at the share. */
   function recordThrottling(
-    { shareId, share: { throttledAt } }: SharePasswordTry,
+    { shareId, share: { throttled_at } }: SharePasswordTry,
     recent: number,
     context: CommandContext,
   ): void {
     const now = clock.now();
-    if (throttledAt !== null && now.getTime() - throttledAt.getTime() < throttledEveryMs) return;
+    if (throttled_at !== null && now.getTime() - throttled_at.getTime() < throttledEveryMs) return;
     background.startOnce(`throttled ${shareId}`, 'the throttling of a share was not recorded', async () => {
       const command = { type: 'RecordThrottled', failures: Math.max(1, recent), now } as const;
       await handler.handle({ aggregate: shareAggregate, id: shareId }, command, context);

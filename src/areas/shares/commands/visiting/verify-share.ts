@@ -1,19 +1,18 @@
 import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
-import { checkTriedPassword } from '../../domain/share/password.js';
+export { checkTriedPassword } from '../../domain/share/password.js';
 import { rejectShare, shareNotFound, type ShareRejection } from '../../domain/share/rejections.js';
 import { isProtected, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { MediaLink } from '../../../assets/commands/media/media-links.js';
-import type { RecordShareAccess } from './record-share-access.js';
+import type { Accesses } from './accesses.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
-import type { FindVisitedShare, VisitedShare } from './find-visited-share.js';
-import type { SignSharedMedia } from './sign-shared-media.js';
+import type { SharedMedia } from './media.js';
 import type { TrySharePassword } from './try-share-password.js';
-import type { EndingFor } from './visitor-of.js';
+import type { VisitedShare, Visits } from './visits.js';
 
 export interface VerifyShareInput {
   readonly token: string;
@@ -23,7 +22,7 @@ export interface VerifyShareInput {
   readonly clientIp: string;
   /** The session of an earlier visit, which may have ended. */
   readonly session?: string | undefined;
-  /** The visitor, if it opened the share before (`VisitorOf`); null when left out. */
+  /** The visitor, if it opened the share before (`visitorOf`); null when left out. */
   readonly known?: KnownDevice | null;
 }
 
@@ -33,13 +32,13 @@ export interface OpenedAsset {
 }
 
 export interface OpenedShare {
-  readonly share: Pick<OpenShare, 'expires_at' | 'allow_download'>;
+  readonly share: OpenShare;
   readonly title: string | null;
   readonly note: string | null;
   /** The nickname of the sharer; null where the share does not show it, or an API key made the share. */
   readonly sender: string | null;
   /** Null where uses are not limited. */
-  readonly remainingUses: number | null;
+  readonly remaining_uses: number | null;
   readonly assets: readonly [OpenedAsset, ...OpenedAsset[]];
   readonly session: string;
   readonly sessionEndsAt: Date;
@@ -48,18 +47,13 @@ export interface OpenedShare {
 /**
  * Checks a share's password (src/areas/shares/README.md#share-verification). A repeated command checks again, signs new URLs, and
  * counts one use in all.
- * @throws CommandRejected invalid_request, share_not_found, share_password_wrong, password_not_checkable;
+ * @throws CommandRejected share_not_found, share_password_wrong, password_not_checkable;
  * TooManyAttempts; StoreUnavailable
  */
 export type VerifyShare = (input: VerifyShareInput, context: CommandContext) => Promise<OpenedShare>;
 
 /** The life of a share session (src/areas/shares/README.md#share-verification). */
 const sessionMs = 12 * 3_600_000;
-
-/** Checks what needs no store, and returns the password. @throws CommandRejected invalid_request */
-export function checkVisit({ password }: Pick<VerifyShareInput, 'password'>): string | null {
-  return password === null ? null : checkTriedPassword(password);
-}
 
 export function makeVerifyShare({
   handler,
@@ -73,20 +67,17 @@ export function makeVerifyShare({
   endingFor,
   trySharePassword,
   signSharedMedia,
-  recordShareAccess,
+  recordAccess,
   shareSessions,
 }: Pick<
   ShareDeps,
   'handler' | 'sealer' | 'digests' | 'clock' | 'shares' | 'assets' | 'shareSessions' | 'users'
 > & {
-  readonly findVisitedShare: FindVisitedShare;
-  readonly endingFor: EndingFor;
   readonly trySharePassword: TrySharePassword;
-  readonly signSharedMedia: SignSharedMedia;
-  readonly recordShareAccess: Pick<RecordShareAccess, 'record'>;
-}): VerifyShare {
-  return async ({ token, clientIp, session: earlier, known = null, ...input }, context) => {
-    const password = checkVisit(input);
+} & Pick<Visits, 'findVisitedShare' | 'endingFor'> &
+  Pick<SharedMedia, 'signSharedMedia'> &
+  Pick<Accesses, 'recordAccess'>): VerifyShare {
+  return async ({ token, password, clientIp, session: earlier, known = null }, context) => {
     const accessId = derivedId(context, 'share-access');
     const found = await findVisitedShare(token, accessId);
     if (found === null) {
@@ -102,7 +93,7 @@ export function makeVerifyShare({
 
     // The URLs and the assets, which may be missing, come before the use is counted.
     const now = clock.now();
-    const { projectId, password_generation: passwordGeneration } = share;
+    const { project_id, password_generation: passwordGeneration } = share;
     const [assets, texts, sender] = await Promise.all([
       openedAssets(found, now),
       openedTexts(found),
@@ -110,24 +101,19 @@ export function makeVerifyShare({
     ]);
     const [first, ...others] = assets;
     if (first === undefined || texts === null) return shareNotFound();
-    const remainingUses = await use(found, { accessId, now }, context);
-    const clientIpDigest = digests.ip(clientIp);
-    await recordShareAccess.record({ accessId, shareId, projectId, clientIpDigest }, context);
+    const remaining_uses = await use(found, { accessId, now }, context);
+    const access = { share_id: shareId, project_id, client_ip_digest: digests.ip(clientIp) };
+    await recordAccess(accessId, access, context);
     const sessionEndsAt = untilEnd(share, new Date(now.getTime() + sessionMs));
     const session = shareSessions.issue({ shareId, accessId, passwordGeneration, endsAt: sessionEndsAt });
-    return { share, ...texts, sender, remainingUses, assets: [first, ...others], session, sessionEndsAt };
+    return { share, ...texts, sender, remaining_uses, assets: [first, ...others], session, sessionEndsAt };
   };
 
-  async function openedAssets(
-    { shareId, share, shared }: VisitedShare,
-    now: Date,
-  ): Promise<readonly OpenedAsset[]> {
+  async function openedAssets(found: VisitedShare, now: Date): Promise<readonly OpenedAsset[]> {
+    const ids = found.shared.served.map(({ assetId }) => assetId);
     const [signed, resources] = await Promise.all([
-      signSharedMedia(shared.served, { shareId, share }, now),
-      assetViews.findMany(
-        share.projectId,
-        shared.served.map(({ assetId }) => assetId),
-      ),
+      signSharedMedia(found, now),
+      assetViews.findMany(found.share.project_id, ids),
     ]);
     return signed.flatMap(({ assetId, media }) => {
       const asset = resources.get(assetId);
@@ -135,15 +121,15 @@ export function makeVerifyShare({
     });
   }
 
-  async function senderOf({ show_sender, createdBy }: OpenShare): Promise<string | null> {
-    if (!show_sender || createdBy === null) return null;
-    return (await users.people([createdBy])).get(createdBy)?.nickname ?? null;
+  async function senderOf({ show_sender, created_by }: OpenShare): Promise<string | null> {
+    if (!show_sender || created_by === null) return null;
+    return (await users.people([created_by])).get(created_by)?.nickname ?? null;
   }
 
   /** Returns null where the share was revoked meanwhile. */
   async function openedTexts({
     shareId,
-    share: { projectId, title, note },
+    share: { project_id: projectId, title, note },
   }: VisitedShare): Promise<Pick<OpenedShare, 'title' | 'note'> | null> {
     const scope = { kind: 'share', projectId, shareId } as const;
     const [openTitle, openNote] = await Promise.all([

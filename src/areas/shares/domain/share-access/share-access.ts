@@ -7,15 +7,12 @@ export interface ShareAccessState {
   readonly saved: readonly string[];
 }
 
+type Fact<Type extends ShareAccessEvent['type']> = Extract<ShareAccessEvent, { type: Type }>['data'];
+
 export type ShareAccessCommand =
-  | {
-      readonly type: 'Record';
-      readonly shareId: string;
-      readonly projectId: string;
-      readonly clientIpDigest: string | null;
-    }
+  | ({ readonly type: 'Record' } & Fact<'ShareVerified'>)
   /** The visitor saves a file of an asset. Appends nothing for an asset that was saved before. */
-  | { readonly type: 'RecordDownload'; readonly shareId: string; readonly assetId: string };
+  | ({ readonly type: 'RecordDownload' } & Fact<'ShareDownloaded'>);
 
 /** Assets of one access whose downloads count, so that no visitor fills the log. A share of a tag may show more in 12 h. */
 export const savedAssetsMax = 200;
@@ -29,22 +26,12 @@ function evolve(state: ShareAccessState, event: Evolving<ShareAccessEvent>): Sha
 }
 
 function decide(
-  command: ShareAccessCommand,
+  { type: _, ...data }: ShareAccessCommand,
   { recorded, saved }: ShareAccessState,
 ): readonly ShareAccessEvent[] {
-  if (command.type === 'RecordDownload') {
-    const { shareId, assetId } = command;
-    const counts = recorded && !saved.includes(assetId) && saved.length < savedAssetsMax;
-    return counts ? [{ type: 'ShareDownloaded', data: { share_id: shareId, asset_id: assetId } }] : [];
-  }
-  if (recorded) return [];
-  const { shareId, projectId, clientIpDigest } = command;
-  return [
-    {
-      type: 'ShareVerified',
-      data: { share_id: shareId, project_id: projectId, client_ip_digest: clientIpDigest },
-    },
-  ];
+  if (!('asset_id' in data)) return recorded ? [] : [{ type: 'ShareVerified', data }];
+  const counts = recorded && !saved.includes(data.asset_id) && saved.length < savedAssetsMax;
+  return counts ? [{ type: 'ShareDownloaded', data }] : [];
 }
 
 export const shareAccessAggregate: Aggregate<ShareAccessState, ShareAccessCommand, ShareAccessEvent> = {

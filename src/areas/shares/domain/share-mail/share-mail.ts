@@ -1,6 +1,7 @@
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
+import { checkText } from '../../../../validation/text.js';
 import { shareMailCategory, shareMailCodec, type ShareMailEvent } from './events.js';
 
 export type ShareMailState =
@@ -59,6 +60,16 @@ function decide(command: ShareMailCommand, state: ShareMailState): readonly Shar
 /** Returns whether every mail of the request has an outcome. */
 export function allMailed(state: ShareMailState): boolean {
   return state.status === 'requested' && state.mailed.size === state.asked;
+}
+
+/** The sender's message, in characters. */
+export const shareMailMessageMax = 500;
+
+/** Checks the sender's message and trims it; null and blank: none. @throws CommandRejected invalid_request */
+export function checkShareMailMessage(message: string | null): string | null {
+  return message === null || message.trim() === ''
+    ? null
+    : checkText(message, 'message', shareMailMessageMax);
 }
 
 export const shareMailAggregate: Aggregate<ShareMailState, ShareMailCommand, ShareMailEvent> = {

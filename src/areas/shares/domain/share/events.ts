@@ -11,9 +11,10 @@ export const maxUsesMax = 10_000;
 /** Assets of one share (src/areas/shares/README.md#rules-of-a-share). */
 export const sharedAssetsMax = 50;
 /** Origins of pages that may show one share in a frame. */
-export const frameAncestorsMax = 10;
+export const framesMax = 10;
 
-const terms = {
+/** What a member decides about a share, and changes later. Requests and resource have the same fields. */
+export const shareTerms = z.strictObject({
   /** Null: the share does not expire. */
   expires_at: instant.nullable(),
   /** How often the password may be used; null: not limited. */
@@ -23,12 +24,13 @@ const terms = {
   title: sealedSchema.nullable(),
   note: sealedSchema.nullable(),
   /** The origins whose pages may show the share in a frame. */
-  frame_ancestors: z.array(z.string()).max(frameAncestorsMax),
+  frame_ancestors: z.array(z.string()).max(framesMax),
   /** Whether the sharer gets a mail when the share is opened for the first time. */
   notify_sharer: z.boolean(),
   /** Whether visitors see the nickname of the sharer. */
   show_sender: z.boolean(),
-};
+});
+export type ShareTerms = z.infer<typeof shareTerms>;
 
 /** The class of the password's length. */
 const classed = { password_class: passwordClass };
@@ -37,9 +39,8 @@ export const shareEvents = makeEvents('share-{id}', {
   ShareCreated: event(
     {
       project_id: entityId,
-      /** The first asset; null for a share of a tag. */
-      asset_id: entityId.nullable(),
-      more_asset_ids: z.array(entityId).max(sharedAssetsMax - 1),
+      /** In the order in which visitors see them; none for a share of a tag. */
+      asset_ids: z.array(entityId).max(sharedAssetsMax),
       /** The share is of the assets that have the tag when it is opened; null for a share of chosen assets. */
       tag: z.string().min(1).nullable(),
       /** Sealed for the share, because members may see it again. */
@@ -49,11 +50,11 @@ export const shareEvents = makeEvents('share-{id}', {
       /** A PHC string, sealed for the share; null: the share opens without a password. */
       password_hash: sealedSchema.nullable(),
       ...classed,
-      ...terms,
+      ...shareTerms.shape,
       created_by: entityId.nullable(),
     },
-    ({ project_id, asset_id, more_asset_ids, tag, created_by, password_hash, ...data }, id) =>
-      `shared ${tag === null ? assetsInWords([asset_id, ...more_asset_ids]) : `the assets with the tag ${inQuotes(tag)}`} ` +
+    ({ project_id, asset_ids, tag, created_by, password_hash, ...data }, id) =>
+      `shared ${tag === null ? assetsInWords(asset_ids) : `the assets with the tag ${inQuotes(tag)}`} ` +
       `of project ${project_id} as share ${id}, ${termsInWords(data)}` +
       (created_by === null ? '' : `, for user ${created_by}`) +
       (password_hash === null
@@ -63,7 +64,7 @@ export const shareEvents = makeEvents('share-{id}', {
   ),
   /** All terms after the change. */
   ShareChanged: event(
-    terms,
+    shareTerms.shape,
     (data, id) => `changed the terms of share ${id}: ${termsInWords(data)}`,
     'share.changed',
   ),
@@ -97,31 +98,26 @@ export const shareEvents = makeEvents('share-{id}', {
 });
 
 export type ShareEvent = EventIn<typeof shareEvents>;
+/** The fields of a new share. */
+export type NewShare = Extract<ShareEvent, { type: 'ShareCreated' }>['data'];
 export const { category: shareCategory, codec: shareCodec } = shareEvents;
 
-function assetsInWords(ids: readonly (string | null)[]): string {
+function assetsInWords(ids: readonly string[]): string {
   return `${ids.length === 1 ? 'asset' : 'assets'} ${ids.join(', ')}`;
 }
 
-/** The terms of a share. */
-function termsInWords({
-  expires_at,
-  max_uses,
-  allow_download,
-  title,
-  note,
-  frame_ancestors,
-  notify_sharer,
-  show_sender,
-}: z.infer<z.ZodObject<typeof terms>>): string {
+function termsInWords(terms: ShareTerms): string {
+  const frames = terms.frame_ancestors.join(' and ');
   return [
-    expires_at === null ? 'without an end' : `until ${expires_at}`,
-    max_uses === null ? 'for any number of uses' : `for at most ${max_uses} uses`,
-    allow_download ? 'with downloads' : 'without downloads',
-    ...(title === null ? [] : ['with a sealed title']),
-    ...(note === null ? [] : ['with a sealed note']),
-    ...(frame_ancestors.length === 0 ? [] : [`in frames of ${frame_ancestors.join(' and ')}`]),
-    ...(notify_sharer ? ['with a mail to the sharer on the first opening'] : []),
-    ...(show_sender ? ['with the name of the sharer'] : []),
-  ].join(', ');
+    terms.expires_at === null ? 'without an end' : `until ${terms.expires_at}`,
+    terms.max_uses === null ? 'for any number of uses' : `for at most ${terms.max_uses} uses`,
+    terms.allow_download ? 'with downloads' : 'without downloads',
+    terms.title !== null && 'with a sealed title',
+    terms.note !== null && 'with a sealed note',
+    frames !== '' && `in frames of ${frames}`,
+    terms.notify_sharer && 'with a mail to the sharer on the first opening',
+    terms.show_sender && 'with the name of the sharer',
+  ]
+    .filter((words) => words !== false)
+    .join(', ');
 }

@@ -18,11 +18,11 @@ export function checkSharePassword(password: string, field = 'password'): string
 }
 
 /** Checks the length of a password that a visitor tries. @throws CommandRejected invalid_request */
-export function checkTriedPassword(password: string, field = 'password'): string {
+export function checkTriedPassword(password: string): string {
   const length = lengthOf(password);
   if (length < 1 || length > sharePasswordMax) {
     const code = length < 1 ? 'too_short' : 'too_long';
-    invalid(field, `must have 1 to ${sharePasswordMax} characters`, code);
+    invalid('', `must have 1 to ${sharePasswordMax} characters`, code);
   }
   return password;
 }

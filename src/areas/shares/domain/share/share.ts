@@ -1,52 +1,31 @@
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
-import { type AccessSet, noAccesses } from './access-set.js';
-import { shareCodec, type ShareEvent, shareCategory } from './events.js';
+import { type NewShare, shareCategory, shareCodec, type ShareEvent, type ShareTerms } from './events.js';
 import type { PasswordClass } from './password.js';
 import { rejectShare, type ShareEnding, shareNotFound } from './rejections.js';
-import { applyEvent, chosenAssets, newShare, remainingUses, type ShareFields } from './fold.js';
-import { changedTerms, type ShareTerms, storedTerms } from './terms.js';
+import { applyEvent, newShare, remainingUses, type ShareFields } from './fold.js';
+import { changedTerms } from './terms.js';
 
 export type ShareState =
   | { readonly status: 'absent' }
   | OpenShare
-  | ({ readonly status: 'revoked' } & Pick<OpenShare, 'projectId' | 'tokenDigest'>);
+  | ({ readonly status: 'revoked' } & Pick<OpenShare, 'project_id' | 'token_digest'>);
 
-export interface OpenShare extends ShareFields {
+export type OpenShare = ShareFields & {
   readonly status: 'open';
-  readonly projectId: string;
-  /** The chosen assets in order; none for a share of a tag. */
-  readonly assetIds: readonly string[];
-  /** Null for a share of chosen assets. */
-  readonly tag: string | null;
-  readonly token: Sealed;
-  readonly tokenDigest: string;
   /** Null: the share opens without a password. */
-  readonly passwordHash: Sealed | null;
-  readonly passwordClass: PasswordClass;
-  /** Null: an API key created the share. */
-  readonly createdBy: string | null;
+  readonly password_hash: Sealed | null;
+  readonly password_class: PasswordClass;
   /** The counted accesses; at most `maxUsesMax`. */
-  readonly usedBy: AccessSet;
+  readonly used_by: AccessSet;
   /** The store's recorded time of the last ShareVerificationThrottled. */
-  readonly throttledAt: Date | null;
+  readonly throttled_at: Date | null;
   /** The store's recorded time of the last ShareGuessingLimitReached. */
-  readonly guessedAt: Date | null;
-}
+  readonly guessed_at: Date | null;
+};
 
 export type ShareCommand =
-  | ({
-      readonly type: 'Create';
-      readonly projectId: string;
-      /** At most `sharedAssetsMax`; none for a share of a tag. */
-      readonly assetIds: readonly string[];
-      readonly tag: string | null;
-      readonly token: Sealed;
-      readonly tokenDigest: string;
-      readonly passwordHash: Sealed | null;
-      readonly passwordClass: PasswordClass;
-      readonly createdBy: string | null;
-    } & ShareTerms)
+  | { readonly type: 'Create'; readonly share: NewShare }
   /** Omitted fields stay unchanged. */
   | {
       readonly type: 'Change';
@@ -54,7 +33,7 @@ export type ShareCommand =
       readonly projectId: string;
       readonly changes: Partial<ShareTerms>;
       /** A null hash: the share opens without a password from then on. */
-      readonly password?: { readonly hash: Sealed | null; readonly passwordClass: PasswordClass } | undefined;
+      readonly password?: Pick<NewShare, 'password_hash' | 'password_class'> | undefined;
     }
   /** Counts a use, if the share still opens with the checked password. Appends nothing if uses are not limited. */
   | {
@@ -81,65 +60,47 @@ const initialState: ShareState = { status: 'absent' };
 
 function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
   if (event.type === 'ShareCreated') {
-    const { data } = event;
-    return {
-      status: 'open',
-      projectId: data.project_id,
-      assetIds: chosenAssets(data),
-      tag: data.tag,
-      token: data.token,
-      tokenDigest: data.token_digest,
-      passwordHash: data.password_hash,
-      passwordClass: data.password_class,
-      createdBy: data.created_by,
-      ...newShare(data),
-      usedBy: noAccesses,
-      throttledAt: null,
-      guessedAt: null,
-    };
+    const { password_hash, password_class } = event.data;
+    const password = { password_hash, password_class };
+    const unused = { used_by: noAccesses, throttled_at: null, guessed_at: null };
+    return { status: 'open', ...newShare(event.data), ...password, ...unused };
   }
   if (state.status !== 'open') return state;
-  if (event.type === 'ShareRevoked') {
-    return { status: 'revoked', projectId: state.projectId, tokenDigest: state.tokenDigest };
-  }
-  return { ...state, ...applyEvent(state, event), ...changeOf(state, event) };
-}
-
-function changeOf(
-  { usedBy }: OpenShare,
-  event: Exclude<Evolving<ShareEvent>, { type: 'ShareCreated' | 'ShareRevoked' }>,
-): Partial<OpenShare> {
+  const after = { ...state, ...applyEvent(state, event) };
   switch (event.type) {
-    case 'SharePasswordChanged':
-      return { passwordHash: event.data.password_hash, passwordClass: event.data.password_class };
-    case 'ShareUsed':
-      return { usedBy: usedBy.with(event.data.access_id) };
-    case 'ShareVerificationThrottled':
-      return { throttledAt: event.recordedAt };
-    case 'ShareGuessingLimitReached':
-      return { guessedAt: event.recordedAt };
     case 'ShareChanged':
-      return {};
+      return after;
+    case 'SharePasswordChanged':
+      return { ...after, ...event.data };
+    case 'ShareUsed':
+      return { ...after, used_by: state.used_by.with(event.data.access_id) };
+    case 'ShareVerificationThrottled':
+      return { ...after, throttled_at: event.recordedAt };
+    case 'ShareGuessingLimitReached':
+      return { ...after, guessed_at: event.recordedAt };
+    case 'ShareRevoked':
+      return { status: 'revoked', project_id: state.project_id, token_digest: state.token_digest };
   }
 }
 
 function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[] {
   switch (command.type) {
     case 'Create':
-      return create(command, state);
+      // The id derives from the command, so an earlier attempt made the existing share.
+      return state.status === 'absent' ? [{ type: 'ShareCreated', data: command.share }] : [];
     case 'Change':
       return change(command, openShare(state, command.projectId));
     case 'Use':
       return use(command, state);
     case 'RecordThrottled': {
       if (state.status !== 'open') return [];
-      const lastMs = state.throttledAt?.getTime() ?? -Infinity;
+      const lastMs = state.throttled_at?.getTime() ?? -Infinity;
       if (command.now.getTime() - lastMs < throttledEveryMs) return [];
       return [{ type: 'ShareVerificationThrottled', data: { failures: command.failures } }];
     }
     case 'RecordGuessing': {
       if (state.status !== 'open') return [];
-      const lastMs = state.guessedAt?.getTime() ?? -Infinity;
+      const lastMs = state.guessed_at?.getTime() ?? -Infinity;
       if (command.now.getTime() - lastMs < shareGuessedEveryMs) return [];
       return [{ type: 'ShareGuessingLimitReached', data: {} }];
     }
@@ -153,32 +114,6 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
   }
 }
 
-function create(
-  command: Extract<ShareCommand, { type: 'Create' }>,
-  state: ShareState,
-): readonly ShareEvent[] {
-  // The id derives from the command, so an earlier attempt made the existing share.
-  if (state.status !== 'absent') return [];
-  const [first = null, ...others] = command.assetIds;
-  return [
-    {
-      type: 'ShareCreated',
-      data: {
-        project_id: command.projectId,
-        asset_id: first,
-        more_asset_ids: others,
-        tag: command.tag,
-        token: command.token,
-        token_digest: command.tokenDigest,
-        password_hash: command.passwordHash,
-        password_class: command.passwordClass,
-        ...storedTerms(command),
-        created_by: command.createdBy,
-      },
-    },
-  ];
-}
-
 function change(
   { changes, password }: Extract<ShareCommand, { type: 'Change' }>,
   share: OpenShare,
@@ -186,9 +121,8 @@ function change(
   const after = changedTerms(share, changes);
   const terms: readonly ShareEvent[] = after === null ? [] : [{ type: 'ShareChanged', data: after }];
   // The same sealed text is a repetition, because no two sealings or hashings yield the same text.
-  if (password === undefined || password.hash === share.passwordHash) return terms;
-  const { hash: password_hash, passwordClass: password_class } = password;
-  return [...terms, { type: 'SharePasswordChanged', data: { password_hash, password_class } }];
+  if (password === undefined || password.password_hash === share.password_hash) return terms;
+  return [...terms, { type: 'SharePasswordChanged', data: password }];
 }
 
 function use(
@@ -197,7 +131,7 @@ function use(
 ): readonly ShareEvent[] {
   const share = open(state);
   // A repetition, because the access's id derives from the command.
-  if (share.usedBy.has(accessId)) return [];
+  if (share.used_by.has(accessId)) return [];
   if (!isUsable(share, now)) shareNotFound();
   if (share.password_generation !== passwordGeneration) {
     rejectShare('share_password_changed', 'the password has been changed meanwhile');
@@ -220,7 +154,7 @@ export function isUsable(share: OpenShare, now: Date): boolean {
 
 /** Returns whether the share is usable by an access, which an earlier attempt may have counted. */
 export function isUsableBy(share: OpenShare, accessId: string, now: Date): boolean {
-  return isUsable(share, now) || (share.usedBy.has(accessId) && !isExpired(share, now));
+  return isUsable(share, now) || (share.used_by.has(accessId) && !isExpired(share, now));
 }
 
 export function isExpired({ expires_at }: OpenShare, now: Date): boolean {
@@ -233,15 +167,15 @@ export function untilEnd({ expires_at }: OpenShare, time: Date): Date {
 }
 
 /** A share that opens with a password only. */
-export type ProtectedShare = OpenShare & { readonly passwordHash: Sealed };
+export type ProtectedShare = OpenShare & { readonly password_hash: Sealed };
 
 export function isProtected(share: OpenShare): share is ProtectedShare {
-  return share.passwordHash !== null;
+  return share.password_hash !== null;
 }
 
 /** Returns the project's share. @throws CommandRejected share_not_found, also for a share of another project */
 export function openShare(state: ShareState, projectId: string): OpenShare {
-  return state.status === 'open' && state.projectId === projectId ? state : shareNotFound();
+  return state.status === 'open' && state.project_id === projectId ? state : shareNotFound();
 }
 
 function open(state: ShareState): OpenShare {
@@ -253,3 +187,33 @@ export const shareAggregate: Aggregate<ShareState, ShareCommand, ShareEvent> = {
   codec: shareCodec,
   decider: { initialState, decide, evolve },
 };
+
+/** An immutable set of the ids of accesses. */
+export interface AccessSet {
+  readonly size: number;
+  has(id: string): boolean;
+  with(id: string): AccessSet;
+}
+
+/** Each addition copies at most this many ids. One in so many additions copies the others. */
+const recentMax = 128;
+
+/**
+ * The empty set. A share folds up to `maxUsesMax` events one by one; to copy all ids for each event would block the
+ * process for seconds. So most ids are in a set that many versions share, and only the latest ids are copied.
+ */
+export const noAccesses: AccessSet = makeAccessSet(new Set(), []);
+
+function makeAccessSet(settled: ReadonlySet<string>, recent: readonly string[]): AccessSet {
+  const set: AccessSet = {
+    size: settled.size + recent.length,
+    has: (id) => settled.has(id) || recent.includes(id),
+    with: (id) => {
+      if (set.has(id)) return set;
+      return recent.length < recentMax
+        ? makeAccessSet(settled, [...recent, id])
+        : makeAccessSet(new Set([...settled, ...recent]), [id]);
+    },
+  };
+  return set;
+}

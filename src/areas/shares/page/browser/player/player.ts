@@ -1,6 +1,6 @@
 import { makeElement } from '../../../../../http/pages/browser/elements.js';
 import { type PreviewCandidate, stillOf } from './candidates.js';
-import type { SharedFile, SharedTerms } from '../opening/share-reply.js';
+import type { SharedFile } from '../opening/share-reply.js';
 
 /** The element that shows a candidate, with the events by which it reports. */
 export interface Player {
@@ -16,11 +16,7 @@ export interface Player {
 }
 
 /** Makes the element of a candidate. It loads nothing before `start`. */
-export function makePlayer(
-  { viewer, file }: PreviewCandidate,
-  shared: SharedFile,
-  terms: SharedTerms,
-): Player {
+export function makePlayer({ viewer, file }: PreviewCandidate, shared: SharedFile): Player {
   switch (viewer) {
     case 'image': {
       const image = makeElement('img', { alt: shared.name, decoding: 'async' });
@@ -36,7 +32,7 @@ export function makePlayer(
     }
     case 'video':
     case 'audio':
-      return moving(viewer, file.url, shared, terms);
+      return moving(viewer, file.url, shared);
   }
 }
 
@@ -44,12 +40,11 @@ function still(element: HTMLElement, start: () => void): Player {
   return { element, media: null, loadedBy: 'load', source: element, start };
 }
 
-function moving(viewer: 'video' | 'audio', url: string, shared: SharedFile, terms: SharedTerms): Player {
+function moving(viewer: 'video' | 'audio', url: string, shared: SharedFile): Player {
   const media = document.createElement(viewer);
   media.controls = true;
   media.preload = 'metadata';
   media.setAttribute('aria-label', shared.name);
-  if (!terms.allow_download) media.setAttribute('controlslist', 'nodownload');
   const cover = stillOf(shared, 'poster');
   let element: HTMLElement = media;
   if (media instanceof HTMLVideoElement) {

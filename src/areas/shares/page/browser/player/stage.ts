@@ -63,7 +63,8 @@ export function makeStage({
       showFailure(mine);
       return;
     }
-    const player = makePlayer(candidate, mine.file, mine.terms);
+    const player = makePlayer(candidate, mine.file);
+    if (!mine.terms.allow_download) player.media?.setAttribute('controlslist', 'nodownload');
     const shown = { candidate, player, isLoaded: false };
     mine.shown = shown;
     place.className = `stage ${candidate.viewer} is-loading`;
