@@ -11,7 +11,7 @@ import { makeProjectLimit } from './projects/commands/project-limit.js';
 import { makeShareCommands } from './shares/commands/index.js';
 import { makeStorageCommands } from './storages/commands/index.js';
 import { makeProjectHoldings } from './projects/commands/members/holdings.js';
-import { makeRemoveErasedMember } from './projects/commands/members/remove-erased-member.js';
+import { makeLeaving } from './projects/commands/members/leaving.js';
 import type { OrdersOf } from '../../projections/payments/orders/reader.js';
 import type { Deps } from './deps.js';
 
@@ -35,7 +35,7 @@ export function makeCommands(deps: Deps & CallbackNotices) {
 /** What an account has in the areas above it: its projects, and its orders. */
 function makeHoldings(deps: Deps): Holdings {
   const hasOrder = (of: OrdersOf) => deps.orders.anyKept(of);
-  const removeErasedMember = makeRemoveErasedMember(deps);
+  const { removeErasedMember } = makeLeaving(deps);
   const inProjects = makeProjectHoldings({ ...deps, removeErasedMember, hasOrder });
   return {
     ...inProjects,

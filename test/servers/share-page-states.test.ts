@@ -99,10 +99,7 @@ async function given(t: ExecutionContext): Promise<Scene> {
   const project = {
     projectId,
     actorId: userId,
-    name: 'Northlight Film',
-    accentColor: '#e4572e',
-    openShares: true,
-    requireTwoFactor: undefined,
+    changes: { name: 'Northlight Film', accent_color: '#e4572e', open_shares: true },
   };
   await services.commands.changeProject(project, nextContext(services), {});
   const browser = await givenBrowser(t);

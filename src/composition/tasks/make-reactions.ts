@@ -18,7 +18,6 @@ import {
   makeAcceptOpenInvitations,
 } from '../../areas/projects/commands/invitations/accept-invitation-reactions.js';
 import { makePurgeUnprovedAccounts } from '../../areas/accounts/commands/registering/purge-unproved-reaction.js';
-import { makeForgetInvitationsReaction } from '../../areas/projects/commands/invitations/forget-invitations-reaction.js';
 import { makeShareEndings } from '../../areas/shares/commands/ending.js';
 import { makeForgetShareMails } from '../../areas/shares/commands/mails/forget-share-mail-reaction.js';
 import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/defaults/choose-first-default-reaction.js';
@@ -34,7 +33,6 @@ import {
   makeReleaseFormerAddresses,
 } from '../../areas/accounts/commands/address/finish-email-change-reaction.js';
 import { makeFinishErasures } from '../../areas/accounts/commands/account/finish-erasure-reaction.js';
-import { makeRemoveErasedMembers } from '../../areas/projects/commands/members/remove-erased-member-reaction.js';
 import { makeApplyReports } from '../../areas/payments/commands/callbacks/apply-reports-reaction.js';
 import type { AnyProjection } from '../../event-sourcing/views/projection.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
@@ -66,8 +64,8 @@ export function makeReactions(
     // Projects
     makeAcceptNewInvitations(commands),
     makeAcceptOpenInvitations({ ...commands, ...readers, projectsShowUpTo: caughtUp(projectsProjection) }),
-    makeForgetInvitationsReaction(commands),
-    makeRemoveErasedMembers(commands),
+    commands.forgetEndedInvitations,
+    commands.removeErasedMembers,
 
     // Storages
     makeProbeStorages({ ...commands, clock }),

@@ -3,19 +3,15 @@ import { makeAcceptInvitation } from './invitations/accept-invitation.js';
 import { makeAcceptOffer, makeDeclineOffer } from './invitations/answer-invitation.js';
 import { makeAddMember } from './members/add-member.js';
 import { makeCountNotice } from './members/count-notice.js';
-import { makeGrantEntitlement, makeRevokeEntitlement } from './change-entitlement.js';
 import { makeChangeMemberRole } from './members/change-member-role.js';
-import { makeChangeProject } from './change-project.js';
-import { makeCreateProject } from './create-project.js';
-import { makeDeleteProject } from './delete-project.js';
+import { makeProjects } from './projects.js';
 import type { FindAccount } from '../../accounts/commands/signing-in/find-account.js';
 import { makeForgetInvitations } from './invitations/forget-invitations.js';
 import { makeCountInvitation } from './invitations/invitation-limits.js';
 import { makeIssueApiKey } from './api-keys/issue-api-key.js';
 import type { CountLimit } from '../../shared/count-limit.js';
 import { makeOfferBilling, makeWithdrawBillingOffer } from './offer-billing.js';
-import { makeRemoveErasedMember } from './members/remove-erased-member.js';
-import { makeRemoveMember } from './members/remove-member.js';
+import { makeLeaving } from './members/leaving.js';
 import { makeRequireProved } from './require-proved.js';
 import { makeRevokeApiKey } from './api-keys/revoke-api-key.js';
 import { makeVerifiedHolder } from './verified-holder.js';
@@ -38,21 +34,16 @@ export function makeProjectCommands(
   const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
   const acceptInvitation = makeAcceptInvitation({ ...deps, verifiedHolder });
   return {
-    createProject: makeCreateProject(deps),
-    changeProject: makeChangeProject(deps),
-    deleteProject: makeDeleteProject(deps),
-    grantEntitlement: makeGrantEntitlement(deps),
-    revokeEntitlement: makeRevokeEntitlement(deps),
+    ...makeProjects(deps),
+    ...makeLeaving(deps),
     addMember: makeAddMember({ ...deps, verifiedHolder, requireProved, countInvitation }),
     changeMemberRole: makeChangeMemberRole({ ...deps, acceptInvitation, countNotice }),
-    removeMember: makeRemoveMember(deps),
     acceptInvitation,
     acceptOffer: makeAcceptOffer(deps),
     declineOffer: makeDeclineOffer(deps),
     offerBilling: makeOfferBilling({ ...deps, countNotice }),
     withdrawBillingOffer: makeWithdrawBillingOffer(deps),
-    forgetInvitations: makeForgetInvitations(deps),
-    removeErasedMember: makeRemoveErasedMember(deps),
+    ...makeForgetInvitations(deps),
     issueApiKey: makeIssueApiKey({ ...deps, requireProved }),
     revokeApiKey: makeRevokeApiKey(deps),
   };

@@ -1,6 +1,6 @@
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
-import { checkNewProject } from '../commands/create-project.js';
+import { checkNewProject } from '../commands/projects.js';
 import { z } from 'zod';
 import { isAuditor } from '../../../http/access/access.js';
 import { refuseKey } from '../../../http/access/credentials.js';
@@ -134,18 +134,8 @@ export function makeProjectRoutes({
       },
       handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
         const { userId: actorId } = refuseKey(caller);
-        const { resource, revision } = await changeProject(
-          {
-            projectId,
-            actorId,
-            name: body.name,
-            requireTwoFactor: body.require_2fa,
-            accentColor: body.accent_color,
-            openShares: body.open_shares,
-          },
-          command,
-          { expectedRevision },
-        );
+        const input = { projectId, actorId, changes: body };
+        const { resource, revision } = await changeProject(input, command, { expectedRevision });
         return { status: 200, body: resource, revision };
       },
     }),

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { makeProjectHoldings } from '../../../../src/areas/projects/commands/members/holdings.js';
-import { makeRemoveErasedMember } from '../../../../src/areas/projects/commands/members/remove-erased-member.js';
+import { makeLeaving } from '../../../../src/areas/projects/commands/members/leaving.js';
 import { makeEraseUser } from '../../../../src/areas/accounts/commands/account/erase-user.js';
 import { OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
 import type { JsonValue } from '../../../../src/event-sourcing/ports/domain-event.js';
@@ -258,7 +258,7 @@ test('The reaction destroys the key after a crash right after the erasure of the
     holdings: makeProjectHoldings({
       handler: stores.handler,
       projects,
-      removeErasedMember: makeRemoveErasedMember(stores),
+      removeErasedMember: makeLeaving(stores).removeErasedMember,
       hasOrder: () => Promise.resolve(false),
     }),
     finishErasure: () => Promise.reject(new OutcomeUnknown('gone')),

@@ -128,7 +128,7 @@ async function given(t: ExecutionContext, factors: Factors) {
   const userId = await account.verify('ada');
   const [own, guarded] = [await account.makeProject(headers), await account.makeProject(headers)];
   const foreign = await account.makeProject(await account.signUp('eve'));
-  const demand = { projectId: guarded, actorId: userId, name: undefined, requireTwoFactor: true };
+  const demand = { projectId: guarded, actorId: userId, changes: { require_2fa: true } };
   await commands.changeProject(demand, givenContext(6_000, clock.now()));
   let secret = '';
   if (factors === 'totp' || factors === 'both') {

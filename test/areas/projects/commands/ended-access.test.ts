@@ -97,7 +97,7 @@ const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) =
   'revoking an API key': ({ commands, inProject, keyId }, context) =>
     commands.revokeApiKey({ ...inProject, keyId }, context),
   'demanding two-factor authentication': ({ commands, inProject }, context) =>
-    commands.changeProject({ ...inProject, name: undefined, requireTwoFactor: true }, context),
+    commands.changeProject({ ...inProject, changes: { require_2fa: true } }, context),
   'proving an address for the first time': ({ commands, code }, context) =>
     commands.loginByEmailCode({ email: 'eve@example.com', code, ...client, clientIp: '192.0.2.1' }, context),
   "changing a share's password": ({ commands, share }, context) =>

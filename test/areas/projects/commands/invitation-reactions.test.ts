@@ -9,7 +9,6 @@ import {
   makeAcceptOpenInvitations,
 } from '../../../../src/areas/projects/commands/invitations/accept-invitation-reactions.js';
 import { makeFinishErasures } from '../../../../src/areas/accounts/commands/account/finish-erasure-reaction.js';
-import { makeRemoveErasedMembers } from '../../../../src/areas/projects/commands/members/remove-erased-member-reaction.js';
 import { digest, otherProjectId, projectId, userId } from '../../../support/examples/ids.js';
 import { invitationId, memberId } from '../../../support/examples/project.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
@@ -145,15 +144,15 @@ test('A proof of an address waits until the view contains the earlier invitation
 
 test('A member who is added during the erasure of the account does not stay', async (t) => {
   const { world, stores, target, input, prove, serve, roleOfBob, bob } = await givenBob();
-  const { addMember, removeErasedMember, createProject, projects } = world;
+  const { addMember, removeErasedMembers, createProject, projects } = world;
   await prove();
   await addMember(input, givenContext(4, at));
   const own = await createProject({ ownerId: bob.id, name: 'Own' }, givenContext(5, at));
-  await serve(makeRemoveErasedMembers({ removeErasedMember }));
+  await serve(removeErasedMembers);
   t.is(await roleOfBob(), 'viewer');
   // Given an erasure that was decided before it could read these memberships
   await stores.handler.handle(target, { type: 'Erase' }, givenContext(6, at));
-  await serve(makeRemoveErasedMembers({ removeErasedMember }));
+  await serve(removeErasedMembers);
   t.is(await roleOfBob(), null);
   t.is(await projects.access(own.resource.id), null);
 });

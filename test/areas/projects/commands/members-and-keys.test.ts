@@ -6,7 +6,7 @@ import type { CommandContext } from '../../../../src/event-sourcing/ports/comman
 import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
 import { makeAddMember } from '../../../../src/areas/projects/commands/members/add-member.js';
 import { makeChangeMemberRole } from '../../../../src/areas/projects/commands/members/change-member-role.js';
-import { makeRemoveMember } from '../../../../src/areas/projects/commands/members/remove-member.js';
+import { makeLeaving } from '../../../../src/areas/projects/commands/members/leaving.js';
 import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { roleIn } from '../../../../src/areas/projects/domain/project/fold.js';
@@ -119,7 +119,10 @@ test('An owner who takes the billing while the payer leaves stays with it, becau
   const take = { type: 'OfferBilling', actorId: userId, userId, offerId, now } as const;
   const leave = (id: string, n: number) =>
     codeOf(
-      makeRemoveMember({ handler: other })({ projectId, actorId: id, memberId: id }, givenContext(n, at)),
+      makeLeaving({ handler: other }).removeMember(
+        { projectId, actorId: id, memberId: id },
+        givenContext(n, at),
+      ),
     );
   const outcomes = await Promise.all([
     codeOf(one.handle(target, take, givenContext(3, at))),

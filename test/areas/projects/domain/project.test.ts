@@ -74,16 +74,16 @@ test('The default storage is set once', (t) => {
 });
 
 test('A change records only the values that differ', (t) => {
-  const change = { type: 'Change', name: 'Lakes', requireTwoFactor: true } as const;
+  const change = { type: 'Change', name: 'Lakes', require_2fa: true } as const;
   const renamed = { type: 'ProjectRenamed', data: { name: 'Lakes' } } as const;
   const required = { type: 'TwoFactorRequirementChanged', data: { require_2fa: true } } as const;
   given(projectAggregate, projectCreated).when(change).then(t, renamed, required);
   given(projectAggregate, projectCreated, renamed).when(change).then(t, required);
   given(projectAggregate, projectCreated, required)
-    .when({ ...change, requireTwoFactor: undefined })
+    .when({ ...change, require_2fa: undefined })
     .then(t, renamed);
   given(projectAggregate, projectCreated)
-    .when({ type: 'Change', name: undefined, requireTwoFactor: false })
+    .when({ type: 'Change', name: undefined, require_2fa: false })
     .thenNothing(t);
 });
 
@@ -92,7 +92,7 @@ test('A deleted project stays deleted and keeps the ids of its invitations', (t)
   given(projectAggregate, projectCreated).when({ type: 'Delete' }).then(t, deleted);
   const after = given(projectAggregate, projectCreated, memberInvited('viewer'), deleted);
   t.deepEqual(after.state, { status: 'deleted', invitationIds: [invitationId] });
-  after.when({ type: 'Change', name: 'x', requireTwoFactor: undefined }).thenRejected(t, 'project_not_found');
+  after.when({ type: 'Change', name: 'x', require_2fa: undefined }).thenRejected(t, 'project_not_found');
   after.when({ type: 'GrantEntitlement', ...byOperator }).thenRejected(t, 'project_not_found');
   after.when({ type: 'Create', name: 'Rivers', ownerId: userId }).thenNothing(t);
 });

@@ -1,7 +1,7 @@
 import { makeAcceptInvitation } from '../../../../src/areas/projects/commands/invitations/accept-invitation.js';
 import { makeAddMember } from '../../../../src/areas/projects/commands/members/add-member.js';
 import { makeForgetInvitations } from '../../../../src/areas/projects/commands/invitations/forget-invitations.js';
-import { makeRemoveMember } from '../../../../src/areas/projects/commands/members/remove-member.js';
+import { makeLeaving } from '../../../../src/areas/projects/commands/members/leaving.js';
 import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
@@ -14,7 +14,6 @@ import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
 } from '../../../../src/areas/projects/commands/invitations/accept-invitation-reactions.js';
-import { makeForgetInvitationsReaction } from '../../../../src/areas/projects/commands/invitations/forget-invitations-reaction.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { givenCommands } from '../../given/given-commands.js';
 import { sessionOf } from '../../given/given-acting.js';
@@ -83,7 +82,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     requireProved: () => Promise.resolve(),
     countInvitation: () => Promise.resolve(),
   });
-  const removeMember = makeRemoveMember(deps);
+  const { removeMember } = makeLeaving(deps);
   const acceptInvitation = makeAcceptInvitation(deps);
   const reactions: readonly AnyReaction[] = [
     makeAcceptNewInvitations({ acceptInvitation }),
@@ -92,7 +91,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
       members: partial({ invitationsTo: invitationsInLaggingView }),
       projectsShowUpTo: (position) => turns.shows(position),
     }),
-    makeForgetInvitationsReaction({ forgetInvitations: makeForgetInvitations(deps) }),
+    makeForgetInvitations(deps).forgetEndedInvitations,
   ];
   const turns = makeOwedTurns(eventStore, () => reactions);
   const showMore = () => turns.showMore(pick);

@@ -7,7 +7,7 @@ import type { ProjectDeps } from '../../deps.js';
 import { type ExistingProject, projectAggregate, type ProjectState } from '../../domain/project/project.js';
 import { type ProjectRejection, rejectProject } from '../../domain/project/rejections.js';
 import { roleIn } from '../../domain/project/fold.js';
-import type { RemoveErasedMember } from './remove-erased-member.js';
+import type { Leaving } from './leaving.js';
 
 /** What an account has in projects: its memberships, and the access that it gave. */
 export function makeProjectHoldings({
@@ -18,7 +18,7 @@ export function makeProjectHoldings({
 }: Pick<ProjectDeps, 'handler' | 'projects'> & {
   /** Says whether an order was placed for the project that has not failed, expired or been canceled. */
   readonly hasOrder: (of: { readonly projectId: string }) => Promise<boolean>;
-  readonly removeErasedMember: RemoveErasedMember;
+  readonly removeErasedMember: Leaving['removeErasedMember'];
 }): Holdings {
   return {
     keepUnproved: async (userId, now) => {

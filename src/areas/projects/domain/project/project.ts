@@ -17,16 +17,13 @@ interface Grant {
   readonly source: GrantSource;
 }
 
+type Settings = Pick<ExistingProject, 'name' | 'require_2fa' | 'accent_color' | 'open_shares'>;
+/** Undefined fields stay unchanged. */
+export type ProjectSettings = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
+
 export type ProjectCommand =
   | { readonly type: 'Create'; readonly name: string; readonly ownerId: string }
-  /** Undefined fields stay unchanged. */
-  | {
-      readonly type: 'Change';
-      readonly name: string | undefined;
-      readonly requireTwoFactor: boolean | undefined;
-      readonly accentColor?: string | null | undefined;
-      readonly openShares?: boolean | undefined;
-    }
+  | ({ readonly type: 'Change' } & ProjectSettings)
   | { readonly type: 'Delete' }
   /** Deletes a project that has no other member. */
   | { readonly type: 'DeleteIfAlone'; readonly userId: string }
@@ -108,19 +105,19 @@ function decide(command: ProjectCommand, state: ProjectState): readonly ProjectE
 }
 
 function change(
-  { name, requireTwoFactor, accentColor, openShares }: Extract<ProjectCommand, { type: 'Change' }>,
+  { name, require_2fa, accent_color, open_shares }: ProjectSettings,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
   const events: ProjectEvent[] = [];
   if (name !== undefined && name !== project.name) events.push({ type: 'ProjectRenamed', data: { name } });
-  if (requireTwoFactor !== undefined && requireTwoFactor !== project.require_2fa) {
-    events.push({ type: 'TwoFactorRequirementChanged', data: { require_2fa: requireTwoFactor } });
+  if (require_2fa !== undefined && require_2fa !== project.require_2fa) {
+    events.push({ type: 'TwoFactorRequirementChanged', data: { require_2fa } });
   }
-  if (accentColor !== undefined && accentColor !== project.accent_color) {
-    events.push({ type: 'AccentColorChanged', data: { accent_color: accentColor } });
+  if (accent_color !== undefined && accent_color !== project.accent_color) {
+    events.push({ type: 'AccentColorChanged', data: { accent_color } });
   }
-  if (openShares !== undefined && openShares !== project.open_shares) {
-    events.push({ type: 'OpenSharesChanged', data: { open_shares: openShares } });
+  if (open_shares !== undefined && open_shares !== project.open_shares) {
+    events.push({ type: 'OpenSharesChanged', data: { open_shares } });
   }
   return events;
 }

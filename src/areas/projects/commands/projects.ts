@@ -1,0 +1,109 @@
+import type { ProjectDeps } from '../deps.js';
+import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
+import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import type { Versioned } from '../../../event-sourcing/views/views.js';
+import type { GrantSource } from '../../../validation/fields.js';
+import { checkName } from '../../../validation/text.js';
+import type { CountLimit } from '../../shared/count-limit.js';
+import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
+import type { Entitlement } from '../domain/project/events.js';
+import { projectAggregate, type ProjectSettings, sourcesOf } from '../domain/project/project.js';
+import { rejectProject } from '../domain/project/rejections.js';
+
+export interface EntitlementInput {
+  readonly projectId: string;
+  readonly entitlement: Entitlement;
+  /** The project has the entitlement while one source grants it. */
+  readonly source: GrantSource;
+}
+
+type Options = Pick<HandleOptions, 'expectedRevision'>;
+
+/** Checks what needs no store. @throws CommandRejected invalid_request */
+export function checkNewProject({ name }: { readonly name: string }): string {
+  return checkName(name);
+}
+
+/** Makes the use cases for projects themselves (src/areas/projects/README.md#rules-of-a-project). */
+export function makeProjects({
+  handler,
+  projects,
+  limit,
+}: Pick<ProjectDeps, 'handler' | 'projects'> & {
+  /** Of the projects that a user owns. */
+  readonly limit: CountLimit;
+}) {
+  const targetOf = (projectId: string) => ({ aggregate: projectAggregate, id: projectId });
+  const missing = (): never => rejectProject('project_not_found', 'there is no such project');
+  return {
+    /**
+     * Creates a project; its creator is the owner and the payer.
+     * @throws CommandRejected invalid_request, project_limit_reached
+     */
+    createProject: async (
+      { ownerId, name }: { readonly ownerId: string; readonly name: string },
+      context: CommandContext,
+    ): Promise<Versioned<ProjectResource>> => {
+      const id = derivedId(context, 'project');
+      const command = { type: 'Create', name: checkNewProject({ name }), ownerId } as const;
+      const { documents } = await limit.adding(ownerId, id, () =>
+        handler.handle(targetOf(id), command, context, loadOfNew(context)),
+      );
+      // Null only for a repetition after the creator has left.
+      return (await projects.after(documents, ownerId)) ?? missing();
+    },
+    /**
+     * Changes a project's name, the requirement of two-factor authentication, and the settings of its shares.
+     * @throws CommandRejected invalid_request, project_not_found; PreconditionFailed
+     */
+    changeProject: async (
+      input: { readonly projectId: string; readonly actorId: string; readonly changes: ProjectSettings },
+      context: CommandContext,
+      options?: Options,
+    ): Promise<Versioned<ProjectResource>> => {
+      const { name, accent_color, ...changes } = input.changes;
+      const change = {
+        ...changes,
+        type: 'Change',
+        name: name === undefined ? undefined : checkName(name),
+        accent_color: accent_color?.toLowerCase() ?? accent_color,
+      } as const;
+      // The requirement takes access from members without a second factor, and `open_shares: false` from visitors.
+      const revoking = { ...options, revokesAccess: true };
+      const { documents } = await handler.handle(targetOf(input.projectId), change, context, revoking);
+      // Null where another member removed the actor meanwhile.
+      return (await projects.after(documents, input.actorId)) ?? missing();
+    },
+    /** Deletes a project; no request reaches it any more. @throws CommandRejected project_not_found; PreconditionFailed */
+    deleteProject: async (
+      { projectId }: { readonly projectId: string },
+      context: CommandContext,
+      options?: Options,
+    ): Promise<void> => {
+      const revoking = { ...options, revokesAccess: true };
+      await handler.handle(targetOf(projectId), { type: 'Delete' }, context, revoking);
+    },
+    /** Grants a project an entitlement; a repetition changes nothing. @throws CommandRejected project_not_found */
+    grantEntitlement: async (
+      { projectId, ...grant }: EntitlementInput,
+      context: CommandContext,
+    ): Promise<void> => {
+      await handler.handle(targetOf(projectId), { type: 'GrantEntitlement', ...grant }, context);
+    },
+    /**
+     * Revokes the grant of one source, in every process before it resolves; does nothing where the source granted nothing.
+     * @returns the sources that still grant the entitlement
+     * @throws CommandRejected project_not_found; StoreUnavailable while documents cannot be written
+     */
+    revokeEntitlement: async (
+      { projectId, ...grant }: EntitlementInput,
+      context: CommandContext,
+    ): Promise<readonly string[]> => {
+      const revoke = { type: 'RevokeEntitlement', ...grant } as const;
+      await handler.handle(targetOf(projectId), revoke, context, { revokesAccess: true });
+      const { state } = await handler.load(projectAggregate, projectId);
+      return state.status === 'existing' ? sourcesOf(state, grant.entitlement) : [];
+    },
+  };
+}
