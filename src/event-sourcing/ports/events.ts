@@ -99,3 +99,18 @@ export function makeEvents<S extends Specs>(
     ),
   };
 }
+
+/** What events change, by type: an event that is left out changes nothing. */
+export type ChangesBy<Event extends DomainEvent, Before, Changed> = {
+  readonly [Type in Event['type']]?: (event: Extract<Event, { type: Type }>, before: Before) => Changed;
+};
+
+/** Returns what an event changes; null: nothing. */
+export function changeBy<Event extends DomainEvent, Before, Changed>(
+  changes: ChangesBy<Event, Before, Changed>,
+  event: Event,
+  before: Before,
+): Changed | null {
+  const table = changes as Readonly<Record<string, ((event: Event, before: Before) => Changed) | undefined>>;
+  return table[event.type]?.(event, before) ?? null;
+}

@@ -1,3 +1,4 @@
+import { changeBy, type ChangesBy } from '../../../../event-sourcing/ports/events.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { GrantSource } from '../../../../validation/fields.js';
 import type { SessionEpoch } from '../session-epoch.js';
@@ -27,66 +28,40 @@ export function newUser({
   };
 }
 
+const changes: ChangesBy<UserEvent, UserFields, Partial<UserFields>> = {
+  CapacityGranted: (event, { capacity }) => ({
+    capacity: [...withoutSource(capacity, event.data.source), event.data],
+  }),
+  CapacityRevoked: (event, { capacity }) => ({ capacity: withoutSource(capacity, event.data.source) }),
+  PlatformRoleGranted: (event, { platform_roles }) => ({
+    platform_roles: [...withoutRole(platform_roles, event.data.role), event.data.role],
+  }),
+  PlatformRoleRevoked: (event, { platform_roles }) => ({
+    platform_roles: withoutRole(platform_roles, event.data.role),
+  }),
+  ProfileChanged: (event) => ({ nickname: event.data.nickname }),
+  // A proof of an earlier address does not verify the present one.
+  EmailVerified: (event, { email_digest }) =>
+    event.data.email_digest === email_digest ? { email_verified: true } : {},
+  EmailChanged: (event) => ({
+    email: event.data.email,
+    email_digest: event.data.email_digest,
+    email_verified: true,
+  }),
+  EmailChangeReverted: (event, { epoch }) => {
+    const { email, email_digest: digest, email_verified } = event.data;
+    return { email, email_digest: digest, email_verified, epoch: epoch + 1, kept_session_id: null };
+  },
+  PasswordChanged: (event, { epoch }) => ({ epoch: epoch + 1, kept_session_id: event.data.kept_session_id }),
+  CredentialsVoided: (_, { epoch }) => ({ epoch: epoch + 1, kept_session_id: null }),
+  SessionsRevoked: (_, { epoch }) => ({ epoch: epoch + 1, kept_session_id: null }),
+  UserBanned: (_, { epoch }) => ({ banned: true, epoch: epoch + 1, kept_session_id: null }),
+  UserUnbanned: () => ({ banned: false }),
+};
+
 /** Returns the fields that the event changes. */
-export function applyEvent(
-  { email_digest, capacity, platform_roles, epoch }: UserFields,
-  event: UserEvent,
-): Partial<UserFields> {
-  switch (event.type) {
-    case 'CapacityGranted':
-      return { capacity: [...withoutSource(capacity, event.data.source), event.data] };
-    case 'CapacityRevoked':
-      return { capacity: withoutSource(capacity, event.data.source) };
-    case 'PlatformRoleGranted':
-      return { platform_roles: [...withoutRole(platform_roles, event.data.role), event.data.role] };
-    case 'PlatformRoleRevoked':
-      return { platform_roles: withoutRole(platform_roles, event.data.role) };
-    case 'ProfileChanged':
-      return { nickname: event.data.nickname };
-    case 'EmailVerified':
-      // A proof of an earlier address does not verify the present one.
-      return event.data.email_digest === email_digest ? { email_verified: true } : {};
-    case 'EmailChanged':
-      return { email: event.data.email, email_digest: event.data.email_digest, email_verified: true };
-    case 'EmailChangeReverted': {
-      const { email, email_digest: digest, email_verified } = event.data;
-      return { email, email_digest: digest, email_verified, epoch: epoch + 1, kept_session_id: null };
-    }
-    case 'PasswordChanged':
-      return { epoch: epoch + 1, kept_session_id: event.data.kept_session_id };
-    case 'CredentialsVoided':
-    case 'SessionsRevoked':
-      return { epoch: epoch + 1, kept_session_id: null };
-    case 'UserBanned':
-      return { banned: true, epoch: epoch + 1, kept_session_id: null };
-    case 'UserUnbanned':
-      return { banned: false };
-    case 'UserRegistered':
-    case 'RegistrationAbandoned':
-    case 'EmailVerificationRequested':
-    case 'EmailVerificationMailed':
-    case 'EmailVerificationAttempted':
-    case 'UnprovedWarned':
-    case 'EmailChangeRequested':
-    case 'EmailChangeMailed':
-    case 'EmailChangeAttempted':
-    case 'FormerAddressLapsed':
-    case 'PasswordRehashed':
-    case 'TotpEnrolled':
-    case 'TotpConfirmed':
-    case 'TotpStepUsed':
-    case 'TotpRemoved':
-    case 'RecoveryCodesIssued':
-    case 'RecoveryCodeUsed':
-    case 'GuessingLimitReached':
-    case 'PasskeyRegistered':
-    case 'PasskeyUsed':
-    case 'PasskeyCounterRegressed':
-    case 'PasskeyRenamed':
-    case 'PasskeyRemoved':
-    case 'UserErased':
-      return {};
-  }
+export function applyEvent(before: UserFields, event: UserEvent): Partial<UserFields> {
+  return changeBy(changes, event, before) ?? {};
 }
 
 function withoutSource(capacity: UserFields['capacity'], source: GrantSource): UserFields['capacity'] {

@@ -1,3 +1,4 @@
+import { changeBy, type ChangesBy } from '../../../../event-sourcing/ports/events.js';
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { type Passkey, passkeysAfter } from '../factors/passkey-state.js';
@@ -115,7 +116,13 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
   }
   const notices = noticesAfter(state, event);
   const passkeys = passkeysAfter(state.passkeys, event);
-  const after = { ...state, ...applyEvent(state, event), ...changeOf(state, event), passkeys, notices };
+  const after = {
+    ...state,
+    ...applyEvent(state, event),
+    ...changeBy(changes, event, state),
+    passkeys,
+    notices,
+  };
   const isFactorLeft = hasFactor(after);
   return endsRecoveryCodes(event, isFactorLeft) ? { ...after, recoveryCodes: new Set() } : after;
 }
@@ -127,117 +134,92 @@ export function hasFactor({ totp, passkeys }: Pick<RegisteredUser, 'totp' | 'pas
 
 type Change = Exclude<UserEvent, { type: 'UserRegistered' | 'RegistrationAbandoned' | 'UserErased' }>;
 
-function changeOf(state: RegisteredUser, event: Evolving<Change>): Partial<RegisteredUser> {
-  switch (event.type) {
-    case 'CredentialsVoided':
-      // A pending change of address may lead to the stranger's mailbox.
-      return {
-        voidedAt: event.recordedAt,
-        passwordHash: null,
-        ...{ totp: { status: 'off' }, emailChange: null },
-      };
-    case 'EmailVerificationRequested': {
-      const { verification_id, email_digest, code_key_id, expires_at } = event.data;
-      return {
-        verification: {
-          verificationId: verification_id,
-          emailDigest: email_digest,
-          codeKeyId: code_key_id,
-          expiresAt: new Date(expires_at),
-          attempts: 0,
-          mailed: false,
+const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUser>> = {
+  // A pending change of address may lead to the stranger's mailbox.
+  CredentialsVoided: (event) => ({
+    voidedAt: event.recordedAt,
+    passwordHash: null,
+    ...{ totp: { status: 'off' }, emailChange: null },
+  }),
+  EmailVerificationRequested: (event, state) => {
+    const { verification_id, email_digest, code_key_id, expires_at } = event.data;
+    return {
+      verification: {
+        verificationId: verification_id,
+        emailDigest: email_digest,
+        codeKeyId: code_key_id,
+        expiresAt: new Date(expires_at),
+        attempts: 0,
+        mailed: false,
+      },
+      verificationsAskedAt: [...state.verificationsAskedAt, event.recordedAt].slice(-mailedCode.codesPerHour),
+    };
+  },
+  EmailVerificationMailed: (event, state) => ({
+    ...withVerification(state, event.data.verification_id, () => ({ mailed: true })),
+    ...(event.data.outcome === 'accepted' && { verificationMailedAt: event.recordedAt }),
+  }),
+  UnprovedWarned: (event) => ({ warning: { outcome: event.data.outcome, at: event.recordedAt } }),
+  EmailVerificationAttempted: (event, state) =>
+    withVerification(state, event.data.verification_id, ({ attempts }) => ({
+      attempts: attempts + 1,
+    })),
+  EmailChangeRequested: (event, state) => ({
+    emailChange: {
+      changeId: event.data.change_id,
+      email: event.data.email,
+      emailDigest: event.data.email_digest,
+      codeKeyId: event.data.code_key_id,
+      expiresAt: new Date(event.data.expires_at),
+      attempts: 0,
+      mailed: false,
+    },
+    emailChangesAsked: [
+      ...state.emailChangesAsked,
+      { changeId: event.data.change_id, askedAt: event.recordedAt },
+    ].slice(-mailedCode.codesPerHour),
+  }),
+  EmailChangeMailed: (event, state) => withEmailChange(state, event.data.change_id, () => ({ mailed: true })),
+  EmailChangeAttempted: (event, state) =>
+    withEmailChange(state, event.data.change_id, ({ attempts }) => ({ attempts: attempts + 1 })),
+  EmailChanged: (event, state) => ({ emailChange: null, ...formerAfter(state, event) }),
+  EmailChangeReverted: (event, state) => ({
+    emailChange: null,
+    ...formerAfter(state, event),
+    ...withoutVoided(event.data.voided),
+  }),
+  FormerAddressLapsed: (event, state) => formerAfter(state, event),
+  PasswordChanged: (event) => ({ passwordHash: event.data.password_hash, passwordSetAt: event.recordedAt }),
+  PasswordRehashed: (event) => ({ passwordHash: event.data.password_hash }),
+  TotpEnrolled: (event) => {
+    const { enrolment_id: enrolmentId, secret } = event.data;
+    return { totp: { status: 'enrolling', enrolmentId, secret } };
+  },
+  TotpConfirmed: (event, state) =>
+    state.totp.status === 'off'
+      ? {}
+      : {
+          totp: {
+            ...state.totp,
+            status: 'on',
+            lastStep: event.data.step,
+            confirmedAt: event.recordedAt,
+          },
         },
-        verificationsAskedAt: [...state.verificationsAskedAt, event.recordedAt].slice(
-          -mailedCode.codesPerHour,
-        ),
-      };
-    }
-    case 'EmailVerificationMailed':
-      return {
-        ...withVerification(state, event.data.verification_id, () => ({ mailed: true })),
-        ...(event.data.outcome === 'accepted' && { verificationMailedAt: event.recordedAt }),
-      };
-    case 'UnprovedWarned':
-      return { warning: { outcome: event.data.outcome, at: event.recordedAt } };
-    case 'EmailVerificationAttempted':
-      return withVerification(state, event.data.verification_id, ({ attempts }) => ({
-        attempts: attempts + 1,
-      }));
-    case 'EmailChangeRequested':
-      return {
-        emailChange: {
-          changeId: event.data.change_id,
-          email: event.data.email,
-          emailDigest: event.data.email_digest,
-          codeKeyId: event.data.code_key_id,
-          expiresAt: new Date(event.data.expires_at),
-          attempts: 0,
-          mailed: false,
-        },
-        emailChangesAsked: [
-          ...state.emailChangesAsked,
-          { changeId: event.data.change_id, askedAt: event.recordedAt },
-        ].slice(-mailedCode.codesPerHour),
-      };
-    case 'EmailChangeMailed':
-      return withEmailChange(state, event.data.change_id, () => ({ mailed: true }));
-    case 'EmailChangeAttempted':
-      return withEmailChange(state, event.data.change_id, ({ attempts }) => ({ attempts: attempts + 1 }));
-    case 'EmailChanged':
-      return { emailChange: null, ...formerAfter(state, event) };
-    case 'EmailChangeReverted':
-      return { emailChange: null, ...formerAfter(state, event), ...withoutVoided(event.data.voided) };
-    case 'FormerAddressLapsed':
-      return formerAfter(state, event);
-    case 'PasswordChanged':
-      return { passwordHash: event.data.password_hash, passwordSetAt: event.recordedAt };
-    case 'PasswordRehashed':
-      return { passwordHash: event.data.password_hash };
-    case 'TotpEnrolled': {
-      const { enrolment_id: enrolmentId, secret } = event.data;
-      return { totp: { status: 'enrolling', enrolmentId, secret } };
-    }
-    case 'TotpConfirmed':
-      return state.totp.status === 'off'
-        ? {}
-        : {
-            totp: {
-              ...state.totp,
-              status: 'on',
-              lastStep: event.data.step,
-              confirmedAt: event.recordedAt,
-            },
-          };
-    case 'TotpStepUsed':
-      return state.totp.status === 'on' ? { totp: { ...state.totp, lastStep: event.data.step } } : {};
-    case 'TotpRemoved':
-      return { totp: { status: 'off' } };
-    case 'RecoveryCodesIssued':
-      return { recoveryCodes: new Set(event.data.digests), recoveryCodesIssuedAt: event.recordedAt };
-    case 'RecoveryCodeUsed': {
-      const recoveryCodes = new Set(state.recoveryCodes);
-      recoveryCodes.delete(event.data.digest);
-      return { recoveryCodes };
-    }
-    case 'GuessingLimitReached':
-      return { guessedAt: event.recordedAt };
-    case 'CapacityGranted':
-    case 'CapacityRevoked':
-    case 'PlatformRoleGranted':
-    case 'PlatformRoleRevoked':
-    case 'ProfileChanged':
-    case 'EmailVerified':
-    case 'SessionsRevoked':
-    case 'UserBanned':
-    case 'UserUnbanned':
-    case 'PasskeyRegistered':
-    case 'PasskeyUsed':
-    case 'PasskeyCounterRegressed':
-    case 'PasskeyRenamed':
-    case 'PasskeyRemoved':
-      return {};
-  }
-}
+  TotpStepUsed: (event, state) =>
+    state.totp.status === 'on' ? { totp: { ...state.totp, lastStep: event.data.step } } : {},
+  TotpRemoved: () => ({ totp: { status: 'off' } }),
+  RecoveryCodesIssued: (event) => ({
+    recoveryCodes: new Set(event.data.digests),
+    recoveryCodesIssuedAt: event.recordedAt,
+  }),
+  RecoveryCodeUsed: (event, state) => {
+    const recoveryCodes = new Set(state.recoveryCodes);
+    recoveryCodes.delete(event.data.digest);
+    return { recoveryCodes };
+  },
+  GuessingLimitReached: (event) => ({ guessedAt: event.recordedAt }),
+};
 
 /** Changes the last mailed code. An event of an older code changes nothing. */
 function withVerification(
