@@ -2,6 +2,7 @@ import type { NodeDeps } from '../deps.js';
 import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import { definedOf } from '../../../kit/defined-of.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { checkDescription, type NodeInput } from '../domain/node/description.js';
 import type { NodeDescription, NodeMode } from '../domain/node/events.js';
@@ -55,10 +56,7 @@ export function makeNodes({ handler, nodes }: Pick<NodeDeps, 'handler' | 'nodes'
       const { nodeId, mode } = input;
       const { description } = requireNode((await handler.load(nodeAggregate, nodeId)).state);
       const before = new Map<string, unknown>(Object.entries(description));
-      const given = Object.fromEntries(
-        Object.entries(input.changes).filter(([, value]) => value !== undefined),
-      );
-      const after = checkDescription({ ...description, ...given });
+      const after = checkDescription({ ...description, ...definedOf(input.changes) });
       // Only the fields that differ, so that a concurrent change of another field stays.
       const changes = Object.fromEntries(
         Object.entries(after).filter(([field, value]) => before.get(field) !== value),

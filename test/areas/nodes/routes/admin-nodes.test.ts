@@ -134,6 +134,8 @@ const wrong: readonly [string, unknown][] = [
   ['name', { ip_address: '192.0.2.1' }],
   ['ip_address', { name: 'edge', ip_address: 'edge.example.com' }],
   ['lb_weight', { name: 'edge', ip_address: '192.0.2.1', lb_weight: 101 }],
+  ['lb_weight', { name: 'edge', ip_address: '192.0.2.1', lb_weight: 0.5 }],
+  ['max_capacity_hint', { name: 'edge', ip_address: '192.0.2.1', max_capacity_hint: -1 }],
   ['node_type', { name: 'edge', ip_address: '192.0.2.1', node_type: 'big' }],
   ['note', { name: 'edge', ip_address: '192.0.2.1', note: 'x'.repeat(1_001) }],
   ['status', { name: 'edge', ip_address: '192.0.2.1', status: 'healthy' }],

@@ -9,15 +9,8 @@ export type NodeInput = Omit<NodeDescription, 'ip_version'>;
 const noteLengthMax = 1_000;
 const recordIdLengthMax = 255;
 
-/** Normalises and checks a node's description. @throws CommandRejected invalid_request, naming the field */
+/** Normalises and checks the texts of a node's description; schemas judge its numbers. @throws CommandRejected invalid_request, naming the field */
 export function checkDescription(input: NodeInput): NodeDescription {
-  const { lb_weight: weight, max_capacity_hint: capacity } = input;
-  if (!Number.isInteger(weight) || weight < 0 || weight > 100) {
-    invalid('lb_weight', 'must be a whole number from 0 to 100', 'too_large');
-  }
-  if (capacity !== null && !(Number.isSafeInteger(capacity) && capacity >= 0)) {
-    invalid('max_capacity_hint', 'must be a whole number from 0 on, or null');
-  }
   return {
     ...input,
     name: checkName(input.name),
