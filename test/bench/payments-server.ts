@@ -94,7 +94,7 @@ async function answer(message: unknown): Promise<void> {
 
 async function sign(provider: PaymentProviderName, count: number): Promise<SignedCallbacks> {
   const currency = defaultCurrency(provider);
-  const { plan, amount } = findOffer(builtInPlans, { planId: 'capacity-100g', currency });
+  const { plan, amount } = findOffer(builtInPlans, { plan_id: 'capacity-100g', currency });
   const placed: string[] = [];
   while (placed.length < count) {
     const group = Array.from({ length: Math.min(atOnce, count - placed.length) }, makeContext);
@@ -105,9 +105,9 @@ async function sign(provider: PaymentProviderName, count: number): Promise<Signe
         await services.handler.handle(
           { aggregate: orderAggregate, id },
           {
-            ...({ type: 'Place', userId: randomUUID(), projectId: null, planId: plan.id } as const),
+            ...({ type: 'Place', user_id: randomUUID(), project_id: null, plan_id: plan.id } as const),
             ...{ grant: plan.grants, provider, amount, currency },
-            expiresAt: new Date(context.time.getTime() + orderLifeMs),
+            expires_at: new Date(context.time.getTime() + orderLifeMs).toISOString(),
           },
           context,
         );

@@ -1,8 +1,5 @@
 import test from 'ava';
-import {
-  makeCheckCapacityGrants,
-  makeFulfilOrders,
-} from '../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
+import { checkCapacityGrants, fulfilOrders } from '../../src/areas/payments/commands/fulfilling.js';
 import { exploreInterleavings } from '../support/simulation/model/explore-interleavings.js';
 import { fulfilmentModel, fulfilmentStories } from '../support/simulation/model/fulfilment-model.js';
 
@@ -16,8 +13,8 @@ const never = {
   isUnderWay: () => false,
   fulfil: () => Promise.resolve(),
 };
-const ofFacts = makeFulfilOrders({ fulfilOrder: never }).types;
-const ofGrants = makeCheckCapacityGrants({ fulfilOrder: never }).types;
+const ofFacts = fulfilOrders(never).types;
+const ofGrants = checkCapacityGrants(never).types;
 
 for (const [story, reports] of Object.entries(fulfilmentStories)) {
   // With a mark for each reaction, three reports and a crash make more than 2,500,000 states. So a process serves facts

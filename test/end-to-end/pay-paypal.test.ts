@@ -1,4 +1,5 @@
 import test from 'ava';
+import { type AnyReaction, eventFor } from '../../src/event-sourcing/effects/reaction.js';
 import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { textOf } from '../support/clients/service-client.js';
@@ -122,8 +123,9 @@ test('A payment that ends unpaid ends the order, and an order that its buyer has
     approvals.map(({ type }) => type),
     ['PaymentMade', 'PaymentApproved'],
   );
-  const { capturePayment } = service.services.commands;
-  t.false(await capturePayment.isDue(canceled.order.id, textOf(approvals[1]?.data ?? {}, 'approval')));
+  const reaction: AnyReaction = service.services.commands.paymentReactions.captureApprovedPayments;
+  const approved = approvals.flatMap((event) => eventFor(reaction, { ...event, position: '1' }) ?? []);
+  t.deepEqual(await Promise.all(approved.map((event) => reaction.asks(event))), ['no']);
   t.is(canceled.payment.status, 'APPROVED');
   t.is(await service.capacity(), granted);
   for (const { order } of [ended, canceled]) t.is((await service.pay(order.path)).status, 409);
@@ -196,7 +198,7 @@ test('A payment of another PayPal order for the same number goes to review, and 
   t.like(waiting, { reason: 'another_payment', provider: 'paypal' });
   t.is(await service.capacity(), granted);
   await service.services.commands.resolvePayment(
-    { id: waiting?.id ?? '', action: 'apply', orderId: null, note: 'the shop made it' },
+    { id: waiting?.id ?? '', action: 'apply', order_id: null, note: 'the shop made it' },
     givenContext(1, new Date(), 'operator'),
   );
   await service.becomes(order.path, 'fulfilled');

@@ -130,7 +130,7 @@ test('The payment intent of a session that the service did not make grants nothi
     await service.becomes(path, 'review');
     const waiting = await readers.orders.inReview({ limit: 10 });
     const id = waiting.find(({ order_id }) => order_id === orderId)?.id ?? '';
-    const decision = { id, action: 'dismiss', orderId: null, note: 'the buyer gets it back' } as const;
+    const decision = { id, action: 'dismiss', order_id: null, note: 'the buyer gets it back' } as const;
     await commands.resolvePayment(decision, givenContext(1, new Date(), 'operator'));
     await service.becomes(path, 'created');
   };

@@ -162,7 +162,7 @@ const refundBy = (
   service: Awaited<ReturnType<typeof givenWechatPayService>>['service'],
   orderId: string,
   amount: number,
-) => service.services.commands.refundOrder({ orderId, amount, note: 'the buyer asked' }, context());
+) => service.services.commands.refundOrder({ order_id: orderId, amount, note: 'the buyer asked' }, context());
 
 test('Refunds of paid orders whose callbacks were lost are found, and unknown ones wait for an operator', async (t) => {
   // given two paid orders: the service asked for refunds of the first, and the shop refunds the second in the console
@@ -199,7 +199,7 @@ test('Refunds of paid orders whose callbacks were lost are found, and unknown on
   t.deepEqual(await reconcile(), { asked: 2, reported: 0, failed: [], next: null });
   const id = (await waiting())[0]?.id ?? '';
   const { resolvePayment } = service.services.commands;
-  await resolvePayment({ id, action: 'dismiss', orderId: null, note: 'recorded by hand' }, context());
+  await resolvePayment({ id, action: 'dismiss', order_id: null, note: 'recorded by hand' }, context());
   t.deepEqual(await reconcile(), { asked: 2, reported: 0, failed: [], next: null });
   await eventually('an empty list', async () => (await waiting()).length === 0);
 

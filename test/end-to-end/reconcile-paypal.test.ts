@@ -38,7 +38,7 @@ test('An approval, a refund and a dispute that PayPal’s callbacks did not repo
     await deliverCaptured(order.path);
   }
   await service.services.commands.refundOrder(
-    { orderId: refunded.order.id, amount: 300, note: 'the buyer asked' },
+    { order_id: refunded.order.id, amount: 300, note: 'the buyer asked' },
     givenContext(700, new Date()),
   );
   const lost = [...paypal.unsent(), paypal.dispute(disputed.payment, 'lost')];

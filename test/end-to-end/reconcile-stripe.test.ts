@@ -44,7 +44,7 @@ test('What Stripe’s callbacks did not report is found in its list of events, a
     await service.becomes(path, 'fulfilled');
   }
   lost.push(stripe.dispute(disputed.session, 'needs_response'), stripe.dispute(disputed.session, 'lost'));
-  const refund = { orderId: refunded.id, amount: 300, note: 'the buyer asked' };
+  const refund = { order_id: refunded.id, amount: 300, note: 'the buyer asked' };
   await service.services.commands.refundOrder(refund, givenContext(700, new Date()));
   lost.push(...stripe.refunds(), stripe.expire(ended.session));
 
@@ -102,7 +102,7 @@ test('For a period whose events are gone, Stripe is asked for sessions, payments
   t.is(await reports(), written);
 
   // when a refund fails whose success is known, then the later state counts
-  const refund = { orderId: paid.id, amount: 100, note: 'the buyer asked' };
+  const refund = { order_id: paid.id, amount: 100, note: 'the buyer asked' };
   const { refund_id: id } = await service.services.commands.refundOrder(
     refund,
     givenContext(700, new Date()),

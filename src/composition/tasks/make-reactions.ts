@@ -6,13 +6,6 @@ import { storageConfigsProjection } from '../../../projections/storages/storage-
 import { makeAbortUploads } from '../../areas/assets/commands/uploads/abort-upload-reaction.js';
 import { makeCheckUploads } from '../../areas/assets/commands/uploads/check-upload-reaction.js';
 import { makeDeleteAssetObjects } from '../../areas/assets/commands/delete-objects-reaction.js';
-import { makeCaptureApprovedPayments } from '../../areas/payments/commands/orders/capture-payment-reaction.js';
-import { makeExpireOrders } from '../../areas/payments/commands/orders/expire-order-reaction.js';
-import {
-  makeCheckCapacityGrants,
-  makeCheckEntitlementGrants,
-  makeFulfilOrders,
-} from '../../areas/payments/commands/orders/fulfil-order-reaction.js';
 import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
@@ -33,7 +26,6 @@ import {
   makeReleaseFormerAddresses,
 } from '../../areas/accounts/commands/address/finish-email-change-reaction.js';
 import { makeFinishErasures } from '../../areas/accounts/commands/account/finish-erasure-reaction.js';
-import { makeApplyReports } from '../../areas/payments/commands/callbacks/apply-reports-reaction.js';
 import type { AnyProjection } from '../../event-sourcing/views/projection.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
@@ -89,12 +81,7 @@ export function makeReactions(
     makeForgetShareMails(services),
 
     // Orders
-    makeExpireOrders(services),
-    makeApplyReports(commands.paymentReports),
-    makeCaptureApprovedPayments(commands),
-    makeFulfilOrders(commands),
-    makeCheckCapacityGrants(commands),
-    makeCheckEntitlementGrants(commands),
+    ...Object.values(commands.paymentReactions),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { makeMailReviews } from '../../areas/payments/commands/reviews/mail-reviews.js';
+import { makeMailReviews } from '../../areas/payments/commands/mail-reviews.js';
 import { sentenceOf } from '../sentence-of.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';

@@ -127,17 +127,10 @@ function orderData({ state }: MessageFold, last: StoredEvent): JsonObject {
 }
 
 function orderFields(id: string, state: PlacedOrder): WebhookData<'order.expired'> {
+  const { user_id, project_id, plan_id, provider, amount, currency } = state;
   return {
-    order_id: id,
-    order_number: orderNumber(id),
-    user_id: state.userId,
-    project_id: state.projectId,
-    plan_id: state.planId,
-    provider: state.provider,
-    amount: state.amount,
-    currency: state.currency,
-    status: orderStatus(state),
-    refunded_amount: refundedAmount(state),
+    ...{ order_id: id, order_number: orderNumber(id), user_id, project_id, plan_id, provider },
+    ...{ amount, currency, status: orderStatus(state), refunded_amount: refundedAmount(state) },
   };
 }
 

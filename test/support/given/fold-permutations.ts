@@ -32,7 +32,13 @@ export function problemOfFolds(seed: number, size: number, tally: Record<string,
     })),
   );
   const placed = after(orderAggregate.decider.initialState, {
-    ...({ type: 'Place', userId, planId: 'p', currency: 'USD', expiresAt: receivedAt } as const),
+    ...({
+      type: 'Place',
+      user_id: userId,
+      plan_id: 'p',
+      currency: 'USD',
+      expires_at: receivedAt.toISOString(),
+    } as const),
     ...order,
   });
   const priced = reports.filter(({ fact }) => {

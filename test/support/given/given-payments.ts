@@ -1,6 +1,6 @@
 import { reportKeyOf, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
-import type { RecordRequest } from '../../../src/areas/payments/commands/reviews/record-request.js';
-import type { ResolvePaymentInput } from '../../../src/areas/payments/commands/reviews/resolve-payment.js';
+import type { RecordRequest } from '../../../src/areas/payments/commands/requests.js';
+import type { ResolvePaymentInput } from '../../../src/areas/payments/commands/resolving.js';
 import { orderNumber } from '../../../src/areas/payments/domain/order/number.js';
 import {
   isDue,
@@ -13,7 +13,7 @@ import { transactionAggregate } from '../../../src/areas/payments/domain/transac
 import type { PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
-import { makeApplyReports } from '../../../src/areas/payments/commands/callbacks/apply-reports-reaction.js';
+import { applyReports } from '../../../src/areas/payments/commands/reports.js';
 import { userId } from '../examples/ids.js';
 import { givenCommands } from './given-commands.js';
 import { givenContext, givenStores, type GivenStores } from './given-stores.js';
@@ -52,7 +52,7 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
   const context = (actor?: string) => givenContext((commands += 1), at, actor);
   const processOf = (of: GivenStores) => {
     const world = givenCommands(of, { paymentProviders });
-    const reactions: readonly AnyReaction[] = [makeApplyReports(world.paymentReports)];
+    const reactions: readonly AnyReaction[] = [applyReports(world.paymentReports)];
     return {
       world,
       send: async (message: TestMessage, name: 'standard' | 'alipay' = 'standard') => {
@@ -60,7 +60,7 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
         return (await world.receivePaymentCallback({ name, callback, client: '192.0.2.1' }, context())).kind;
       },
       resolve: (input: Partial<ResolvePaymentInput> & Pick<ResolvePaymentInput, 'id' | 'action'>) =>
-        world.resolvePayment({ orderId: null, note: 'asked the buyer', ...input }, context('op')),
+        world.resolvePayment({ order_id: null, note: 'asked the buyer', ...input }, context('op')),
       record: (input: Omit<RecordRequest, 'reason' | 'evidence'>) =>
         world.recordPayment(
           { reason: 'the platform sent nothing', evidence: 'its statement', ...input },
@@ -83,8 +83,14 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
     await stores.handler.handle(
       { aggregate: orderAggregate, id },
       {
-        ...({ type: 'Place', userId, projectId: null, planId: 'p', provider: 'standard' } as const),
-        ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD', expiresAt: later },
+        ...({
+          type: 'Place',
+          user_id: userId,
+          project_id: null,
+          plan_id: 'p',
+          provider: 'standard',
+        } as const),
+        ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD', expires_at: later.toISOString() },
       },
       context(),
     );

@@ -12,7 +12,7 @@ import { transactionKey } from '../domain/order/review.js';
 import type { PaymentProviderName } from '../domain/payment.js';
 import type { PaymentMaker } from '../platforms/payment-maker.js';
 import type { ListingMaker, QueriedPayment, QueryingMaker } from '../platforms/queried-payment.js';
-import type { AcceptNews } from './callbacks/accept-news.js';
+import type { AcceptNews } from './news.js';
 import { askPlatform } from './platforms.js';
 
 /** Orders that were placed, or reports that the platform made, from `from` on and before `to`. */

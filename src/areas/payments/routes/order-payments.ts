@@ -66,11 +66,8 @@ export function makeOrderPaymentRoutes({
       handler: async ({ params: { orderId }, body, caller, client, userAgent, command }) => {
         const payment = await payOrder(
           {
-            userId: caller.userId,
-            orderId,
-            returnUrl: body.return_url,
-            clientIp: client,
-            isMobile: isPhone(userAgent),
+            ...{ user_id: caller.userId, order_id: orderId, return_url: body.return_url },
+            ...{ client_ip: client, is_mobile: isPhone(userAgent) },
           },
           command,
         );
@@ -93,11 +90,10 @@ export function makeOrderPaymentRoutes({
       check: ({ body: { note } }) => {
         checkText(note, 'note', 1_000);
       },
-      handler: async ({ params: { orderId }, body, command }) => {
-        const { amount, transaction_id, repeats, note } = body;
-        const input = { orderId, amount, transactionId: transaction_id, repeats, note };
-        return { status: 201, body: { ...(await refundOrder(input, command)) } };
-      },
+      handler: async ({ params: { orderId }, body, command }) => ({
+        status: 201,
+        body: { ...(await refundOrder({ order_id: orderId, ...body }, command)) },
+      }),
     }),
   ];
 }

@@ -92,13 +92,12 @@ export function makeOrderRoutes({
       entityTag: true,
       idempotent: true,
       check: ({ body }) => {
-        checkOrder(orderedIn(body));
+        checkOrder(body);
       },
       handler: async ({ body, caller, command }) => {
-        const { userId, factors, proofs } = caller;
+        const { userId: user_id, factors, proofs } = caller;
         const guarded = guard('enter_guarded_project', factors, proofs, command.time);
-        const buyer = { userId, guarded };
-        const { resource, revision } = await placeOrder({ buyer, ...orderedIn(body) }, command);
+        const { resource, revision } = await placeOrder({ buyer: { user_id, guarded }, ...body }, command);
         return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
@@ -139,7 +138,7 @@ export function makeOrderRoutes({
       entityTag: true,
       ifMatch: true,
       handler: async ({ params: { orderId }, caller, command, expectedRevision }) => {
-        const input = { userId: caller.userId, orderId, expectedRevision };
+        const input = { user_id: caller.userId, order_id: orderId, expectedRevision };
         const { resource, revision } = await cancelOrder(input, command);
         return { status: 200, body: resource, revision };
       },
@@ -198,9 +197,4 @@ function platformsOf(
 
 function listed({ payments: _payments, ...resource }: OrderResource): z.output<typeof listedOrder> {
   return resource;
-}
-
-function orderedIn(body: z.output<typeof orderRequest>) {
-  const { plan_id: planId, provider, currency, project_id: projectId } = body;
-  return { planId, provider, currency, projectId };
 }

@@ -1,6 +1,6 @@
 import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
-import type { CallbackOutcome } from '../commands/callbacks/receive-payment-callback.js';
+import type { CallbackOutcome } from '../commands/callbacks.js';
 import { paymentProvider, platformTerms } from '../domain/payment.js';
 import type { ErrorCode } from '../../../http/replies/error-codes.js';
 import { HttpError } from '../../../http/replies/http-error.js';

@@ -3,14 +3,7 @@ import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { reviewPlace } from '../../../../projections/payments/orders/reader.js';
 import { unmatchedPlace } from '../../../../projections/payments/payment-callbacks/reader.js';
-import {
-  dismissalRequest,
-  orderIdOrNumber,
-  reviewCursor,
-  toDismissal,
-  unmatchedCursor,
-} from '../commands/orders/payment-requests.js';
-import type { PaymentResolution } from '../commands/reviews/resolve-payment.js';
+import { dismissalRequest, orderIdOrNumber, reviewCursor, unmatchedCursor } from '../commands/requests.js';
 import { HttpError } from '../../../http/replies/http-error.js';
 import {
   orderForOperator,
@@ -124,7 +117,7 @@ export function makePaymentRoutes({
       },
       handler: async ({ body, command }) => ({
         status: 200,
-        body: { ...(await dismissUnmatched(toDismissal(body), command)) },
+        body: { ...(await dismissUnmatched(body, command)) },
       }),
     }),
     defineRoute({
@@ -169,15 +162,10 @@ export function makePaymentRoutes({
       request: { params: z.object({ paymentId }), query: noQuery, body: resolutionRequest },
       replies: { 200: { description: 'What became of it.', schema: paymentResolution } },
       errors: ['conflict'],
-      handler: async ({ params, body, command }) => {
-        const { action, order_id: orderId = null, note } = body;
-        const resolved = await resolvePayment({ id: params.paymentId, action, orderId, note }, command);
-        return { status: 200, body: toBody(resolved) };
-      },
+      handler: async ({ params: { paymentId: id }, body: { order_id = null, ...decided }, command }) => ({
+        status: 200,
+        body: { ...(await resolvePayment({ id, order_id, ...decided }, command)) },
+      }),
     }),
   ];
-}
-
-function toBody({ id, action, orderId, disposition }: PaymentResolution): z.output<typeof paymentResolution> {
-  return { id, action, order_id: orderId, disposition };
 }

@@ -86,9 +86,9 @@ interface Kind {
 
 type Account = Awaited<ReturnType<Scene['signUp']>> & { readonly name: string };
 
-const order = { planId: 'capacity-100g', provider: 'standard' } as const;
+const order = { plan_id: 'capacity-100g', provider: 'standard' } as const;
 const place = ({ commands, next }: Scene, { user }: Account) =>
-  commands.placeOrder({ buyer: { userId: user.id, guarded: null }, ...order }, next());
+  commands.placeOrder({ buyer: { user_id: user.id, guarded: null }, ...order }, next());
 const project = async ({ commands, next }: Scene, { user }: Account) =>
   (await commands.createProject({ ownerId: user.id, name: 'Film' }, next())).resource.id;
 const mail = (scene: Scene, { user }: Account) => scene.mailed(user.id);
@@ -119,7 +119,7 @@ const kinds: Readonly<Record<string, Kind>> = {
         const { events } = await stores.eventStore.readAll({ after: null, limit: 5_000 });
         const placed = events.find(({ type, data }) => type === 'OrderPlaced' && data['user_id'] === user.id);
         const orderId = placed?.stream.slice('order-'.length) ?? '';
-        return commands.cancelOrder({ userId: user.id, orderId }, next());
+        return commands.cancelOrder({ user_id: user.id, order_id: orderId }, next());
       },
     },
   },
@@ -127,10 +127,10 @@ const kinds: Readonly<Record<string, Kind>> = {
     ends: null,
     on: {
       1: async (scene, account) => {
-        const projectId = await project(scene, account);
-        const buyer = { userId: account.user.id, guarded: null };
+        const project_id = await project(scene, account);
+        const buyer = { user_id: account.user.id, guarded: null };
         await scene.commands.placeOrder(
-          { buyer, planId: 'project-s3', provider: 'standard', projectId },
+          { buyer, plan_id: 'project-s3', provider: 'standard', project_id },
           scene.next(),
         );
       },

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks/accept-callback.js';
-import { makeAcceptNews } from '../../../../src/areas/payments/commands/callbacks/accept-news.js';
+import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks.js';
+import { makeAcceptNews } from '../../../../src/areas/payments/commands/news.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import { orderAggregate, orderLifeMs } from '../../../../src/areas/payments/domain/order/order.js';
@@ -30,9 +30,9 @@ async function givenOrder() {
   await handler.handle(
     { aggregate: orderAggregate, id: orderId },
     {
-      ...({ type: 'Place', userId, projectId: null, planId: 'p', provider: 'paypal' } as const),
+      ...({ type: 'Place', user_id: userId, project_id: null, plan_id: 'p', provider: 'paypal' } as const),
       ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
-      expiresAt: new Date(at.getTime() + orderLifeMs),
+      expires_at: new Date(at.getTime() + orderLifeMs).toISOString(),
     },
     context(),
   );

@@ -1,6 +1,5 @@
 import test from 'ava';
-import { makeCaptureApprovedPayments } from '../../../../src/areas/payments/commands/orders/capture-payment-reaction.js';
-import { makePaymentReports } from '../../../../src/areas/payments/commands/callbacks/payment-reports.js';
+import { makePaymentReports } from '../../../../src/areas/payments/commands/reports.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
@@ -45,9 +44,9 @@ async function givenApproved({ isRegistered = true, project = null as string | n
   const tell = (command: OrderCommand) =>
     handler.handle({ aggregate: orderAggregate, id: orderId }, command, context());
   await tell({
-    ...({ type: 'Place', userId, projectId: project, planId: 'p', provider: 'standard' } as const),
+    ...({ type: 'Place', user_id: userId, project_id: project, plan_id: 'p', provider: 'standard' } as const),
     ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
-    expiresAt: new Date(clock.now().getTime() + orderLifeMs),
+    expires_at: new Date(clock.now().getTime() + orderLifeMs).toISOString(),
   });
   const report = (fact: ReportedFact['fact']) =>
     tell({
@@ -88,7 +87,7 @@ async function givenApproved({ isRegistered = true, project = null as string | n
 
   const processOf = (of: typeof stores, paymentMakers = new Map([['standard', maker]] as const)) => {
     const world = givenCommands(of, { paymentMakers });
-    const reaction = makeCaptureApprovedPayments(world);
+    const reaction = world.paymentReactions.captureApprovedPayments;
     const open = async () => {
       const { events } = await eventStore.readAll({ after: null, limit: 1_000 });
       const own = events

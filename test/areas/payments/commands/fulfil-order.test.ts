@@ -5,10 +5,7 @@ import {
   type ReportedFact,
 } from '../../../../src/areas/payments/domain/order/order.js';
 import { holds, projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
-import {
-  makeCheckEntitlementGrants,
-  makeFulfilOrders,
-} from '../../../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
+import { checkEntitlementGrants, fulfilOrders } from '../../../../src/areas/payments/commands/fulfilling.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import { orderId, userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
@@ -54,8 +51,14 @@ async function givenPaidOrder() {
     });
   };
   await tell({
-    ...({ type: 'Place', userId, projectId, planId: 'project-s3', provider: 'standard' } as const),
-    ...{ grant: { entitlement: 'allow_s3' }, amount: 1_900, currency: 'USD', expiresAt: at },
+    ...({
+      type: 'Place',
+      user_id: userId,
+      project_id: projectId,
+      plan_id: 'project-s3',
+      provider: 'standard',
+    } as const),
+    ...{ grant: { entitlement: 'allow_s3' }, amount: 1_900, currency: 'USD', expires_at: at.toISOString() },
   });
   const fulfil = async () => {
     const wasOwed = await world.fulfilOrder.isOwed(orderId);
@@ -102,7 +105,7 @@ async function givenPaidOrder() {
       newest,
       ids,
       serve,
-      checkGrants: makeCheckEntitlementGrants(world),
+      checkGrants: checkEntitlementGrants(world.fulfilOrder),
     },
   };
 }
@@ -125,12 +128,10 @@ test('A paid order grants its entitlement to the project, and a full refund revo
 
 test('Every change of what an order grants is an event that the reaction follows', async (t) => {
   const { report, fulfil, isOwed, newest } = await givenPaidOrder();
-  const { types } = makeFulfilOrders({
-    fulfilOrder: {
-      isOwed: () => Promise.resolve(true),
-      isUnderWay: () => false,
-      fulfil: () => Promise.resolve(),
-    },
+  const { types } = fulfilOrders({
+    isOwed: () => Promise.resolve(true),
+    isUnderWay: () => false,
+    fulfil: () => Promise.resolve(),
   });
   const followed = new Set<string>(types);
   const dispute = { kind: 'dispute', dispute_id: 'd1' } as const;

@@ -1,9 +1,9 @@
 import test from 'ava';
 import {
-  makeCheckCapacityGrants,
-  makeCheckEntitlementGrants,
-  makeFulfilOrders,
-} from '../../../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
+  checkCapacityGrants,
+  checkEntitlementGrants,
+  fulfilOrders,
+} from '../../../../src/areas/payments/commands/fulfilling.js';
 import { exploreInterleavings } from '../../../support/simulation/model/explore-interleavings.js';
 import { fulfilmentModel, fulfilmentStories } from '../../../support/simulation/model/fulfilment-model.js';
 
@@ -12,9 +12,9 @@ const never = {
   isUnderWay: () => false,
   fulfil: () => Promise.resolve(),
 };
-const ofFacts = makeFulfilOrders({ fulfilOrder: never }).types;
-const ofGrants = makeCheckCapacityGrants({ fulfilOrder: never }).types;
-const ofEntitlements = makeCheckEntitlementGrants({ fulfilOrder: never }).types;
+const ofFacts = fulfilOrders(never).types;
+const ofGrants = checkCapacityGrants(never).types;
+const ofEntitlements = checkEntitlementGrants(never).types;
 const reports = fulfilmentStories['paid and refunded'] ?? [];
 const lostThenWon = fulfilmentStories['paid, lost in a dispute and won'] ?? [];
 

@@ -1,22 +1,21 @@
 import test from 'ava';
-import type { PlaceOrderInput } from '../../../../src/areas/payments/commands/orders/place-order.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
-import { makeCancelOrder } from '../../../../src/areas/payments/commands/orders/cancel-order.js';
+import type { PaymentCommands } from '../../../../src/areas/payments/commands/index.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
-import { makeExpireOrders } from '../../../../src/areas/payments/commands/orders/expire-order-reaction.js';
+import { expireOrders } from '../../../../src/areas/payments/commands/placing.js';
 import { givenReactions } from '../../../support/simulation/kernel/given-reactions.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { orderId, otherUserId, projectId, userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
-import { partial } from '../../../support/fakes/partial.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const guarded = { code: 'two_factor_required', message: 'the session has passed none' } as const;
-const buyer: PlaceOrderInput['buyer'] = { userId, guarded };
-const input: PlaceOrderInput = { buyer, planId: 'capacity-100g', provider: 'standard' };
+type PlaceOrderInput = Parameters<PaymentCommands['placeOrder']>[0];
+const buyer: PlaceOrderInput['buyer'] = { user_id: userId, guarded };
+const input: PlaceOrderInput = { buyer, plan_id: 'capacity-100g', provider: 'standard' };
 
 async function given() {
   const stores = await givenStores();
@@ -42,16 +41,16 @@ test('An order has the price of its plan in the currency of its provider', async
 test('A plan, provider or currency that is not on offer is refused', async (t) => {
   const { placeOrder } = await given();
   const refused: readonly [Partial<PlaceOrderInput>, string][] = [
-    [{ planId: 'capacity-1t' }, 'invalid_request'],
-    [{ planId: 'toString' }, 'invalid_request'],
+    [{ plan_id: 'capacity-1t' }, 'invalid_request'],
+    [{ plan_id: 'toString' }, 'invalid_request'],
     [{ currency: 'JPY' }, 'invalid_request'],
     // These platforms take no USD. A payment would have another amount in another currency.
     [{ provider: 'wechatpay', currency: 'USD' }, 'invalid_request'],
     [{ provider: 'alipay', currency: 'USD' }, 'invalid_request'],
     [{ provider: 'epay', currency: 'USD' }, 'invalid_request'],
-    [{ projectId }, 'invalid_request'],
-    [{ planId: 'project-s3' }, 'invalid_request'],
-    [{ planId: 'project-s3', projectId }, 'project_not_found'],
+    [{ project_id: projectId }, 'invalid_request'],
+    [{ plan_id: 'project-s3' }, 'invalid_request'],
+    [{ plan_id: 'project-s3', project_id: projectId }, 'project_not_found'],
   ];
   for (const [change, code] of refused) {
     t.is(await outcomeOf(placeOrder({ ...input, ...change }, givenContext(1, at))), code);
@@ -61,11 +60,11 @@ test('A plan, provider or currency that is not on offer is refused', async (t) =
 test('The owners and admins of a project buy for it', async (t) => {
   const { stores, placeOrder, createProject, orders } = await given();
   const { resource } = await createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
-  const forProject = { ...input, planId: 'project-s3', projectId: resource.id };
+  const forProject = { ...input, plan_id: 'project-s3', project_id: resource.id };
   const target = { aggregate: projectAggregate, id: resource.id };
   const buy = (n: number, as = buyer) =>
     outcomeOf(placeOrder({ ...forProject, buyer: as }, givenContext(n, at)));
-  const other = { userId: otherUserId, guarded };
+  const other = { user_id: otherUserId, guarded };
   const added = { user_id: otherUserId, invitation_id: null };
   t.is(await buy(2), 'passed');
   t.is(await buy(3, other), 'project_not_found');
@@ -106,11 +105,11 @@ test('A user has at most a hundred open orders in two processes, and an ended or
   const [first = ''] = await orders.openIds(userId, 1);
   t.is(
     await outcomeOf(
-      placeOrder({ ...input, buyer: { ...buyer, userId: otherUserId } }, givenContext(1_000, at)),
+      placeOrder({ ...input, buyer: { ...buyer, user_id: otherUserId } }, givenContext(1_000, at)),
     ),
     'passed',
   );
-  await cancelOrder({ userId, orderId: first }, givenContext(1_001, at));
+  await cancelOrder({ user_id: userId, order_id: first }, givenContext(1_001, at));
   t.is(await outcomeOf(placeOrder(input, givenContext(1_002, at))), 'passed');
   t.is(await outcomeOf(placeOrder(input, givenContext(1_003, at))), 'order_limit_reached');
 });
@@ -119,7 +118,7 @@ test('A user cancels an unpaid order, also repeatedly, but no order of another u
   const { placeOrder, cancelOrder } = await given();
   const { resource } = await placeOrder(input, givenContext(1, at));
   const cancel = (n: number, as = userId, id = resource.id) =>
-    outcomeOf(cancelOrder({ userId: as, orderId: id }, givenContext(n, at)));
+    outcomeOf(cancelOrder({ user_id: as, order_id: id }, givenContext(n, at)));
   t.is(await cancel(2, otherUserId), 'order_not_found');
   t.is(await cancel(2, userId, orderId), 'order_not_found');
   t.is(await cancel(2), 'passed');
@@ -129,16 +128,16 @@ test('A user cancels an unpaid order, also repeatedly, but no order of another u
 test('An unpaid order expires at its time, also when the process was away', async (t) => {
   const { clock, handler, start, eventStore, reports } = givenReactions();
   const ids = [1, 2, 3].map((n) => `019b7d00-0000-7000-8000-00000000080${n}`);
-  const reactions = [makeExpireOrders({ handler, clock })];
+  const reactions = [expireOrders({ handler, clock })];
   // The timers of the kernel tick each second, so the test uses a short day.
   const hour = 10_000;
   const place = (id: string, n: number) =>
     handler.handle(
       { aggregate: orderAggregate, id },
       {
-        ...{ type: 'Place', userId, projectId: null, planId: 'p', grant: { capacity_bytes: 1 } },
+        ...{ type: 'Place', user_id: userId, project_id: null, plan_id: 'p', grant: { capacity_bytes: 1 } },
         ...{ provider: 'standard', amount: 1, currency: 'USD' },
-        expiresAt: new Date(clock.now().getTime() + 24 * hour),
+        expires_at: new Date(clock.now().getTime() + 24 * hour).toISOString(),
       } as const,
       givenContext(n, clock.now()),
     );
@@ -149,8 +148,11 @@ test('An unpaid order expires at its time, also when the process was away', asyn
   let runner = start({ reactions });
   await clock.advance(23 * hour);
   await place(late, 3);
-  const cancelOrder = makeCancelOrder({ handler, orders: partial({ after: () => ({}) as never }) });
-  await cancelOrder({ userId, orderId: canceled }, givenContext(4, clock.now()));
+  await handler.handle(
+    { aggregate: orderAggregate, id: canceled },
+    { type: 'Cancel' },
+    givenContext(4, clock.now()),
+  );
   t.deepEqual(await typesOf(early), ['OrderPlaced']);
   await clock.run(runner.stop());
   await clock.advance(2 * hour);

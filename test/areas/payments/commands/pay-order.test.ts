@@ -9,7 +9,8 @@ import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 
 const orderId = '019b7d00-0000-7000-8000-00000000a001';
-const client = { clientIp: '203.0.113.9', isMobile: false };
+const ours = { user_id: userId, order_id: orderId };
+const client = { client_ip: '203.0.113.9', is_mobile: false };
 const back = 'https://stowage.example.com/thanks';
 
 /** An order of 999 USD at `standard`, which the service can ask for payments, and processes over the same stores. */
@@ -22,9 +23,15 @@ async function givenOrder() {
   await stores.handler.handle(
     { aggregate: orderAggregate, id: orderId },
     {
-      ...({ type: 'Place', userId, projectId: null, planId: 'capacity-100g', provider: 'standard' } as const),
+      ...({
+        type: 'Place',
+        user_id: userId,
+        project_id: null,
+        plan_id: 'capacity-100g',
+        provider: 'standard',
+      } as const),
       ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
-      expiresAt: new Date(clock.now().getTime() + orderLifeMs),
+      expires_at: new Date(clock.now().getTime() + orderLifeMs).toISOString(),
     },
     context(),
   );
@@ -32,7 +39,7 @@ async function givenOrder() {
     const world = givenCommands(of, { paymentMakers: new Map([['standard', maker]] as const) });
     return {
       world,
-      pay: (returnUrl?: string) => world.payOrder({ userId, orderId, returnUrl, ...client }, context()),
+      pay: (returnUrl?: string) => world.payOrder({ ...ours, return_url: returnUrl, ...client }, context()),
     };
   };
   const made = async () =>
@@ -98,7 +105,7 @@ test('The platform gets the order, its price and the address of the callbacks', 
     returnUrl: back,
     callbackUrl: 'http://127.0.0.1:8080/api/v1/payment/webhooks/standard',
     expiresAt: new Date(clock.now().getTime() + orderLifeMs),
-    ...client,
+    ...{ clientIp: client.client_ip, isMobile: client.is_mobile },
   });
   t.regex(maker.requests[0]?.idempotencyKey ?? '', /^[0-9a-f]{64}$/);
 });
@@ -155,15 +162,15 @@ test('While a payment that was made is under way, no other one is made, and the 
 
 test('Only the buyer pays, and only an order that waits for its payment', async (t) => {
   const { world, context, clock, pay, maker } = await givenOrder();
-  const of = (input: { readonly userId: string; readonly orderId: string }) =>
+  const of = (input: { readonly user_id: string; readonly order_id: string }) =>
     world.payOrder({ ...input, ...client }, context());
   const stranger = '019b7d00-0000-7000-8000-0000000000ff';
-  await t.throwsAsync(of({ userId: stranger, orderId }), { code: 'order_not_found' });
-  await t.throwsAsync(of({ userId, orderId: stranger }), { code: 'order_not_found' });
+  await t.throwsAsync(of({ ...ours, user_id: stranger }), { code: 'order_not_found' });
+  await t.throwsAsync(of({ ...ours, order_id: stranger }), { code: 'order_not_found' });
   await pay();
   clock.advance(orderLifeMs);
   await t.throwsAsync(pay(), { code: 'order_not_open' });
-  await world.cancelOrder({ userId, orderId }, context());
+  await world.cancelOrder(ours, context());
   await t.throwsAsync(pay(), { code: 'order_not_open' });
   t.is(maker.requests.length, 1);
 });

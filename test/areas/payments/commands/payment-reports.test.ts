@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   reportKeyOf,
   ownStreamId,
@@ -12,12 +13,12 @@ import {
   transactionAggregate,
   transactionReportsMax,
 } from '../../../../src/areas/payments/domain/transaction/transaction.js';
-import { makeApplyReports } from '../../../../src/areas/payments/commands/callbacks/apply-reports-reaction.js';
+import { applyReports } from '../../../../src/areas/payments/commands/reports.js';
 import type { ReactionEvent } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { DomainEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { partial } from '../../../support/fakes/partial.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { makePaymentReports } from '../../../../src/areas/payments/commands/callbacks/payment-reports.js';
+import { makePaymentReports } from '../../../../src/areas/payments/commands/reports.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { digest } from '../../../support/examples/ids.js';
 import { appendEvents } from '../../../support/given/append-events.js';
@@ -98,7 +99,8 @@ test('While a request applies a report, the reaction in its process reads nothin
   paymentReports.underWay.add('t1');
   reads.length = 0;
   const event = partial<ReactionEvent<DomainEvent>>({ stream: 'transaction-t1', revision: 0n });
-  t.deepEqual([await makeApplyReports(paymentReports).asks(event), reads], ['not-yet', []]);
+  const reaction: AnyReaction = applyReports(paymentReports);
+  t.deepEqual([await reaction.asks(event), reads], ['not-yet', []]);
 });
 
 test('A report that came before its link reaches the order in one append with the report that links', async (t) => {
@@ -195,7 +197,7 @@ test('The reaction tells a decision that was cut off', async (t) => {
   await send({ key: 'm1', told: [told(paid(), { number: 'NOT-OURS' })] });
   const id = await idOf('m1');
   fail(/^order/);
-  await t.throwsAsync(resolve({ id, action: 'apply', orderId }), { instanceOf: StoreUnavailable });
+  await t.throwsAsync(resolve({ id, action: 'apply', order_id: orderId }), { instanceOf: StoreUnavailable });
   fail(null);
   await another().react((await written()).length - 1);
   t.like(await order(), { status: 'paid' });
@@ -221,7 +223,7 @@ test('A report for a full order waits with its reason, and is only dismissed', a
   t.like(await callback('second'), { held: 'order_full', disposition: null });
   // and an operator can dismiss it
   const id = await idOf('second');
-  t.is(await outcomeOf(resolve({ id, action: 'apply', orderId })), 'payment_callback_full');
+  t.is(await outcomeOf(resolve({ id, action: 'apply', order_id: orderId })), 'payment_callback_full');
   t.like(await resolve({ id, action: 'dismiss' }), { disposition: 'ignored' });
   // and what moves no money is kept in the inbox
   const failed = told({ kind: 'failed' }, { number, transaction: null });
@@ -296,18 +298,18 @@ test('A waiting payment is not applied to an order without room for it, and stay
   const { length } = await events();
   // When an operator applies it, then nothing is written, and both wait as before
   const id = await idOf('paid');
-  const apply = { id, action: 'apply', orderId } as const;
+  const apply = { id, action: 'apply', order_id: orderId } as const;
   t.is(await outcomeOf(resolve(apply)), 'payment_callback_full');
   t.is((await events()).length, length);
   t.like(await callback('paid'), { held: 'unknown_order', action: null });
   t.like(await callback('refunded'), { held: 'unlinked_transaction', action: null });
   // When the review is decided on, then the payment is applied, and goes to review itself
   await resolve({ id: `${await idOf('first')}.0`, action: 'dismiss' });
-  t.like(await resolve(apply), { disposition: 'mismatch', orderId });
+  t.like(await resolve(apply), { disposition: 'mismatch', order_id: orderId });
   // and its refund, for which the order has no room meanwhile, stays in the list
   t.like(await callback('refunded'), { held: 'order_full', disposition: null });
   // and the same decision again is known, although the order is full
-  t.like(await resolve(apply), { disposition: 'mismatch', orderId });
+  t.like(await resolve(apply), { disposition: 'mismatch', order_id: orderId });
 });
 
 test('A payment is not applied where an earlier report of its transaction takes the last room of the order', async (t) => {
@@ -317,7 +319,7 @@ test('A payment is not applied where an earlier report of its transaction takes 
   await send({ key: 'paid', told: [payment] });
   await fill(stores);
   t.is(
-    await outcomeOf(resolve({ id: await idOf('paid'), action: 'apply', orderId })),
+    await outcomeOf(resolve({ id: await idOf('paid'), action: 'apply', order_id: orderId })),
     'payment_callback_full',
   );
   t.like(await callback('paid'), { held: 'unknown_order', action: null });
@@ -339,6 +341,9 @@ test('A transaction keeps a limited number of reports, and a further one waits f
     (await events()).slice(length).map(({ stream }) => stream),
     [`transaction-${own}`],
   );
-  t.is(await outcomeOf(resolve({ id: `${own}@0`, action: 'apply', orderId })), 'payment_callback_full');
+  t.is(
+    await outcomeOf(resolve({ id: `${own}@0`, action: 'apply', order_id: orderId })),
+    'payment_callback_full',
+  );
   t.like(await resolve({ id: `${own}@0`, action: 'dismiss' }), { disposition: 'ignored' });
 });

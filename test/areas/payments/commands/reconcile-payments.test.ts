@@ -156,8 +156,14 @@ test('A refund of a payment that was never reported does not hide that the payme
     await handler.handle(
       target,
       {
-        ...({ type: 'Place', userId, projectId: null, planId: 'p', provider: 'wechatpay' } as const),
-        ...{ grant: { capacity_bytes: 5 }, ...money, expiresAt: time },
+        ...({
+          type: 'Place',
+          user_id: userId,
+          project_id: null,
+          plan_id: 'p',
+          provider: 'wechatpay',
+        } as const),
+        ...{ grant: { capacity_bytes: 5 }, ...money, expires_at: time.toISOString() },
       },
       givenContext(10 * n + 10, time),
     );

@@ -11,7 +11,7 @@ import {
 } from '../../../support/given/given-payments.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 
-const apply = { action: 'apply', orderId: orderIds[0] } as const;
+const apply = { action: 'apply', order_id: orderIds[0] } as const;
 const dismiss = { action: 'dismiss' } as const;
 const unknown = { number: 'NOT-OURS' };
 

@@ -13,7 +13,7 @@ import {
 } from '../../../support/given/given-payments.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 
-const apply = { action: 'apply', orderId: orderIds[0] } as const;
+const apply = { action: 'apply', order_id: orderIds[0] } as const;
 const dismiss = { action: 'dismiss' } as const;
 const unknown = { number: 'NOT-OURS' };
 
@@ -25,7 +25,7 @@ test('A payment without an order of ours is applied to an order, and the decisio
   t.like(await callback('m2'), { held: 'unlinked_transaction' });
   const before = (await events()).length;
   t.deepEqual(await resolve({ id: await idOf('m1'), ...apply }), {
-    ...{ id: await idOf('m1'), action: 'apply', orderId: orderIds[0], disposition: 'applied' },
+    ...{ id: await idOf('m1'), action: 'apply', order_id: orderIds[0], disposition: 'applied' },
   });
   const written = (await events()).slice(before);
   t.deepEqual(
@@ -39,9 +39,12 @@ test('A payment without an order of ours is applied to an order, and the decisio
   );
   t.deepEqual(await order(), { status: 'partially_refunded', refunded: 300, due: true });
   // A repetition of the same decision changes nothing.
-  t.like(await resolve({ id: await idOf('m1'), ...apply }), { orderId: orderIds[0], disposition: 'applied' });
+  t.like(await resolve({ id: await idOf('m1'), ...apply }), {
+    order_id: orderIds[0],
+    disposition: 'applied',
+  });
   t.is((await events()).length, before + written.length);
-  for (const other of [{ ...apply, orderId: orderIds[1] }, dismiss, { ...apply, note: 'another reason' }]) {
+  for (const other of [{ ...apply, order_id: orderIds[1] }, dismiss, { ...apply, note: 'another reason' }]) {
     t.is(await outcomeOf(resolve({ id: await idOf('m1'), ...other })), 'payment_callback_resolved');
   }
 });
@@ -49,7 +52,7 @@ test('A payment without an order of ours is applied to an order, and the decisio
 test('A dismissed callback changes nothing, also when its transaction is linked later', async (t) => {
   const { send, idOf, resolve, callback, order } = await givenPayments();
   await send({ key: 'm1', told: [told(refunded())] });
-  t.like(await resolve({ id: await idOf('m1'), ...dismiss }), { orderId: null, disposition: 'ignored' });
+  t.like(await resolve({ id: await idOf('m1'), ...dismiss }), { order_id: null, disposition: 'ignored' });
   await send({ key: 'm2', told: [told(paid(), { number: numbers[0] })] });
   await send({ key: 'm1', told: [told(refunded())] });
   t.like(await order(), { status: 'paid', refunded: 0, due: true });
@@ -66,13 +69,13 @@ test('An applied payment with another amount, currency or account still needs a 
     const { send, idOf, resolve, order, callback } = await givenPayments();
     await send(message);
     const outcome = await resolve({ id: await idOf(message.key), ...apply });
-    t.like(outcome, { disposition: 'mismatch', orderId: orderIds[0] });
+    t.like(outcome, { disposition: 'mismatch', order_id: orderIds[0] });
     t.like(await callback(message.key), { disposition: 'mismatch', held: null });
     t.like(await order(), { status: 'review', due: false });
     // The operator applies it in review by the name of its notification.
     const { id } = outcome;
     t.like(await resolve({ id: `${id}.0`, action: 'apply' }), {
-      ...{ id: `${id}.0`, orderId: orderIds[0], disposition: 'applied' },
+      ...{ id: `${id}.0`, order_id: orderIds[0], disposition: 'applied' },
     });
     t.like(await order(), { status: 'paid', due: true });
   }
@@ -84,10 +87,10 @@ test('A payment in review is applied once, and then reports that name only its t
   const id = `${await idOf('m1')}.0`;
   t.like(await order(), { status: 'review' });
   await send({ key: 'm2', told: [told(refunded(100, 'EUR'))] });
-  t.like(await resolve({ id, action: 'apply' }), { orderId: orderIds[0], disposition: 'applied' });
+  t.like(await resolve({ id, action: 'apply' }), { order_id: orderIds[0], disposition: 'applied' });
   t.like(await order(), { status: 'partially_refunded', refunded: 200, due: true });
   const { length } = await events();
-  t.like(await resolve({ id, action: 'apply' }), { orderId: orderIds[0], disposition: 'applied' });
+  t.like(await resolve({ id, action: 'apply' }), { order_id: orderIds[0], disposition: 'applied' });
   t.is((await events()).length, length);
   // A part was refunded, which is another question under this name. The payment stays applied.
   t.like(await resolve({ id, action: 'dismiss' }), { disposition: 'ignored' });
@@ -147,8 +150,8 @@ test('A decision on a missing or settled callback, or one with missing values, i
     [{ id: `${await idOf('m1')}.0`, ...dismiss }, 'review_not_open'],
     [{ id: `${await idOf('m2')}.0`, ...dismiss }, 'review_not_open'],
     [{ id: await idOf('m2'), action: 'apply' }, 'invalid_request'],
-    [{ id: await idOf('m2'), action: 'dismiss', orderId: orderIds[0] }, 'invalid_request'],
-    [{ id: await idOf('m2'), action: 'apply', orderId: unknownOrder }, 'order_not_found'],
+    [{ id: await idOf('m2'), action: 'dismiss', order_id: orderIds[0] }, 'invalid_request'],
+    [{ id: await idOf('m2'), action: 'apply', order_id: unknownOrder }, 'order_not_found'],
     [{ id: await idOf('m2'), ...dismiss, note: ' ' }, 'invalid_request'],
     [{ id: await idOf('m2'), ...dismiss, note: 'x'.repeat(1_001) }, 'invalid_request'],
   ];
@@ -177,7 +180,9 @@ test('The note is sealed with the key of the buyer, or with its own key where th
   // The note on an erased buyer does not open, and operators still decide on payments.
   await stores.sealer.destroy(person);
   t.is(await stores.sealer.open(person, field, first.note), erased);
-  t.like(await resolve({ id: await idOf('m3'), ...apply, orderId: orderIds[1] }), { disposition: 'applied' });
+  t.like(await resolve({ id: await idOf('m3'), ...apply, order_id: orderIds[1] }), {
+    disposition: 'applied',
+  });
   t.is((await notes())[2]?.of, null);
   t.notRegex(JSON.stringify((await events()).map(({ data }) => data)), /Ada|shop|asked/);
 });

@@ -23,14 +23,14 @@ import { given } from '../../../support/given/given.js';
 
 const place = {
   type: 'Place',
-  userId,
-  projectId: null,
-  planId: 'capacity-100g',
+  user_id: userId,
+  project_id: null,
+  plan_id: 'capacity-100g',
   grant: { capacity_bytes: 107_374_182_400 },
   provider: 'standard',
   amount: 999,
   currency: 'USD',
-  expiresAt: new Date('2026-01-03T03:04:05.000Z'),
+  expires_at: '2026-01-03T03:04:05.000Z',
 } as const satisfies OrderCommand;
 
 const placed: OrderEvent = {

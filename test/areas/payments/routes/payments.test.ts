@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
-import { makeDismissUnmatched } from '../../../../src/areas/payments/commands/reviews/dismiss-unmatched.js';
+import { makeDismissing } from '../../../../src/areas/payments/commands/resolving.js';
 import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { registerPaymentMetrics } from '../../../../src/observing/metrics.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
@@ -399,19 +399,21 @@ test('Callbacks of other shops are dismissed many at a time, by reason, platform
   } as const;
   const clock = stores.clock;
   const listed = { ...stale, is_ours: true, notifications: [] };
-  const behind = makeDismissUnmatched({
+  const behind = makeDismissing({
     ...{ resolvePayment, clock },
     paymentCallbacks: partial({ unmatched: () => Promise.resolve([listed]) }),
   });
   const late = {
     reason: 'unknown_order',
-    provider: null,
-    receivedBefore: new Date(before.getTime() + 1),
+    received_before: new Date(before.getTime() + 1).toISOString(),
   } as const;
   const asked = { ...late, note: 'another note', after: null };
-  t.deepEqual(await behind(asked, givenContext(7_100, before, 'operator')), { dismissed: 0, next: null });
+  t.deepEqual(await behind.dismissUnmatched(asked, givenContext(7_100, before, 'operator')), {
+    dismissed: 0,
+    next: null,
+  });
   // And a call on slow stores ends after 5 s, and says where to go on
-  const slow = makeDismissUnmatched({
+  const slow = makeDismissing({
     clock,
     resolvePayment: ({ id }) => {
       clock.advance(2_000);
@@ -421,7 +423,7 @@ test('Callbacks of other shops are dismissed many at a time, by reason, platform
       unmatched: () => Promise.resolve([1, 2, 3, 4].map((n) => ({ ...listed, id: `${taken}.${n}` }))),
     }),
   });
-  const ended = await slow(asked, givenContext(7_101, before, 'operator'));
+  const ended = await slow.dismissUnmatched(asked, givenContext(7_101, before, 'operator'));
   t.is(ended.dismissed, 3);
   t.regex(ended.next ?? '', /\.3$/);
 });

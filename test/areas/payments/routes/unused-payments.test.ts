@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeFulfilOrders } from '../../../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
+import { fulfilOrders } from '../../../../src/areas/payments/commands/fulfilling.js';
 import { isDue, orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
@@ -14,7 +14,7 @@ const note = 'The money went back by hand.';
 async function start(t: ExecutionContext) {
   const service = await givenPayments(t);
   const { commands, stores, post, get, operator } = service;
-  const reaction: AnyReaction = makeFulfilOrders(commands);
+  const reaction: AnyReaction = fulfilOrders(commands.fulfilOrder);
   return {
     ...service,
     /** Sends a callback, and serves all events as the reaction does. Returns the name of its first report. */

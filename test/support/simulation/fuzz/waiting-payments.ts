@@ -24,9 +24,15 @@ export async function makeWaitingPayments(
   await handler.handle(
     { aggregate: orderAggregate, id: orderId },
     {
-      ...({ type: 'Place', userId, projectId: null, planId: 'capacity-100g', provider: 'standard' } as const),
+      ...({
+        type: 'Place',
+        user_id: userId,
+        project_id: null,
+        plan_id: 'capacity-100g',
+        provider: 'standard',
+      } as const),
       ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
-      expiresAt: new Date(clock.now().getTime() + 86_400_000),
+      expires_at: new Date(clock.now().getTime() + 86_400_000).toISOString(),
     },
     placing,
   );

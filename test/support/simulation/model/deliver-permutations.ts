@@ -225,10 +225,10 @@ function granted(order: PlacedOrder): PlacedOrder {
 function place({ id: _id, ...order }: Scene['orders'][number]): OrderState {
   const command = {
     type: 'Place',
-    userId,
-    planId: 'p',
+    user_id: userId,
+    plan_id: 'p',
     currency: 'USD',
-    expiresAt: receivedAt,
+    expires_at: receivedAt.toISOString(),
     ...order,
   } as const;
   return decided(orderAggregate.decider.initialState, command);

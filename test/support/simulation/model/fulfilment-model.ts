@@ -1,4 +1,4 @@
-import { nextFulfilmentStep } from '../../../../src/areas/payments/commands/orders/fulfil-order.js';
+import { nextFulfilmentStep } from '../../../../src/areas/payments/commands/fulfilling.js';
 import type { OrderEvent } from '../../../../src/areas/payments/domain/order/events.js';
 import {
   isDue,
@@ -135,7 +135,10 @@ export function fulfilmentModel({
 }
 
 function placedOrder(): PlacedOrder {
-  const buys = { userId, projectId: null, planId: 'p', provider: 'standard', expiresAt: now } as const;
+  const buys = {
+    ...({ user_id: userId, project_id: null, plan_id: 'p', provider: 'standard' } as const),
+    expires_at: now.toISOString(),
+  };
   const command = { type: 'Place', ...buys, ...price, grant: { capacity_bytes: 5 } } as const;
   return placedAfter({ status: 'absent' }, orderAggregate.decider.decide(command, { status: 'absent' }));
 }

@@ -1,7 +1,7 @@
 import type { Rejection } from '../../../../src/areas/rejections.js';
 import { notificationName, reportName } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { isRejection } from '../../../../src/areas/shared/rejections.js';
-import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/reviews/resolve-payment.js';
+import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/resolving.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import type { Random } from '../../../../src/kit/time/clock.js';
 import { forwardedKey } from '../../given/forwarded-key.js';
@@ -67,8 +67,8 @@ export function makePaymentOperator({
   function decisionOn(id: string): ResolvePaymentInput {
     const isWhole = !id.includes('.');
     const action = random() < 0.6 ? 'apply' : 'dismiss';
-    const orderId = isWhole && action === 'apply' ? pick(random, orders).id : null;
-    const decision = decisions.get(id) ?? { id, action, orderId, note: 'why' };
+    const order_id = isWhole && action === 'apply' ? pick(random, orders).id : null;
+    const decision = decisions.get(id) ?? { id, action, order_id, note: 'why' };
     decisions.set(id, decision);
     return decision;
   }

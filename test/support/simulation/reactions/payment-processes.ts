@@ -1,8 +1,8 @@
-import { makeFulfilOrder } from '../../../../src/areas/payments/commands/orders/fulfil-order.js';
-import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks/accept-callback.js';
-import { makeReceivePaymentCallback } from '../../../../src/areas/payments/commands/callbacks/receive-payment-callback.js';
-import { makeResolvePayment } from '../../../../src/areas/payments/commands/reviews/resolve-payment.js';
-import { makePaymentReports } from '../../../../src/areas/payments/commands/callbacks/payment-reports.js';
+import { makeFulfilling } from '../../../../src/areas/payments/commands/fulfilling.js';
+import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks.js';
+import { makeReceivePaymentCallback } from '../../../../src/areas/payments/commands/callbacks.js';
+import { makeResolving } from '../../../../src/areas/payments/commands/resolving.js';
+import { makePaymentReports } from '../../../../src/areas/payments/commands/reports.js';
 import type { Clock, Random } from '../../../../src/kit/time/clock.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
@@ -10,13 +10,13 @@ import { Overloaded } from '../../../../src/kit/overloaded.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
-import { makeExpireOrders } from '../../../../src/areas/payments/commands/orders/expire-order-reaction.js';
+import { expireOrders } from '../../../../src/areas/payments/commands/placing.js';
 import {
-  makeCheckCapacityGrants,
-  makeCheckEntitlementGrants,
-  makeFulfilOrders,
-} from '../../../../src/areas/payments/commands/orders/fulfil-order-reaction.js';
-import { makeApplyReports } from '../../../../src/areas/payments/commands/callbacks/apply-reports-reaction.js';
+  checkCapacityGrants,
+  checkEntitlementGrants,
+  fulfilOrders,
+} from '../../../../src/areas/payments/commands/fulfilling.js';
+import { applyReports } from '../../../../src/areas/payments/commands/reports.js';
 import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
 import { digest } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';
@@ -162,13 +162,13 @@ export function makePaymentProcesses({
       documentWriter: { viewsOf: () => [], write: () => Promise.resolve() },
     });
     const paymentReports = makePaymentReports({ handler, paymentMakers: new Map() });
-    const fulfilOrder = makeFulfilOrder({ handler });
+    const fulfilOrder = makeFulfilling({ handler });
     const reactions: readonly AnyReaction[] = [
-      makeApplyReports(paymentReports),
-      makeFulfilOrders({ fulfilOrder }),
-      makeCheckCapacityGrants({ fulfilOrder }),
-      makeCheckEntitlementGrants({ fulfilOrder }),
-      makeExpireOrders({ handler, clock }),
+      applyReports(paymentReports),
+      fulfilOrders(fulfilOrder),
+      checkCapacityGrants(fulfilOrder),
+      checkEntitlementGrants(fulfilOrder),
+      expireOrders({ handler, clock }),
     ];
     const acceptCallback = makeAcceptCallback({
       ...{ handler, paymentMakers: new Map(), clock },
@@ -181,7 +181,7 @@ export function makePaymentProcesses({
       ...{ paymentProviders: providers, acceptCallback, clock },
       onRefused: (_, reason) => void problems.push(`refused: ${reason}`),
     });
-    const resolvePayment = makeResolvePayment({
+    const { resolvePayment } = makeResolving({
       ...{ handler, paymentReports },
       // No part of the test reads the note of an operator.
       sealer: partial({ seal: () => Promise.resolve(sealedNote) }),

@@ -10,7 +10,7 @@ export type Platform = 'standard' | 'stripe';
 
 export interface SceneOrder {
   readonly id: string;
-  readonly projectId: string | null;
+  readonly project_id: string | null;
   readonly grant: OrderGrant;
   readonly provider: Platform;
   /** In minor units of USD. */
@@ -34,8 +34,8 @@ export interface Scene {
 export const receivedAt = new Date('2026-01-02T03:04:05.000Z');
 
 const idOf = (n: number): string => `019b7d00-0000-7000-8000-00000000a00${n}`;
-const forUser = { projectId: null, provider: 'standard' } as const;
-const forProject = { projectId, grant: { entitlement: 'allow_s3' }, amount: 1_900 } as const;
+const forUser = { project_id: null, provider: 'standard' } as const;
+const forProject = { project_id: projectId, grant: { entitlement: 'allow_s3' }, amount: 1_900 } as const;
 
 /** Orders that give their buyer capacity, and orders that entitle one project. */
 const catalogue: readonly SceneOrder[] = [

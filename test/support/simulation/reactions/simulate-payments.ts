@@ -1,7 +1,7 @@
 import type { OrderRejection } from '../../../../src/areas/payments/domain/order/rejections.js';
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
-import type { CallbackOutcome } from '../../../../src/areas/payments/commands/callbacks/receive-payment-callback.js';
+import type { CallbackOutcome } from '../../../../src/areas/payments/commands/callbacks.js';
 import { isRejection } from '../../../../src/areas/shared/rejections.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
@@ -109,11 +109,11 @@ export async function simulatePayments(
     await appendEvents(handler, user, [userRegistered, capacityGranted], receivedAt);
     const project = { aggregate: projectAggregate, id: projectId };
     await handler.handle(project, { type: 'Create', name: 'Rivers', ownerId: userId }, context());
-    const expiresAt = new Date(receivedAt.getTime() + orderLifeMs);
+    const expires_at = new Date(receivedAt.getTime() + orderLifeMs).toISOString();
     for (const { id, ...order } of scene.orders) {
       await handler.handle(
         { aggregate: orderAggregate, id },
-        { type: 'Place', userId, planId: 'p', currency: 'USD', expiresAt, ...order },
+        { type: 'Place', user_id: userId, plan_id: 'p', currency: 'USD', expires_at, ...order },
         context(),
       );
     }

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
 import { movesMoney } from '../fact.js';
-import type { PaymentAction, PaymentProviderName, ResolutionNote } from '../payment.js';
-import { orderCodec, type OrderEvent, type OrderGrant, orderCategory } from './events.js';
+import type { PaymentAction, ResolutionNote } from '../payment.js';
+import { orderCodec, type OrderEvent, orderCategory } from './events.js';
 import { rejectOrder } from './rejections.js';
 import { eventsOf, mismatch, type ReportedFact } from './reported-fact.js';
 import { isApplicable, knownAs, type Mismatch } from './review.js';
-import { evolve, type OrderState, type PlacedOrder } from './state.js';
+import { evolve, type OrderPlaced, type OrderState, type PlacedOrder } from './state.js';
 import { isDue, isExpiring, isOpen, orderStatus } from './fold.js';
 import { type GoneReason, unusedPayments } from './unused.js';
 
@@ -25,18 +25,7 @@ export {
 } from './fold.js';
 
 export type OrderCommand =
-  | {
-      readonly type: 'Place';
-      readonly userId: string;
-      readonly projectId: string | null;
-      readonly planId: string;
-      readonly grant: OrderGrant;
-      readonly provider: PaymentProviderName;
-      /** Minor units. */
-      readonly amount: number;
-      readonly currency: string;
-      readonly expiresAt: Date;
-    }
+  | ({ readonly type: 'Place' } & OrderPlaced)
   /** The facts of reports. The order drops those that it knows, and those for which it has no room: see `outcomeIn`. */
   | { readonly type: 'Report'; readonly reports: readonly ReportedFact[] }
   | {
@@ -86,24 +75,12 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
   }
 }
 
-function place(command: Extract<OrderCommand, { type: 'Place' }>, state: OrderState): readonly OrderEvent[] {
-  // The id derives from the command, so an earlier attempt made the existing order.
+/** The id derives from the command, so an earlier attempt made an existing order. */
+function place(order: OrderPlaced, state: OrderState): readonly OrderEvent[] {
   if (state.status === 'placed') return [];
-  return [
-    {
-      type: 'OrderPlaced',
-      data: {
-        user_id: command.userId,
-        project_id: command.projectId,
-        plan_id: command.planId,
-        grant: command.grant,
-        provider: command.provider,
-        amount: command.amount,
-        currency: command.currency,
-        expires_at: command.expiresAt.toISOString(),
-      },
-    },
-  ];
+  const { user_id, project_id, plan_id, grant, provider, amount, currency, expires_at } = order;
+  const data = { user_id, project_id, plan_id, grant, provider, amount, currency, expires_at };
+  return [{ type: 'OrderPlaced', data }];
 }
 
 /** What an order makes of a fact. `owed`: it has not learned the fact. `full`: it has no room for the fact. */
@@ -184,7 +161,7 @@ function resolve(
 ): readonly OrderEvent[] {
   const earlier = order.resolved.get(callback);
   const unused = unusedPayments(order).find(({ id }) => id === callback);
-  const isRepeated = isDeepStrictEqual(earlier, { action, noteDigest: note.note_digest });
+  const isRepeated = isDeepStrictEqual(earlier, { action, note_digest: note.note_digest });
   if (isRepeated && (unused === undefined || action === 'apply')) return [];
   // A payment that was decided on may buy nothing later, or be lost in part, which is another question.
   if (earlier !== undefined && unused === undefined) {
@@ -224,7 +201,7 @@ export function isRecipientOwed(order: PlacedOrder): boolean {
  */
 export function canTakeMoney(order: PlacedOrder, now: Date): boolean {
   const waits = isOpen(order) || orderStatus(order) === 'failed';
-  return waits && order.expiresAt > now;
+  return waits && new Date(order.expires_at) > now;
 }
 
 function placed(state: OrderState): PlacedOrder {

@@ -57,9 +57,9 @@ export function whyNotPayable(provider: PaymentProviderName, price: Money): stri
 /** Returns the plan and its price in minor units. @throws InvalidInput */
 export function findOffer(
   all: readonly Plan[],
-  { planId, currency }: { readonly planId: string; readonly currency: string },
+  { plan_id, currency }: { readonly plan_id: string; readonly currency: string },
 ): { readonly plan: Plan; readonly amount: number } {
-  const found = all.find(({ id }) => id === planId);
+  const found = all.find(({ id }) => id === plan_id);
   if (found === undefined) return invalid('plan_id', 'names no plan', 'not_allowed');
   const amount = Object.hasOwn(found.prices, currency) ? found.prices[currency] : undefined;
   if (amount === undefined) {

@@ -1,17 +1,13 @@
-import type { PaymentProviderName, PaymentAction } from '../payment.js';
-import type { OrderEvent, OrderGrant } from './events.js';
+import type { PaymentAction } from '../payment.js';
+import type { OrderEvent } from './events.js';
 import { applyEvent, newOrder, type OrderFields } from './fold.js';
 
 export type OrderState = { readonly status: 'absent' } | PlacedOrder;
 
-export interface PlacedOrder extends OrderFields {
+export type OrderPlaced = Extract<OrderEvent, { type: 'OrderPlaced' }>['data'];
+
+export interface PlacedOrder extends OrderFields, Omit<OrderPlaced, 'amount' | 'currency'> {
   readonly status: 'placed';
-  readonly userId: string;
-  readonly projectId: string | null;
-  readonly planId: string;
-  readonly grant: OrderGrant;
-  readonly provider: PaymentProviderName;
-  readonly expiresAt: Date;
   /** The decisions by name of the mismatch. */
   readonly resolved: ReadonlyMap<string, Resolution>;
   /** `<event type>/<name of the report>` of every event that a report caused. */
@@ -20,24 +16,13 @@ export interface PlacedOrder extends OrderFields {
 
 export interface Resolution {
   readonly action: PaymentAction;
-  readonly noteDigest: string;
+  readonly note_digest: string;
 }
 
 export function evolve(state: OrderState, event: OrderEvent): OrderState {
   if (event.type === 'OrderPlaced') {
     const { data } = event;
-    return {
-      status: 'placed',
-      userId: data.user_id,
-      projectId: data.project_id,
-      planId: data.plan_id,
-      grant: data.grant,
-      provider: data.provider,
-      expiresAt: new Date(data.expires_at),
-      ...newOrder(data),
-      resolved: new Map(),
-      seen: new Set(),
-    };
+    return { ...data, status: 'placed', ...newOrder(data), resolved: new Map(), seen: new Set() };
   }
   if (state.status === 'absent') return state;
   const [resolved, seen] = [resolvedAfter(state, event), seenAfter(state, event)];
@@ -46,8 +31,8 @@ export function evolve(state: OrderState, event: OrderEvent): OrderState {
 
 function resolvedAfter({ resolved }: PlacedOrder, event: OrderEvent): PlacedOrder['resolved'] {
   if (event.type !== 'ReviewResolved') return resolved;
-  const { callback, action, note_digest: noteDigest } = event.data;
-  return new Map(resolved).set(callback, { action, noteDigest });
+  const { callback, action, note_digest } = event.data;
+  return new Map(resolved).set(callback, { action, note_digest });
 }
 
 function seenAfter({ seen }: PlacedOrder, event: OrderEvent): ReadonlySet<string> {

@@ -98,7 +98,7 @@ export function meaningOf(names: readonly string[], { headers, body }: PaymentCa
 /** Returns the parameters. Their order, escapes, empty ones and `sign_type` do not count. */
 export function formMeaning({ method, query, body }: PaymentCallback): string {
   const entries = [...new URLSearchParams(method === 'GET' ? query : body.toString('latin1'))]
-    .filter(([name, value]) => value !== '' && `${name}=${value}` !== 'sign_type=MD5')
+    .filter(([name, value]) => value !== '' && !/^sign_type=MD5$/i.test(`${name}=${value}`))
     .map(([name, value]) => (name === 'sign' ? `sign=${value.replaceAll(' ', '+')}` : `${name}=${value}`));
   return entries.sort().join('&');
 }

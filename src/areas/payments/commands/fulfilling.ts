@@ -1,39 +1,21 @@
-import type { PaymentDeps } from '../../deps.js';
-import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { DomainEvent } from '../../../../event-sourcing/ports/domain-event.js';
-import { Overloaded } from '../../../../kit/overloaded.js';
-import type { Loaded, PrepareFurther } from '../../../../event-sourcing/deciding/command-handler.js';
-import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import type { PaymentDeps } from '../deps.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import type { GrantSource } from '../../../validation/fields.js';
+import type { DomainEvent } from '../../../event-sourcing/ports/domain-event.js';
+import type { Aggregate } from '../../../event-sourcing/deciding/decider.js';
+import { Overloaded } from '../../../kit/overloaded.js';
+import type { Loaded, PrepareFurther } from '../../../event-sourcing/deciding/command-handler.js';
+import { stepContext } from '../../../event-sourcing/deciding/ids.js';
 import {
   type GoneReason,
   isDue,
   isRecipientOwed,
   orderAggregate,
   type PlacedOrder,
-} from '../../domain/order/order.js';
-import { holds, projectAggregate } from '../../../projects/domain/project/project.js';
-import { hasCapacityFrom, userAggregate } from '../../../accounts/domain/user/user.js';
-
-/**
- * Grants what was bought while the order's facts say so, and otherwise revokes it (src/areas/payments/README.md#orders).
- * The grant names the order as its source, so the grants of other orders do not change.
- */
-export interface FulfilOrder {
-  /**
-   * Says whether the grant differs from the facts. A stream of which an event was seen is read only where the cache lacks the
-   * event: a later event of that stream is asked about separately. The other stream is read up to its head.
-   */
-  isOwed(orderId: string, seen?: Seen): Promise<boolean>;
-  /** Says whether this process takes the steps of the order now. */
-  isUnderWay(orderId: string): boolean;
-  /**
-   * Takes steps until the order, read after the last step, agrees with the grant. So when two processes act on different facts,
-   * the one that writes last corrects the grant. The first step decides on what was read for `isOwed`.
-   * @throws StoreUnavailable, Overloaded
-   */
-  fulfil(orderId: string, context: CommandContext): Promise<void>;
-}
+} from '../domain/order/order.js';
+import { holds, projectAggregate } from '../../projects/domain/project/project.js';
+import { hasCapacityFrom, userAggregate } from '../../accounts/domain/user/user.js';
 
 /** Revisions of the order and of the recipient's stream that are known to exist. */
 interface Seen {
@@ -60,12 +42,27 @@ type Step = 'grant' | 'take-back' | 'mark' | 'report';
 
 const stepsMax = 50;
 
-export function makeFulfilOrder({ handler }: Pick<PaymentDeps, 'handler'>): FulfilOrder {
+/**
+ * Grants what was bought while the order's facts say so, and otherwise revokes it (src/areas/payments/README.md#orders).
+ * The grant names the order as its source, so the grants of other orders do not change.
+ */
+export function makeFulfilling({ handler }: Pick<PaymentDeps, 'handler'>) {
   const underWay = new Set<string>();
   return {
-    isUnderWay: (orderId) => underWay.has(orderId),
-    isOwed: async (orderId, seen = {}) => nextFulfilmentStep(await load(orderId, seen)) !== null,
-    fulfil: async (orderId, context) => {
+    /** Says whether this process takes the steps of the order now. */
+    isUnderWay: (orderId: string): boolean => underWay.has(orderId),
+    /**
+     * Says whether the grant differs from the facts. A stream of which an event was seen is read only where the cache lacks the
+     * event: a later event of that stream is asked about separately. The other stream is read up to its head.
+     */
+    isOwed: async (orderId: string, seen: Seen = {}): Promise<boolean> =>
+      nextFulfilmentStep(await load(orderId, seen)) !== null,
+    /**
+     * Takes steps until the order, read after the last step, agrees with the grant. So when two processes act on different facts,
+     * the one that writes last corrects the grant. The first step decides on what was read for `isOwed`.
+     * @throws StoreUnavailable, Overloaded
+     */
+    fulfil: async (orderId: string, context: CommandContext): Promise<void> => {
       underWay.add(orderId);
       await fulfil(orderId, context).finally(() => underWay.delete(orderId));
     },
@@ -105,17 +102,17 @@ export function makeFulfilOrder({ handler }: Pick<PaymentDeps, 'handler'>): Fulf
 
   async function recipientOf(
     orderId: string,
-    { grant, userId, projectId }: PlacedOrder,
+    { grant, user_id, project_id }: PlacedOrder,
     seen: bigint | undefined,
   ): Promise<Recipient> {
     if ('capacity_bytes' in grant) {
-      const { state, revision } = await loadSeen(userAggregate, userId, seen);
+      const { state, revision } = await loadSeen(userAggregate, user_id, seen);
       if (state.status !== 'registered' || revision === null) {
         return { status: 'gone', reason: 'buyer_erased' };
       }
       return { status: 'there', holds: hasCapacityFrom(state, orderId), revision };
     }
-    const { state, revision } = await loadSeen(projectAggregate, projectId ?? '', seen);
+    const { state, revision } = await loadSeen(projectAggregate, project_id ?? '', seen);
     if (state.status !== 'existing' || revision === null) {
       return { status: 'gone', reason: 'project_deleted' };
     }
@@ -143,7 +140,7 @@ export function makeFulfilOrder({ handler }: Pick<PaymentDeps, 'handler'>): Fulf
       const told = await handler.handle(ofOrder, command, stepContext(context, `gone/${revision}`), { load });
       return { order: revisionOf(told) };
     }
-    const { grant, userId, projectId } = order;
+    const { grant, user_id, project_id } = order;
     const stepped = stepContext(context, `${step}/${recipient.revision}`);
     const source = orderId;
     const options = {
@@ -152,14 +149,14 @@ export function makeFulfilOrder({ handler }: Pick<PaymentDeps, 'handler'>): Fulf
     };
     if ('capacity_bytes' in grant) {
       const bytes = grant.capacity_bytes;
-      const target = { aggregate: userAggregate, id: userId };
+      const target = { aggregate: userAggregate, id: user_id };
       const command =
         step === 'grant'
           ? ({ type: 'GrantCapacity', source, bytes } as const)
           : ({ type: 'RevokeCapacity', source } as const);
       return { recipient: revisionOf(await handler.handle(target, command, stepped, options)) };
     }
-    const target = { aggregate: projectAggregate, id: projectId ?? '' };
+    const target = { aggregate: projectAggregate, id: project_id ?? '' };
     const type = step === 'grant' ? 'GrantEntitlement' : 'RevokeEntitlement';
     const command = { type, entitlement: grant.entitlement, source } as const;
     return { recipient: revisionOf(await handler.handle(target, command, stepped, options)) };
@@ -184,4 +181,60 @@ export function nextFulfilmentStep(situation: Situation | null): Step | null {
 function stepWithoutRecipient(order: PlacedOrder): Step | null {
   if (order.is_granted && !isDue(order)) return 'mark';
   return isRecipientOwed(order) ? 'report' : null;
+}
+
+type Fulfilling = ReturnType<typeof makeFulfilling>;
+
+/**
+ * Grants or revokes what was bought, after every event that may change whether it is due. Reports a payment whose recipient
+ * is gone.
+ */
+export function fulfilOrders({ isOwed, fulfil }: Fulfilling) {
+  return on(orderAggregate, ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'], {
+    name: 'fulfil-orders',
+    isDue: (id, { revision }) => isOwed(id, { order: revision }),
+    run: fulfil,
+  });
+}
+
+/**
+ * Compares capacity that an order gave or took with the order's facts, after every such event. A process may append a
+ * grant that it decided on before a refund, and stop: docs/decisions/orders.md#0063-grants-are-checked-again.
+ */
+export function checkCapacityGrants(fulfilling: Fulfilling) {
+  return on(userAggregate, ['CapacityGranted', 'CapacityRevoked'], {
+    ...{ name: 'check-capacity-grants', ...checkOf(fulfilling) },
+  });
+}
+
+/** Does for entitlements of projects what `checkCapacityGrants` does for capacity. */
+export function checkEntitlementGrants(fulfilling: Fulfilling) {
+  return on(projectAggregate, ['EntitlementGranted', 'EntitlementRevoked'], {
+    ...{ name: 'check-entitlement-grants', ...checkOf(fulfilling) },
+  });
+}
+
+interface GrantChanged {
+  readonly revision: bigint;
+  readonly data: { readonly source: GrantSource };
+}
+
+function checkOf({ isOwed, isUnderWay, fulfil }: Fulfilling) {
+  return {
+    isDue: async (_id: string, { data, revision }: GrantChanged) => {
+      const orderId = orderOf(data.source);
+      if (orderId === null) return false;
+      // The steps of this process end with the mark on the order, and with a look at it.
+      return isUnderWay(orderId) ? 'not-yet' : isOwed(orderId, { recipient: revision });
+    },
+    run: async (_id: string, context: CommandContext, { data }: GrantChanged) => {
+      const orderId = orderOf(data.source);
+      if (orderId !== null) await fulfil(orderId, context);
+    },
+  };
+}
+
+/** Returns the order that is the source of a grant; null for any other source. */
+function orderOf(source: GrantSource): string | null {
+  return source === 'registration' || source === 'operator' ? null : source;
 }

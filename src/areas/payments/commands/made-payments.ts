@@ -1,8 +1,8 @@
-import { checkoutAggregate, isPaymentMade, type MadeReference } from '../../domain/checkout/checkout.js';
-import type { PaymentNotification } from '../../domain/fact.js';
-import type { PaymentProviderName } from '../../domain/payment.js';
-import type { Applicable, TransactionReport } from '../../domain/transaction/fold.js';
-import type { PaymentDeps } from '../../deps.js';
+import { checkoutAggregate, isPaymentMade, type MadeReference } from '../domain/checkout/checkout.js';
+import type { PaymentNotification } from '../domain/fact.js';
+import type { PaymentProviderName } from '../domain/payment.js';
+import type { Applicable, TransactionReport } from '../domain/transaction/fold.js';
+import type { PaymentDeps } from '../deps.js';
 
 /**
  * Returns the payments that the service made for an order, where a payment is applicable and a report of its transaction names

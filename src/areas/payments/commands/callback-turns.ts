@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { type SteadyClock, steadyMsOf } from '../../../../kit/time/clock.js';
-import { makeLru } from '../../../../kit/lru.js';
-import { type Pace, processPace } from '../../../../kit/pace.js';
+import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
+import { makeLru } from '../../../kit/lru.js';
+import { type Pace, processPace } from '../../../kit/pace.js';
 
 /**
  * The order in which callbacks are verified. Every callback gets its turn. Those of a client with failed signatures wait

@@ -1,9 +1,36 @@
 import { z } from 'zod';
-import { invalid } from '../../../../validation/invalid-request.js';
-import { currencyCode, minorAmount, type PaymentFact, transactionId } from '../../domain/fact.js';
-import { paymentProvider } from '../../domain/payment.js';
-import { textPattern } from '../../../../validation/text.js';
-import { orderIdOrNumber } from '../orders/payment-requests.js';
+import { invalid } from '../../../validation/invalid-request.js';
+import { textPattern } from '../../../validation/text.js';
+import { currencyCode, minorAmount, type PaymentFact, transactionId } from '../domain/fact.js';
+import { holdReason, paymentProvider } from '../domain/payment.js';
+
+/** The time and the id of a report: see `unmatchedPlace`. */
+export const unmatchedCursor = z
+  .string()
+  .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z\/[a-z]{1,16}-[0-9a-f]{64}@[0-9]{1,9}$/);
+/** The id of an order and the name of a mismatch: see `reviewPlace`. */
+export const reviewCursor = z
+  .string()
+  .regex(/^[0-9a-f-]{36}\/[a-z]{1,16}-[0-9a-f]{64}(?:@[0-9]{1,9})?\.[0-9]{1,2}$/);
+
+export const dismissalRequest = z
+  .strictObject({
+    reason: holdReason,
+    provider: paymentProvider.optional().meta({ description: 'Of any, when it is left out.' }),
+    received_before: z.iso.datetime().meta({ description: 'Only what was received before.' }),
+    note: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .meta({ description: 'Why; each decision carries it. It is kept sealed.' }),
+    after: unmatchedCursor.nullable().default(null).meta({ description: '`next` of the call before.' }),
+  })
+  .meta({ id: 'DismissalRequest' });
+
+export type DismissalRequest = z.output<typeof dismissalRequest>;
+
+/** An order's id, or the number that the platform carries. */
+export const orderIdOrNumber = z.union([z.uuid().toLowerCase(), z.string().regex(/^[0-9A-Za-z]{26}$/)]);
 
 /** What an operator can record of a payment. */
 export const recordedKind = z.enum([

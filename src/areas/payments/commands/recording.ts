@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
-import type { PaymentDeps } from '../../deps.js';
-import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
-import { contradictionOf } from '../../domain/order/contradiction.js';
-import { invalid } from '../../../../validation/invalid-request.js';
-import { orderNumber, parseOrderNumber } from '../../domain/order/number.js';
+import { stepContext } from '../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import type { OrderForOperator, ReviewReason } from '../../../../projections/payments/orders/resource.js';
+import type { PaymentCallbackResource } from '../../../../projections/payments/payment-callbacks/resource.js';
+import { invalid } from '../../../validation/invalid-request.js';
+import { checkText } from '../../../validation/text.js';
+import type { PaymentDeps } from '../deps.js';
+import { contradictionOf } from '../domain/order/contradiction.js';
+import { orderNumber, parseOrderNumber } from '../domain/order/number.js';
 import {
   orderAggregate,
   orderStatus,
@@ -13,20 +16,18 @@ import {
   type PlacedOrder,
   type ReportedFact,
   unusedPayments,
-} from '../../domain/order/order.js';
-import { rejectOrder } from '../../domain/order/rejections.js';
-import type { ReviewReason } from '../../../../../projections/payments/orders/resource.js';
-import type { Disposition } from '../../domain/payment.js';
-import { rejectPayment } from '../../domain/transaction/rejections.js';
-import { transactionAggregate } from '../../domain/transaction/transaction.js';
-import { checkText } from '../../../../validation/text.js';
-import { reportKeyOf, transactionStreamId } from '../../domain/payment-ids.js';
-import { sealPaymentNote } from '../callbacks/payment-notes.js';
-import { factOfRecord, type RecordRequest } from './record-request.js';
-import type { PaymentReports } from '../callbacks/payment-reports.js';
+} from '../domain/order/order.js';
+import { rejectOrder } from '../domain/order/rejections.js';
+import { type Disposition, paymentProvider } from '../domain/payment.js';
+import { reportKeyOf, transactionStreamId } from '../domain/payment-ids.js';
+import { rejectPayment } from '../domain/transaction/rejections.js';
+import { transactionAggregate } from '../domain/transaction/transaction.js';
+import type { PaymentReports } from './reports.js';
+import { factOfRecord, type RecordRequest } from './requests.js';
+import { sealPaymentNote } from './resolving.js';
 
 /** The outcome of a payment that an operator recorded. */
-export interface PaymentRecord {
+interface PaymentRecord {
   /** The id of the report. */
   readonly id: string;
   readonly order_id: string;
@@ -40,26 +41,34 @@ export interface PaymentRecord {
   readonly in_review: readonly ReviewReason[];
 }
 
-/**
- * Records what a platform did not report, or cannot (docs/payments/resolving.md#record-by-hand). The record is a report
- * like that of a callback: it is applied by the same rules, and the same callback later changes nothing more. The same
- * record again is known by its content, under any reason.
- * @throws CommandRejected invalid_request, order_not_found, record_contradicts, transaction_of_another_order,
- * payment_callback_full
- */
-export type RecordPayment = (request: RecordRequest, context: CommandContext) => Promise<PaymentRecord>;
+/** What is known of a transaction. */
+interface FoundPayments {
+  /** The reports whose first transaction it is: at most 100. */
+  readonly items: readonly PaymentCallbackResource[];
+  /** The orders that it pays, or that its reports name. */
+  readonly orders: readonly OrderForOperator[];
+}
 
 /** How far the clocks of an operator and of this process may differ. */
 const clockSkewMs = 300_000;
 
-export function makeRecordPayment(
-  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & {
+/** Makes the use cases by which operators find a payment and record one by hand. */
+export function makeRecording(
+  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests' | 'orders' | 'paymentCallbacks'> & {
     readonly paymentReports: PaymentReports;
   },
-): RecordPayment {
-  const { handler, paymentReports } = deps;
+) {
+  const { handler, orders, paymentCallbacks, paymentReports } = deps;
+  return { recordPayment, findPayments };
 
-  return async (request, context) => {
+  /**
+   * Records what a platform did not report, or cannot (docs/payments/resolving.md#record-by-hand). The record is a report
+   * like that of a callback: it is applied by the same rules, and the same callback later changes nothing more. The same
+   * record again is known by its content, under any reason.
+   * @throws CommandRejected invalid_request, order_not_found, record_contradicts, transaction_of_another_order,
+   * payment_callback_full
+   */
+  async function recordPayment(request: RecordRequest, context: CommandContext): Promise<PaymentRecord> {
     // The order keeps the latest figure of a platform, so a time in the future would hide what comes later.
     if (request.at !== undefined && Date.parse(request.at) > context.time.getTime() + clockSkewMs) {
       invalid('at', 'lies in the future', 'too_large');
@@ -87,7 +96,7 @@ export function makeRecordPayment(
       ...{ key, digest: hash('sha256', content), is_ours: true, order_id: null },
       notifications: [{ order_number: orderNumber(orderId), transaction_id, fact, at }],
       received_at: context.time.toISOString(),
-      recorded: await sealPaymentNote(deps, { paymentId: key, buyerId: order.userId }, why),
+      recorded: await sealPaymentNote(deps, { paymentId: key, buyerId: order.user_id }, why),
     };
     if (!(await paymentReports.isReported(provider, report))) {
       const fields = { callback: key, provider, transactionId: transaction_id, fact, mismatch: null };
@@ -95,7 +104,34 @@ export function makeRecordPayment(
     }
     const { name: id, isNew, apply } = await paymentReports.report(provider, report, context);
     return outcomeOf({ id, disposition: await apply(stepContext(context, 'apply')) }, orderId, isNew);
-  };
+  }
+
+  /**
+   * Finds what was reported of a platform's transaction, and its orders. Platforms choose ids independently, so it asks for
+   * each platform. @throws StoreUnavailable
+   */
+  async function findPayments(transactionId: string): Promise<FoundPayments> {
+    const [items, linked] = await Promise.all([
+      paymentCallbacks.ofTransaction(transactionId),
+      ordersLinkedTo(transactionId),
+    ]);
+    const named = items.flatMap(({ order_id, notifications }) => [
+      order_id,
+      ...notifications.map(({ order_number: number }) => (number === null ? null : parseOrderNumber(number))),
+    ]);
+    const ids = new Set([...linked, ...named].filter((id) => id !== null));
+    const found = await Promise.all([...ids].map((id) => orders.forOperator(id)));
+    return { items, orders: found.filter((order) => order !== null) };
+  }
+
+  async function ordersLinkedTo(transactionId: string): Promise<readonly string[]> {
+    const found = await Promise.all(
+      paymentProvider.options.map((provider) =>
+        handler.load(transactionAggregate, transactionStreamId(provider, transactionId)),
+      ),
+    );
+    return found.flatMap(({ state }) => (state.link === null ? [] : [state.link.order_id]));
+  }
 
   /** A record that is held goes to no order again, so one that the order would hold is refused before it is written. */
   function checkRecord(order: PlacedOrder, reported: ReportedFact): void {

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkoutAggregate, isPaymentMade } from '../../domain/checkout/checkout.js';
-import { parseOrderNumber } from '../../domain/order/number.js';
-import { orderAggregate, outcomeIn, paymentUnderWay, reportedFact } from '../../domain/order/order.js';
-import { approvalName, transactionStreamId } from '../../domain/payment-ids.js';
-import { movesMoney, type PaymentNotification } from '../../domain/fact.js';
-import type { PaymentProviderName } from '../../domain/payment.js';
-import { transactionAggregate } from '../../domain/transaction/transaction.js';
-import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { VerifiedCallback } from '../../platforms/payment-provider.js';
-import type { PaymentDeps } from '../../deps.js';
-import type { AcceptCallback } from './accept-callback.js';
+import { checkoutAggregate, isPaymentMade } from '../domain/checkout/checkout.js';
+import { parseOrderNumber } from '../domain/order/number.js';
+import { orderAggregate, outcomeIn, paymentUnderWay, reportedFact } from '../domain/order/order.js';
+import { approvalName, transactionStreamId } from '../domain/payment-ids.js';
+import { movesMoney, type PaymentNotification } from '../domain/fact.js';
+import type { PaymentProviderName } from '../domain/payment.js';
+import { transactionAggregate } from '../domain/transaction/transaction.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import type { VerifiedCallback } from '../platforms/payment-provider.js';
+import type { PaymentDeps } from '../deps.js';
+import type { AcceptCallback } from './callbacks.js';
 
 /**
  * Accepts the answer of a platform that was asked, as it accepts a callback. Drops facts that the transaction already has,

@@ -1,6 +1,6 @@
-import { html } from '../../../../mail/html.js';
-import { atSite, page, paragraphs } from '../../../../mail/layout.js';
-import type { MailMessage } from '../../../../mail/mailer.js';
+import { html } from '../../../mail/html.js';
+import { atSite, page, paragraphs } from '../../../mail/layout.js';
+import type { MailMessage } from '../../../mail/mailer.js';
 
 /** A payment that waits for an operator. It names no person. */
 export interface WaitingPayment {

@@ -1,27 +1,27 @@
-import { type AskedRefund, checkoutAggregate } from '../../domain/checkout/checkout.js';
-import { remainingOf } from './refundable.js';
-import { rejectCheckout } from '../../domain/checkout/rejections.js';
-import { invalid } from '../../../../validation/invalid-request.js';
-import { orderNumber } from '../../domain/order/number.js';
-import { orderAggregate, type PlacedOrder } from '../../domain/order/order.js';
-import { rejectOrder } from '../../domain/order/rejections.js';
-import type { Capture } from '../../domain/order/unused.js';
-import { PlatformError } from '../../domain/platform-error.js';
-import { checkText } from '../../../../validation/text.js';
-import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
-import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { MadeRefund, PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
-import type { PaymentDeps } from '../../deps.js';
-import { rejectUseCase } from '../../../shared/rejections.js';
-import { askPlatform } from '../platforms.js';
-import { sealPaymentNote } from '../callbacks/payment-notes.js';
+import { derivedId, stepContext } from '../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { invalid } from '../../../validation/invalid-request.js';
+import { checkText } from '../../../validation/text.js';
+import { rejectUseCase } from '../../shared/rejections.js';
+import type { PaymentDeps } from '../deps.js';
+import { type AskedRefund, checkoutAggregate } from '../domain/checkout/checkout.js';
+import { rejectCheckout } from '../domain/checkout/rejections.js';
+import { refundedOf, takenOf } from '../domain/order/facts.js';
+import { orderNumber } from '../domain/order/number.js';
+import { orderAggregate, type PlacedOrder } from '../domain/order/order.js';
+import { rejectOrder } from '../domain/order/rejections.js';
+import type { Capture } from '../domain/order/unused.js';
+import { PlatformError } from '../domain/platform-error.js';
+import type { MadeRefund, PaymentMaker, RefundRequest } from '../platforms/payment-maker.js';
+import { askPlatform } from './platforms.js';
+import { sealPaymentNote } from './resolving.js';
 
-export interface RefundOrderInput {
-  readonly orderId: string;
+interface RefundOrderInput {
+  readonly order_id: string;
   /** Minor units; left out: all that remains. */
   readonly amount?: number | undefined;
   /** The payment to refund, where the order has several. */
-  readonly transactionId?: string | undefined;
+  readonly transaction_id?: string | undefined;
   /** The id of a refund without an answer, which is asked for again. It keeps its amount and note. */
   readonly repeats?: string | undefined;
   /** Why: 1 to 1,000 characters. It is kept sealed. */
@@ -29,7 +29,7 @@ export interface RefundOrderInput {
 }
 
 /** A refund that the platform took on. */
-export interface OrderRefund {
+interface OrderRefund {
   readonly id: string;
   readonly order_id: string;
   readonly transaction_id: string;
@@ -39,28 +39,28 @@ export interface OrderRefund {
   readonly currency: string;
 }
 
-/**
- * Asks the platform to give money back (src/areas/payments/platforms/README.md#refunds). The platform's callback confirms the refund and moves the
- * order. The same command again asks with the same key, so the platform makes one refund.
- * @throws CommandRejected invalid_request, order_not_found, refund_not_possible, payment_not_offered, payment_refused,
- * platform_unavailable
- */
-export type RefundOrder = (input: RefundOrderInput, context: CommandContext) => Promise<OrderRefund>;
-
-export function makeRefundOrder(
+/** Makes the use case of refunds (src/areas/payments/platforms/README.md#refunds). */
+export function makeRefunding(
   deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests' | 'paymentMakers' | 'publicUrl' | 'onFailure'>,
-): RefundOrder {
+) {
   const { handler, paymentMakers, publicUrl, onFailure } = deps;
+  return { refundOrder };
 
-  return async (input, context) => {
-    const { orderId } = input;
+  /**
+   * Asks the platform to give money back. The platform's callback confirms the refund and moves the order. The same command
+   * again asks with the same key, so the platform makes one refund.
+   * @throws CommandRejected invalid_request, order_not_found, refund_not_possible, payment_not_offered, payment_refused,
+   * platform_unavailable
+   */
+  async function refundOrder(input: RefundOrderInput, context: CommandContext): Promise<OrderRefund> {
+    const { order_id: orderId } = input;
     const note = checkText(input.note, 'note', 1_000);
     const id = input.repeats ?? derivedId(context, 'refund');
     const asked = (await refundsOf(orderId)).find(({ refund }) => refund === id);
     if (asked === undefined && input.repeats !== undefined) {
       rejectCheckout('refund_not_possible', 'repeats names no refund of the order');
     }
-    const { order, capture } = await paymentOf(input, asked?.transaction_id ?? input.transactionId);
+    const { order, capture } = await paymentOf(input, asked?.transaction_id ?? input.transaction_id);
     const makeRefund = refundCallOf(paymentMakers.get(capture.provider), capture);
     const refund = asked ?? (await ask({ id, note, order, capture }, input, context));
     if (refund.outcome === 'refused') {
@@ -84,7 +84,7 @@ export function makeRefundOrder(
     await handler.handle(target, accepted, stepContext(context, 'accepted'));
     const { amount, currency, transaction_id } = refund;
     return { id, order_id: orderId, transaction_id, refund_id: refundId, amount, currency };
-  };
+  }
 
   /** Asks the platform, and records its refusal. */
   async function refundOrRecord(
@@ -122,7 +122,7 @@ export function makeRefundOrder(
       readonly order: PlacedOrder;
       readonly capture: PaidCapture;
     },
-    { orderId, amount }: RefundOrderInput,
+    { order_id: orderId, amount }: RefundOrderInput,
     context: CommandContext,
   ): Promise<AskedRefund> {
     const remaining = (refunds: readonly AskedRefund[]): number => remainingOf(order, capture, refunds);
@@ -130,9 +130,9 @@ export function makeRefundOrder(
     if (whole <= 0) rejectCheckout('refund_not_possible', 'nothing remains of the payment');
     const { provider, currency, transaction_id } = capture;
     const refund = {
-      project_id: order.projectId,
+      project_id: order.project_id,
       ...{ refund: id, provider, transaction_id, amount: amount ?? whole, currency },
-      ...(await sealPaymentNote(deps, { paymentId: id, buyerId: order.userId }, note)),
+      ...(await sealPaymentNote(deps, { paymentId: id, buyerId: order.user_id }, note)),
     };
     const target = { aggregate: checkoutAggregate, id: orderId };
     await handler.handle(target, { type: 'AskRefund', refund, remaining }, stepContext(context, 'ask'));
@@ -140,7 +140,7 @@ export function makeRefundOrder(
   }
 
   async function paymentOf(
-    { orderId }: RefundOrderInput,
+    { order_id: orderId }: RefundOrderInput,
     transactionId: string | undefined,
   ): Promise<{ readonly order: PlacedOrder; readonly capture: PaidCapture }> {
     const { state: order } = await handler.load(orderAggregate, orderId);
@@ -174,4 +174,37 @@ function refundCallOf(
     'payment_not_offered',
     `the service makes no refund at ${provider}; refund there, and its callback moves the order`,
   );
+}
+
+/**
+ * Returns what can go back of a payment: what was paid less what was refunded, taken back or is on its way. A refund that the service
+ * asked for counts until the platform refused it, or reported it as failed. A platform that reports totals alone names no
+ * refund, so there the larger of both figures counts; the platform refuses what is too much.
+ */
+function remainingOf(
+  { facts }: Pick<PlacedOrder, 'facts'>,
+  { transaction, transaction_id, amount, currency }: Capture,
+  asked: readonly AskedRefund[],
+): number {
+  const about = facts.transactions.find(({ id }) => id === transaction);
+  const ledger = about?.ledgers.find((one) => one.currency === currency);
+  const taken = about === undefined || ledger === undefined ? 0 : takenOf(about, ledger);
+  const reported = ledger?.refunds ?? [];
+  const known = sum(reported.filter(({ status }) => status === 'pending' || status === 'succeeded'));
+  const unreported = asked.filter(
+    (one) =>
+      one.transaction_id === transaction_id &&
+      one.outcome !== 'refused' &&
+      !isReported(one.outcome?.refundId),
+  );
+  const total = ledger === undefined ? 0 : refundedOf(ledger);
+  return amount - taken - Math.max(total, known + sum(unreported));
+
+  function isReported(refundId: string | undefined): boolean {
+    return reported.some(({ id }) => id === refundId);
+  }
+}
+
+function sum(items: readonly { readonly amount: number }[]): number {
+  return items.reduce((total, { amount }) => total + amount, 0);
 }

@@ -1,10 +1,11 @@
-import type { PaymentRejection } from '../../domain/transaction/rejections.js';
-import type { PaymentDeps } from '../../deps.js';
-import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
-import type { PrepareFurther } from '../../../../event-sourcing/deciding/command-handler.js';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
-import { checkoutAggregate } from '../../domain/checkout/checkout.js';
+import type { PaymentRejection } from '../domain/transaction/rejections.js';
+import type { PaymentDeps } from '../deps.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import type { PrepareFurther } from '../../../event-sourcing/deciding/command-handler.js';
+import { stepContext } from '../../../event-sourcing/deciding/ids.js';
+import { checkoutAggregate } from '../domain/checkout/checkout.js';
 import {
   type FactOutcome,
   orderAggregate,
@@ -14,10 +15,10 @@ import {
   type PlacedOrder,
   reportedFact,
   type ReportedFact,
-} from '../../domain/order/order.js';
-import { platformOf } from '../../domain/order/events.js';
-import { parseOrderNumber } from '../../domain/order/number.js';
-import { type Disposition, type PaymentProviderName, platformTerms } from '../../domain/payment.js';
+} from '../domain/order/order.js';
+import { platformOf } from '../domain/order/events.js';
+import { parseOrderNumber } from '../domain/order/number.js';
+import { type Disposition, type PaymentProviderName, platformTerms } from '../domain/payment.js';
 import {
   approvalName,
   factName,
@@ -25,17 +26,17 @@ import {
   ownStreamId,
   reportName,
   transactionStreamId,
-} from '../../domain/payment-ids.js';
-import type { PaymentReport } from '../../domain/transaction/events.js';
+} from '../domain/payment-ids.js';
+import type { PaymentReport } from '../domain/transaction/events.js';
 import {
   type Applicable,
   applicableAt,
   isUnreadable,
   type TransactionState,
-} from '../../domain/transaction/fold.js';
-import { transactionAggregate } from '../../domain/transaction/transaction.js';
-import { isRejection } from '../../../shared/rejections.js';
-import { isAnotherPayment, makeMadePayments } from '../orders/made-payments.js';
+} from '../domain/transaction/fold.js';
+import { transactionAggregate } from '../domain/transaction/transaction.js';
+import { isRejection } from '../../shared/rejections.js';
+import { isAnotherPayment, makeMadePayments } from './made-payments.js';
 
 /** A report that is in its stream. */
 export interface Reported {
@@ -255,6 +256,24 @@ export function makePaymentReports({
   async function transaction(id: string): Promise<TransactionState> {
     return (await handler.load(transactionAggregate, id)).state;
   }
+}
+
+/**
+ * Applies what the requests of callbacks did not: every report, and the reports that an event releases. The process that
+ * serves the request has its streams cached afterwards, so the reaction waits for it and reads nothing there. Otherwise its
+ * commands read what is applicable, and append nothing where the order knows it.
+ */
+export function applyReports({
+  underWay,
+  isApplied,
+  apply,
+}: Pick<PaymentReports, 'underWay' | 'isApplied' | 'apply'>) {
+  return on(transactionAggregate, ['PaymentReported', 'PaymentReportResolved'], {
+    name: 'apply-payment-reports',
+    isDue: async (id, { revision }) =>
+      underWay.has(id) ? 'not-yet' : !(await isApplied(id, Number(revision))),
+    run: (id, context, { revision }) => apply(id, Number(revision), context),
+  });
 }
 
 /** Returns the notifications of reports in the stream, each with the name of its fact. */
