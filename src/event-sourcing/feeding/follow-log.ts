@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
 
 /** What a consumer does from its checkpoint until its subscription ends. */
-export interface Following {
+export interface ConsumerRun {
   readonly after: Position | null;
   take(page: LogPage): Promise<void>;
   /** Saves what is due, each second. Its failure ends the subscription. */
@@ -35,7 +35,7 @@ export async function followLog(
   },
   options: {
     readonly signal: AbortSignal;
-    readonly begin: (ending: AbortController, progressed: () => void) => Promise<Following>;
+    readonly begin: (ending: AbortController, progressed: () => void) => Promise<ConsumerRun>;
     readonly onRetry: (error: Error, attempt: number) => void;
     readonly waitMsAfter?: (error: unknown) => number | null;
   },
@@ -69,26 +69,26 @@ export async function followLog(
   }
 
   async function follow(ending: AbortController): Promise<void> {
-    const following = await options.begin(ending, () => {
+    const run = await options.begin(ending, () => {
       attempt = 0;
     });
-    const saving = saveEachSecond(following, ending);
+    const saving = saveEachSecond(run, ending);
     // Awaited below. Until then this handler prevents an unhandled rejection.
     saving.catch(() => undefined);
     try {
-      for await (const page of eventStore.subscribe({ after: following.after, signal: ending.signal })) {
-        await following.take(page);
+      for await (const page of eventStore.subscribe({ after: run.after, signal: ending.signal })) {
+        await run.take(page);
         // A page that was taken in part only must be the last one.
         if (ending.signal.aborted) break;
       }
     } finally {
       ending.abort();
       // No work of this subscription may run beside the next one. What it has taken is valid, so short subscriptions progress too.
-      await saving.finally(following.end);
+      await saving.finally(run.end);
     }
   }
 
-  async function saveEachSecond({ eachSecond }: Following, ending: AbortController): Promise<void> {
+  async function saveEachSecond({ eachSecond }: ConsumerRun, ending: AbortController): Promise<void> {
     const isEnding = (): boolean => ending.signal.aborted;
     while (eachSecond !== undefined && !isEnding()) {
       // An abort ends the loop.

@@ -1,5 +1,5 @@
 import { makeLoadOwnCheckpoint } from '../../../event-sourcing/feeding/checkpoints.js';
-import { followLog, type Following } from '../../../event-sourcing/feeding/follow-log.js';
+import { followLog, type ConsumerRun } from '../../../event-sourcing/feeding/follow-log.js';
 import type { Clock, Random } from '../../../kit/time/clock.js';
 import type { LogEvent, Position } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../../event-sourcing/ports/errors.js';
@@ -114,7 +114,7 @@ export function makeSequencer(deps: {
     problem = found;
   }
 
-  async function begin(ending: AbortController, progressed: () => void): Promise<Following> {
+  async function begin(ending: AbortController, progressed: () => void): Promise<ConsumerRun> {
     running = ending;
     const { logId, checkpoint } = await loadOwnCheckpoint();
     await tiles.ensure();

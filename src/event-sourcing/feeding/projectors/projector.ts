@@ -1,6 +1,6 @@
 import { makeCheckpointSaver, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import type { SetApartItem } from '../set-apart.js';
-import { followLog, type Following } from '../follow-log.js';
+import { followLog, type ConsumerRun } from '../follow-log.js';
 import { type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
 import type { DocumentWriter } from '../../views/document-writer.js';
 import type { HeldCollections } from '../../views/generations/held-collections.js';
@@ -64,7 +64,7 @@ export async function runProjector(
   await followLog(deps, { signal, begin, onRetry });
 
   /** Follows the log from the durable checkpoint, without cached documents: after an error they may be stale. */
-  async function begin(_: AbortController, progressed: () => void): Promise<Following> {
+  async function begin(_: AbortController, progressed: () => void): Promise<ConsumerRun> {
     const { checkpoint } = await loadOwnCheckpoint();
     saver.begin(checkpoint);
     const pending = makePending({ ...deps, apart }, { projection, collection });
