@@ -259,7 +259,7 @@ async function serve({ url }: ServiceProcess, email: string): Promise<Paid> {
     ...{ orderNumber: number, transaction: `T${number}` },
     ...{ amount: Number(order['amount']), currency: textOf(order, 'currency') },
   };
-  for (const message of standard?.tell(payment, { kind: 'paid' }, new Date()) ?? []) {
+  for (const message of standard.tell(payment, { kind: 'paid' }, new Date())) {
     await until([200, 204], () => {
       const { method, query, headers: signature, body } = message.sign(new Date());
       const path = `/api/v1/payment/webhooks/standard${query}`;
