@@ -48,7 +48,10 @@ for (const line of lines) {
     const began = performance.now();
     // When the newcomer clones, installs and starts the example
     await run('git', ['clone', '--quiet', source, clone]);
-    const ofNewcomer = { cwd: clone, env: { PATH, HOME: home.path, npm_config_cache: cacheOf() } };
+    const ofNewcomer = {
+      cwd: clone,
+      env: { ...process.env, PATH, HOME: home.path, npm_config_cache: cacheOf() },
+    };
     const { stderr } = await run('npm', ['ci'], ofNewcomer);
     t.is(stderr, '');
     const port = freePorts();
