@@ -18,6 +18,7 @@ buildah() {
 }
 
 [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null || without 'no root, or no apt-get'
+unshare --mount true 2>/dev/null || without 'no right to mount'
 if ! command -v buildah >/dev/null || ! command -v debootstrap >/dev/null; then
   { apt-get update -qq && apt-get install -y -qq --no-install-recommends buildah debootstrap; } >/dev/null 2>&1 ||
     without 'buildah and debootstrap could not be installed'
@@ -35,7 +36,7 @@ debootstrap --variant=minbase --include=libatomic1,ca-certificates "$release" "$
 # What the official base has: node, npm, and the user node. The machine's certificates are for the registry of this build.
 cp -L "$folder/node/node_modules/.bin/node" "$base/usr/local/bin/node"
 mkdir -p "$base/usr/local/lib/node_modules"
-cp -r "$(npm root --global)/npm" "$base/usr/local/lib/node_modules/npm"
+cp -r "$(dirname "$(readlink -f "$(command -v npm)")")/.." "$base/usr/local/lib/node_modules/npm"
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$base/usr/local/bin/npm"
 chroot "$base" useradd --uid 1000 --user-group --create-home node
 certificates=${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}

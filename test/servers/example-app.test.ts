@@ -136,7 +136,11 @@ if (missing !== null) {
         .then((failure) => { window.aborted = failure; });`,
     );
     await browser.until(`return window.aborted === 'the upload was aborted'`);
-    // When the person sends a large file
+    // When the person sends a large file, over a line that takes two seconds for it
+    await browser.devTools('Network.enable', {});
+    await browser.devTools('Network.emulateNetworkConditions', {
+      ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 10 * 2 ** 20 },
+    });
     const path = join(directory, 'rhine.bin');
     await writeFile(path, Buffer.alloc(20 * 2 ** 20, 'Rhine'));
     await browser.run(
