@@ -65,7 +65,7 @@ test('A pepper that is retired by force leads to the documented replies', async 
     t.is(reply.status, 503);
     t.is(reply.headers.get('retry-after'), '60');
     t.like(reply.json(), { code: 'password_not_checkable' });
-    t.regex(reply.text, /set it again/);
+    t.regex(reply.text, /set a new one/);
   }
   t.is((await login()).status, 401);
   const change = { current_password: password, new_password: 'Better-Horse-8' };

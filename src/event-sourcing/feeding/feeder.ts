@@ -208,7 +208,8 @@ export function makeFeeder(deps: {
     for (let attempt = 0; group.members.size > 0; attempt += 1) {
       group.wakes = wakes;
       try {
-        const reading = readAll({ after: group.end, limit: pageSize });
+        group.stop = new AbortController();
+        const reading = readAll({ after: group.end, limit: pageSize, signal: group.stop.signal });
         group.reading = reading;
         const page = await reading;
         onRead?.();

@@ -22,7 +22,7 @@ export interface Group {
   advancing: Promise<void> | null;
   /** Ends the wait of the others for those that are pending; null while none waits. */
   allTaken: (() => void) | null;
-  /** Ends the pause that runs. */
+  /** Ends the pause or the read that runs. */
   stop: AbortController;
 }
 

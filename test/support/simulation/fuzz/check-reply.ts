@@ -30,7 +30,8 @@ export function makeReplyChecker(routes: readonly Route[]): ReplyChecker {
     errors: documentedErrors(route),
   }));
   const find = ({ method, target }: FuzzRequest) => {
-    const path = target.split(/[?#]/, 1)[0] ?? '';
+    // A target in absolute form reaches the route of its path (RFC 9112, section 3.2.2).
+    const path = target.replace(/^http:\/\/[^/]*/, '').split(/[?#]/, 1)[0] ?? '';
     const asked = method === 'HEAD' ? 'GET' : method;
     const matched = served.filter(({ pattern }) => pattern.test(path));
     // A fixed path also fits a pattern: `/assets/import` fits `/assets/:assetId`. The service serves the fixed one.
