@@ -62,10 +62,13 @@ export function unusedPayments({
       facts.transactions.some((one) => one.id === transaction && hasValidCapture(one)),
     )
     .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+  const isSecond = (capture: Capture, index: number): boolean => index > 0 && !capture.is_applied;
+  // Which of several payments is the first may follow from the order of arrival, so its loss waits until they are decided on.
+  const hasSecond = valid.some(isSecond);
   const waiting = valid.flatMap((capture, index): readonly UnusedPayment[] => {
     if (gone !== null) return [{ ...capture, reason: gone }];
-    if (index > 0 && !capture.is_applied) return [{ ...capture, reason: 'second_payment' }];
-    const amount = lostOf(facts, capture);
+    if (isSecond(capture, index)) return [{ ...capture, reason: 'second_payment' }];
+    const amount = hasSecond && !capture.is_applied ? 0 : lostOf(facts, capture);
     return amount === 0 ? [] : [{ ...capture, amount, reason: 'partial_loss' }];
   });
   return waiting.filter((unused) => !dismissed.includes(dismissalOf(unused)));
