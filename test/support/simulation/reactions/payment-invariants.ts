@@ -18,7 +18,7 @@ export function problemsOfLog(events: readonly LogEvent[]): readonly string[] {
       events.filter(({ data }) => 'callback' in data),
       null,
       (event) =>
-        `${event.stream} ${event.type} ${textAt(event.data, 'callback')} ${lossesBefore(event, events)}`,
+        `${event.stream} ${event.type} ${textAt(event.data, 'callback')} ${reasonsBefore(event, events)}`,
     ),
     ...repeated(events, null, ({ id }) => id),
     ...notAlternating(events, 'OrderFulfilled', 'FulfilmentRevoked'),
@@ -37,13 +37,17 @@ export function textAt(data: LogEvent['data'], field: string): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-const lossTypes = ['RefundReported', 'DisputeOpened', 'DisputeClosed'];
+const asksAgain = [
+  ...['RefundReported', 'DisputeOpened', 'DisputeClosed'],
+  // A payment that was the first becomes a second one, or has no recipient any more.
+  ...['PaymentCaptured', 'GrantRecipientGone'],
+];
 
-/** An operator decides on a payment again after it has lost another part. No other event may be there twice. */
-function lossesBefore(event: LogEvent, events: readonly LogEvent[]): number {
+/** An operator decides on a payment again after an event that asks for another reason. No other event may be there twice. */
+function reasonsBefore(event: LogEvent, events: readonly LogEvent[]): number {
   if (event.type !== 'ReviewResolved') return 0;
   const before = events.slice(0, events.indexOf(event));
-  return before.filter(({ stream, type }) => stream === event.stream && lossTypes.includes(type)).length;
+  return before.filter(({ stream, type }) => stream === event.stream && asksAgain.includes(type)).length;
 }
 
 const meanings: Readonly<Record<string, 'paid' | 'ended'>> = {
