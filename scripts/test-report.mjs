@@ -6,19 +6,35 @@ const root = join(import.meta.dirname, '..');
 
 /**
  * Follows the events of AVA (`observeRun` of its configuration). When the run ends, writes the report to the file that
- * TEST_REPORT names: counts, failures, and files that waited when no test had ended for too long.
+ * TEST_REPORT names: counts, failures, and the tests that had not ended when the run
+ * was stopped or no test had ended for too long.
  */
 export async function observeRun({ events }) {
   const report = emptyReport();
   const file = process.env.TEST_REPORT;
   if (file === undefined) return;
   process.on('exit', () => writeFileSync(file, JSON.stringify(report)));
-  for await (const event of events) addEvent(report, event);
+  const pendingTests = new Map();
+  process.on('SIGTERM', () => {
+    addEvent(report, { type: 'timeout', pendingTests });
+    process.exit(1);
+  });
+  for await (const event of events) {
+    follow(pendingTests, event);
+    addEvent(report, event);
+  }
 }
 
 /** `failures` and `stalled` have a line each: `<file>:<line> › <title>`. */
 export function emptyReport() {
   return { passed: 0, failed: 0, skipped: 0, failures: [], stalled: [] };
+}
+
+/** Keeps the titles of the tests that have not ended, by file. */
+function follow(pendingTests, { type, testFile, title, skip, todo }) {
+  if (type === 'selected-test' && !skip && !todo)
+    pendingTests.set(testFile, (pendingTests.get(testFile) ?? new Set()).add(title));
+  if (type === 'test-passed' || type === 'test-failed') pendingTests.get(testFile)?.delete(title);
 }
 
 /** Adds an event of AVA to a report. `sources` returns the sources of a compiled test file. */

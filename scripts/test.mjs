@@ -18,6 +18,8 @@ const compiled = join(root, 'dist');
 const groups = join(compiled, 'groups');
 const total = { passed: 0, failed: 0, skipped: 0 };
 let isFailed = false;
+// AVA's process reports at the same signal which tests have not ended, and this one prints it.
+process.on('SIGTERM', () => (isFailed = true));
 
 const [command, ...args] = process.argv.slice(2);
 

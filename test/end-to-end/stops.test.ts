@@ -271,6 +271,9 @@ async function assertStopped(
   service: ServiceProcess,
   says: readonly RegExp[],
 ): Promise<void> {
+  // A service that goes on would keep the test waiting without end.
+  t.timeout(120_000);
+  t.teardown(() => service.kill());
   t.is(await service.exited, 1, service.output());
   const said = service.output();
   for (const pattern of says) t.regex(said, pattern);
@@ -323,6 +326,7 @@ async function fill(directory: string, name = 'node-one'): Promise<void> {
     },
     { ...command, causationId: command.commandId, correlationId: command.commandId },
   );
+  await service.followed();
   await service.close();
 }
 

@@ -8,6 +8,7 @@ import type { Stores } from '../../../src/composition/opening/open-stores.js';
 import { openServices, type Services } from '../../../src/composition/services.js';
 import { type Limits, readConfig } from '../../../src/config/config.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
+import { isReached } from '../../../src/event-sourcing/feeding/projectors/projector.js';
 import {
   type ProjectionRunner,
   startProjections,
@@ -20,6 +21,7 @@ import type { Log } from '../../../src/log.js';
 import type { MeasuredHashPool } from '../../../src/security/passwords/hash-pool.js';
 import type { ScryptParameters } from '../../../src/security/passwords/scrypt.js';
 import { patientLimits } from '../clients/http-app.js';
+import { eventually } from '../eventually.js';
 
 /** The whole service in the test's process, with cheap password hashes and limits that no test reaches. */
 export interface ServiceInProcess {
@@ -28,6 +30,8 @@ export interface ServiceInProcess {
   /** All routes that are served. */
   readonly routes: readonly Route[];
   readonly projections: ProjectionRunner;
+  /** Waits until all views and reactions have passed the events that are in the log now. */
+  readonly followed: () => Promise<void>;
   /** Returns the text that `/metrics` would serve on its listener. */
   readonly metrics: () => Promise<string>;
   /** Stops the service. Stores that the caller passed stay open. */
@@ -118,6 +122,15 @@ export async function startInProcess(options: {
     url: `http://127.0.0.1:${server.port}`,
     routes: http.routes,
     projections,
+    followed: async () => {
+      const head = await services.eventStore.head();
+      await eventually('all views and reactions have passed the log', () => {
+        const statuses = [...projections.statuses(), ...reactions.statuses()];
+        // A process feeds nothing before it owns the lease.
+        const isFeeding = statuses.length >= services.generations.projections.length;
+        return isFeeding && statuses.every(({ position }) => isReached(position, head));
+      });
+    },
     metrics: () => http.registry.metrics(),
     close: async () => {
       await server.close();
