@@ -1,5 +1,8 @@
 import { fileURLToPath } from 'node:url';
+import { readVkeys, verifyLog } from '../../src/areas/audit/verify.js';
 import { packageFile } from '../../src/package-files.js';
+import type { HeaderFields } from '../support/clients/service-client.js';
+import { eventually } from '../support/eventually.js';
 import { realClock } from '../support/fakes/clock.js';
 import { platformOptions } from '../support/platforms/platform-server.js';
 import { stripeKey, stripeSecret } from '../support/platforms/fake-stripe.js';
@@ -52,15 +55,42 @@ export function openRecorded(
 }
 
 /** Reads a path as one of the story's readers. Returns null where it gets no JSON resource. */
-export async function readAs(
-  url: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<unknown> {
+export async function readAs(url: string, path: string, headers: HeaderFields): Promise<unknown> {
   const reply = await fetch(`${url}${path}`, { headers });
   const text = await reply.text();
   if (reply.status !== 200) return null;
   return reply.headers.get('content-type')?.startsWith('application/json') === true
     ? (JSON.parse(text) as unknown)
     : text;
+}
+
+/** Waits until the audit log has signed all events. */
+export function signed({ services }: ServiceInProcess): Promise<unknown> {
+  return eventually('the audit log is signed', () => {
+    const { log, signed } = services.audit.log.status();
+    return log !== null && log.size === signed?.size;
+  });
+}
+
+/** Checks a signed log as an auditor reads it by the published verifier. Returns null or its problems. */
+export async function problemsOfLog(
+  { url }: ServiceInProcess,
+  headers: HeaderFields,
+  vkeys: string,
+): Promise<string | null> {
+  const lines: string[] = [];
+  const isVerified = await verifyLog(
+    {
+      read: async (path) => {
+        const reply = await fetch(`${url}/audit/log/${path}`, { headers });
+        return Buffer.from(await reply.arrayBuffer());
+      },
+      keys: readVkeys(vkeys, 1),
+      ...{ kept: undefined, witnesses: [], quorum: 0, mostStreams: 10_000, isLive: true },
+    },
+    (line) => {
+      lines.push(line);
+    },
+  );
+  return isVerified ? null : lines.join('\n');
 }

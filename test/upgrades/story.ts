@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import type { JsonObject, JsonValue } from '../../src/event-sourcing/ports/domain-event.js';
 import { givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
@@ -10,6 +11,7 @@ import {
   asObject,
   type HeaderFields,
   makeServiceClient,
+  type SignedIn,
   signedIn,
   textOf,
 } from '../support/clients/service-client.js';
@@ -36,7 +38,7 @@ export async function tellStory(
     readonly smtp: TestSmtpServer;
     readonly stripe: FakeStripe;
     readonly now: () => Date;
-    readonly step: () => void;
+    readonly step: () => Promise<void>;
   },
 ): Promise<Told> {
   const { smtp, stripe, now, step } = deps;
@@ -50,7 +52,7 @@ export async function tellStory(
     headers: HeaderFields = {},
     body?: JsonValue,
   ): Promise<JsonObject> => {
-    step();
+    await step();
     const json = body === undefined ? {} : { 'content-type': 'application/json' };
     const init = { method, headers: { ...headers, ...json } };
     const reply = await client.send(
@@ -77,15 +79,7 @@ export async function tellStory(
   await send('POST', '/api/v1/auth/password', adas, { new_password: password });
   await send('PATCH', '/api/v1/auth/me', adas, { nickname: 'Ada L.' });
   await send('POST', '/api/v1/auth/login', {}, { email: ada, password });
-  const { headers: bobs, userId: bobId } = await client.register(bob, password);
-  const emailDigest = services.digests.email(bob);
-  const target = { aggregate: userAggregate, id: bobId };
-  await services.handler.handle(target, { type: 'VerifyEmail', emailDigest }, context());
-  for (const role of ['operator', 'auditor'] as const)
-    await services.commands.grantPlatformRole({ email: bob, role }, context());
-  const enrolled = await send('POST', '/api/v1/auth/2fa/totp', bobs, {});
-  const secret = textOf(asObject(enrolled['data']), 'secret');
-  await send('POST', '/api/v1/auth/2fa/totp/confirm', bobs, { code: totpCode(secret, now()) });
+  const { headers: bobs, userId: bobId } = await givenAuditor(service, bob, now, context);
 
   // A project has a member, an invited address and an API key
   const projectId = textOf(await send('POST', '/api/v1/projects', adas, { name: 'Film' }), 'id');
@@ -172,4 +166,27 @@ export async function tellStory(
       stream: [`project-${projectId}`, `order-${orderId}`],
     },
   };
+}
+
+/** Registers an account whose address is proved, with a second factor and the roles of an operator and an auditor. */
+export async function givenAuditor(
+  { services, url }: ServiceInProcess,
+  email: string,
+  now: () => Date,
+  context: () => CommandContext,
+): Promise<SignedIn> {
+  const client = makeServiceClient(url);
+  const auditor = await client.register(email, password);
+  const target = { aggregate: userAggregate, id: auditor.userId };
+  await services.handler.handle(
+    target,
+    { type: 'VerifyEmail', emailDigest: services.digests.email(email) },
+    context(),
+  );
+  for (const role of ['operator', 'auditor'] as const)
+    await services.commands.grantPlatformRole({ email, role }, context());
+  const enrolled = await client.post('/api/v1/auth/2fa/totp', {}, auditor.headers);
+  const secret = textOf(asObject(enrolled.json()['data']), 'secret');
+  await client.post('/api/v1/auth/2fa/totp/confirm', { code: totpCode(secret, now()) }, auditor.headers);
+  return auditor;
 }

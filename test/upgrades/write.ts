@@ -2,17 +2,13 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { parseStreamName } from '../../src/event-sourcing/ports/stream-name.js';
 import { readWholeLog } from '../support/audit/audit-scene.js';
 import { eventually } from '../support/eventually.js';
 import { everyEvent } from '../support/examples/every-event.js';
-import { partial } from '../support/fakes/partial.js';
 import { viewsAtHead } from '../support/given/backups.js';
-import { givenStripe } from '../support/platforms/fake-stripe.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
 import type { ServiceInProcess } from '../support/servers/service-in-process.js';
 import {
   folderOf,
@@ -21,42 +17,22 @@ import {
   release,
   type RecordedReply,
   storyEndsAt,
-  storyStartsAt,
 } from './recorded-service.js';
-import { tellStory, type Told } from './story.js';
+import { openStory } from './open-story.js';
+import type { Told } from './story.js';
 
 const folder = folderOf(release);
 const work = await makeDataDirectory();
-const ends: (() => unknown)[] = [() => work.remove()];
-const t = partial<ExecutionContext>({
-  teardown: (end: () => unknown) => {
-    ends.push(end);
-  },
-});
-
-let nowMs = storyStartsAt;
-const now = (): Date => new Date(nowMs);
-const smtp = await startSmtpServer();
-ends.push(() => smtp.close());
-const stripe = await givenStripe(t, { now });
-
-const service = await openRecorded(work.path, {
-  now: () => nowMs,
-  environment: { SMTP_URL: smtp.url },
-  stripeUrl: stripe.url,
-});
-const step = (): void => {
-  nowMs += 1_000;
-};
-const told = await tellStory(t, service, { smtp, stripe, now, step });
+const { service, tell, time, end } = await openStory(work.path);
+const told = await tell();
 await settled(service);
-if (nowMs > storyEndsAt) throw new Error('the story takes longer than its end says');
-nowMs = storyEndsAt;
+if (time.nowMs > storyEndsAt) throw new Error('the story takes longer than its end says');
+time.nowMs = storyEndsAt;
 const before = await repliesOf(service);
 await service.close();
 
 // What a second start serves otherwise is no resource: an age, or a figure of the process.
-const again = await openRecorded(work.path, { now: () => nowMs });
+const again = await openRecorded(work.path, { now: () => time.nowMs });
 const after = await repliesOf(again);
 const replies = before.filter((reply, index) => isDeepStrictEqual(reply, after[index]));
 for (const { as, path } of before.filter((reply) => !replies.includes(reply)))
@@ -98,7 +74,8 @@ write(
     })),
   ),
 );
-for (const end of ends.reverse()) await end();
+await end();
+await work.remove();
 console.log(`${folder}: ${events.length} events, ${replies.length} replies, ${records.length} records`);
 // The fakes keep sockets of clients open.
 process.exit(0);
