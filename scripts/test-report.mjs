@@ -6,8 +6,8 @@ const root = join(import.meta.dirname, '..');
 
 /**
  * Follows the events of AVA (`observeRun` of its configuration). When the run ends, writes the report to the file that
- * TEST_REPORT names: counts, failures, and the tests that had not ended when the run
- * was stopped or no test had ended for too long.
+ * TEST_REPORT names: counts, failures, the tests that waited when no test had ended
+ * for too long, and those that had not ended when the run was stopped.
  */
 export async function observeRun({ events }) {
   const report = emptyReport();
@@ -16,7 +16,7 @@ export async function observeRun({ events }) {
   process.on('exit', () => writeFileSync(file, JSON.stringify(report)));
   const pendingTests = new Map();
   process.on('SIGTERM', () => {
-    addEvent(report, { type: 'timeout', pendingTests });
+    addEvent(report, { type: 'stop', pendingTests });
     process.exit(1);
   });
   for await (const event of events) {
@@ -25,9 +25,9 @@ export async function observeRun({ events }) {
   }
 }
 
-/** `failures` and `stalled` have a line each: `<file>:<line> › <title>`. */
+/** The lists have a line for each test: `<file>:<line> › <title>`. A run that is stopped has proved nothing of `stopped`. */
 export function emptyReport() {
-  return { passed: 0, failed: 0, skipped: 0, failures: [], stalled: [] };
+  return { passed: 0, failed: 0, skipped: 0, failures: [], stalled: [], stopped: [] };
 }
 
 /** Keeps the titles of the tests that have not ended, by file. */
@@ -42,9 +42,10 @@ export function addEvent(report, event, sources = sourcesOf) {
   const placeOf = (testFile, title, stack) => placeIn(sources(testFile), title, stack);
   if (event.type === 'test-passed') report.passed += 1;
   if (event.type === 'selected-test' && (event.skip || event.todo)) report.skipped += 1;
-  if (event.type === 'timeout') {
+  if (event.type === 'timeout' || event.type === 'stop') {
+    const list = event.type === 'timeout' ? report.stalled : report.stopped;
     for (const [testFile, titles] of event.pendingTests) {
-      for (const title of titles) report.stalled.push(`${placeOf(testFile, title)} › ${title}`);
+      for (const title of titles) list.push(`${placeOf(testFile, title)} › ${title}`);
     }
   }
   if (failing.has(event.type)) {

@@ -173,10 +173,11 @@ async function ava(files, { concurrency, environment = {} }) {
   isFailed ||= status !== 0 || !existsSync(report);
   const text = existsSync(report) ? readFileSync(report, 'utf8') : '{}';
   rmSync(folder, { recursive: true });
-  const { failures = [], stalled = [], ...counts } = JSON.parse(text);
+  const { failures = [], stalled = [], stopped = [], ...counts } = JSON.parse(text);
   for (const name of Object.keys(total)) total[name] += counts[name] ?? 0;
   for (const failure of failures) console.log(`FAILED ${failure}`);
   for (const test of stalled) console.log(`STALLED ${test}`);
+  for (const test of stopped) console.log(`STOPPED ${test}`);
 }
 
 function finish() {

@@ -11,6 +11,7 @@ interface Report {
   readonly failed: number;
   readonly failures: readonly string[];
   readonly stalled: readonly string[];
+  readonly stopped: readonly string[];
 }
 
 const here = 'test/scripts/test-report.test.ts';
@@ -54,6 +55,13 @@ test('A stall names each test that had not ended, and is a failure', async (t) =
   const report = await reportOf({ type: 'timeout', period: 1, pendingTests: new Map([['group', [title]]]) });
   t.true(sourceLineOf(report.stalled[0])?.includes(title));
   t.is(report.failed, 1);
+});
+
+test('A run that is stopped names each test that had not ended, and has proved nothing of it', async (t) => {
+  const title = 'A run that is stopped names each test that had not ended, and has proved nothing of it';
+  const report = await reportOf({ type: 'stop', pendingTests: new Map([['group', [title]]]) });
+  t.true(sourceLineOf(report.stopped[0])?.includes(title));
+  t.deepEqual([report.failed, report.stalled], [0, []]);
 });
 
 test('A process that ends without a test is a failure of its files', async (t) => {
