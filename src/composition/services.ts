@@ -164,7 +164,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       onFailure: (error) => {
         logger[levelOf(availability, error)](
           { error: sentenceOf(error) },
-          'documents were not written through; the projector follows',
+          'the documents of a command were not written; the projector will write them',
         );
       },
     });

@@ -54,7 +54,7 @@ export const paymentEntry = z
     transaction_id: z.string().nullable(),
     kind: paymentKind.meta({
       description:
-        '`mismatch`: something genuine that is not what was ordered; `applied` or `dismissed`: what an operator made of it.',
+        '`mismatch`: a genuine report that differs from the order; `applied` or `dismissed`: the decision of an operator.',
     }),
     amount: minorAmount.nullable(),
     currency: currencyCode.nullable(),

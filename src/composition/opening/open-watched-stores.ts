@@ -53,7 +53,7 @@ export async function openWatchedStores(
       logger.fatal({ error: error.message }, 'a store cannot be used any more');
     },
     onWarning = (sentence: string) => {
-      logger.warn({ problem: sentence }, 'a connection should be set in another way');
+      logger.warn({ problem: sentence }, 'an insecure or discouraged setting of a connection');
     },
   } = options;
   requirePrivateDirectory(config.dataDirectory);

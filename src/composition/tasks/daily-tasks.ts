@@ -36,7 +36,7 @@ async function runReconciling(services: Services, signal: AbortSignal): Promise<
     } catch (error) {
       logger[levelOf(availability, error)](
         { error: sentenceOf(error) },
-        'a payment platform was not asked for what its callbacks did not report; it is tried again',
+        'the reconciliation with a payment platform failed; retrying',
       );
     }
     // The abort ends the wait.

@@ -77,7 +77,7 @@ export function makeViews(deps: {
     return toViewDocument<Document>(isHeld(projection) ? await foldedOn(projection, stored) : stored);
   }
 
-  /** Returns the documents of a list. A held collection lacks events of them, and documents that it has not seen. */
+  /** Returns the documents of a list. It folds missing events onto those of a held collection; newer documents are not listed. */
   async function listed<Document extends JsonObject>(
     projection: AnyProjection,
     found: readonly StoredDocument[],

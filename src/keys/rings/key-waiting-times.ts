@@ -44,7 +44,7 @@ const auditorsWait =
 export function whyNotPromote(times: KeyTimes, now: Date): string | null {
   // The key was active once, so every process knows it.
   if (times.demoted_at !== undefined) return null;
-  if (times.added_at === undefined) return `nothing says since when it is in the ring; ${promoteAdvice}`;
+  if (times.added_at === undefined) return `the key file has no time at which it was added; ${promoteAdvice}`;
   const age = secondsBetween(times.added_at, now);
   if (age >= promoteAfterSeconds) return null;
   return `it was added ${Math.max(0, Math.floor(age))} s ago; ${promoteAdvice}`;
@@ -52,8 +52,8 @@ export function whyNotPromote(times: KeyTimes, now: Date): string | null {
 
 /** Says when a key may become active, as part of a sentence. */
 export const promoteAdvice =
-  `every process and every verifier of tokens knows it only ${promoteAfterSeconds} s after it was added: ` +
-  'a value that it makes before that may be refused';
+  `wait ${promoteAfterSeconds} s after a key was added: ` +
+  'until then a process or a verifier of tokens may refuse what it makes';
 
 /**
  * Explains by the clock which values still need a key that is not active; null when none does.
@@ -71,7 +71,7 @@ export function whyNotRetire(
   if (neverActive || ring === 'pepper') return null;
   const { seconds, because } = uses[ring];
   if (times.demoted_at === undefined) {
-    return `nothing says since when it is not the active key; ${because}`;
+    return `the key file has no time until which it was active; ${because}`;
   }
   const age = secondsBetween(times.demoted_at, now);
   return age >= seconds + lateSeconds ? null : `it was the active key until ${times.demoted_at}; ${because}`;
@@ -88,7 +88,7 @@ function whyNotRetireAudit(times: KeyTimes, others: readonly KeyTimes[], now: Da
     .flatMap((other) => other.added_at ?? other.promoted_at ?? other.demoted_at ?? [])
     .sort()[0];
   if (isYounger) return null;
-  if (since === undefined) return `nothing says since when another key signs; ${auditorsWait}`;
+  if (since === undefined) return `the key file has no time since which another key signs; ${auditorsWait}`;
   const isKnown = secondsBetween(since, now) >= auditorSeconds + lateSeconds;
   return isKnown
     ? null

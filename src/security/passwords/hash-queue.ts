@@ -32,7 +32,7 @@ const estimateStep = 0.2;
 /**
  * Runs work on a number of threads: a lane waits for those before it, and in a lane each client has one turn before any has a
  * second. Under overload it refuses what would not end within the limit: the newcomer, or the last in that order where the
- * newcomer is before it. So all threads work on what still counts, and no client crowds out others. It ends no work that it began:
+ * newcomer is before it. So no client crowds out others. It cancels no hash that it began:
  * the next one would wait for a new thread, and the time spent would be lost
  * (docs/decisions/limits-and-load.md#0045-load-is-refused-early).
  * @param options.queue the most that waits

@@ -137,7 +137,7 @@ test('An audit key without times is retired only by force, until a key with a ti
   writeFileSync(keyFile, JSON.stringify(file), { mode: 0o600 });
   keyRings.reload();
   const retire = () => rotation.retire('audit', 'by-hand', { force: false });
-  await t.throwsAsync(retire(), rejected('still_needed', /nothing says since when another key signs/));
+  await t.throwsAsync(retire(), rejected('still_needed', /no time since which another key signs/));
   rotation.add('audit');
   await t.throwsAsync(retire(), rejected('still_needed', /signs only since/));
   clock.advance(30 * dayMs + minuteMs);

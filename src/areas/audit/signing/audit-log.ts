@@ -132,7 +132,7 @@ export function makeAuditLog(
     sequencing = { ending, done };
   }
 
-  /** What this process knows becomes stale while another one sequences. It must not take back what that one finds. */
+  /** Resets the findings. Only the process that sequences may clear a contradiction. */
   function forget(): void {
     sequencer.forget();
     sweep.forget();

@@ -86,7 +86,7 @@ export const paymentResolution = z
     order_id: entityId.nullable().meta({ description: 'The order that it was settled with.' }),
     disposition: disposition.meta({
       description:
-        '`mismatch`: it is not what was ordered, and waits in review; `ignored`: it changes nothing.',
+        '`mismatch`: it differs from the order, and waits in review; `ignored`: it changes nothing.',
     }),
   })
   .meta({ id: 'PaymentResolution' });

@@ -174,7 +174,7 @@ export function makeViewWatch(deps: {
     }
   }
 
-  /** Standing still is the fault: slow progress is none. */
+  /** Reports views whose position does not change while events wait. Slow progress is not reported. */
   function noteStandstill(): void {
     for (const projection of projections) {
       const isJudged = isElsewhere(projection) && generations.knownLive(projection) !== null;
