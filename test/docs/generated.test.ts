@@ -1,7 +1,9 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'ava';
 import { fieldProblemCodes } from '../../src/validation/field-problems.js';
 import { errorStatus } from '../../src/http/replies/error-codes.js';
-import { guides, partsOf, read, regenerate } from './documents.js';
+import { clone, guides, partsOf, read, regenerate } from './documents.js';
 import { generatedParts } from './tables.js';
 
 /** The most bytes of a guide, and of the pages that people read first. */
@@ -10,6 +12,9 @@ const bytesMax: Readonly<Record<string, number>> = {
   'README.md': 8 * 1_024,
   'docs/extending.md': 10 * 1_024,
 };
+/** The most bytes of all documents with the READMEs of the rooms, and of the pages for users. */
+const pagesBytesMax = 490_000;
+const usersBytesMax = 300_000;
 const lineLengthMax = 140;
 
 for (const file of guides) {
@@ -53,6 +58,23 @@ test('Every error code has a row that says when it occurs and what to do', (t) =
 test('README fits into 8 KB, the page on extending into 10, and every other guide into 15', (t) => {
   const large = guides.filter((file) => Buffer.byteLength(read(file)) > (bytesMax[file] ?? guideBytesMax));
   t.deepEqual(large, []);
+});
+
+test('The documents and the READMEs of the rooms stay small, and those for users below 300 KB', (t) => {
+  const pages = ['docs', 'src', 'projections'].flatMap((folder) =>
+    readdirSync(join(clone, folder), { recursive: true, encoding: 'utf8' })
+      .map((file) => `${folder}/${file}`)
+      .filter((file) => (folder === 'docs' ? /(?<!node_modules.*)\.md$/ : /\/README\.md$/).test(file)),
+  );
+  const bytesOf = (files: readonly string[]): number =>
+    files.reduce((sum, file) => sum + Buffer.byteLength(read(file)), 0);
+  const forUsers = pages.filter(
+    (file) =>
+      file.startsWith('docs/') && !/^docs\/(decisions\/|(api|architecture|extending|style)\.md$)/.test(file),
+  );
+  t.true(pages.length > 100, 'the walk finds them');
+  t.true(bytesOf(pages) <= pagesBytesMax, `${bytesOf(pages)} bytes`);
+  t.true(bytesOf(forUsers) <= usersBytesMax, `${bytesOf(forUsers)} bytes`);
 });
 
 for (const file of guides) {
