@@ -1,6 +1,6 @@
 /*
  * Holds exports of the audit log against verifiers that are not the service's: tessera's fsck, which Go builds, and the
- * program that docs/audit.md#another-verifier-in-python prints. The suite reports by name which of them cannot run here.
+ * program of docs/audit.md#another-verifier-in-python. The suite reports by name which of them cannot run here.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -57,13 +57,15 @@ function buildFsck(): ForeignVerifier | null {
   };
 }
 
-/** Makes an environment with the packages that the document names, and takes the program from the document. */
+/** Makes an environment with the packages that the document names, for the program of the examples. */
 function installPython(): ForeignVerifier | null {
   const document = readFileSync(fileURLToPath(new URL('../../../docs/audit.md', import.meta.url)), 'utf8');
-  const [, program] = /^```python\n(.*?)^```$/ms.exec(document) ?? [];
+  const program = readFileSync(
+    fileURLToPath(new URL('../../../examples/verify-log.py', import.meta.url)),
+    'utf8',
+  );
   const [, packages] = /pip install (.*)$/m.exec(document) ?? [];
-  if (program === undefined || packages === undefined)
-    throw new Error('docs/audit.md prints no program in Python');
+  if (packages === undefined) throw new Error('docs/audit.md names no packages of Python');
   writeFileSync(join(root, 'verify.py'), program);
   const venv = join(root, 'venv');
   const python = join(venv, 'bin', 'python');

@@ -50,12 +50,9 @@ function passOn(
   request.pipe(onward);
 }
 
-/** The uploader as the document prints it. */
-async function uploader(): Promise<string> {
-  const text = await readFile('docs/uploads.md', 'utf8');
-  const [, code = ''] = /```js\n(.*?)```/s.exec(text) ?? [];
-  return code;
-}
+/** The uploader of the examples. */
+const uploader = (): Promise<string> =>
+  readFile('examples/upload-in-parts.js', 'utf8').then((code) => code.replace('export ', ''));
 
 /** Starts an upload in the page, and leaves its end in `window.ended`. */
 const begin = (code: string): string => `
