@@ -28,7 +28,7 @@ export const kindNames = Object.keys(kinds);
  * Returns whether a suite compares times, or counts on an answer within a second. Another suite beside it would change what it sees.
  */
 export function measures(file) {
-  return /^test\/servers\/(blips|many-processes|mongodb-faults|mongodb-load|start)\./.test(file);
+  return /^test\/servers\/(blips|frozen-disk|many-processes|mongodb-faults|mongodb-load|start)\./.test(file);
 }
 
 /** Returns the test files of a kind as paths from the root, sorted. */

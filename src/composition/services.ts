@@ -15,6 +15,7 @@ import {
   makeHeldCollections,
 } from '../event-sourcing/views/generations/held-collections.js';
 import { type Generations, makeGenerations } from '../event-sourcing/views/generations/generations.js';
+import { defaultAppendLimits, embeddedAppendLimits } from '../event-sourcing/deciding/append-durably.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';
 import { makeViewLags, type ViewLags } from '../event-sourcing/views/view-lags.js';
@@ -168,7 +169,8 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         );
       },
     });
-    const handler = makeCommandHandler({ eventStore, documentWriter, clock, random });
+    const appendLimits = config.eventStoreDbUrl === undefined ? embeddedAppendLimits : defaultAppendLimits;
+    const handler = makeCommandHandler({ eventStore, documentWriter, clock, random, appendLimits });
     const keyRotation = makeKeyRotation({
       keyRings,
       keyFile,

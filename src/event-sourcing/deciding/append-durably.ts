@@ -13,6 +13,8 @@ export interface AppendLimits {
 
 /** src/event-sourcing/deciding/README.md#command-queue-and-retries. The store ends each attempt after 5 s. */
 export const defaultAppendLimits: AppendLimits = { tries: attemptsMax, totalMs: 10_000 };
+/** An embedded log ends an attempt after 4.5 s. A second one would wait in the same queue, and a write on a frozen disk longer than 5 s. */
+export const embeddedAppendLimits: AppendLimits = { tries: attemptsMax, totalMs: 4_000 };
 
 interface DurableOptions extends Pick<AppendOptions, 'further'> {
   readonly limits?: AppendLimits;

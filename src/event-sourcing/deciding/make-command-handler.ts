@@ -1,5 +1,5 @@
 import { requireRevision } from './expected-revision.js';
-import { appendDurably, defaultAppendLimits } from './append-durably.js';
+import { appendDurably, type AppendLimits, defaultAppendLimits } from './append-durably.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { CommandHandler, Handled, HandleOptions } from './command-handler.js';
 import type { CommandContext } from '../ports/command-context.js';
@@ -28,12 +28,14 @@ export function makeCommandHandler(deps: {
   readonly documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'>;
   readonly clock: Clock;
   readonly random: Random;
+  /** The limits of an append whose caller sets none. */
+  readonly appendLimits?: AppendLimits;
   /** Folded streams in the cache. */
   readonly cachedStreamsMax?: number;
   /** The bytes of their states and documents, about. */
   readonly cachedBytesMax?: number;
 }): CommandHandler {
-  const { eventStore, documentWriter, clock, random } = deps;
+  const { eventStore, documentWriter, clock, random, appendLimits = defaultAppendLimits } = deps;
   const streams = makeFoldedStreams({
     ...{ eventStore, documentWriter },
     streamsMax: deps.cachedStreamsMax ?? 10_000,
@@ -103,9 +105,9 @@ export function makeCommandHandler(deps: {
     let position: Position | null = null;
     try {
       if (newEvents.length > 0) {
-        const { further, appendTries: tries = defaultAppendLimits.tries } = options;
+        const { further, appendTries: tries = appendLimits.tries } = options;
         const appending = {
-          ...{ limits: { ...defaultAppendLimits, tries }, request: context.request },
+          ...{ limits: { ...appendLimits, tries }, request: context.request },
           further: further === undefined ? undefined : () => furtherAfter(after.state, further),
         };
         ({ position } = await appendDurably({ eventStore, clock, random }, at, newEvents, appending));
@@ -118,7 +120,9 @@ export function makeCommandHandler(deps: {
     if (newEvents.length > 0) streams.keep(target.stream, after);
     if (after.documents.size > 0) {
       const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
-      if (options.isUrgent !== true) await written;
+      // Only the stream shows the events: the append has used up its time, and the views read them from the log.
+      const isLate = newEvents.length > 0 && position === null && options.revokesAccess !== true;
+      if (options.isUrgent !== true && !isLate) await written;
     }
     return { events, revision: after.revision, position, documents: after.documents };
   }

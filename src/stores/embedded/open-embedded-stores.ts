@@ -136,7 +136,7 @@ async function openOwned<Stores>(
   }
   let reported = false;
   const context: EmbeddedContext = {
-    writeLimitMs: 5_000,
+    writeLimitMs: 4_500,
     stateEnd: new BigInt64Array(new SharedArrayBuffer(8)),
     faults: [],
     ...options,

@@ -2,8 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import type { Connection } from '../../../src/stores/embedded/files/database.js';
+import type { FileFormat } from '../../../src/stores/embedded/files/formats.js';
+import type { HighWaterMark } from '../../../src/stores/embedded/files/high-water-mark.js';
+import type { Intercept } from '../../../src/stores/embedded/writing/faults.js';
+import { makeTransactions } from '../../../src/stores/embedded/writing/transactions.js';
 import { makeEvents } from '../../contracts/event-store-fixtures.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
+import { partial } from '../../support/fakes/partial.js';
 import { makeDirectory, openStores } from '../../support/servers/embedded-directory.js';
 
 const files = ['events', 'read-models', 'state'] as const;
@@ -32,6 +38,32 @@ test('Reads after acknowledged writes change no byte of the mapped indexes of th
     // Then the indexes are as the writing threads left them
     t.deepEqual(indexes(), written);
   }
+});
+
+test('A writing thread notes its read in the mapped index before it writes the mark of the file, for which a frozen disk may keep it', (t) => {
+  // Given a file with a mark
+  const steps: string[] = [];
+  const step = (name: string) => () => {
+    steps.push(name);
+    return 0;
+  };
+  const connection = partial<Connection>({
+    statement: (sql) => step(sql),
+    query: () => ({ get: () => void step('read')(), all: () => [] }),
+  });
+  const intercept: Intercept = (_, run) => run();
+  const openMark = () => partial<HighWaterMark>({ raise: step('mark') });
+  const format = partial<FileFormat>({ name: 'events' });
+  const write = makeTransactions<null, null>({ connection, format, intercept, openMark }, () => ({
+    apply: () => null,
+    beforeCommit: () => undefined,
+    reload: () => 'there',
+    end: () => 1,
+  }));
+  // When it commits a write
+  t.is(write([null]).kind, 'committed');
+  // Then the read comes first.
+  t.deepEqual(steps, ['BEGIN IMMEDIATE', 'COMMIT', 'read', 'mark']);
 });
 
 function digestOf(path: string): string {

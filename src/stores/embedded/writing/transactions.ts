@@ -66,8 +66,9 @@ export function makeTransactions<Request, Reply>(
       writer.beforeCommit();
       committing = true;
       intercept('commit', commit);
-      mark?.raise(endOf());
+      // Before the mark of the file, whose write waits for a frozen file system.
       noteReadMark();
+      mark?.raise(endOf());
       return { kind: 'committed', count: taken.length, replies };
     } catch (error) {
       return { kind: 'failed', count: taken.length, failure: undo(error, committing) };
