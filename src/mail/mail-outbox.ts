@@ -67,7 +67,7 @@ export interface MailOutboxEvents {
 }
 
 /** More than any server hangs at once, so that a slow one holds up no other recipient. The spacing keeps a fast one from overload. */
-const atOnceMax = 100;
+const atOnce = { written: 60, found: 40 };
 const spacingMs = 50;
 const graceMs = 5_000;
 const prefix = 'outbox/mail/';
@@ -87,7 +87,7 @@ export function makeMailOutbox(
   const kinds = new Map<string, MailKind>();
   const name = 'mail';
   return {
-    lane: { name, atOnceMax, spacingMs, graceMs, attempt },
+    lane: { name, atOnce, spacingMs, graceMs, attempt },
     add: (kind) => {
       kinds.set(kind.name, kind);
       return async ({ id, event, person }) => {

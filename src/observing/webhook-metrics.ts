@@ -70,7 +70,7 @@ export function registerWebhookMetrics(
   );
   gauge(
     'stowage_webhook_pending',
-    'Messages that wait for another attempt, for the endpoints that this process feeds.',
+    'Messages that wait for an attempt, for the endpoints that this process feeds.',
     ['endpoint'],
     () => fed().map(({ endpointId: endpoint, pending }) => [{ endpoint }, pending]),
   );

@@ -1,4 +1,3 @@
-import Bottleneck from 'bottleneck';
 import type { Clock } from '../kit/time/clock.js';
 import { inTraceOf } from '../kit/trace.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
@@ -19,62 +18,48 @@ export type AttemptOutcome =
       readonly waitMs: number;
     };
 
-/** Sends one event once. @throws StoreUnavailable, UndecodableEvent, StoreDamaged; the signal's reason when it aborts */
-export type AttemptDelivery = (event: StoredEvent) => Promise<AttemptOutcome>;
+/** The receiver answered 410: it wants no more messages. */
+export class EndpointGone extends Error {
+  override readonly name = 'EndpointGone';
+}
+
+/** Sends one event once. @throws StoreUnavailable, UndecodableEvent, StreamDamaged; the signal's reason when it aborts */
+export type AttemptDelivery = (event: StoredEvent, signal: AbortSignal) => Promise<AttemptOutcome>;
 
 /** A receiver must answer within this time. */
-export const answerMs = 15_000;
-/** Attempts of one endpoint in a second, at most. */
-const perSecond = 50;
-/** Attempts of one endpoint at once: new events, and retries. */
-export const atOnce = { direct: 8, retries: 4 } as const;
+const answerMs = 15_000;
 /** The longest wait that a receiver may ask for. */
 const waitMsMax = 3_600_000;
 
-/** Makes the function that sends events to one endpoint, at a bounded rate. */
+/** Makes the function that sends events to one endpoint. */
 export function makeAttemptDelivery(deps: {
   readonly endpoint: WebhookEndpoint;
   readonly eventStore: EventStore;
   readonly clock: Clock;
   readonly http: OutgoingHttp;
-  readonly signal: AbortSignal;
   /** The time limit of an answer; 15 s when left out. */
   readonly timeMs?: number;
 }): AttemptDelivery {
-  const { endpoint, eventStore, clock, http, signal, timeMs = answerMs } = deps;
+  const { endpoint, eventStore, clock, http, timeMs = answerMs } = deps;
   const messageOf = makeMessageOf(eventStore);
-  const limiter = new Bottleneck({
-    maxConcurrent: atOnce.direct + atOnce.retries,
-    minTime: 1_000 / perSecond,
-  });
-
-  return async (event) => {
+  return async (event, signal) => {
     const message = await messageOf(event);
-    const id = webhookId(endpoint.id, event.id);
-    return limiter.schedule(async () => {
-      signal.throwIfAborted();
-      // The client combines its signal with others. Node 20 keeps a part of each combination as long as the signal lives.
-      const cut = new AbortController();
-      const end = (): void => {
-        cut.abort(signal.reason);
-      };
-      signal.addEventListener('abort', end, { once: true });
-      try {
-        const request = signedRequest(endpoint, message, { id, at: clock.now() });
-        // Only the status counts. A body may never end.
-        const reply = await inTraceOf(event.metadata.correlation_id, () =>
-          http({ ...request, timeMs, bodyBytesMax: 0 }, cut.signal),
-        );
-        return outcomeOf(reply, clock.now());
-      } catch (error) {
-        // The outcome is unknown, and the next start sends the event again.
-        signal.throwIfAborted();
-        if (error instanceof OutgoingError) return { kind: 'failed', reason: error.failure, waitMs: 0 };
-        throw error;
-      } finally {
-        signal.removeEventListener('abort', end);
-      }
+    const request = signedRequest(endpoint, message, {
+      id: webhookId(endpoint.id, event.id),
+      at: clock.now(),
     });
+    try {
+      // Only the status counts. A body may never end.
+      const reply = await inTraceOf(event.metadata.correlation_id, () =>
+        http({ ...request, timeMs, bodyBytesMax: 0 }, signal),
+      );
+      return outcomeOf(reply, clock.now());
+    } catch (error) {
+      // The outcome is unknown, and the next start sends the event again.
+      signal.throwIfAborted();
+      if (error instanceof OutgoingError) return { kind: 'failed', reason: error.failure, waitMs: 0 };
+      throw error;
+    }
   };
 }
 

@@ -7,7 +7,7 @@ import { type Waiting, waitingSchema } from './waiting.js';
 /** Storage format of `webhook/<endpoint>`: how far the endpoint is. */
 const endpointSchema = z.strictObject({
   log_id: z.string(),
-  /** Every event up to it is delivered, given up or in a `webhookwait` record. Null: the start of the log. */
+  /** Every event up to it is delivered, given up or in the record of a waiting stream. Null: the start of the log. */
   position: z.string().nullable(),
   /** Of the last event up to the position. Null while the endpoint has passed none. */
   fingerprint: z.string().nullable(),
@@ -41,6 +41,16 @@ export const givenUpKeptMs = 30 * 24 * 60 * 60 * 1_000;
 const tries = 20;
 const pageSize = 200;
 
+/** The lane of the outbox that delivers to an endpoint. */
+export function laneOf(id: string): string {
+  return `webhook/${id}`;
+}
+
+/** The key of the record of a waiting stream. */
+export function waitingKey(id: string, stream: string): string {
+  return `outbox/${laneOf(id)}/${stream}`;
+}
+
 /** The durable state of deliveries, in the state store. All processes share it; every change is a compare-and-set. */
 export interface DeliveryRecords {
   endpoint(id: string): Promise<EndpointRecord | null>;
@@ -56,12 +66,12 @@ export interface DeliveryRecords {
   /** Removes the waiting events of all streams of an endpoint. */
   dropWaiting(id: string): Promise<void>;
   waiting(id: string, stream: string): Promise<Waiting | null>;
-  /** Changes the waiting events of a stream; null removes the record. @throws StoreUnavailable */
+  /** Changes the waiting events of a stream; null removes the record. @returns what is stored @throws StoreUnavailable */
   changeWaiting(
     id: string,
     stream: string,
     change: (found: Waiting | null) => Waiting | null | Promise<Waiting | null>,
-  ): Promise<void>;
+  ): Promise<Waiting | null>;
   /** Yields the waiting streams of an endpoint in order of name, page by page. */
   allWaiting(id: string): AsyncIterable<{ readonly stream: string; readonly waiting: Waiting }>;
   /** @returns false when the entry existed */
@@ -75,7 +85,7 @@ export interface DeliveryRecords {
 /** Makes the records. @throws StoreUnavailable from each function */
 export function makeDeliveryRecords(stateStore: StateStore): DeliveryRecords {
   const endpointKey = (id: string): string => `webhook/${id}`;
-  const waitingPrefix = (id: string): string => `webhookwait/${id}/`;
+  const waitingPrefix = (id: string): string => waitingKey(id, '');
   const givenUpPrefix = (id: string): string => `webhookfailed/${id}/`;
   const givenUpKey = (id: string, { stream, revision }: Pick<GivenUp, 'stream' | 'revision'>): string =>
     `${givenUpPrefix(id)}${stream}/${String(revision).padStart(12, '0')}`;
@@ -112,21 +122,22 @@ export function makeDeliveryRecords(stateStore: StateStore): DeliveryRecords {
     },
     dropWaiting: (id) => remove(waitingPrefix(id)),
     waiting: async (id, stream) => {
-      const found = await stateStore.get(`${waitingPrefix(id)}${stream}`);
+      const found = await stateStore.get(waitingKey(id, stream));
       return found === null ? null : waitingSchema.parse(found.value);
     },
     changeWaiting: async (id, stream, change) => {
-      const changed = await changeRecord<Waiting, null, null>(
+      const changed = await changeRecord<Waiting, Waiting | null, Waiting | null>(
         stateStore,
-        { key: `${waitingPrefix(id)}${stream}`, schema: waitingSchema },
+        { key: waitingKey(id, stream), schema: waitingSchema },
         async (found) => {
           const before = found?.value ?? null;
           const after = await change(before);
-          return after === before ? { keep: null } : { write: after, result: null };
+          return after === before ? { keep: after } : { write: after, result: after };
         },
         { tries, unknownOutcome: 'retry' },
       );
       if (changed === null) throw contended(id);
+      return 'kept' in changed ? changed.kept : changed.result;
     },
     allWaiting: async function* (id) {
       const prefix = waitingPrefix(id);

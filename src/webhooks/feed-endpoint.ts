@@ -1,28 +1,26 @@
-import { setMaxListeners } from 'node:events';
 import { fingerprintOf } from '../event-sourcing/feeding/checkpoints.js';
 import { backoff, type Clock, type Random } from '../kit/time/clock.js';
-import type { LogEvent, StoredEvent } from '../event-sourcing/ports/domain-event.js';
-import {
-  endsProcess,
-  reasonOf,
-  StoreUnavailable,
-  StreamDamaged,
-  UndecodableEvent,
-} from '../event-sourcing/ports/errors.js';
+import type { Position, StoredEvent } from '../event-sourcing/ports/domain-event.js';
+import { endsProcess, reasonOf, StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../event-sourcing/ports/event-store.js';
-import { type LowWaterMark, makeLowWaterMark } from '../event-sourcing/effects/reaction-mark.js';
-import { makeKeyedMutex } from '../kit/keyed-mutex.js';
+import type { Lane, LaneFigures, Outbox } from '../event-sourcing/effects/outbox.js';
 import type { OutgoingHttp } from '../outgoing/outgoing-http.js';
 import { makeBeginPosition, newEndpointRecord } from './begin-position.js';
-import { type AttemptOutcome, atOnce, makeAttemptDelivery } from './attempt.js';
-import { type DeliveryDeps, EndpointGone, makeDirectDelivery, storeRetry } from './deliver-directly.js';
-import type { DeliveryRecords, EndpointRecord, GivenUp } from './delivery-records.js';
+import { type AttemptOutcome, EndpointGone, makeAttemptDelivery } from './attempt.js';
+import { makeDeliverWaiting } from './deliver-waiting.js';
+import {
+  type DeliveryRecords,
+  type EndpointRecord,
+  type GivenUp,
+  laneOf,
+  waitingKey,
+} from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { isSelected } from './messages/make-message.js';
-import { makeWaitingRetries, type WaitingFigures } from './retry-waiting.js';
-import { makeSlots } from './slots.js';
+import { withEvent } from './waiting.js';
 
 export interface WebhookDeps {
+  readonly outbox: Outbox;
   readonly eventStore: EventStore;
   readonly records: DeliveryRecords;
   readonly clock: Clock;
@@ -44,72 +42,71 @@ export interface WebhookEvents {
 
 /** The feeding of one endpoint by this process. */
 export interface EndpointFeed {
-  readonly figures: () => WaitingFigures;
+  /** What waits. After the end it stays what the last look found. */
+  readonly figures: () => LaneFigures;
   /** Resolves after the signal aborts or the receiver answered 410. @throws StoreDamaged */
   readonly done: Promise<'ended' | 'gone'>;
 }
 
-/** Events that the feed takes after its mark, at most. */
-const aheadMax = 256;
-/** Events that wait for a slot, at most. */
-const queueMax = 32;
+/** The wait after a failed call of a store. */
+const storeRetry = { first: 250, cap: 10_000 };
+/** 50 messages a second: an attempt sends one. */
+const bounds: Pick<Lane, 'atOnce' | 'spacingMs' | 'graceMs'> = {
+  ...{ atOnce: { written: 8, found: 4 }, spacingMs: 20, graceMs: 0 },
+};
 const saveMs = 1_000;
 /** An endpoint moves to the end of another log when the log is still another one after this time. */
 const doubtMs = 60_000;
 /** The record shows at least this often that a process feeds the endpoint. */
 const seenMs = 60_000;
 
+/** Up to where every event of the endpoint is delivered, given up or in the record of its stream. */
+interface Mark {
+  readonly position: Position | null;
+  /** Null while the mark has not moved. */
+  readonly last: StoredEvent | null;
+}
+
 type Seen = Partial<Pick<EndpointRecord, 'last_success_at' | 'last_failure_at' | 'last_failure'>>;
 
 /**
- * Sends the events of the log to one endpoint: src/webhooks/README.md#delivery. Two processes that feed one endpoint at
- * once send some events twice, and lose none: the mark passes an event that is delivered or waits in a record.
+ * Sends the events of the log to one endpoint: src/webhooks/README.md#delivery. The feed writes what waits, and the outbox
+ * sends it. Two processes that feed one endpoint at once send some events twice, and lose none.
  */
 export function feedEndpoint(
   deps: WebhookDeps,
   endpoint: WebhookEndpoint,
   options: { readonly signal: AbortSignal; readonly events: WebhookEvents },
 ): EndpointFeed {
-  const { eventStore, records, clock, random, sleepUntilRetry } = deps;
+  const { outbox, eventStore, records, clock, random, sleepUntilRetry } = deps;
   const { events } = options;
   const { id } = endpoint;
   const ending = new AbortController();
   const { signal } = ending;
-  // Each attempt at once has a listener, and so have the sleeps.
-  setMaxListeners(0, signal);
-  const attempt = makeAttemptDelivery({ ...deps, endpoint, signal });
-  const onRetry = (error: Error, failures: number): void => {
-    events.onRetry(id, error, failures);
-  };
-  const shared: DeliveryDeps = {
-    ...{ endpointId: id, records, clock, random, sleepUntilRetry, signal, onRetry },
-    attempt: attemptOnce,
-    mutex: makeKeyedMutex({ waitingMax: 4 * aheadMax }),
-  };
-  const retries = makeWaitingRetries({
-    ...{ ...shared, endpoint, eventStore },
+  const deliver = makeDeliverWaiting({
+    ...{ ...deps, endpoint, attempt: makeAttemptDelivery({ ...deps, endpoint }), onOutcome: noteOutcome },
     onGivenUp: (entry) => {
       events.onGivenUp(id, entry);
     },
   });
-  const slots = makeSlots(atOnce.direct, queueMax);
-  const deliver = makeDirectDelivery({ ...shared, slots, onWaiting: retries.wake });
-  const running = new Set<Promise<void>>();
+  const name = laneOf(id);
+  let figures: LaneFigures = { records: 0, pending: 0, oldestAt: null };
   let seen: Seen = {};
-  let mark: LowWaterMark | null = null;
+  let mark: Mark | null = null;
   let saved: string | null = null;
   let savedAtMs = 0;
   let failure: { readonly error: unknown } | null = null;
-  let makeRoom = (): void => undefined;
 
-  return { figures: retries.figures, done: run() };
+  return { figures: currentFigures, done: run() };
 
   async function run(): Promise<'ended' | 'gone'> {
     options.signal.addEventListener('abort', end, { once: true });
     if (options.signal.aborted) end();
-    await Promise.all([follow(), retries.run(), saveEachSecond()].map((work) => work.catch(fail)));
+    const close = outbox.open({ name, ...bounds, attempt: attemptRecord });
+    await Promise.all([follow(), saveEachSecond()].map((work) => work.catch(fail)));
     options.signal.removeEventListener('abort', end);
-    await Promise.all(running);
+    currentFigures();
+    await close();
     const isGone = failure?.error instanceof EndpointGone;
     await save(stateAfter(failure, isGone)).catch((error: unknown) => {
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -119,6 +116,10 @@ export function feedEndpoint(
     return isGone ? 'gone' : 'ended';
   }
 
+  function currentFigures(): LaneFigures {
+    return (figures = outbox.figures(name) ?? figures);
+  }
+
   function fail(error: unknown): void {
     failure ??= { error };
     end();
@@ -126,12 +127,26 @@ export function feedEndpoint(
 
   function end(): void {
     ending.abort();
-    slots.shed();
-    makeRoom();
   }
 
-  async function attemptOnce(event: StoredEvent): Promise<Exclude<AttemptOutcome, { kind: 'gone' }>> {
-    const outcome = await attempt(event).catch(unreadableOf);
+  function onRetry(error: Error, failures: number): void {
+    events.onRetry(id, error, failures);
+  }
+
+  async function attemptRecord(key: string, cut: AbortSignal): Promise<Date | null> {
+    if (isEnding()) return null;
+    try {
+      return await deliver(key.slice(waitingKey(id, '').length), cut);
+    } catch (error) {
+      if (cut.aborted) return null;
+      // The outbox reports it, and tries again.
+      if (error instanceof StoreUnavailable) throw error;
+      fail(error);
+      return null;
+    }
+  }
+
+  function noteOutcome(outcome: AttemptOutcome): void {
     events.onOutcome(id, outcome.kind);
     const now = clock.now().toISOString();
     if (outcome.kind === 'delivered') seen = { ...seen, last_success_at: now };
@@ -139,8 +154,6 @@ export function feedEndpoint(
       const last_failure = outcome.kind === 'gone' ? 'status 410' : outcome.reason;
       seen = { ...seen, last_failure_at: now, last_failure };
     }
-    if (outcome.kind === 'gone') throw new EndpointGone('the receiver answered 410 Gone');
-    return outcome;
   }
 
   async function follow(): Promise<void> {
@@ -148,9 +161,9 @@ export function feedEndpoint(
     for (let attempts = 0; !signal.aborted; attempts += 1) {
       try {
         const position = await begin.load();
-        mark ??= makeLowWaterMark(position);
-        for await (const page of eventStore.subscribe({ after: mark.taken(), signal })) {
-          await takePage(mark, page);
+        mark ??= { position, last: null };
+        for await (const page of eventStore.subscribe({ after: mark.position, signal })) {
+          await takePage(page);
           attempts = 0;
         }
       } catch (error) {
@@ -171,7 +184,7 @@ export function feedEndpoint(
       if (isEnding()) return;
       if (!(await isOtherLog())) throw new StoreUnavailable(reasonOf(error), { cause: error });
       // The log is another one, or an older one. A message that was sent cannot be taken back.
-      mark = makeLowWaterMark(await begin.moveToEnd());
+      mark = { position: await begin.moveToEnd(), last: null };
       events.onOtherLog(id, reasonOf(error));
     }
 
@@ -191,36 +204,18 @@ export function feedEndpoint(
     }
   }
 
-  async function takePage(to: LowWaterMark, page: LogPage): Promise<void> {
-    for (const event of page.events) {
-      const passed = { position: event.position, lastEvent: event };
-      if (!isSelected(endpoint, event)) {
-        to.pass(passed);
-        continue;
-      }
-      while (to.ahead() >= aheadMax && !isEnding()) {
-        // Hanging deliveries must not hold up those behind them.
-        slots.shed();
-        await new Promise<void>((resolve) => {
-          makeRoom = resolve;
-        });
-      }
+  async function takePage({ events: taken, cursor }: LogPage): Promise<void> {
+    for (const event of taken) {
       if (isEnding()) return;
-      to.take(passed, event);
-      startDelivery(to, event);
+      if (isSelected(endpoint, event)) await wait(event);
+      mark = { position: event.position, last: event };
     }
-    if (page.cursor !== null) to.pass({ position: page.cursor });
+    if (cursor !== null) mark = { last: mark?.last ?? null, position: cursor };
   }
 
-  function startDelivery(to: LowWaterMark, event: LogEvent): void {
-    const work: Promise<void> = deliver(event)
-      .then((isSettled) => {
-        if (isSettled) to.settle(event);
-        makeRoom();
-      })
-      .catch(fail)
-      .finally(() => running.delete(work));
-    running.add(work);
+  async function wait({ stream, revision }: StoredEvent): Promise<void> {
+    await records.changeWaiting(id, stream, (found) => withEvent(found, Number(revision), clock.now()));
+    outbox.wake(name, waitingKey(id, stream));
   }
 
   async function saveEachSecond(): Promise<void> {
@@ -240,7 +235,7 @@ export function feedEndpoint(
   /** Saves what has changed. Of two processes the one that is further decides the position. */
   async function save(state: Pick<EndpointRecord, 'state' | 'problem'>): Promise<void> {
     if (mark === null) return;
-    const [position, last, noted] = [mark.position(), mark.lastEvent(), seen];
+    const [{ position, last }, noted] = [mark, seen];
     const now = clock.now();
     const key = JSON.stringify([position, noted, state]);
     if (key === saved && now.getTime() - savedAtMs < seenMs) return;
@@ -258,16 +253,6 @@ export function feedEndpoint(
   function isEnding(): boolean {
     return signal.aborted;
   }
-}
-
-/**
- * Only the resource waits whose stream is damaged or has an event that this release cannot read.
- * @throws the error when it is another one
- */
-function unreadableOf(error: unknown): AttemptOutcome {
-  if (error instanceof StreamDamaged) return { kind: 'failed', reason: 'stream_damaged', waitMs: 0 };
-  if (error instanceof UndecodableEvent) return { kind: 'failed', reason: 'event_unreadable', waitMs: 0 };
-  throw error;
 }
 
 function stateAfter(

@@ -7,8 +7,8 @@ const retryWait = { firstMs: 5_000, capMs: 60 * 60 * 1_000 };
 const revision = z.int().nonnegative();
 
 /**
- * Storage format of `webhookwait/<endpoint>/<stream>`: the events of one stream that the mark of the endpoint has passed
- * without a delivery. While it exists, only the retries deliver events of the stream, so they stay in order.
+ * Storage format of `outbox/webhook/<endpoint>/<stream>`: the events of one stream that the mark of the endpoint has passed
+ * without a delivery. They are delivered one after the other, so they stay in order.
  */
 export const waitingSchema = z.strictObject({
   /** The revision of the first event to deliver. */
@@ -26,40 +26,32 @@ export const waitingSchema = z.strictObject({
 });
 export type Waiting = z.infer<typeof waitingSchema>;
 
-/** Returns the record after the mark passes an event without a delivery. `failed`: the attempt that failed just now. */
-export function withEvent(
-  found: Waiting | null,
-  at: { readonly revision: number; readonly failed: { readonly waitMs: number } | null },
-  { now, random }: { readonly now: Date; readonly random: () => number },
-): Waiting {
+/** Returns the record after the mark passes an event. */
+export function withEvent(found: Waiting | null, at: number, now: Date): Waiting {
   if (found === null) {
-    const { revision: next, failed } = at;
-    const failures = failed === null ? 0 : 1;
-    const waitMs = failed === null ? 0 : Math.max(failed.waitMs, retryAfterMs(0, random));
-    const not_before = new Date(now.getTime() + waitMs).toISOString();
-    return { next, until: next, pending: 1, failures, not_before, since: now.toISOString() };
+    const since = now.toISOString();
+    return { next: at, until: at, pending: 1, failures: 0, not_before: since, since };
   }
   // An event up to `until` waits, or was delivered before the mark went back to it.
-  if (at.revision <= found.until) return found;
-  return { ...found, until: at.revision, pending: found.pending + 1 };
+  return at <= found.until ? found : { ...found, until: at, pending: found.pending + 1 };
 }
 
-/** What a retry did to the first waiting events. */
-export interface RetryResult {
-  /** The `next` that the retry read. */
+/** What an attempt did to the first waiting events. */
+export interface AttemptResult {
+  /** The `next` that the attempt read. */
   readonly from: number;
   /** The first event that it has not settled. */
   readonly to: number;
   /** The messages among those that it has settled. */
   readonly settled: number;
-  /** Its last attempt, where that failed. */
+  /** The attempt, where it failed. */
   readonly failed: { readonly waitMs: number } | null;
 }
 
-/** Returns the record after a retry; null when nothing waits. */
-export function afterRetry(
+/** Returns the record after an attempt; null when nothing waits. */
+export function afterAttempt(
   found: Waiting,
-  { from, to, settled, failed }: RetryResult,
+  { from, to, settled, failed }: AttemptResult,
   { now, random }: { readonly now: Date; readonly random: () => number },
 ): Waiting | null {
   // An operator may have begun an earlier replay, and another process may have delivered more.

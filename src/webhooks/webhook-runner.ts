@@ -1,13 +1,13 @@
 import { endpointConsumer } from '../event-sourcing/feeding/consumers/names.js';
 import { makeTasks, type Task } from '../event-sourcing/feeding/consumers/tasks.js';
 import type { Lease, Progress } from '../event-sourcing/feeding/consumers/lease.js';
+import type { LaneFigures } from '../event-sourcing/effects/outbox.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { feedEndpoint, type WebhookDeps, type WebhookEvents } from './feed-endpoint.js';
-import type { WaitingFigures } from './retry-waiting.js';
 
 /** An endpoint that this process feeds, for metrics. */
-export interface WebhookStatus extends WaitingFigures {
+export interface WebhookStatus extends LaneFigures {
   readonly endpointId: string;
   readonly state: 'delivering' | 'gone' | 'stopped';
 }

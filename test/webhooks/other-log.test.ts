@@ -80,6 +80,7 @@ async function givenDoubt(t: ExecutionContext) {
   await receiver.acceptedCount(1);
   const end = await eventStore.head();
   await eventually('mark at the end', async () => (await records.endpoint(id))?.position === end);
+  await eventually('delivery', async () => (await records.waiting(id, `order-${anId(1)}`)) === null);
   await first.runner.stop();
   await world.appendToOrder(anId(2), 'OrderPlaced');
   const [sleep, logId] = [clock.sleep, eventStore.logId.bind(eventStore)];

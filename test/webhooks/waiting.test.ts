@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {
-  afterRetry,
+  afterAttempt,
   isOver,
   retryAfterMs,
   triesMs,
@@ -45,25 +45,24 @@ test('The wait before a retry doubles from 5 s to an hour, and half of it is ran
 });
 
 test('A stream waits from its first undelivered event, and later events raise its end', (t) => {
-  const first = withEvent(null, { revision: 3, failed }, at);
-  t.like(first, { next: 3, until: 3, pending: 1, failures: 1, since: now.toISOString() });
-  t.true(new Date(first.not_before) > now);
-  t.like(withEvent(null, { revision: 3, failed: null }, at), { failures: 0, not_before: now.toISOString() });
-  t.like(withEvent(first, { revision: 7, failed: null }, at), { next: 3, until: 7, pending: 2, failures: 1 });
-  t.is(withEvent(waiting, { revision: 2, failed }, at), waiting, 'it was delivered before');
-  t.is(withEvent(waiting, { revision: 5, failed }, at), waiting, 'it waits already');
+  const first = withEvent(null, 3, now);
+  const at = now.toISOString();
+  t.deepEqual(first, { next: 3, until: 3, pending: 1, failures: 0, not_before: at, since: at });
+  t.like(withEvent(first, 7, now), { next: 3, until: 7, pending: 2, failures: 0 });
+  t.is(withEvent(waiting, 2, now), waiting, 'it was delivered before');
+  t.is(withEvent(waiting, 5, now), waiting, 'it waits already');
 });
 
-test('A retry moves the record, removes it at its end, and yields to a replay and to another process', (t) => {
+test('An attempt moves the record, removes it at its end, and yields to a replay and to another process', (t) => {
   const done = { from: 3, settled: 1, failed: null };
-  t.like(afterRetry(waiting, { ...done, to: 4 }, at), { next: 4, until: 5, pending: 2, failures: 0 });
-  t.is(afterRetry(waiting, { ...done, to: 6, settled: 3 }, at), null);
+  t.like(afterAttempt(waiting, { ...done, to: 4 }, at), { next: 4, until: 5, pending: 2, failures: 0 });
+  t.is(afterAttempt(waiting, { ...done, to: 6, settled: 3 }, at), null);
   // An event that came meanwhile has raised the end.
-  t.like(afterRetry({ ...waiting, until: 6 }, { ...done, to: 6, settled: 3 }, at), { next: 6, until: 6 });
+  t.like(afterAttempt({ ...waiting, until: 6 }, { ...done, to: 6, settled: 3 }, at), { next: 6, until: 6 });
   // An operator has begun a replay from 1, and another process has delivered up to 4.
-  t.like(afterRetry({ ...waiting, next: 1 }, { ...done, to: 6 }, at), { next: 1, until: 5 });
-  t.like(afterRetry({ ...waiting, next: 5 }, { ...done, to: 4 }, at), { next: 5 });
-  const refused = afterRetry(waiting, { from: 3, to: 3, settled: 0, failed }, at);
+  t.like(afterAttempt({ ...waiting, next: 1 }, { ...done, to: 6 }, at), { next: 1, until: 5 });
+  t.like(afterAttempt({ ...waiting, next: 5 }, { ...done, to: 4 }, at), { next: 5 });
+  const refused = afterAttempt(waiting, { from: 3, to: 3, settled: 0, failed }, at);
   t.like(refused, { next: 3, failures: 3 });
   t.is(refused?.not_before, new Date(now.getTime() + retryAfterMs(2, at.random)).toISOString());
 });
@@ -75,8 +74,7 @@ test('A receiver that asks for a longer wait gets it', (t) => {
   ] as const) {
     const expected = new Date(now.getTime() + minimumMs).toISOString();
     const result = { from: 3, to: 3, settled: 0, failed: { waitMs } };
-    t.is(withEvent(null, { revision: 3, failed: { waitMs } }, at).not_before, expected);
-    t.is(afterRetry({ ...waiting, failures: 0 }, result, at)?.not_before, expected);
+    t.is(afterAttempt({ ...waiting, failures: 0 }, result, at)?.not_before, expected);
   }
 });
 
@@ -90,8 +88,8 @@ test('An event is over three days after it began to wait', (t) => {
   t.false(isOver(waiting, event(-triesMs), later(triesMs)));
 });
 
-test('No order of passed events and retries leaves an undelivered event outside the record', (t) => {
-  // A model: the mark passes revisions in order; retries deliver from the record that they read, which may be old.
+test('No order of passed events and attempts leaves an undelivered event outside the record', (t) => {
+  // A model: the mark passes revisions in order; attempts deliver from the record that they read, which may be old.
   const steps = fc.array(fc.constantFrom('pass', 'read', 'settle', 'fail'), { maxLength: 60 });
   fc.assert(
     fc.property(steps, (taken) => {
@@ -101,7 +99,7 @@ test('No order of passed events and retries leaves an undelivered event outside 
       const delivered = new Set<number>();
       for (const step of taken) {
         if (step === 'pass') {
-          record = withEvent(record, { revision: passed, failed: null }, at);
+          record = withEvent(record, passed, now);
           passed += 1;
         } else if (step === 'read') read = record;
         else if (read !== null && record !== null) {
@@ -113,7 +111,7 @@ test('No order of passed events and retries leaves an undelivered event outside 
             settled: to - read.next,
             failed: step === 'fail' ? failed : null,
           };
-          record = afterRetry(record, result, at);
+          record = afterAttempt(record, result, at);
           read = null;
         }
       }

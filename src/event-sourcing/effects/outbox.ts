@@ -25,7 +25,8 @@ export interface LaneFigures {
 export interface Lane {
   /** The records have keys `outbox/<name>/…`. */
   readonly name: string;
-  readonly atOnceMax: number;
+  /** Attempts at once, at most: at records that were just written, and at those that a look finds. */
+  readonly atOnce: Readonly<Record<Way, number>>;
   /** The least time between the beginnings of two attempts. */
   readonly spacingMs: number;
   /** How long running attempts may take after the lane is closed, before the signal cuts them off. */
@@ -47,15 +48,22 @@ export interface Outbox {
   figures(lane: string): LaneFigures | null;
 }
 
+/** How an attempt begins. New records do not wait behind those whose attempts fail or hang. */
+type Way = 'written' | 'found';
+
 interface OpenLane extends Lane {
-  readonly semaphore: Semaphore;
+  readonly semaphores: Readonly<Record<Way, Semaphore>>;
   readonly serving: Map<string, Promise<void>>;
-  /** Keys that were woken during their attempt. */
+  /** Keys that were woken during their attempt, or are due at its end. */
   readonly again: Set<string>;
   readonly cutOff: AbortController;
   isClosed: boolean;
+  /** Records are due that no attempt waits for. */
+  isBehind: boolean;
   /** The steady time before which no attempt begins. */
   freeAtMs: number;
+  /** The steady time of the next look. */
+  lookAtMs: number;
   figures: LaneFigures;
 }
 
@@ -65,6 +73,8 @@ const lookAgainMs = 250;
 /** Looks take a fifth of the time at most: with very many records they are made less often. */
 const lookShare = 4;
 const pageSize = 200;
+/** Records that wait in memory for their attempt, at most. The others wait for a look. */
+const waitingMax: Readonly<Record<Way, number>> = { written: 32, found: 200 };
 const noFigures: LaneFigures = { records: 0, pending: 0, oldestAt: null };
 
 export function makeOutbox(deps: {
@@ -77,26 +87,26 @@ export function makeOutbox(deps: {
   let isRunning = false;
   let waking = new AbortController();
   let closing = new AbortController();
-  let nextLookMs = 0;
 
   return {
     open: (given) => {
+      const { written, found } = given.atOnce;
       const lane: OpenLane = {
         ...given,
-        semaphore: makeSemaphore(given.atOnceMax),
+        semaphores: { written: makeSemaphore(written), found: makeSemaphore(found) },
         ...{ serving: new Map(), again: new Set(), cutOff: new AbortController() },
-        ...{ isClosed: false, freeAtMs: 0, figures: noFigures },
+        ...{ isClosed: false, isBehind: false, freeAtMs: 0, lookAtMs: 0, figures: noFigures },
       };
       // Each attempt listens.
       setMaxListeners(0, lane.cutOff.signal);
       lanes.set(lane.name, lane);
-      plan(0);
+      waking.abort();
       if (!isRunning) void run();
       return () => close(lane);
     },
     wake: (name, key) => {
       const lane = lanes.get(name);
-      if (lane !== undefined) start(lane, key);
+      if (lane !== undefined) start(lane, key, 'written');
     },
     figures: (name) => lanes.get(name)?.figures ?? null,
   };
@@ -106,37 +116,41 @@ export function makeOutbox(deps: {
     while (lanes.size > 0) {
       waking = new AbortController();
       closing = new AbortController();
+      const atMs = Math.min(...[...lanes.values()].map(({ lookAtMs }) => lookAtMs));
+      // A lane was opened or closed, or wants an earlier look.
+      if (!(await rest(atMs - steadyMsOf(clock), waking.signal))) continue;
       const startedMs = steadyMsOf(clock);
-      if (clock.now().getTime() >= nextLookMs) {
-        nextLookMs = clock.now().getTime() + lookMs;
-        for (const lane of lanes.values()) {
-          await look(lane).catch((error: unknown) => {
-            onRetry(lane.name, error);
-          });
-        }
+      for (const lane of lanes.values()) {
+        if (lane.lookAtMs > Math.max(atMs, startedMs)) continue;
+        lane.lookAtMs = startedMs + lookMs;
+        await look(lane).catch((error: unknown) => {
+          onRetry(lane.name, error);
+        });
       }
-      const pauseMs = Math.max(lookAgainMs, (steadyMsOf(clock) - startedMs) * lookShare);
-      await rest(pauseMs, closing.signal);
-      await rest(nextLookMs - clock.now().getTime(), waking.signal);
+      await rest(Math.max(lookAgainMs, (steadyMsOf(clock) - startedMs) * lookShare), closing.signal);
     }
     isRunning = false;
   }
 
-  /** Ends early when the signal aborts. */
-  async function rest(ms: number, until: AbortSignal): Promise<void> {
+  /** @returns false when the signal ended it */
+  async function rest(ms: number, until: AbortSignal): Promise<boolean> {
     if (ms > 0) await clock.sleep(ms, until).catch(() => undefined);
+    return !until.aborted;
   }
 
   /** Brings the next look forward. */
-  function plan(atMs: number): void {
-    if (atMs >= nextLookMs) return;
-    nextLookMs = atMs;
+  function plan(lane: OpenLane, inMs: number): void {
+    const atMs = steadyMsOf(clock) + inMs;
+    if (atMs >= lane.lookAtMs) return;
+    lane.lookAtMs = atMs;
     waking.abort();
   }
 
-  /** Starts the attempts of the lane that are due. */
+  /** Starts the attempts of the lane that are due, the longest due first. */
   async function look(lane: OpenLane): Promise<void> {
+    lane.isBehind = false;
     let seen = noFigures;
+    const due: { readonly key: string; readonly dueMs: number }[] = [];
     for await (const { key, value } of entries(`outbox/${lane.name}/`)) {
       const { not_before, since, pending = 1 } = waitingSchema.parse(value);
       const at = new Date(since);
@@ -146,10 +160,19 @@ export function makeOutbox(deps: {
         oldestAt: seen.oldestAt === null || at < seen.oldestAt ? at : seen.oldestAt,
       };
       const dueMs = Date.parse(not_before);
-      if (dueMs > clock.now().getTime()) plan(dueMs);
-      else start(lane, key);
+      const inMs = dueMs - clock.now().getTime();
+      if (inMs > 0) plan(lane, inMs);
+      else if (!lane.serving.has(key)) due.push({ key, dueMs });
+      if (due.length >= 2 * waitingMax.found) keepFirst(lane, due);
     }
     lane.figures = seen;
+    keepFirst(lane, due);
+    for (const { key } of due) start(lane, key, 'found');
+  }
+
+  function keepFirst(lane: OpenLane, due: { readonly dueMs: number }[]): void {
+    due.sort((one, other) => one.dueMs - other.dueMs);
+    if (due.splice(waitingMax.found).length > 0) lane.isBehind = true;
   }
 
   async function* entries(prefix: string): AsyncGenerator<StateRecord> {
@@ -162,24 +185,26 @@ export function makeOutbox(deps: {
     }
   }
 
-  function start(lane: OpenLane, key: string): void {
+  function start(lane: OpenLane, key: string, way: Way): void {
     if (lane.isClosed) return;
     if (lane.serving.has(key)) {
       lane.again.add(key);
       return;
     }
-    if (lane.serving.size >= 2 * lane.atOnceMax) {
-      plan(clock.now().getTime() + lookAgainMs);
+    const semaphore = lane.semaphores[way];
+    if (semaphore.waiting() >= waitingMax[way]) {
+      lane.isBehind = true;
       return;
     }
-    const work = lane.semaphore
+    const work = semaphore
       .run(() => attempt(lane, key))
       .catch((error: unknown) => {
         onRetry(lane.name, error);
       })
       .finally(() => {
         lane.serving.delete(key);
-        if (lane.again.delete(key)) start(lane, key);
+        if (lane.again.delete(key)) start(lane, key, way);
+        if (lane.isBehind && lane.semaphores.found.waiting() === 0) plan(lane, 0);
       });
     lane.serving.set(key, work);
   }
@@ -198,7 +223,10 @@ export function makeOutbox(deps: {
     lane.cutOff.signal.addEventListener('abort', end, { once: true });
     try {
       const dueAt = await lane.attempt(key, cut.signal);
-      if (dueAt !== null) plan(dueAt.getTime());
+      if (dueAt === null) return;
+      const inMs = dueAt.getTime() - clock.now().getTime();
+      if (inMs > 0) plan(lane, inMs);
+      else lane.again.add(key);
     } finally {
       lane.cutOff.signal.removeEventListener('abort', end);
     }

@@ -19,7 +19,7 @@ async function given(keys: readonly string[]) {
     onRetry: (lane, error) => errors.push(`${lane}: ${String(error)}`),
   });
   const lane = (name: string, attempt: Lane['attempt']): Lane => ({
-    ...{ name, atOnceMax: 2, spacingMs: 0, graceMs: 20 },
+    ...{ name, atOnce: { written: 1, found: 2 }, spacingMs: 0, graceMs: 20 },
     attempt: (key, signal) => {
       attempts.push(key);
       return attempt(key, signal);
@@ -54,6 +54,38 @@ test('A lane whose attempts hang holds up no other, and its close cuts them off'
   await Promise.all([closeSlow(), closeFast()]);
   t.is(outbox.figures('slow'), null);
   t.is(attempts.length, 3);
+});
+
+test('A new record does not wait for those that a look has found, and those that wait longest come first', async (t) => {
+  // Given a lane that has found more records than it attempts at once, and another with messages that are due at once
+  const { outbox, lane, put, attempts } = await given([]);
+  for (const [n, key] of ['c', 'b', 'a'].entries())
+    await put(`outbox/hanging/${key}`, `2026-01-0${n + 1}T00:00:00.000Z`);
+  t.teardown(outbox.open(lane('hanging', hangs)));
+  await eventually('attempts', () => attempts.length === 2);
+  // When a record is written
+  await put('outbox/hanging/new');
+  outbox.wake('hanging', 'outbox/hanging/new');
+  // Then it is attempted, and the others are in the order of their times
+  await eventually('attempt of the new one', () => attempts.length === 3);
+  t.deepEqual(
+    attempts,
+    ['c', 'b', 'new'].map((key) => `outbox/hanging/${key}`),
+  );
+});
+
+test('A record with many messages lets others have their turn after each', async (t) => {
+  const keys = ['a', 'b', 'c', 'd'].map((key) => `outbox/many/${key}`);
+  const { outbox, lane, attempts } = await given(keys);
+  const left = new Map(keys.map((key) => [key, 3]));
+  const attempt: Lane['attempt'] = (key) => {
+    const count = (left.get(key) ?? 0) - 1;
+    left.set(key, count);
+    return Promise.resolve(count > 0 ? new Date() : new Date('2999-01-01T00:00:00.000Z'));
+  };
+  t.teardown(outbox.open({ ...lane('many', attempt), atOnce: { written: 1, found: 1 } }));
+  await eventually('all messages', () => [...left.values()].every((count) => count <= 0));
+  t.deepEqual(attempts, [...keys, ...keys, ...keys]);
 });
 
 test('A record is attempted when it is written, again when it is due, and after an error', async (t) => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+import { makeOutbox } from '../../../src/event-sourcing/effects/outbox.js';
 import { type Lease, makeSoleLease } from '../../../src/event-sourcing/feeding/consumers/lease.js';
 import { makeOutgoingHttp, type OutgoingHttp } from '../../../src/outgoing/outgoing-http.js';
 import { makeDeliveryRecords } from '../../../src/webhooks/delivery-records.js';
@@ -67,10 +68,12 @@ export function givenWebhooks(t: ExecutionContext) {
         (endpoint: string): void => {
           reports.push(`${event} ${endpoint}`);
         };
+      const ownStore = parts.stateStore ?? stateStore;
       const runner = startWebhooks(
         {
           ...{ eventStore, clock, random, sleepUntilRetry: clock.sleep, timeMs: parts.timeMs ?? answerMs },
-          records: makeDeliveryRecords(parts.stateStore ?? stateStore),
+          outbox: makeOutbox({ stateStore: ownStore, clock, onRetry: report('retry') }),
+          records: makeDeliveryRecords(ownStore),
           http: parts.http ?? unguarded,
           lease: parts.lease ?? makeSoleLease(randomUUID()),
         },
