@@ -93,12 +93,14 @@ for (const answer of [500, 404, 302, 'hang', 'close'] as const) {
     t.false(receiver.received.some(({ type, data }) => data['order_id'] === bad && type !== 'order.placed'));
     // and when the receiver works again, it gets the rest in order, with the ids of the first attempts
     receiver.answerWith(() => 204);
+    const isBad = ({ data }: (typeof receiver.accepted)[number]) => data['order_id'] === bad;
+    const taken = () => [...new Set(typesOf(receiver.accepted.filter(isBad)))];
     await eventually('the rest', () => {
       world.advance(1_000);
-      return receiver.accepted.length >= 4;
+      return taken().length === 2;
     });
-    const ofBad = receiver.received.filter(({ data }) => data['order_id'] === bad);
-    t.deepEqual(typesOf(receiver.accepted.slice(2)), ['order.placed', 'order.payment_pending']);
+    const ofBad = receiver.received.filter(isBad);
+    t.deepEqual(taken(), ['order.placed', 'order.payment_pending']);
     t.is(new Set(ofBad.filter(({ type }) => type === 'order.placed').map(({ id }) => id)).size, 1);
     await eventually('empty list', async () => (await world.admin(endpoints).list())[0]?.pending === 0);
   });
