@@ -1,6 +1,5 @@
 import { factName, isForwardedKey, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
 import { knownAs } from '../../../src/areas/payments/domain/order/review.js';
-import type { PaymentNotification } from '../../../src/areas/payments/domain/fact.js';
 import type { Disposition } from '../../../src/areas/payments/domain/payment.js';
 import { platformOf } from '../../../src/areas/payments/domain/order/events.js';
 import { type TransactionReport, whyPending } from '../../../src/areas/payments/domain/transaction/fold.js';
@@ -10,7 +9,12 @@ import { type OrderDocument, ordersProjection } from '../orders/projection.js';
 import { openDecisions, openRecord } from '../payment-decisions/reader.js';
 import { type TransactionDocument, transactionsProjection } from '../transactions/projection.js';
 import { resourceOf } from '../../resource-of.js';
-import { paymentCallbackResource, type PaymentCallbackResource, type UnmatchedResource } from './resource.js';
+import {
+  paymentCallbackResource,
+  type PaymentCallbackResource,
+  unmatchedResource,
+  type UnmatchedResource,
+} from './resource.js';
 
 /** @throws StoreUnavailable */
 export interface PaymentCallbackReader {
@@ -23,8 +27,7 @@ export interface PaymentCallbackReader {
 }
 
 const foundMax = 100;
-
-type Document = ViewDocument<TransactionDocument>;
+const shownNotification = unmatchedResource.shape.notifications.element;
 
 export function makePaymentCallbackReader({
   views,
@@ -37,9 +40,17 @@ export function makePaymentCallbackReader({
   const orders = views.of(ordersProjection);
   return {
     unmatched: async ({ after, limit }) => {
-      const place = after === undefined ? {} : { after: parsePlace(after) };
+      // A stream has one place in the list.
+      const [value = '', id = ''] = (after ?? '').split(/[/@]/);
+      const place = after === undefined ? {} : { after: { value, id } };
       const documents = await transactions.findInOrder({ orderBy: 'unmatched_since', ...place, limit });
-      return documents.flatMap((document) => unmatchedOf(document) ?? []);
+      return documents.flatMap(({ id: stream, body }) => {
+        const pending = body.reports.flatMap((report) => {
+          const reason = whyPending(body, report);
+          return reason === null ? [] : [{ ...reportedOf(stream, report), reason }];
+        });
+        return pending.slice(0, 1);
+      });
     },
     find: async (name) => {
       const [stream = '', revision] = name.split('@');
@@ -56,25 +67,22 @@ export function makePaymentCallbackReader({
   };
 
   async function shownReport(
-    { id, body }: Document,
+    { id, body }: ViewDocument<TransactionDocument>,
     report: TransactionReport,
   ): Promise<PaymentCallbackResource> {
-    const { key, revision, is_ours, notifications, received_at } = report;
-    const name = reportName(id, revision);
+    const { key, decision, notifications } = report;
+    const reported = reportedOf(id, report);
     const held = whyPending(body, report);
-    const order_id = orderOf(body, report);
-    const order = order_id === null ? null : ((await orders.get(order_id))?.body ?? null);
-    const inReview = (order?.decisions ?? []).filter(({ payment_id }) =>
-      notifications.some((_, index) => payment_id === factName(id, report, index)),
-    );
-    const ofReport = body.decisions.filter(({ payment_id }) => payment_id === name);
+    const order_id = decision?.action === 'dismiss' ? null : (report.order_id ?? body.link?.order_id ?? null);
+    const order = order_id === null ? undefined : (await orders.get(order_id))?.body;
+    const names = notifications.map((_, index) => factName(id, report, index));
+    const inReview = (order?.decisions ?? []).filter(({ payment_id }) => names.includes(payment_id));
+    const ofReport = body.decisions.filter(({ payment_id }) => payment_id === reported.id);
     const recorded = body.recorded.find((one) => one.key === key);
     return resourceOf(paymentCallbackResource, {
-      ...{ id: name, provider: platformOf(id), is_ours, notifications: shown(notifications), held },
-      disposition: held === null ? dispositionOf(id, report, order) : null,
-      order_id,
+      ...{ ...reported, held, order_id },
+      disposition: held === null ? dispositionOf(report, names, order) : null,
       conflicts: await conflictsOf(body, key),
-      received_at,
       recorded: recorded === undefined ? null : await openRecord(sealer, key, recorded),
       decisions: await openDecisions(sealer, [...ofReport, ...inReview]),
     });
@@ -88,47 +96,26 @@ export function makePaymentCallbackReader({
   }
 }
 
-function orderOf({ link }: TransactionDocument, { decision, order_id }: TransactionReport): string | null {
-  return decision?.action === 'dismiss' ? null : (order_id ?? link?.order_id ?? null);
-}
-
-/** Derives what a report was applied as from what its order knows; null without an order. */
+/** Derives what a report was applied as from what its order knows of its facts; null without an order. */
 function dispositionOf(
-  id: string,
-  report: TransactionReport,
-  order: OrderDocument | null,
+  { decision }: TransactionReport,
+  names: readonly string[],
+  order: OrderDocument | undefined,
 ): Disposition | null {
-  const isIgnored = report.decision?.action === 'dismiss' || report.notifications.length === 0;
-  if (order === null) return isIgnored ? 'ignored' : null;
-  const known = report.notifications.map((_, index) => knownAs(order.seen, factName(id, report, index)));
+  if (order === undefined) return decision?.action === 'dismiss' || names.length === 0 ? 'ignored' : null;
+  const known = names.map((name) => knownAs(order.seen, name));
   return (['mismatch', 'applied'] as const).find((one) => known.includes(one)) ?? 'already_applied';
 }
 
-/** Leaves out what only the service uses: the names of payments and of events. */
-function shown(notifications: readonly PaymentNotification[]): UnmatchedResource['notifications'] {
-  return notifications.map(({ order_number, transaction_id, fact, at }) => ({
-    ...{ order_number, transaction_id, fact, at },
-  }));
-}
-
-function unmatchedOf({ id, body }: Document): UnmatchedResource | null {
-  const report = body.reports.find((one) => whyPending(body, one) !== null);
-  const reason = report === undefined ? null : whyPending(body, report);
-  if (report === undefined || reason === null) return null;
-  const { is_ours, notifications, received_at } = report;
+/** Shows what the platform reported. The names of payments and of events stay internal. */
+function reportedOf(id: string, { revision, is_ours, notifications, received_at }: TransactionReport) {
   return {
-    ...{ id: reportName(id, report.revision), provider: platformOf(id), reason, is_ours },
-    ...{ notifications: shown(notifications), received_at },
+    ...{ id: reportName(id, revision), provider: platformOf(id), is_ours, received_at },
+    notifications: notifications.map((one) => resourceOf(shownNotification, one)),
   };
 }
 
 /** Returns a report's place in the list of those that are pending: by time of receipt, then by id. */
 export function unmatchedPlace({ received_at, id }: Pick<UnmatchedResource, 'received_at' | 'id'>): string {
   return `${received_at}/${id}`;
-}
-
-/** A stream has one place in the list. */
-function parsePlace(place: string): { readonly value: string; readonly id: string } {
-  const [value = '', id = ''] = place.split('/');
-  return { value, id: id.split('@')[0] ?? '' };
 }

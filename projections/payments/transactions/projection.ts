@@ -38,16 +38,12 @@ function evolve(
   event: Recorded<TransactionEvent>,
 ): TransactionDocument {
   const before = document ?? nothingYet;
-  const state = evolveTransaction(before, event);
-  const after = { ...before, ...state };
-  const first = after.reports[0];
+  const after = { ...before, ...evolveTransaction(before, event) };
+  const [first] = after.reports;
   const pending = after.reports.find((report) => whyPending(after, report) !== null);
   return {
     ...after,
-    transaction_id:
-      first !== undefined && first.is_forwarded !== true
-        ? (first.notifications[0]?.transaction_id ?? null)
-        : null,
+    transaction_id: first?.is_forwarded === true ? null : (first?.notifications[0]?.transaction_id ?? null),
     unmatched_since: pending?.received_at ?? null,
     ...byOperator(before, event),
   };

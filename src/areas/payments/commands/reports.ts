@@ -93,7 +93,8 @@ export function makePaymentReports({
       const revision = after.reports.find(({ key }) => key === data.key)?.revision ?? -1;
       const found = applicableAt(after, revision);
       // The checkout learns of an approval before the order does: a reaction takes what the order knows as applied.
-      if (found === null || found.reports.some(isApproval)) return null;
+      if (found === null) return null;
+      if (namedIn(id, found).some(({ notification }) => notification.fact.kind === 'approved')) return null;
       const reports = await factsOf(id, found, after);
       return prepare({ aggregate: orderAggregate, id: found.orderId }, { type: 'Report', reports }, context);
     };
@@ -156,12 +157,9 @@ export function makePaymentReports({
         throw new StoreUnavailable('the order changed while the service applied a payment report');
       if (!ofReport.includes('full')) applied.set(revision, mainDisposition(ofReport));
       else {
+        const hold = { type: 'Hold', report: revision } as const;
         const step = stepContext(context, `hold/${revision}`);
-        await handler.handle(
-          { aggregate: transactionAggregate, id },
-          { type: 'Hold', report: revision },
-          step,
-        );
+        await handler.handle({ aggregate: transactionAggregate, id }, hold, step);
       }
     }
     return applied;
@@ -305,13 +303,9 @@ function homeOf(
     : { id: ownStreamId(provider, key), isForwarded: !isOne || transaction !== null };
 }
 
-function isApproval({ notifications }: PaymentReport): boolean {
-  return notifications.some(({ fact }) => fact.kind === 'approved');
-}
-
-const rank = ['mismatch', 'applied', 'already_applied'] as const;
-
 /** Returns the most important outcome. */
 function mainDisposition(outcomes: readonly FactOutcome[]): Disposition {
-  return rank.find((disposition) => outcomes.includes(disposition)) ?? 'ignored';
+  return (
+    (['mismatch', 'applied', 'already_applied'] as const).find((one) => outcomes.includes(one)) ?? 'ignored'
+  );
 }
