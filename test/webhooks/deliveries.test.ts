@@ -148,6 +148,7 @@ test('A delivery that fails for three days is given up, listed, reported once, a
   const order = anId(1);
   await world.appendToOrder(order, 'OrderPlaced', 'PaymentPending');
   await eventually('pending deliveries', async () => (await admin.list())[0]?.pending === 2);
+  t.is((await admin.list())[0]?.pending_resources, 1, 'one record has both');
   // When almost three days pass, the service still tries
   for (let hours = 0; hours < 72; hours += 1) {
     await eventually(

@@ -13,24 +13,38 @@ import { anId } from '../support/given/webhook-ids.js';
 const unguarded = makeOutgoingHttp({ isAllowed: () => true });
 const orderEvents = ['OrderPlaced', 'PaymentPending', 'PaymentCaptured', 'OrderFulfilled'] as const;
 
-/** The outside of a process that can be killed: after that, no answer reaches it and it writes nothing. */
-function killable(stateStore: StateStore) {
+/**
+ * The outside of a process that can be killed: after that, no answer reaches it and it sends and writes nothing. It also
+ * dies before or after its write number `count`.
+ */
+function killable(
+  stateStore: StateStore,
+  at?: { readonly count: number; readonly when: 'before' | 'after' },
+) {
   const dead = new AbortController();
+  let writes = 0;
+  const died = () => Promise.reject(new StoreUnavailable('the process is dead'));
   const http: OutgoingHttp = async (request, signal) => {
-    const reply = await unguarded(request, signal);
-    // The receiver has the message, and the process dies before it learns of it.
+    const reply = dead.signal.aborted ? null : await unguarded(request, signal);
+    // The receiver may have the message, and the process dies before it learns of it.
     if (dead.signal.aborted && signal !== undefined) return rejectedBy(signal);
-    return reply;
+    return reply ?? died();
   };
-  const compareAndSet: StateStore['compareAndSet'] = (...args) =>
-    dead.signal.aborted
-      ? Promise.reject(new StoreUnavailable('the process is dead'))
-      : stateStore.compareAndSet(...args);
+  const compareAndSet: StateStore['compareAndSet'] = async (...args) => {
+    if (dead.signal.aborted) return died();
+    writes += 1;
+    const isLast = writes === at?.count;
+    if (isLast) dead.abort();
+    if (isLast && at.when === 'before') return died();
+    const version = await stateStore.compareAndSet(...args);
+    return isLast ? died() : version;
+  };
   return {
     parts: { http, stateStore: { ...stateStore, compareAndSet } },
     kill: () => {
       dead.abort();
     },
+    isDead: () => dead.signal.aborted,
   };
 }
 
@@ -70,6 +84,45 @@ test('A process that dies between send and mark repeats the message with its web
   t.is(ids[0], ids[1]);
   t.not(ids[1], ids[2]);
 });
+
+for (const when of ['before', 'after'] as const) {
+  test(`A process that dies ${when} any write of its records loses no message and no order`, async (t) => {
+    let count = 0;
+    for (let isDead = true; isDead;) {
+      count += 1;
+      // Given an endpoint, and two orders that change while it is off
+      const world = givenWebhooks(t);
+      const receiver = await startWebhookReceiver(t);
+      const endpoints = world.endpointsAt([receiver.url, '*']);
+      const id = endpoints[0]?.id ?? '';
+      const before = world.start(endpoints);
+      await eventually('record', async () => (await world.records.endpoint(id)) !== null);
+      await before.runner.stop();
+      const orders = [anId(1), anId(2)];
+      for (const order of orders) await world.appendToOrder(order, 'OrderPlaced', 'OrderExpired');
+      const head = await world.eventStore.head();
+      // When a process dies at one of its writes, and another one takes the endpoint over
+      const dying = killable(world.stateStore, { count, when });
+      const { runner } = world.start(endpoints, dying.parts);
+      await eventually('end', async () => {
+        // A mark is saved each second.
+        world.advance(1_000);
+        const isDone = receiver.accepted.length >= 4 && (await world.records.endpoint(id))?.position === head;
+        return dying.isDead() || (isDone && (await world.admin(endpoints).list())[0]?.pending === 0);
+      });
+      isDead = dying.isDead();
+      await runner.stop();
+      world.start(endpoints);
+      // Then all messages arrive in order
+      await eventually('all messages', () => {
+        world.advance(5_000);
+        return orders.every((order) => taken(receiver, order).length === 2);
+      });
+      for (const order of orders) t.deepEqual(taken(receiver, order), ['order.placed', 'order.expired']);
+    }
+    t.true(count > 8, `${count} writes`);
+  });
+}
 
 for (const seed of [1, 2, 3, 4, 5]) {
   test(`Two processes that feed one endpoint at once lose nothing and keep the order of each resource (seed ${seed})`, async (t) => {
