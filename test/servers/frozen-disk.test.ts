@@ -24,7 +24,7 @@ run(
   'While the disk is frozen, health answers, reads answer or are 503, and writes are 503; nothing acknowledged is lost',
   async (t) => {
     t.timeout(30 * 60_000);
-    // Given a service on a file system of its own image, and six clients that write
+    // Given a service on a file system in an image, and six clients that write
     const disk = await givenDisk(t);
     const unlimited = { limit: 1_000_000, seconds: 1 };
     const limits = join(disk.folder, 'limits.json');

@@ -275,6 +275,34 @@ test.serial('The check of the read models finds a document that its unique index
   t.throws(check, { instanceOf: StoreDamaged, message: /an index lacks a document/ });
 });
 
+for (const descending of [false, true]) {
+  test.serial(
+    `A list in ${descending ? 'descending' : 'ascending'} order whose index names another document is damage`,
+    async (t) => {
+      // Given an index whose entry of one document names another
+      const { directory, remove } = makeDirectory();
+      t.teardown(remove);
+      const names = ['a', '\u{fb01}', '\u{1f600}'];
+      const opened = await openDocuments(directory);
+      await opened.readModelStore.ensureCollection('things@1.1', ['name']);
+      const documents = names.map((name, n) => wholeFold(`thing-${n}`, 0n, { name }));
+      await opened.readModelStore.write('things@1.1', documents);
+      const query = { orderBy: 'name', descending, limit: 10 };
+      t.is((await opened.readModelStore.findInOrder('things@1.1', query)).length, 3);
+      await opened.close();
+      const connection = openConnection(join(directory, 'read-models.db'));
+      connection.execute("UPDATE index_entries SET id = 'thing-2' WHERE id = 'thing-0'");
+      connection.close();
+      // When the list is read, then it is refused
+      const { readModelStore } = await closing(t, openDocuments(directory, { onFatal: ignore }));
+      await t.throwsAsync(readModelStore.findInOrder('things@1.1', query), {
+        instanceOf: StoreDamaged,
+        message: /out of its order/,
+      });
+    },
+  );
+}
+
 test.serial('The error for damaged read models says that the next start builds them again', async (t) => {
   const directory = givenLog(t);
   writeFileSync(join(directory, 'read-models.db'), 'not a database at all '.repeat(100));

@@ -115,11 +115,11 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     },
     findInOrder: (collection, { orderBy, after, descending = false, limit }) => {
       assertIndexed(collection, orderBy);
-      if (descending && after === undefined) return toDocuments(selectDown.get(collection, orderBy, limit));
+      if (descending && after === undefined)
+        return inOrder(toDocuments(selectDown.get(collection, orderBy, limit)), orderBy, descending);
       const { value, id } = after ?? beforeAll;
-      return toDocuments(
-        (descending ? selectDownBefore : selectUp).get(collection, orderBy, value, id, limit),
-      );
+      const query = descending ? selectDownBefore : selectUp;
+      return inOrder(toDocuments(query.get(collection, orderBy, value, id, limit)), orderBy, descending);
     },
     ids: (collection, { where, after, descending = false, limit }) => {
       assertIndexed(collection, where.field);
@@ -193,6 +193,21 @@ function assertHas(body: JsonObject | null, where: NonNullable<DocumentQuery['wh
   if (!('equals' in where ? [where.equals] : where.anyOf).some((value) => values.has(value))) {
     throw damage(readModelsFormat, 'an index names a document that does not belong to it');
   }
+}
+
+/** Returns documents that an index led to in its order, after a look at their values. @throws StoreDamaged */
+function inOrder(found: StoredDocument[], field: string, descending: boolean): StoredDocument[] {
+  let before = Buffer.alloc(0);
+  for (const { body } of descending ? found.toReversed() : found) {
+    // SQLite compares the bytes. A document with several values stands at each of them.
+    const [next] = [...indexValues(body, field)]
+      .map((value) => Buffer.from(value))
+      .filter((value) => value.compare(before) >= 0)
+      .sort((one, other) => one.compare(other));
+    if (next === undefined) throw damage(readModelsFormat, 'an index names a document out of its order');
+    before = next;
+  }
+  return found;
 }
 
 function parseRevision(text: string): bigint {
