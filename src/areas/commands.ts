@@ -1,4 +1,4 @@
-import type { Holdings } from './accounts/commands/account/holdings.js';
+import type { Holdings } from './accounts/commands/erasing.js';
 import { makeAccountCommands } from './accounts/commands/index.js';
 import { makeAssetCommands } from './assets/commands/index.js';
 import { makeRestartAuditLog } from './audit/restart-audit-log.js';
@@ -6,7 +6,7 @@ import { makeNodeCommands } from './nodes/commands/index.js';
 import { makeOrderCommands } from './payments/commands/index.js';
 import type { CallbackNotices } from './payments/commands/callbacks.js';
 import { makeProjectCommands } from './projects/commands/index.js';
-import { makeFindAccount } from './accounts/commands/signing-in/find-account.js';
+import { makeFindAccount } from './accounts/commands/finding.js';
 import { makeProjectLimit } from './projects/commands/project-limit.js';
 import { makeShareCommands } from './shares/commands/index.js';
 import { makeStorageCommands } from './storages/commands/index.js';

@@ -6,20 +6,18 @@ import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/port
 import { Overloaded } from '../../src/kit/overloaded.js';
 import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
 import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeAddressReservations } from '../../src/areas/accounts/commands/registering/address-reservations.js';
-import { makeConfirmEmailChange } from '../../src/areas/accounts/commands/address/confirm-email-change.js';
-import { makeFinishEmailChange } from '../../src/areas/accounts/commands/address/finish-email-change.js';
-import { makeRegister } from '../../src/areas/accounts/commands/registering/register.js';
-import { makeRevertEmailChange } from '../../src/areas/accounts/commands/address/revert-email-change.js';
+import { makeAddressReservations } from '../../src/areas/accounts/commands/address-reservations.js';
+import { makeRegistering } from '../../src/areas/accounts/commands/registering.js';
+import { makeEmailReverts } from '../../src/areas/accounts/commands/email-revert.js';
 import { TooManyAttempts } from '../../src/areas/shared/rejections.js';
-import { makeRequestEmailChange } from '../../src/areas/accounts/commands/address/request-email-change.js';
-import { makeStartSession } from '../../src/areas/accounts/commands/sessions/start-session.js';
+import { makeSessions } from '../../src/areas/accounts/commands/sessions.js';
 import { revertibleMs } from '../../src/areas/accounts/domain/user/former-addresses.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import {
-  makeFinishEmailChanges,
-  makeReleaseFormerAddresses,
-} from '../../src/areas/accounts/commands/address/finish-email-change-reaction.js';
+  finishEmailChanges,
+  makeEmailChangeCommands,
+  releaseLeftAddresses,
+} from '../../src/areas/accounts/commands/email-change.js';
 import { eventFor, contextFor, type AnyReaction } from '../../src/event-sourcing/effects/reaction.js';
 import { projections } from '../../projections/index.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';
@@ -42,7 +40,7 @@ import type { Sealer } from '../../src/keys/sealing/sealer.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
 import type { Digests } from '../../src/keys/sealing/digests.js';
 import type { MailedCodes } from '../../src/keys/codes/login-codes.js';
-import { noKnownDevices } from '../support/fakes/unguarded.js';
+import { noKnownDevices, noOtherSessions } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -91,40 +89,36 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     active: () => 'c1',
     matches: (issue, typed) => typed === issue.issueId,
   });
-  const deps = { handler, reservations, sealer, digests, addressChangeCodes, addressRevertCodes };
-  const finishEmailChange = makeFinishEmailChange(deps);
+  const deps = {
+    ...{ handler, reservations, sealer, digests, addressChangeCodes, addressRevertCodes },
+    ...{ knownDevices: noKnownDevices, cannotMail: () => Promise.resolve(false) },
+    endGivenAccess: () => Promise.resolve(),
+  };
+  const changes = makeEmailChangeCommands({ ...deps, mailConfigured: true });
   return {
     handler,
     reservations,
-    register: makeRegister({
+    ...makeRegistering({
       ...deps,
       passwords: partial({ hash: () => Promise.resolve('a hash') }),
       checkPassword: () => null,
       verificationIssues: partial({}),
       mailConfigured: false,
-      cannotMail: () => Promise.resolve(false),
       users: makeUserReader({ views: noViews, sealer, usedBytes: () => Promise.resolve(0) }),
-      knownDevices: noKnownDevices,
-      startSession: makeStartSession({
+      ...makeSessions({
         ...deps,
+        sessions: noOtherSessions,
         refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
         accessTokens: partial({ sign: () => Promise.resolve(access) }),
+        onFailure: () => undefined,
       }),
       defaultCapacityBytes: 1,
     }),
-    requestEmailChange: makeRequestEmailChange({
-      ...deps,
-      mailConfigured: true,
-      cannotMail: () => Promise.resolve(false),
-    }),
-    confirmEmailChange: makeConfirmEmailChange({ ...deps, finishEmailChange }),
-    revertEmailChange: makeRevertEmailChange({
-      ...{ ...deps, knownDevices: noKnownDevices },
-      endGivenAccess: () => Promise.resolve(),
-    }),
+    ...changes,
+    ...makeEmailReverts(deps),
     reactions: [
-      makeFinishEmailChanges({ finishEmailChange }),
-      makeReleaseFormerAddresses({ reservations, clock }),
+      finishEmailChanges(changes),
+      releaseLeftAddresses({ reservations, clock }),
     ] as readonly AnyReaction[],
   };
 }

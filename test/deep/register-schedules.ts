@@ -7,10 +7,10 @@ import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-comma
 import {
   makeAddressReservations,
   takeOverAfterMs,
-} from '../../src/areas/accounts/commands/registering/address-reservations.js';
-import { makeRegister } from '../../src/areas/accounts/commands/registering/register.js';
+} from '../../src/areas/accounts/commands/address-reservations.js';
+import { makeRegistering } from '../../src/areas/accounts/commands/registering.js';
 import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';
-import { makeStartSession } from '../../src/areas/accounts/commands/sessions/start-session.js';
+import { makeSessions } from '../../src/areas/accounts/commands/sessions.js';
 import { projections } from '../../projections/index.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
@@ -29,7 +29,7 @@ import {
 } from './register-simulation.js';
 import { partial } from '../support/fakes/partial.js';
 import type { Sealer } from '../../src/keys/sealing/sealer.js';
-import { noKnownDevices } from '../support/fakes/unguarded.js';
+import { noKnownDevices, noOtherSessions } from '../support/fakes/unguarded.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
@@ -59,7 +59,7 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
   const handler = sabotage(
     makeCommandHandler({ eventStore, documentWriter, clock, random, cachedStreamsMax: 8 }),
   );
-  return makeRegister({
+  return makeRegistering({
     handler,
     reservations: makeAddressReservations({ handler, clock }),
     sealer,
@@ -71,15 +71,14 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     cannotMail: () => Promise.resolve(false),
     knownDevices: noKnownDevices,
     users,
-    startSession: makeStartSession({
-      handler,
-      sealer,
-      digests: partial({ ip: () => digest }),
+    ...makeSessions({
+      ...{ handler, sealer, digests: partial({ ip: () => digest }) },
+      ...{ sessions: noOtherSessions, knownDevices: noKnownDevices, onFailure: () => undefined },
       refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
       accessTokens: partial({ sign: () => Promise.resolve(access) }),
     }),
     defaultCapacityBytes: 1,
-  });
+  }).register;
 }
 
 /** The probability of each fault in the worst weather. */

@@ -5,16 +5,12 @@ import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-comma
 import { makeViews } from '../../src/event-sourcing/views/make-views.js';
 import { loginCodeAggregate } from '../../src/areas/accounts/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
-import { makeChangePassword } from '../../src/areas/accounts/commands/account/change-password.js';
-import { makeLogin } from '../../src/areas/accounts/commands/signing-in/login.js';
-import { makeLoginByEmailCode } from '../../src/areas/accounts/commands/signing-in/login-by-email-code.js';
-import { makeLogout } from '../../src/areas/accounts/commands/sessions/logout.js';
-import { makePassSecondFactor } from '../../src/areas/accounts/commands/second-factor/pass-second-factor.js';
-import { makeCheckPresentPassword } from '../../src/areas/accounts/commands/signing-in/present-password.js';
-import { makeTryLoginCode } from '../../src/areas/accounts/commands/signing-in/try-login-code.js';
-import { makeRefresh } from '../../src/areas/accounts/commands/sessions/refresh.js';
-import { makeSessionTokens } from '../../src/areas/accounts/commands/sessions/session-tokens.js';
-import { makeStartSession } from '../../src/areas/accounts/commands/sessions/start-session.js';
+import { makeLoginCodeCommands } from '../../src/areas/accounts/commands/login-codes.js';
+import { makePasswordCommands } from '../../src/areas/accounts/commands/passwords.js';
+import { makeRefresh } from '../../src/areas/accounts/commands/refreshing.js';
+import { makePassSecondFactor } from '../../src/areas/accounts/commands/second-factors.js';
+import { makeSessions, makeSessionTokens } from '../../src/areas/accounts/commands/sessions.js';
+import { makeTryLoginCode } from '../../src/areas/accounts/commands/try-login-code.js';
 import { makeAuthenticator } from '../../src/http/access/authenticate.js';
 import { makeKeyring } from '../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/codes/refresh-tokens.js';
@@ -89,37 +85,26 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
       sessions: makeSessionReader({ views, sealer }),
     };
     const digests = partial<Digests>({ ip: () => digest, email: () => digest });
-    const onUncheckable = (): void => undefined;
-    const deps = {
-      ...{ handler, sealer, digests, passwords, accessTokens, refreshTokens, onUncheckable },
-      ...{ knownDevices: noKnownDevices, passwordGuard: unguarded },
+    const common = {
+      ...{ ...readers, handler, sealer, digests, passwords, accessTokens, refreshTokens, clock },
+      ...{ knownDevices: noKnownDevices, passwordGuard: unguarded, mailedCodeGuard: unguarded },
+      onFailure: () => undefined,
     };
-    const startSession = makeStartSession(deps);
+    const sessions = makeSessions(common);
     const loginCodes = partial<MailedCodes>({ active: () => 'c1', matches: (_of, typed) => typed === code });
+    const deps = {
+      ...{ ...common, ...sessions, loginCodes, strongLoginCodes: loginCodes, checkPassword: () => null },
+      findAccount: async () => {
+        const { state: user } = await handler.load(userAggregate, userId);
+        return user.status === 'registered' ? { userId, user } : null;
+      },
+      endGivenAccess: () => Promise.resolve(),
+    };
     return {
-      login: makeLogin({
-        ...{ ...deps, ...readers, startSession, onRehashFailed: () => undefined },
-        findAccount: async () => {
-          const { state: user } = await handler.load(userAggregate, userId);
-          return user.status === 'registered' ? { userId, user } : null;
-        },
-      }),
-      loginByEmailCode: makeLoginByEmailCode({
-        ...{ ...deps, ...readers, clock, startSession },
-        tryLoginCode: makeTryLoginCode({
-          handler,
-          loginCodes,
-          strongLoginCodes: loginCodes,
-          mailedCodeGuard: unguarded,
-        }),
-        endGivenAccess: () => Promise.resolve(),
-      }),
+      ...makePasswordCommands(deps),
+      ...makeLoginCodeCommands({ ...deps, tryLoginCode: makeTryLoginCode(deps) }),
+      ...sessions,
       refresh: makeRefresh(deps),
-      logout: makeLogout(deps),
-      changePassword: makeChangePassword({
-        ...{ ...deps, checkPassword: () => null },
-        checkPresentPassword: makeCheckPresentPassword(deps),
-      }),
       passSecondFactor: makePassSecondFactor({
         ...{ ...deps, sessionTokens: makeSessionTokens(deps) },
         secondFactors: {

@@ -5,19 +5,19 @@ import {
   makeVerificationCodes,
 } from '../../keys/codes/login-codes.js';
 import { makeAddressRevertCodes, makeStrongLoginCodes } from '../../keys/codes/strong-codes.js';
-import { makeMailAddressChanges } from '../../areas/accounts/commands/address/mail-address-change-reaction.js';
-import { makeMailEmailVerifications } from '../../areas/accounts/commands/address/mail-email-verification-reaction.js';
+import { mailAddressChanges } from '../../areas/accounts/commands/email-change.js';
+import { mailEmailVerifications } from '../../areas/accounts/commands/email-verification.js';
 import { makeMailInvitations } from '../../areas/projects/commands/invitations/mail-invitation-reaction.js';
 import { makeMailMemberNotices } from '../../areas/projects/commands/members/mail-member-notice-reaction.js';
-import { makeMailLoginCodes } from '../../areas/accounts/commands/signing-in/mail-login-code-reaction.js';
-import { makeMailSecurityNotices } from '../../areas/accounts/commands/account/mail-security-notice-reaction.js';
+import { mailLoginCodes } from '../../areas/accounts/commands/login-codes.js';
+import { mailSecurityNotices } from '../../areas/accounts/commands/security-notices.js';
 import { makeMailShareGuessing } from '../../areas/shares/commands/mails/mail-share-guessing-reaction.js';
 import { makeMailShareLinks } from '../../areas/shares/commands/mails/mail-share-reaction.js';
 import {
   makeMailShareOpening,
   makeRequestOpeningNotices,
 } from '../../areas/shares/commands/mails/mail-share-opening-reaction.js';
-import { makeWarnUnprovedAccounts } from '../../areas/accounts/commands/registering/purge-unproved-reaction.js';
+import { warnUnprovedAccounts } from '../../areas/accounts/commands/unproved.js';
 import type { Services } from '../services.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
@@ -36,18 +36,18 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     addressRevertCodes: makeAddressRevertCodes(keyRings.code),
   };
   return [
-    makeMailEmailVerifications(deps),
-    makeMailLoginCodes(deps),
-    makeMailAddressChanges(deps),
+    mailEmailVerifications(deps),
+    mailLoginCodes(deps),
+    mailAddressChanges(deps),
     makeMailInvitations(deps),
     makeMailMemberNotices(deps),
-    makeMailSecurityNotices(deps),
+    mailSecurityNotices(deps),
     makeMailShareGuessing(deps),
     makeRequestOpeningNotices(deps),
     makeMailShareOpening(deps),
     makeMailShareLinks(deps),
     ...(config.unprovedAccountDays === 0
       ? []
-      : [makeWarnUnprovedAccounts({ ...deps, ...services.commands, ...config })]),
+      : [warnUnprovedAccounts({ ...deps, ...services.commands, ...config })]),
   ];
 }

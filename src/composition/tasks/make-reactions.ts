@@ -10,7 +10,7 @@ import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
 } from '../../areas/projects/commands/invitations/accept-invitation-reactions.js';
-import { makePurgeUnprovedAccounts } from '../../areas/accounts/commands/registering/purge-unproved-reaction.js';
+import { purgeUnprovedAccounts } from '../../areas/accounts/commands/unproved.js';
 import { makeShareEndings } from '../../areas/shares/commands/ending.js';
 import { makeForgetShareMails } from '../../areas/shares/commands/mails/forget-share-mail-reaction.js';
 import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/defaults/choose-first-default-reaction.js';
@@ -19,13 +19,10 @@ import {
   makeDeleteProjectStorages,
 } from '../../areas/storages/commands/deleting/delete-orphaned-storages-reaction.js';
 import { makeProbeStorages } from '../../areas/storages/commands/probing/probe-storage-reaction.js';
-import { makeEndGivenAccesses } from '../../areas/accounts/commands/account/end-given-access-reaction.js';
+import { endGivenAccesses } from '../../areas/accounts/commands/erasing.js';
 import { makeEraseStorageCredentials } from '../../areas/storages/commands/deleting/erase-storage-credentials-reaction.js';
-import {
-  makeFinishEmailChanges,
-  makeReleaseFormerAddresses,
-} from '../../areas/accounts/commands/address/finish-email-change-reaction.js';
-import { makeFinishErasures } from '../../areas/accounts/commands/account/finish-erasure-reaction.js';
+import { finishEmailChanges, releaseLeftAddresses } from '../../areas/accounts/commands/email-change.js';
+import { finishErasures } from '../../areas/accounts/commands/erasing.js';
 import type { AnyProjection } from '../../event-sourcing/views/projection.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
@@ -47,11 +44,11 @@ export function makeReactions(
     ...makeMailReactions(services),
 
     // Accounts
-    makeFinishEmailChanges(commands),
-    makeReleaseFormerAddresses({ ...commands, clock }),
-    makeEndGivenAccesses({ ...commands, projectsShowUpTo: caughtUp(projectsProjection) }),
+    finishEmailChanges(commands),
+    releaseLeftAddresses({ ...commands, clock }),
+    endGivenAccesses({ ...commands, projectsShowUpTo: caughtUp(projectsProjection) }),
     ...purgeReactions(services),
-    makeFinishErasures({ ...commands, viewsShow: caughtUp(sessionsProjection, projectsProjection) }),
+    finishErasures({ ...commands, viewsShow: caughtUp(sessionsProjection, projectsProjection) }),
 
     // Projects
     makeAcceptNewInvitations(commands),
@@ -89,5 +86,5 @@ export function makeReactions(
 function purgeReactions(services: Services): readonly AnyReaction[] {
   const { mailConfigured, unprovedAccountDays } = services.config;
   if (!mailConfigured || unprovedAccountDays === 0) return [];
-  return [makePurgeUnprovedAccounts({ ...services, ...services.commands, unprovedAccountDays })];
+  return [purgeUnprovedAccounts({ ...services, ...services.commands, unprovedAccountDays })];
 }

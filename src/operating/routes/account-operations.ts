@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageQuery, readPage } from '../../../projections/paging.js';
 import type { Readers } from '../../../projections/readers.js';
-import type { ChangeAccount } from '../../areas/accounts/commands/account/change-account.js';
+import type { ChangeAccount } from '../../areas/accounts/commands/operating.js';
 import { platformRole } from '../../areas/accounts/domain/user/events.js';
 import { rejectUser } from '../../areas/accounts/domain/user/rejections.js';
 import type { Commands } from '../../areas/commands.js';

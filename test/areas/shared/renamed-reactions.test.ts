@@ -1,12 +1,12 @@
 import test from 'ava';
-import { makeMailSecurityNotices } from '../../../src/areas/accounts/commands/account/mail-security-notice-reaction.js';
+import { mailSecurityNotices } from '../../../src/areas/accounts/commands/security-notices.js';
 import { emailAggregate } from '../../../src/areas/accounts/domain/email/email.js';
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
 import { derivedId } from '../../../src/event-sourcing/deciding/ids.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
 import { makeAddressRevertCodes } from '../../../src/keys/codes/strong-codes.js';
-import { makeReleaseFormerAddresses } from '../../../src/areas/accounts/commands/address/finish-email-change-reaction.js';
+import { releaseLeftAddresses } from '../../../src/areas/accounts/commands/email-change.js';
 import { sealedExample } from '../../support/examples/sealed.js';
 import { givenCommands } from '../../support/given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../../support/given/given-stores.js';
@@ -26,7 +26,7 @@ test('The renamed reaction repeats no notice, and mails those of types that the 
   // Given notices that a process of the former release has mailed, and one that it does not know
   let release: 'former' | 'present' = 'former';
   const { stores, smtp, registerUser, start, settled } = await givenMail(t, (deps, all) => {
-    const reaction = makeMailSecurityNotices({ ...deps, ...all, addressRevertCodes });
+    const reaction = mailSecurityNotices({ ...deps, ...all, addressRevertCodes });
     const known = ['PasswordChanged', 'EmailChanged', 'CredentialsVoided'];
     return [release === 'former' ? asBefore(reaction, 'mail-security-notices', known) : reaction];
   });
@@ -106,7 +106,7 @@ test('The renamed reaction releases the addresses that reverts have left, and no
     const { state } = await handler.load(emailAggregate, digests.email(`${name}@example.com`));
     return state.status === 'reserved' ? state.userId : null;
   };
-  const reaction = makeReleaseFormerAddresses({ ...world, clock });
+  const reaction = releaseLeftAddresses({ ...world, clock });
   const runFormer = () => runAll(stores, asBefore(reaction, 'release-former-address', ['EmailChanged']));
   // Given a user who left an address for good, which another user has now
   const gone = await register('gone');

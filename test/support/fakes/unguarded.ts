@@ -1,5 +1,7 @@
-import type { AccountGuard } from '../../../src/areas/accounts/commands/signing-in/account-guard.js';
-import type { KnownDevices } from '../../../src/areas/accounts/commands/signing-in/known-devices.js';
+import type { AccountGuard } from '../../../src/areas/accounts/commands/account-guard.js';
+import type { KnownDevices } from '../../../src/areas/accounts/commands/known-devices.js';
+import type { SessionReader } from '../../../projections/accounts/sessions/reader.js';
+import { partial } from './partial.js';
 
 /** Knows no device. For worlds without a state store. */
 export const noKnownDevices: KnownDevices = {
@@ -11,6 +13,9 @@ export const noKnownDevices: KnownDevices = {
   noteSession: () => Promise.resolve(),
   lastSessionAt: () => Promise.resolve(null),
 };
+
+/** No account has too many sessions. */
+export const noOtherSessions = partial<SessionReader>({ leastUsed: () => Promise.resolve([]) });
 
 /** Counts nothing. */
 export const unguarded: AccountGuard = {

@@ -2,7 +2,7 @@ import type { Deps } from '../../../src/areas/deps.js';
 import { randomBytes } from 'node:crypto';
 import { makeViewLags } from '../../../src/event-sourcing/views/view-lags.js';
 import { makeBackground } from '../../../src/kit/background.js';
-import { makeFindAccount } from '../../../src/areas/accounts/commands/signing-in/find-account.js';
+import { makeFindAccount } from '../../../src/areas/accounts/commands/finding.js';
 import type { SessionIds } from '../../../projections/projects/access-reader.js';
 import { makeReaders, type Readers } from '../../../projections/readers.js';
 import { makeCommands } from '../../../src/areas/commands.js';

@@ -1,6 +1,6 @@
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { emailChangeSeconds } from '../commands/address/request-email-change.js';
+import { emailChangeSeconds } from '../commands/email-change.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noParams, noQuery } from '../../../http/route-spec.js';

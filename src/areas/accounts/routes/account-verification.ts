@@ -1,6 +1,6 @@
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { emailVerificationSeconds } from '../commands/address/request-email-verification.js';
+import { emailVerificationSeconds } from '../commands/email-verification.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noFields, noParams, noQuery } from '../../../http/route-spec.js';

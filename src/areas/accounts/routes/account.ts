@@ -3,14 +3,21 @@ import { z } from 'zod';
 import { noContent } from '../../../http/replies/reply.js';
 import { meOf } from '../../../../projections/accounts/users/reader.js';
 import { meResource } from '../../../../projections/accounts/users/resource.js';
-import { namePattern } from '../../../validation/text.js';
+import { checkName, namePattern } from '../../../validation/text.js';
+import { judged } from '../../../validation/zod-problems.js';
+import { nicknameLengthMax } from '../commands/registering.js';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 
 const profileChange = z
   .strictObject({
-    nickname: z.string().max(200).meta({ minLength: 1, maxLength: 50, pattern: namePattern }).optional(),
+    nickname: z
+      .string()
+      .max(200)
+      .check(judged((text) => checkName(text, '', nicknameLengthMax)))
+      .meta({ minLength: 1, maxLength: nicknameLengthMax, pattern: namePattern })
+      .optional(),
   })
   .meta({ id: 'ProfileChange', description: 'What is left out stays.' });
 

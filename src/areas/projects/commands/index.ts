@@ -5,7 +5,7 @@ import { makeAddMember } from './members/add-member.js';
 import { makeCountNotice } from './members/count-notice.js';
 import { makeChangeMemberRole } from './members/change-member-role.js';
 import { makeProjects } from './projects.js';
-import type { FindAccount } from '../../accounts/commands/signing-in/find-account.js';
+import type { FindAccount } from '../../accounts/commands/finding.js';
 import { makeForgetInvitations } from './invitations/forget-invitations.js';
 import { makeCountInvitation } from './invitations/invitation-limits.js';
 import { makeIssueApiKey } from './api-keys/issue-api-key.js';

@@ -1,4 +1,4 @@
-import type { FindAccount } from '../../accounts/commands/signing-in/find-account.js';
+import type { FindAccount } from '../../accounts/commands/finding.js';
 
 /** Finds the user who has verified the address, by the log; null where there is none. */
 export type VerifiedHolder = (emailDigest: string) => Promise<string | null>;

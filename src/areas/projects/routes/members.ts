@@ -1,6 +1,6 @@
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
-import { checkAddress } from '../../accounts/commands/address/check-address.js';
+import { checkAddress } from '../../accounts/commands/finding.js';
 import { z } from 'zod';
 import { role, roleAtLeast } from '../domain/role.js';
 import { actingOf, refuseKey } from '../../../http/access/credentials.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { makeProjectHoldings } from '../../../../src/areas/projects/commands/members/holdings.js';
 import { makeLeaving } from '../../../../src/areas/projects/commands/members/leaving.js';
-import { makeEraseUser } from '../../../../src/areas/accounts/commands/account/erase-user.js';
+import { makeErasing } from '../../../../src/areas/accounts/commands/erasing.js';
 import { OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
 import type { JsonValue } from '../../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
@@ -253,15 +253,15 @@ test('A crash after the erasure leaves no access, and the reaction finishes the 
 test('The reaction destroys the key after a crash right after the erasure of the account', async (t) => {
   const world = await givenAda();
   const { ada, context, stores, projects, finishErasure } = world;
-  const crashing = makeEraseUser({
-    handler: stores.handler,
+  const { eraseUser: crashing } = makeErasing({
+    ...{ ...world, ...stores },
+    sealer: { ...stores.sealer, destroy: () => Promise.reject(new OutcomeUnknown('gone')) },
     holdings: makeProjectHoldings({
       handler: stores.handler,
       projects,
       removeErasedMember: makeLeaving(stores).removeErasedMember,
       hasOrder: () => Promise.resolve(false),
     }),
-    finishErasure: () => Promise.reject(new OutcomeUnknown('gone')),
   });
   t.is(await outcomeOf(crashing({ userId: ada.userId }, context())), 'OutcomeUnknown');
   // Another user takes the address before the erasure is finished.

@@ -6,7 +6,7 @@ import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
 import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { makeStartSession } from '../../../../src/areas/accounts/commands/sessions/start-session.js';
+import { makeSessions } from '../../../../src/areas/accounts/commands/sessions.js';
 import { type RingKey, makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../../../src/keys/codes/refresh-tokens.js';
 import { userId as someUserId } from '../../../support/examples/ids.js';
@@ -258,14 +258,14 @@ test('A repetition does not revive an ended session', async (t) => {
 });
 
 test('A repetition after a rotation of the keys returns the token that the session keeps', async (t) => {
-  const { stores, accessTokens } = await given();
+  const { stores, ...made } = await given();
   const [before, after] = [
     { kid: 'r1', key: Buffer.alloc(32, 1) },
     { kid: 'r2', key: Buffer.alloc(32, 2) },
   ];
   const start = (keys: readonly RingKey[]) => {
     const refreshTokens = makeRefreshTokens(makeKeyring(keys));
-    const startSession = makeStartSession({ ...stores, refreshTokens, accessTokens });
+    const { startSession } = makeSessions({ ...made, ...stores, refreshTokens });
     const session = {
       userId: someUserId,
       epoch: 0,

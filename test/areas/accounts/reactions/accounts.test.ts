@@ -1,9 +1,9 @@
 import test from 'ava';
-import { makeMailEmailVerifications } from '../../../../src/areas/accounts/commands/address/mail-email-verification-reaction.js';
+import { mailEmailVerifications } from '../../../../src/areas/accounts/commands/email-verification.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
-import { makeEndGivenAccesses } from '../../../../src/areas/accounts/commands/account/end-given-access-reaction.js';
+import { endGivenAccesses } from '../../../../src/areas/accounts/commands/erasing.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeVerificationCodes } from '../../../../src/keys/codes/login-codes.js';
 import { digest } from '../../../support/examples/ids.js';
@@ -58,7 +58,7 @@ async function runAll({ eventStore }: GivenStores, reaction: AnyReaction): Promi
 test('A code that proves an address is mailed until its fifth attempt, its end or its mail', async (t) => {
   // Given four accounts, of which one tried its code four times and another five times
   const { stores, next, signUp, mailed, user } = await given();
-  const reaction = makeMailEmailVerifications({
+  const reaction = mailEmailVerifications({
     ...stores,
     ...{ publicUrl: 'https://stowage.example', mails: { add: () => () => Promise.resolve() } },
     verificationCodes: makeVerificationCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }])),
@@ -122,7 +122,7 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
     // Then the reaction of another process ends the access, once
     const other = stores.anotherProcess();
     const makeReaction = (shows: boolean) =>
-      makeEndGivenAccesses({ ...givenCommands(other), projectsShowUpTo: () => shows });
+      endGivenAccesses({ ...givenCommands(other), projectsShowUpTo: () => shows });
     t.deepEqual(await runAll(other, makeReaction(false)), ['not-yet']);
     await runAll(other, makeReaction(true));
     const { state } = await stores.handler.load(projectAggregate, project.id);
@@ -149,7 +149,7 @@ test('A key of an account that is unbanned before the reaction runs stays', asyn
   const key = { name: 'k', scopes: ['asset:read'], expiresAt: undefined } as const;
   const session = { id: userId, epoch: 1 };
   await commands.issueApiKey({ projectId: project.id, actorId: userId, session, ...key }, next());
-  await runAll(stores, makeEndGivenAccesses({ ...commands, projectsShowUpTo: () => true }));
+  await runAll(stores, endGivenAccesses({ ...commands, projectsShowUpTo: () => true }));
   const { state } = await stores.handler.load(projectAggregate, project.id);
   t.is(state.status === 'existing' ? state.api_keys.length : 0, 1);
 });

@@ -7,10 +7,10 @@ import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeStrongLoginCodes } from '../../../../src/keys/codes/strong-codes.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../../../src/keys/codes/login-codes.js';
 import type { MailDeps } from '../../../../src/areas/shared/mail-reaction.js';
-import { makeMailAddressChanges } from '../../../../src/areas/accounts/commands/address/mail-address-change-reaction.js';
+import { mailAddressChanges } from '../../../../src/areas/accounts/commands/email-change.js';
 import { makeMailInvitations } from '../../../../src/areas/projects/commands/invitations/mail-invitation-reaction.js';
 import { makeMailMemberNotices } from '../../../../src/areas/projects/commands/members/mail-member-notice-reaction.js';
-import { makeMailLoginCodes } from '../../../../src/areas/accounts/commands/signing-in/mail-login-code-reaction.js';
+import { mailLoginCodes } from '../../../../src/areas/accounts/commands/login-codes.js';
 import { makeUserReader } from '../../../../projections/accounts/users/reader.js';
 import { realClock } from '../../../support/fakes/clock.js';
 import { type GivenStores, givenContext } from '../../../support/given/given-stores.js';
@@ -37,8 +37,8 @@ function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStor
   const codes = { loginCodes, strongLoginCodes: makeStrongLoginCodes(codeKeys), addressChangeCodes };
   const deps = { ...mailDeps, handler, sealer, users, ...codes, clock: realClock };
   return [
-    makeMailLoginCodes(deps),
-    makeMailAddressChanges(deps),
+    mailLoginCodes(deps),
+    mailAddressChanges(deps),
     makeMailInvitations(deps),
     makeMailMemberNotices(deps),
   ];

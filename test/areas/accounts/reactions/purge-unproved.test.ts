@@ -1,9 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import {
-  makePurgeUnprovedAccounts,
-  makeWarnUnprovedAccounts,
-} from '../../../../src/areas/accounts/commands/registering/purge-unproved-reaction.js';
-import { makeFinishErasures } from '../../../../src/areas/accounts/commands/account/finish-erasure-reaction.js';
+  purgeUnprovedAccounts,
+  warnUnprovedAccounts,
+} from '../../../../src/areas/accounts/commands/unproved.js';
+import { finishErasures } from '../../../../src/areas/accounts/commands/erasing.js';
 import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
@@ -41,10 +41,10 @@ async function given(t: ExecutionContext) {
     },
   });
   const reactionsOf = (made: typeof commands) => [
-    makeWarnUnprovedAccounts({
+    warnUnprovedAccounts({
       ...{ ...stores, ...made, publicUrl: 'https://stowage.example', unprovedAccountDays: idleDays, mails },
     }),
-    makePurgeUnprovedAccounts({ ...made, unprovedAccountDays: idleDays }),
+    purgeUnprovedAccounts({ ...made, unprovedAccountDays: idleDays }),
   ];
   return {
     ...{ stores, commands, next, handle, warned, reactionsOf },
@@ -290,6 +290,6 @@ test('A purge whose process crashes after its first event is finished by the rea
   t.is(await outcomeOf(dying.purgeUnproved.purge(user.id, idleDays, next())), 'StoreUnavailable');
   t.is(await statusOf(user.id), 'erased');
   const commands = givenCommands(stores.anotherProcess());
-  await runAll(stores, makeFinishErasures({ ...commands, viewsShow: () => true }));
+  await runAll(stores, finishErasures({ ...commands, viewsShow: () => true }));
   t.not((await signUp('idle')).user.id, user.id);
 });

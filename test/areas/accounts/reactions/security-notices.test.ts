@@ -3,7 +3,7 @@ import type { CommandHandler } from '../../../../src/event-sourcing/deciding/com
 import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import type { StoredEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { makeMailSecurityNotices } from '../../../../src/areas/accounts/commands/account/mail-security-notice-reaction.js';
+import { mailSecurityNotices } from '../../../../src/areas/accounts/commands/security-notices.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeAddressRevertCodes } from '../../../../src/keys/codes/strong-codes.js';
 import { digest, otherDigest } from '../../../support/examples/ids.js';
@@ -38,7 +38,7 @@ async function given(
   const scene = await givenMail(
     t,
     (deps, stores) => [
-      makeMailSecurityNotices({ ...deps, ...stores, addressRevertCodes, handler: wrap(stores.handler) }),
+      mailSecurityNotices({ ...deps, ...stores, addressRevertCodes, handler: wrap(stores.handler) }),
     ],
     smtpOptions,
   );

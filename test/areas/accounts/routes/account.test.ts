@@ -48,7 +48,8 @@ test('A nickname changes only if the tag of the read is current', async (t) => {
   t.is((await patch(service, ada, { nickname: 'Lady' }, { 'if-match': tag })).status, 412);
   t.deepEqual((await patch(service, ada, {})).json, changed.json, 'absent fields stay');
   t.deepEqual((await patch(service, ada, { nickname: null })).json, changed.json, 'null is absent');
-  for (const body of [{ nickname: '' }, { nickname: 'x'.repeat(51) }, { email: 'x@example.com' }]) {
+  const bell = { nickname: 'a\u0007' };
+  for (const body of [{ nickname: '' }, bell, { nickname: 'x'.repeat(51) }, { email: 'x@example.com' }]) {
     const refused = await patch(service, ada, body);
     t.is(refused.status, 400, JSON.stringify(body));
   }

@@ -8,7 +8,7 @@ import {
   makeAcceptNewInvitations,
   makeAcceptOpenInvitations,
 } from '../../../../src/areas/projects/commands/invitations/accept-invitation-reactions.js';
-import { makeFinishErasures } from '../../../../src/areas/accounts/commands/account/finish-erasure-reaction.js';
+import { finishErasures } from '../../../../src/areas/accounts/commands/erasing.js';
 import { digest, otherProjectId, projectId, userId } from '../../../support/examples/ids.js';
 import { invitationId, memberId } from '../../../support/examples/project.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
@@ -163,7 +163,7 @@ test('An erasure is finished once the views contain all earlier events', async (
   const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
   const last = events.at(-1);
   const asks = (shown: boolean) => {
-    const reaction: AnyReaction = makeFinishErasures({
+    const reaction: AnyReaction = finishErasures({
       finishErasure: () => Promise.resolve(),
       viewsShow: (position) => shown && position === last?.position,
     });

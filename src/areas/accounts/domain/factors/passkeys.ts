@@ -1,6 +1,5 @@
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import { sessionHolds } from '../session-epoch.js';
-import { checkName } from '../../../../validation/text.js';
 import type { UserEvent } from '../user/events.js';
 import type { Passkey } from './passkey-state.js';
 import { rejectUser } from '../user/rejections.js';
@@ -42,11 +41,6 @@ export type PasskeyCommand =
 
 /** A user has at most this many passkeys. */
 export const passkeysMax = 20;
-
-/** Trims and checks the name of a passkey. @throws CommandRejected invalid_request */
-export function checkPasskeyName(text: string): string {
-  return checkName(text);
-}
 
 export function decidePasskey(command: PasskeyCommand, user: RegisteredUser): readonly UserEvent[] {
   switch (command.type) {

@@ -38,6 +38,9 @@ const signatureCounter = z.int().nonnegative().max(0xffff_ffff);
 /** The name of a transport; browsers may know others than this service. */
 export const transport = z.string().regex(/^[a-z0-9-]{1,32}$/);
 
+/** In code points (src/areas/accounts/README.md#registration). */
+export const nicknameLengthMax = 50;
+
 /** Personal data is sealed for the person under the name of its field. */
 export const userEvents = makeEvents('user-{id}', {
   UserRegistered: event(

@@ -1,9 +1,9 @@
 import type { AccountDeps } from '../../deps.js';
 import { z } from 'zod';
 import type { AccountCommands } from '../../commands/index.js';
-import { checkNewPasskey } from '../../commands/passkeys/register-passkey.js';
 import { passkeyResource } from '../../../../../projections/accounts/users/resource.js';
-import { namePattern } from '../../../../validation/text.js';
+import { checkName, namePattern } from '../../../../validation/text.js';
+import { judged } from '../../../../validation/zod-problems.js';
 import { noContent } from '../../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../../http/resources.js';
 import { noBody, noFields, noParams, noQuery } from '../../../../http/route-spec.js';
@@ -16,6 +16,7 @@ const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
 const name = z
   .string()
   .max(256)
+  .check(judged((text) => checkName(text, '')))
   .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Laptop'] });
 
 const newPasskey = z
@@ -73,15 +74,12 @@ export function makePasskeyRoutes({
       idempotent: true,
       isGone: ({ id }, { caller }) =>
         !caller.user.document.body.passkeys.some((passkey) => passkey.id === id),
-      check: ({ body }) => {
-        checkNewPasskey(body);
-      },
       limit: { name: 'two_factor', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ body: { credential, name: given }, caller, command }) => {
+      handler: async ({ body: { credential: response, name: passkeyName }, caller, command }) => {
         const { userId, sessionId, sessionEpoch } = caller;
         const session = { id: sessionId, epoch: sessionEpoch };
-        const input = { userId, session, response: credential, name: given };
+        const input = { userId, session, response, name: passkeyName };
         const { passkey, recoveryCodes } = await registerPasskey(input, command);
         return { status: 201, body: wrap({ ...passkey, recovery_codes: shownCodes(recoveryCodes) }) };
       },

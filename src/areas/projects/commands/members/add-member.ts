@@ -13,7 +13,7 @@ import { rejectProject } from '../../domain/project/rejections.js';
 import type { Role } from '../../domain/role.js';
 import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import type { MemberResource } from '../../../../../projections/projects/members/reader.js';
-import { checkAddress } from '../../../accounts/commands/address/check-address.js';
+import { checkAddress } from '../../../accounts/commands/finding.js';
 import type { CountInvitation } from '../invitations/invitation-limits.js';
 import { rejectUseCase, TooManyAttempts } from '../../../shared/rejections.js';
 import type { ActingSession, RequireProved } from '../require-proved.js';

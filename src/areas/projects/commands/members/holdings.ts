@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Page } from '../../../../event-sourcing/views/views.js';
-import type { Holdings } from '../../../accounts/commands/account/holdings.js';
+import type { Holdings } from '../../../accounts/commands/erasing.js';
 import { everyId } from '../../../shared/every-id.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { ProjectDeps } from '../../deps.js';

@@ -6,12 +6,8 @@ import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { TryingClient, Guard, KnownDevice } from '../../../../security/guessing/guard.js';
 import { notedFailures } from '../../../../security/guessing/guessing.js';
-import {
-  type OnUncheckable,
-  refuseUncheckable,
-} from '../../../accounts/commands/signing-in/refuse-uncheckable.js';
 import { refuseWhenFull } from '../sharing.js';
-import { TooManyAttempts } from '../../../shared/rejections.js';
+import { type OnUncheckable, refuseUncheckable, TooManyAttempts } from '../../../shared/rejections.js';
 
 export interface SharePasswordTry {
   readonly shareId: string;

@@ -1,0 +1,177 @@
+import type { UserRejection } from '../domain/user/rejections.js';
+import type { EmailRejection } from '../domain/email/rejections.js';
+import type { AccountDeps } from '../deps.js';
+import { stepContext } from '../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { Overloaded } from '../../../kit/overloaded.js';
+import { emailAggregate, type EmailState } from '../domain/email/email.js';
+import { formerAddress } from '../domain/user/former-addresses.js';
+import { holdsAddress, type RegisteredUser, userAggregate } from '../domain/user/user.js';
+import { isRejection, rejectUseCase } from '../../shared/rejections.js';
+
+/** The user, and the change, that reserves an address. */
+export interface Reserver {
+  readonly userId: string;
+  /** The change of address whose mailed code was right; null: a registration. */
+  readonly changeId: string | null;
+}
+
+/** Reserves an address for one user at most (src/areas/accounts/README.md#unique-address). Addresses are keyed digests. */
+export interface AddressReservations {
+  /** Rejects as `reserve` would, before the caller does costly work. @throws CommandRejected email_taken */
+  check(emailDigest: string, userId: string): Promise<void>;
+  /**
+   * Reserves the address for a registration, or for a user who has proved it.
+   * @throws CommandRejected email_taken; Overloaded
+   */
+  reserve(emailDigest: string, reserver: Reserver, context: CommandContext): Promise<void>;
+  /** Says whether the address is still reserved for a user who neither has it nor requests it. */
+  isLeft(emailDigest: string, userId: string): Promise<boolean>;
+  /** Says whether the address is reserved for a user who had it until a change that can no longer be undone. */
+  isOverdue(emailDigest: string, userId: string): Promise<boolean>;
+  /** Ends the reservation if `isLeft` or `isOverdue`. */
+  release(emailDigest: string, userId: string, context: CommandContext): Promise<void>;
+}
+
+/** The age at which another command may abandon a registration. */
+export const takeOverAfterMs = 60_000;
+
+const triesMax = 20;
+
+export function makeAddressReservations({
+  handler,
+  clock,
+}: Pick<AccountDeps, 'handler' | 'clock'>): AddressReservations {
+  return {
+    check: async (emailDigest, userId) => {
+      const { state } = await handler.load(emailAggregate, emailDigest);
+      if ((await judge(state, emailDigest, userId)) === 'counts') rejectTaken();
+    },
+
+    reserve: async (emailDigest, { userId, changeId }, context) => {
+      for (let attempt = 0; attempt < triesMax; attempt += 1) {
+        const { state } = await handler.load(emailAggregate, emailDigest);
+        const verdict = await judge(state, emailDigest, userId);
+        if (verdict === 'counts') rejectTaken();
+        if (verdict === 'overdue' && !(await fence(state, emailDigest, context))) continue;
+        const replaces = state.status === 'reserved' ? state.revision : null;
+        try {
+          const target = { aggregate: emailAggregate, id: emailDigest };
+          await handler.handle(target, { type: 'Reserve', userId, changeId, replaces }, context);
+          return;
+        } catch (error) {
+          // Another command was faster: the next attempt judges its reservation.
+          if (!isRejection<EmailRejection>(error, 'address_reserved')) throw error;
+        }
+      }
+      throw new Overloaded(`an address changed hands ${triesMax} times while it was being reserved`);
+    },
+
+    isLeft: async (emailDigest, userId) => (await leftReservation(emailDigest, userId)) !== null,
+
+    isOverdue: async (emailDigest, userId) => {
+      const { state } = await handler.load(userAggregate, userId);
+      return state.status === 'registered' && isOverdueFor(state, emailDigest);
+    },
+
+    release: async (emailDigest, userId, context) => {
+      const { state } = await handler.load(userAggregate, userId);
+      if (state.status === 'registered' && isOverdueFor(state, emailDigest)) {
+        await lapse(userId, emailDigest, context);
+      }
+      const revision = await leftReservation(emailDigest, userId);
+      if (revision === null) return;
+      const target = { aggregate: emailAggregate, id: emailDigest };
+      await handler.handle(target, { type: 'Release', revision }, context);
+    },
+  };
+
+  /**
+   * Returns the revision of a reservation that no longer counts, or null. The user is read after the reservation. If
+   * the user takes the address back later, that makes another reservation.
+   */
+  async function leftReservation(emailDigest: string, userId: string): Promise<bigint | null> {
+    const { state: reservation } = await handler.load(emailAggregate, emailDigest);
+    if (reservation.status === 'free' || reservation.userId !== userId) return null;
+    const { state: user } = await handler.load(userAggregate, userId);
+    // Only a command that needs the address abandons a registration under way.
+    if (user.status === 'absent' || holdsAddress(user, emailDigest, reservation.changeId)) return null;
+    return reservation.revision;
+  }
+
+  /** Judges a reservation. `overdue`: it is replaceable after an event that ends its user's claim to the address. */
+  async function judge(
+    reservation: EmailState,
+    emailDigest: string,
+    userId: string,
+  ): Promise<'counts' | 'replaceable' | 'overdue'> {
+    if (reservation.status === 'free' || reservation.userId === userId) return 'replaceable';
+    const { state: user } = await handler.load(userAggregate, reservation.userId);
+    switch (user.status) {
+      case 'registered':
+        if (!holdsAddress(user, emailDigest, reservation.changeId)) return 'replaceable';
+        return isOverdueFor(user, emailDigest) ? 'overdue' : 'counts';
+      case 'abandoned':
+      case 'erased':
+        return 'replaceable';
+      case 'absent': {
+        // A clock ahead of the store's abandons a registration early. It cannot give the address to two users.
+        const ageMs = clock.now().getTime() - reservation.reservedAt.getTime();
+        return ageMs < takeOverAfterMs ? 'counts' : 'overdue';
+      }
+    }
+  }
+
+  function isOverdueFor(user: RegisteredUser, emailDigest: string): boolean {
+    const former = formerAddress(user, emailDigest);
+    // A clock ahead of the others ends a claim early. The user's stream says which of lapse and revert was first.
+    return former !== null && former.until <= clock.now();
+  }
+
+  /**
+   * Ends the claim of a reservation that is overdue, by an event in its user's stream. So a slow registration, or a revert
+   * at the last moment, fails after another user has the address. Returns false where the user was faster.
+   */
+  async function fence(
+    reservation: EmailState,
+    emailDigest: string,
+    context: CommandContext,
+  ): Promise<boolean> {
+    if (reservation.status === 'free') return true;
+    const { state: user } = await handler.load(userAggregate, reservation.userId);
+    if (user.status === 'absent') return abandon(reservation.userId, context);
+    // The next attempt judges the state after the event. Another command may have ended the user in the meantime.
+    if (user.status === 'registered')
+      await lapse(reservation.userId, emailDigest, context).catch(ignoreEnded);
+    return false;
+  }
+
+  async function lapse(userId: string, emailDigest: string, context: CommandContext): Promise<void> {
+    const target = { aggregate: userAggregate, id: userId };
+    const command = { type: 'LapseFormerAddress', emailDigest, now: clock.now() } as const;
+    await handler.handle(target, command, stepContext(context, `lapse-${userId}`));
+  }
+
+  /**
+   * Appends the first event of the overdue user, so that a slow registration fails after another user has the address.
+   * Returns false where the registration completed before.
+   */
+  async function abandon(userId: string, context: CommandContext): Promise<boolean> {
+    try {
+      const target = { aggregate: userAggregate, id: userId };
+      await handler.handle(target, { type: 'AbandonRegistration' }, context);
+      return true;
+    } catch (error) {
+      if (isRejection<UserRejection>(error, 'already_registered')) return false;
+      throw error;
+    }
+  }
+}
+
+function ignoreEnded(error: unknown): void {
+  if (!isRejection<UserRejection>(error, 'user_not_found')) throw error;
+}
+
+export function rejectTaken(): never {
+  return rejectUseCase('email_taken', 'there is an account with this address already');
+}

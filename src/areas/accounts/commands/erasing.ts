@@ -1,0 +1,153 @@
+import type { AccountDeps } from '../deps.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import type { Position } from '../../../event-sourcing/ports/domain-event.js';
+import { everyId } from '../../shared/every-id.js';
+import { sessionAggregate } from '../domain/session/session.js';
+import { userAggregate } from '../domain/user/user.js';
+import type { AddressReservations } from './address-reservations.js';
+import type { KnownDevices } from './known-devices.js';
+
+/** What was given by an account, and is to end. */
+export interface EndedGifts {
+  readonly userId: string;
+  /** Ends what was given until then; null: everything. */
+  readonly until: Date | null;
+  /** Whether members that the account added leave, or only its API keys and invitations end. */
+  readonly members: 'end' | 'stay';
+}
+
+/**
+ * What an account has in other areas. Those areas depend on accounts, so they implement it. Every method is idempotent.
+ * @throws StoreUnavailable
+ */
+export interface Holdings {
+  /**
+   * Returns whether the views show what keeps an account without a proved address: a live API key or another member in a project of it,
+   * or an order of it or of its projects that has not failed, expired or been canceled.
+   */
+  keepUnproved(userId: string, now: Date): Promise<boolean>;
+  /**
+   * Deletes the projects that have no other member. It judges all before it deletes the first.
+   * @throws CommandRejected project_has_members where a project with other members would lose its owner or its payer
+   */
+  deleteOwnedAlone(userId: string, context: CommandContext): Promise<void>;
+  /** Ends the memberships of an erased account, and its API keys. */
+  removeErasedMember(userId: string, context: CommandContext): Promise<void>;
+  /** Ends the access to projects that the account gave. */
+  endGiven(ended: EndedGifts, context: CommandContext): Promise<void>;
+}
+
+interface OfUser {
+  readonly userId: string;
+}
+
+export type EndGivenAccess = ReturnType<typeof makeEndGivenAccess>;
+
+/**
+ * Ends the access to projects that an account has given, where the account may not be trusted:
+ * src/areas/accounts/commands/README.md#proof-of-an-address, src/areas/accounts/README.md#bans. After CredentialsVoided, all that it gave before it. While the
+ * account is banned, its API keys and invitations. It does nothing otherwise. Every step is idempotent.
+ * @throws StoreUnavailable
+ */
+export function makeEndGivenAccess({
+  handler,
+  holdings,
+}: Pick<AccountDeps, 'handler'> & { readonly holdings: Holdings }) {
+  return async ({ userId }: OfUser, context: CommandContext): Promise<void> => {
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'registered') return;
+    const { voidedAt, banned } = user;
+    if (voidedAt !== null) await holdings.endGiven({ userId, until: voidedAt, members: 'end' }, context);
+    if (banned) await holdings.endGiven({ userId, until: null, members: 'stay' }, context);
+  };
+}
+
+export type Erasing = ReturnType<typeof makeErasing>;
+
+/** Makes the erasure of accounts (src/areas/accounts/README.md#erasure). */
+export function makeErasing({
+  handler,
+  sealer,
+  sessions,
+  holdings,
+  reservations,
+  knownDevices,
+}: Pick<AccountDeps, 'handler' | 'sealer' | 'sessions'> & {
+  readonly holdings: Holdings;
+  readonly reservations: Pick<AddressReservations, 'release'>;
+  readonly knownDevices: Pick<KnownDevices, 'forget'>;
+}) {
+  return {
+    /**
+     * Deletes an account and the projects that have no other member. When it resolves, every later request by the user's sessions and
+     * API keys is refused. A repetition changes nothing.
+     * @throws CommandRejected user_not_found; project_has_members where a project with other members would lose its
+     * owner or its payer
+     */
+    eraseUser: async ({ userId }: OfUser, context: CommandContext): Promise<void> => {
+      await holdings.deleteOwnedAlone(userId, context);
+      const target = { aggregate: userAggregate, id: userId };
+      await handler.handle(target, { type: 'Erase' }, context, { revokesAccess: true });
+      // From here on, a reaction completes the erasure if this process crashes.
+      await finishErasure({ userId }, context);
+    },
+    finishErasure,
+  };
+
+  /**
+   * Completes an erasure after UserErased: destroys the person's data key, revokes the sessions, ends the memberships and the API keys that
+   * the user issued, forgets the known devices, releases its addresses. Every step is idempotent. It does nothing while the user is not
+   * erased. @throws StoreUnavailable
+   */
+  async function finishErasure({ userId }: OfUser, context: CommandContext): Promise<void> {
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'erased') return;
+    await sealer.destroy({ kind: 'person', userId });
+    for await (const id of everyId((page) => sessions.ids(userId, page))) {
+      const target = { aggregate: sessionAggregate, id };
+      await handler.handle(target, { type: 'Revoke', reason: 'user_erased' }, context);
+    }
+    await holdings.removeErasedMember(userId, context);
+    await knownDevices.forget(userId);
+    for (const emailDigest of [user.emailDigest, ...user.formerDigests]) {
+      await reservations.release(emailDigest, userId, context);
+    }
+  }
+}
+
+/** Says whether the views that the reaction reads contain the log up to the position. */
+type Shows = (position: Position) => boolean;
+
+/**
+ * Ends the access that an account has given, after the first proof of its address by a stranger's mailbox, and after a
+ * ban. The request ends it too, before its reply; this reaction does so after a crash, and where the view lagged.
+ */
+export const endGivenAccesses = ({
+  endGivenAccess,
+  projectsShowUpTo,
+}: {
+  readonly endGivenAccess: EndGivenAccess;
+  readonly projectsShowUpTo: Shows;
+}) =>
+  on(userAggregate, ['CredentialsVoided', 'UserBanned'], {
+    name: 'end-given-access',
+    // Every step is idempotent, so no check of the outcome is needed.
+    isDue: (_, { position }) => Promise.resolve(projectsShowUpTo(position) ? 'yes' : 'not-yet'),
+    run: (userId, context) => endGivenAccess({ userId }, context),
+  });
+
+/**
+ * Finishes every erasure, also after a crash of the process that began it: src/areas/accounts/README.md#erasure. It erases the data
+ * that the request missed because its views of sessions and projects lagged.
+ */
+export const finishErasures = ({
+  finishErasure,
+  viewsShow,
+}: Pick<Erasing, 'finishErasure'> & { readonly viewsShow: Shows }) =>
+  on(userAggregate, ['UserErased'], {
+    name: 'finish-erasure',
+    // Every step is idempotent, so no check of the outcome is needed.
+    isDue: (_, { position }) => Promise.resolve(viewsShow(position) ? 'yes' : 'not-yet'),
+    run: (userId, context) => finishErasure({ userId }, context),
+  });

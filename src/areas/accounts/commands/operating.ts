@@ -1,0 +1,87 @@
+import type { CommandHandler } from '../../../event-sourcing/deciding/command-handler.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import type { PlatformRole } from '../domain/user/events.js';
+import { type UserCommand, userAggregate } from '../domain/user/user.js';
+import type { EndGivenAccess } from './erasing.js';
+import type { AccountLookup } from './finding.js';
+
+export interface ChangedAccount {
+  readonly userId: string;
+  /** False where the account was so already. */
+  readonly changed: boolean;
+}
+
+/**
+ * Changes the account that an operator names by its address or its id. When it resolves, the change holds for every
+ * later request. A repetition changes nothing, except that each sign-out ends the sessions of its time.
+ * @throws CommandRejected invalid_request, user_not_found; StoreUnavailable
+ */
+export type ChangeAccount = (account: string, context: CommandContext) => Promise<ChangedAccount>;
+
+interface RoleOf {
+  readonly email: string;
+  readonly role: PlatformRole;
+}
+
+/** Makes the changes of operators to an account (docs/operate.md#commands). The actor of their events is the operator. */
+export function makeAccountChanges({
+  handler,
+  accountByName,
+  accountByAddress,
+  endGivenAccess,
+}: AccountLookup & { readonly handler: CommandHandler; readonly endGivenAccess: EndGivenAccess }) {
+  const change =
+    (command: UserCommand): ChangeAccount =>
+    async (account, context) => {
+      const { userId } = await accountByName(account);
+      const target = { aggregate: userAggregate, id: userId };
+      const { events } = await handler.handle(target, command, context, { revokesAccess: true });
+      return { userId, changed: events.length > 0 };
+    };
+  const ban = change({ type: 'Ban' });
+  return {
+    /** Ends all sessions. */
+    signOutUser: change({ type: 'RevokeSessions' }),
+    /** Removes all second factors, passkeys too, for a person who has lost them. Notices tell the person. */
+    resetSecondFactor: change({ type: 'ResetSecondFactor' }),
+    /** Ends all sessions, the API keys that the account issued and its open invitations, and refuses every sign-in. */
+    banUser: async (account: string, context: CommandContext): Promise<ChangedAccount> => {
+      const banned = await ban(account, context);
+      // Also in a repetition: it completes a ban that a crash interrupted, as a reaction does.
+      await endGivenAccess({ userId: banned.userId }, context);
+      return banned;
+    },
+    /** Lets the account sign in again. What the ban ended stays ended. */
+    unbanUser: change({ type: 'Unban' }),
+    /**
+     * Grants a platform role to the user with this address; a repetition changes nothing.
+     * @returns the user's id @throws CommandRejected invalid_request, user_not_found, address_not_proved
+     */
+    grantPlatformRole: async ({ email, role }: RoleOf, context: CommandContext): Promise<string> => {
+      const { userId } = await accountByAddress(email);
+      const target = { aggregate: userAggregate, id: userId };
+      await handler.handle(target, { type: 'GrantPlatformRole', role }, context);
+      return userId;
+    },
+    /**
+     * Revokes a platform role, in every process before it resolves; a repetition changes nothing.
+     * @returns the user's id @throws CommandRejected invalid_request, user_not_found; StoreUnavailable
+     */
+    revokePlatformRole: async ({ email, role }: RoleOf, context: CommandContext): Promise<string> => {
+      const { userId } = await accountByAddress(email);
+      const target = { aggregate: userAggregate, id: userId };
+      await handler.handle(target, { type: 'RevokePlatformRole', role }, context, { revokesAccess: true });
+      return userId;
+    },
+    /**
+     * Marks an address as verified, because an operator vouches for it; a repetition changes nothing.
+     * @returns the user's id @throws CommandRejected invalid_request, user_not_found, address_changed
+     */
+    verifyEmail: async ({ email }: { readonly email: string }, context: CommandContext): Promise<string> => {
+      const { userId, emailDigest } = await accountByAddress(email);
+      const target = { aggregate: userAggregate, id: userId };
+      await handler.handle(target, { type: 'VerifyEmail', emailDigest }, context);
+      return userId;
+    },
+  };
+}

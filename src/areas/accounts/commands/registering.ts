@@ -1,0 +1,146 @@
+import type { AccountDeps } from '../deps.js';
+import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
+import type { EmailAddress } from '../../../validation/email-address.js';
+import { checkEach, invalid } from '../../../validation/invalid-request.js';
+import { checkName } from '../../../validation/text.js';
+import { isRejection } from '../../shared/rejections.js';
+import { nicknameLengthMax } from '../domain/user/events.js';
+import type { UserRejection } from '../domain/user/rejections.js';
+import { userAggregate } from '../domain/user/user.js';
+import { type AddressReservations, rejectTaken } from './address-reservations.js';
+import type { VerificationIssues } from './email-verification.js';
+import { checkAddress, requireMailable, sealForPerson } from './finding.js';
+import type { KnownDevices } from './known-devices.js';
+import type { SignedIn } from './passwords.js';
+import type { Sessions } from './sessions.js';
+
+export { nicknameLengthMax };
+
+export interface RegisterInput {
+  readonly email: string;
+  readonly password: string;
+  /** Default, also for a blank one: the local part of the address. */
+  readonly nickname?: string;
+  /** In canonical spelling; null where there is none. */
+  readonly clientIp: string | null;
+  /** The client's `User-Agent`; null where it sends none. */
+  readonly userAgent: string | null;
+}
+
+/** Makes the registration of accounts (src/areas/accounts/README.md#registration). */
+export function makeRegistering({
+  handler,
+  reservations,
+  sealer,
+  digests,
+  passwords,
+  checkPassword,
+  users,
+  knownDevices,
+  startSession,
+  verificationIssues,
+  defaultCapacityBytes,
+  mailConfigured,
+  cannotMail,
+}: Pick<
+  AccountDeps,
+  | 'handler'
+  | 'sealer'
+  | 'digests'
+  | 'passwords'
+  | 'checkPassword'
+  | 'users'
+  | 'defaultCapacityBytes'
+  | 'mailConfigured'
+  | 'cannotMail'
+> &
+  Pick<Sessions, 'startSession'> & {
+    readonly verificationIssues: VerificationIssues;
+    readonly reservations: AddressReservations;
+    readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
+  }) {
+  return {
+    checkRegistration,
+    /**
+     * Registers an account. Where mail is configured, a code to the address is requested with it.
+     * @throws CommandRejected invalid_request, email_taken
+     */
+    register: async (
+      input: RegisterInput,
+      context: CommandContext,
+    ): Promise<SignedIn & { readonly deviceToken: string }> => {
+      const { address, nickname } = checkRegistration(input);
+      await requireMailable({ cannotMail }, address);
+      const userId = derivedId(context, 'user');
+      const emailDigest = digests.email(address.canonical);
+      // The password is hashed before the address is checked, so that a taken address takes as long as a free one.
+      const by = input.clientIp === null ? null : { ip: input.clientIp, known: null };
+      const passwordHash = await passwords.hash(input.password, by);
+      await reservations.check(emailDigest, userId);
+      // The values are sealed before the reservation, so that only the append can fail between reservation and user.
+      const seal = (field: string, text: string): Promise<Sealed> =>
+        sealForPerson(sealer, { userId, field }, text).catch(refuseGone);
+      const sealed = {
+        email: await seal('email', address.address),
+        nickname: await seal('nickname', nickname),
+        passwordHash: await seal('password_hash', passwordHash),
+      };
+      // Beyond the limit of the address the account begins without a code, and its user asks for one later.
+      const isMailed = mailConfigured && (await verificationIssues.count(emailDigest)).allowed;
+      const verification = isMailed ? verificationIssues.issue(context) : undefined;
+      await reservations.reserve(emailDigest, { userId, changeId: null }, context);
+      const { documents } = await handler
+        .handle(
+          { aggregate: userAggregate, id: userId },
+          { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes, verification },
+          context,
+        )
+        .catch(refuseGone);
+      const { resource: user } = await users.registered(documents);
+      // The epoch of a new user.
+      const epoch = 0;
+      const { clientIp, userAgent } = input;
+      const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent } as const;
+      const { tokens, deviceId } = await startSession(session, context);
+      await knownDevices.noteSession(userId);
+      const deviceToken = await knownDevices.complete({ userId, epoch }, deviceId, null);
+      return { user, tokens, deviceToken };
+    },
+  };
+
+  /** Checks what needs no store, and returns it parsed. @throws CommandRejected invalid_request */
+  function checkRegistration({
+    email,
+    password,
+    nickname: given,
+  }: Pick<RegisterInput, 'email' | 'password' | 'nickname'>) {
+    const address = checkAddress(email);
+    const { nickname } = checkEach({
+      nickname: () => chooseNickname(given, address),
+      password: () => {
+        const problem = checkPassword(password, address.localPart);
+        if (problem !== null) invalid('password', problem.problem, problem.code);
+      },
+    });
+    return { address, nickname };
+  }
+}
+
+/** Rejects a registration that another command abandoned, or whose account was erased since an earlier attempt. */
+function refuseGone(error: unknown): never {
+  if (
+    isRejection<UserRejection>(error, 'registration_abandoned') ||
+    isRejection<UserRejection>(error, 'user_not_found')
+  )
+    rejectTaken();
+  throw error;
+}
+
+function chooseNickname(nickname: string | undefined, { localPart }: EmailAddress): string {
+  const isLeftOut =
+    nickname === undefined || (nickname.trim() === '' && nickname.length <= nicknameLengthMax);
+  if (!isLeftOut) return checkName(nickname, 'nickname', nicknameLengthMax);
+  return Array.from(localPart).slice(0, nicknameLengthMax).join('');
+}

@@ -1,0 +1,61 @@
+import type { AccountDeps } from '../deps.js';
+import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { erased } from '../../../keys/sealing/sealer.js';
+import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
+import { securityNoticeAggregate } from '../domain/security-notice/security-notice.js';
+import { userCategory, userCodec } from '../domain/user/events.js';
+import {
+  type NoticedEvent,
+  securityNoticeKinds,
+  securityNoticeLifetimeMs,
+} from '../domain/user/security-notices.js';
+import { type RegisteredUser, userAggregate } from '../domain/user/user.js';
+import { type AddressRevert, securityNoticeMessage } from '../mail/security-notices.js';
+
+const types = Object.keys(securityNoticeKinds) as readonly NoticedEvent['type'][];
+
+/**
+ * Mails each change of an account to the address that the account had before, until the notice's lifetime ends. It mails
+ * nothing when the notice was mailed or exceeds the limit (see `noticesAfter`), or when the person is erased.
+ */
+export function mailSecurityNotices(
+  deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'addressRevertCodes'>,
+) {
+  const { handler, sealer, addressRevertCodes, publicUrl } = deps;
+  return makeMailReaction<NoticedEvent>(deps, {
+    name: 'mail-account-notices',
+    category: userCategory,
+    codec: userCodec,
+    types,
+    deadline: ({ type, recordedAt }) =>
+      new Date(recordedAt.getTime() + securityNoticeLifetimeMs(securityNoticeKinds[type])),
+    prepare: async (event) => {
+      const userId = streamIdOf(event);
+      const { state: user } = await handler.load(userAggregate, userId);
+      const recent = user.status === 'registered' ? user.notices.recent : [];
+      const notice = recent.find(({ eventId }) => eventId === event.id);
+      if (notice === undefined) return null;
+      const { state } = await handler.load(securityNoticeAggregate, event.id);
+      if (state.mailed) return null;
+      const to = await sealer.open({ kind: 'person', userId }, 'email', notice.email);
+      if (to === erased) return null;
+      const revert = user.status === 'registered' ? revertOf(user, event) : null;
+      const message = securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl, revert });
+      return { to, person: userId, ...message };
+    },
+    record: async (event, outcome, context) => {
+      const target = { aggregate: securityNoticeAggregate, id: event.id };
+      const kind = securityNoticeKinds[event.type];
+      await handler.handle(target, { type: 'MarkMailed', userId: streamIdOf(event), kind, outcome }, context);
+    },
+  });
+
+  /** Returns the code that undoes a change of address; null where there is none, or none any more. */
+  function revertOf({ formerAddresses }: RegisteredUser, event: NoticedEvent): AddressRevert | null {
+    if (event.type !== 'EmailChanged') return null;
+    const former = formerAddresses.find(({ changeId }) => changeId === event.data.change_id);
+    if (former === undefined) return null;
+    const { codeKeyId: kid, changeId: issueId, emailDigest, until } = former;
+    return { code: addressRevertCodes.codeFor({ kid, issueId, emailDigest }), until };
+  }
+}
