@@ -7,11 +7,10 @@ import { makeOrderCommands } from './payments/commands/index.js';
 import type { CallbackNotices } from './payments/commands/callbacks.js';
 import { makeProjectCommands } from './projects/commands/index.js';
 import { makeFindAccount } from './accounts/commands/finding.js';
-import { makeProjectLimit } from './projects/commands/project-limit.js';
+import { makeProjectLimit } from './projects/commands/projects.js';
 import { makeShareCommands } from './shares/commands/index.js';
 import { makeStorageCommands } from './storages/commands/index.js';
-import { makeProjectHoldings } from './projects/commands/members/holdings.js';
-import { makeLeaving } from './projects/commands/members/leaving.js';
+import { makeLeaving, makeProjectHoldings } from './projects/commands/leaving.js';
 import type { OrdersOf } from '../../projections/payments/orders/reader.js';
 import type { Deps } from './deps.js';
 

@@ -1,10 +1,7 @@
 import test from 'ava';
 import { memberNoticeKind, securityNoticeKind } from '../../src/validation/fields.js';
 import { addressChangeMessage, loginCodeMessage } from '../../src/areas/accounts/mail/messages.js';
-import {
-  invitationMessage,
-  memberNoticeMessage,
-} from '../../src/areas/projects/commands/members/member-messages.js';
+import { invitationMessage, memberNoticeMessage } from '../../src/areas/projects/commands/member-messages.js';
 import { securityNoticeMessage } from '../../src/areas/accounts/mail/security-notices.js';
 
 const publicUrl = 'https://stowage.example';

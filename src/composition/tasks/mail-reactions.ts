@@ -7,8 +7,8 @@ import {
 import { makeAddressRevertCodes, makeStrongLoginCodes } from '../../keys/codes/strong-codes.js';
 import { mailAddressChanges } from '../../areas/accounts/commands/email-change.js';
 import { mailEmailVerifications } from '../../areas/accounts/commands/email-verification.js';
-import { makeMailInvitations } from '../../areas/projects/commands/invitations/mail-invitation-reaction.js';
-import { makeMailMemberNotices } from '../../areas/projects/commands/members/mail-member-notice-reaction.js';
+import { mailInvitations } from '../../areas/projects/commands/invitations.js';
+import { mailMemberNotices } from '../../areas/projects/commands/member-notices.js';
 import { mailLoginCodes } from '../../areas/accounts/commands/login-codes.js';
 import { mailSecurityNotices } from '../../areas/accounts/commands/security-notices.js';
 import { makeMailShareGuessing } from '../../areas/shares/commands/mails/mail-share-guessing-reaction.js';
@@ -39,8 +39,8 @@ export function makeMailReactions(services: Services): readonly AnyReaction[] {
     mailEmailVerifications(deps),
     mailLoginCodes(deps),
     mailAddressChanges(deps),
-    makeMailInvitations(deps),
-    makeMailMemberNotices(deps),
+    mailInvitations(deps),
+    mailMemberNotices(deps),
     mailSecurityNotices(deps),
     makeMailShareGuessing(deps),
     makeRequestOpeningNotices(deps),

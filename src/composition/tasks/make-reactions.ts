@@ -6,10 +6,7 @@ import { storageConfigsProjection } from '../../../projections/storages/storage-
 import { makeAbortUploads } from '../../areas/assets/commands/uploads/abort-upload-reaction.js';
 import { makeCheckUploads } from '../../areas/assets/commands/uploads/check-upload-reaction.js';
 import { makeDeleteAssetObjects } from '../../areas/assets/commands/delete-objects-reaction.js';
-import {
-  makeAcceptNewInvitations,
-  makeAcceptOpenInvitations,
-} from '../../areas/projects/commands/invitations/accept-invitation-reactions.js';
+import { acceptNewInvitations, acceptOpenInvitations } from '../../areas/projects/commands/invitations.js';
 import { purgeUnprovedAccounts } from '../../areas/accounts/commands/unproved.js';
 import { makeShareEndings } from '../../areas/shares/commands/ending.js';
 import { makeForgetShareMails } from '../../areas/shares/commands/mails/forget-share-mail-reaction.js';
@@ -51,8 +48,8 @@ export function makeReactions(
     finishErasures({ ...commands, viewsShow: caughtUp(sessionsProjection, projectsProjection) }),
 
     // Projects
-    makeAcceptNewInvitations(commands),
-    makeAcceptOpenInvitations({ ...commands, ...readers, projectsShowUpTo: caughtUp(projectsProjection) }),
+    acceptNewInvitations(commands),
+    acceptOpenInvitations({ ...commands, ...readers, projectsShowUpTo: caughtUp(projectsProjection) }),
     commands.forgetEndedInvitations,
     commands.removeErasedMembers,
 

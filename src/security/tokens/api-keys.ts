@@ -3,12 +3,12 @@ import { crc32 } from 'node:zlib';
 import { base62Alphabet as alphabet, randomBase62 } from '../../keys/codes/random-base62.js';
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
 
-/** The stored parts of a key. `prefix` and `lastFour` may be shown. */
+/** The stored parts of a key. `prefix` and `last_four` may be shown. */
 export interface ApiKeyParts {
   /** SHA-256 in 64 lower-case hexadecimal digits. The key's 190 random bits make a search infeasible. */
   readonly digest: string;
   readonly prefix: string;
-  readonly lastFour: string;
+  readonly last_four: string;
 }
 
 /** A new key, which its owner sees only once. */
@@ -38,7 +38,7 @@ function partsOf(key: string): ApiKeyParts {
   return {
     digest: createHash('sha256').update(key).digest('hex'),
     prefix: key.slice(0, 8),
-    lastFour: key.slice(-4),
+    last_four: key.slice(-4),
   };
 }
 

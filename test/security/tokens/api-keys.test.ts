@@ -18,7 +18,7 @@ function slowCrc32(text: string): number {
 }
 
 test('The format of a key is pinned, so the keys of customers stay valid', (t) => {
-  const { key, digest, prefix, lastFour } = makeApiKey((size) =>
+  const { key, digest, prefix, last_four } = makeApiKey((size) =>
     Buffer.from(Array.from({ length: size }, (_, index) => index)),
   );
   const body = `stw_${alphabet.slice(0, 32)}`;
@@ -31,7 +31,7 @@ test('The format of a key is pinned, so the keys of customers stay valid', (t) =
   );
   t.is(digest, createHash('sha256').update(key).digest('hex'));
   t.is(prefix, 'stw_0123');
-  t.is(lastFour, key.slice(-4));
+  t.is(last_four, key.slice(-4));
 });
 
 test('A new key parses to the values that the service keeps of it', (t) => {

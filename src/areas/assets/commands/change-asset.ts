@@ -9,7 +9,7 @@ import { rejectAsset } from '../domain/asset/rejections.js';
 import type { StorageConfiguration } from '../../storages/domain/storage/configuration-fields.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { Capacity } from './capacity.js';
-import type { PayerOf } from '../../projects/commands/payer-of.js';
+import type { PayerOf } from '../../projects/commands/projects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 
 export interface AssetAddress {

@@ -9,7 +9,7 @@ import type { AssetResource } from '../../../../projections/assets/assets/reader
 import type { AssetDeps } from '../deps.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
-import type { PayerOf } from '../../projects/commands/payer-of.js';
+import type { PayerOf } from '../../projects/commands/projects.js';
 import type { OpenAssetStorage } from './asset-storage.js';
 import type { AssetAddress, AssetOptions } from './change-asset.js';
 

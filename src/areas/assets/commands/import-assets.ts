@@ -15,7 +15,7 @@ import type { AssetDeps } from '../deps.js';
 import { showsSomething, withoutReordering } from '../../../validation/text.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
-import type { PayerOf } from '../../projects/commands/payer-of.js';
+import type { PayerOf } from '../../projects/commands/projects.js';
 import { isRejection } from '../../shared/rejections.js';
 import type { OpenedStorage } from '../../storages/commands/open-storage.js';
 import type { OpenAssetStorage } from './asset-storage.js';

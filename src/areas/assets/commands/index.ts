@@ -15,7 +15,7 @@ import { makePlaylistUrl } from './media/playlist-urls.js';
 import { makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';
 import { makeCapacity } from './capacity.js';
 import { makeObjectKeys } from './object-keys.js';
-import { makePayerOf } from '../../projects/commands/payer-of.js';
+import { makePayerOf } from '../../projects/commands/projects.js';
 import { makeOpenStorage } from '../../storages/commands/open-storage.js';
 
 export type AssetCommands = ReturnType<typeof makeAssetCommands>;

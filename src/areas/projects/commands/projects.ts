@@ -4,11 +4,16 @@ import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import type { GrantSource } from '../../../validation/fields.js';
-import { checkName } from '../../../validation/text.js';
-import type { CountLimit } from '../../shared/count-limit.js';
+import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
 import type { Entitlement } from '../domain/project/events.js';
-import { projectAggregate, type ProjectSettings, sourcesOf } from '../domain/project/project.js';
+import { ownersOf } from '../domain/project/fold.js';
+import {
+  ownedProjectsMax,
+  projectAggregate,
+  type ProjectSettings,
+  sourcesOf,
+} from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/rejections.js';
 
 export interface EntitlementInput {
@@ -19,11 +24,6 @@ export interface EntitlementInput {
 }
 
 type Options = Pick<HandleOptions, 'expectedRevision'>;
-
-/** Checks what needs no store. @throws CommandRejected invalid_request */
-export function checkNewProject({ name }: { readonly name: string }): string {
-  return checkName(name);
-}
 
 /** Makes the use cases for projects themselves (src/areas/projects/README.md#rules-of-a-project). */
 export function makeProjects({
@@ -39,14 +39,14 @@ export function makeProjects({
   return {
     /**
      * Creates a project; its creator is the owner and the payer.
-     * @throws CommandRejected invalid_request, project_limit_reached
+     * @throws CommandRejected project_limit_reached
      */
     createProject: async (
       { ownerId, name }: { readonly ownerId: string; readonly name: string },
       context: CommandContext,
     ): Promise<Versioned<ProjectResource>> => {
       const id = derivedId(context, 'project');
-      const command = { type: 'Create', name: checkNewProject({ name }), ownerId } as const;
+      const command = { type: 'Create', name, ownerId } as const;
       const { documents } = await limit.adding(ownerId, id, () =>
         handler.handle(targetOf(id), command, context, loadOfNew(context)),
       );
@@ -55,18 +55,17 @@ export function makeProjects({
     },
     /**
      * Changes a project's name, the requirement of two-factor authentication, and the settings of its shares.
-     * @throws CommandRejected invalid_request, project_not_found; PreconditionFailed
+     * @throws CommandRejected project_not_found; PreconditionFailed
      */
     changeProject: async (
       input: { readonly projectId: string; readonly actorId: string; readonly changes: ProjectSettings },
       context: CommandContext,
       options?: Options,
     ): Promise<Versioned<ProjectResource>> => {
-      const { name, accent_color, ...changes } = input.changes;
+      const { accent_color, ...changes } = input.changes;
       const change = {
         ...changes,
         type: 'Change',
-        name: name === undefined ? undefined : checkName(name),
         accent_color: accent_color?.toLowerCase() ?? accent_color,
       } as const;
       // The requirement takes access from members without a second factor, and `open_shares: false` from visitors.
@@ -105,5 +104,38 @@ export function makeProjects({
       const { state } = await handler.load(projectAggregate, projectId);
       return state.status === 'existing' ? sourcesOf(state, grant.entitlement) : [];
     },
+  };
+}
+
+/** Limits the projects that a user owns or pays for. `adding` throws CommandRejected project_limit_reached. */
+export function makeProjectLimit({
+  handler,
+  projects,
+  viewLags,
+}: Pick<ProjectDeps, 'handler' | 'projects' | 'viewLags'>): CountLimit {
+  return makeCountLimit({
+    max: ownedProjectsMax,
+    inView: (userId, limit) => projects.ownedIds(userId, limit),
+    counts: async (projectId, userId) => {
+      const { state } = await handler.load(projectAggregate, projectId);
+      return state.status === 'existing' && ownersOf(state).includes(userId);
+    },
+    refuse: () =>
+      rejectProject('project_limit_reached', `a user owns at most ${ownedProjectsMax} projects; delete one`),
+    requireFresh: () => {
+      viewLags.requireFresh('projects');
+    },
+  });
+}
+
+/** Returns the user whose capacity the assets of a project use. @throws CommandRejected project_not_found */
+export type PayerOf = (projectId: string) => Promise<string>;
+
+export function makePayerOf({ handler }: Pick<ProjectDeps, 'handler'>): PayerOf {
+  return async (projectId) => {
+    const { state } = await handler.load(projectAggregate, projectId);
+    return state.status === 'existing'
+      ? state.billed_to
+      : rejectProject('project_not_found', 'there is no such project');
   };
 }

@@ -1,13 +1,14 @@
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
-import { checkKeyIssue } from '../commands/api-keys/issue-api-key.js';
+import { checkKeyExpiry } from '../commands/api-keys.js';
 import { z } from 'zod';
 import { scope, scopes } from '../domain/scope.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { apiKeyResource } from '../../../../projections/projects/api-keys/resource.js';
-import { ruled } from '../../../validation/zod-problems.js';
+import { invalid } from '../../../validation/invalid-request.js';
+import { judged, ruled } from '../../../validation/zod-problems.js';
 import { checkName, namePattern } from '../../../validation/text.js';
 import { noBody, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
@@ -18,9 +19,9 @@ const apiKeyIssue = z
     name: z
       .string()
       .max(256)
-      .check(ruled((text) => checkName(text, '')))
+      .check(judged((text) => checkName(text, '')))
       .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Nightly export'] }),
-    scopes: z.array(scope).min(1).max(scopes.length).meta({ uniqueItems: true }),
+    scopes: z.array(scope).min(1).max(scopes.length).check(ruled(eachOnce)).meta({ uniqueItems: true }),
     expires_at: z.iso
       .datetime({ offset: true })
       .meta({ description: 'Within 365 days; 365 days from now when left out.' })
@@ -77,11 +78,11 @@ export function makeApiKeyRoutes({
       idempotent: true,
       isGone: ({ id }, { project }) => !project.document.body.api_keys.some((key) => key.id === id),
       check: ({ body, ...times }) => {
-        checkKeyIssue({ ...body, expiresAt: dateOf(body.expires_at) }, times);
+        checkKeyExpiry(body, times);
       },
       cacheControl: 'no-store',
-      handler: async ({ params: { projectId }, body: { expires_at, ...body }, caller, command }) => {
-        const issue = { projectId, ...actingOf(caller), ...body, expiresAt: dateOf(expires_at) };
+      handler: async ({ params: { projectId }, body, caller, command }) => {
+        const issue = { projectId, ...actingOf(caller), ...body };
         const { resource, key } = await issueApiKey(issue, command);
         return { status: 201, body: { ...resource, key } };
       },
@@ -102,6 +103,7 @@ export function makeApiKeyRoutes({
   ];
 }
 
-function dateOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text);
+function eachOnce(given: readonly string[]): void {
+  if (new Set(given).size === given.length) return;
+  invalid('', 'must name at least one scope, and each once', 'repeated');
 }

@@ -1,6 +1,5 @@
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
-import { checkAddress } from '../../accounts/commands/finding.js';
 import { z } from 'zod';
 import { role, roleAtLeast } from '../domain/role.js';
 import { actingOf, refuseKey } from '../../../http/access/credentials.js';
@@ -72,9 +71,6 @@ export function makeMemberRoutes({
       idempotent: true,
       // An invitation that ended may have been accepted.
       isGone: ({ id, status }, { project }) => status === 'active' && project.roleOf(id) === null,
-      check: ({ body }) => {
-        checkAddress(body.email);
-      },
       guards: ({ body }) => (body.role === 'owner' ? 'change_owners' : null),
       handler: async ({ params: { projectId }, body, caller, command }) => {
         return { status: 201, body: await addMember({ projectId, ...actingOf(caller), ...body }, command) };

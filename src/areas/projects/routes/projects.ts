@@ -1,6 +1,5 @@
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
-import { checkNewProject } from '../commands/projects.js';
 import { z } from 'zod';
 import { isAuditor } from '../../../http/access/access.js';
 import { refuseKey } from '../../../http/access/credentials.js';
@@ -8,7 +7,7 @@ import { HttpError } from '../../../http/replies/http-error.js';
 import { creationQuery, pageOf, readCreationPage, searchText } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { projectResource } from '../../../../projections/projects/projects/resource.js';
-import { ruled } from '../../../validation/zod-problems.js';
+import { judged } from '../../../validation/zod-problems.js';
 import { role } from '../domain/role.js';
 import { checkName, namePattern } from '../../../validation/text.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
@@ -20,7 +19,7 @@ const path = '/api/v1/projects';
 const name = z
   .string()
   .max(256)
-  .check(ruled((text) => checkName(text, '')))
+  .check(judged((text) => checkName(text, '')))
   .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Summer campaign'] });
 const projectCreation = z.strictObject({ name }).meta({ id: 'ProjectCreation' });
 const projectChange = z
@@ -77,9 +76,6 @@ export function makeProjectRoutes({
       errors: ['project_limit_reached'],
       idempotent: true,
       isGone: async ({ id }) => (await projects.access(id)) === null,
-      check: ({ body }) => {
-        checkNewProject(body);
-      },
       entityTag: true,
       handler: async ({ body: { name }, caller, command }) => {
         const { resource, revision } = await createProject({ ownerId: caller.userId, name }, command);

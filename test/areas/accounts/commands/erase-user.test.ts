@@ -1,6 +1,5 @@
 import test from 'ava';
-import { makeProjectHoldings } from '../../../../src/areas/projects/commands/members/holdings.js';
-import { makeLeaving } from '../../../../src/areas/projects/commands/members/leaving.js';
+import { makeLeaving, makeProjectHoldings } from '../../../../src/areas/projects/commands/leaving.js';
 import { makeErasing } from '../../../../src/areas/accounts/commands/erasing.js';
 import { OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
 import type { JsonValue } from '../../../../src/event-sourcing/ports/domain-event.js';
@@ -68,13 +67,12 @@ async function givenAda(wrap?: (store: EventStore) => EventStore) {
   const issue = {
     type: 'IssueApiKey',
     actorId: ada.userId,
-    keyId: own.replace(/^.{8}/, '0196a000'),
-    name: 'agent',
-    digest: 'ab'.repeat(32),
-    prefix: 'stw_abcd',
-    lastFour: 'wxyz',
-    scopes: ['storage:read'],
-    expiresAt: new Date(stores.clock.now().getTime() + 1e9),
+    key: {
+      key_id: own.replace(/^.{8}/, '0196a000'),
+      ...{ name: 'agent', digest: 'ab'.repeat(32), prefix: 'stw_abcd', last_four: 'wxyz' },
+      scopes: ['storage:read'],
+      expires_at: new Date(stores.clock.now().getTime() + 1e9).toISOString(),
+    },
     now: stores.clock.now(),
   } as const;
   await stores.handler.handle({ aggregate: projectAggregate, id: shared }, issue, context());

@@ -101,7 +101,7 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
     const { resource: project } = await commands.createProject({ ownerId: userId, name: 'Film' }, next());
     const target = { aggregate: projectAggregate, id: project.id };
     const session = { id: userId, epoch: 0 };
-    const key = { name: 'k', scopes: ['asset:read'], expiresAt: undefined } as const;
+    const key = { name: 'k', scopes: ['asset:read'] } as const;
     await commands.issueApiKey({ projectId: project.id, actorId: userId, session, ...key }, next());
     const add = {
       type: 'AddMember',
@@ -146,7 +146,7 @@ test('A key of an account that is unbanned before the reaction runs stays', asyn
   const { resource: project } = await commands.createProject({ ownerId: userId, name: 'Film' }, next());
   await stores.handler.handle(user(userId), { type: 'Ban' }, next());
   await stores.handler.handle(user(userId), { type: 'Unban' }, next());
-  const key = { name: 'k', scopes: ['asset:read'], expiresAt: undefined } as const;
+  const key = { name: 'k', scopes: ['asset:read'] } as const;
   const session = { id: userId, epoch: 1 };
   await commands.issueApiKey({ projectId: project.id, actorId: userId, session, ...key }, next());
   await runAll(stores, endGivenAccesses({ ...commands, projectsShowUpTo: () => true }));

@@ -8,8 +8,8 @@ import { makeStrongLoginCodes } from '../../../../src/keys/codes/strong-codes.js
 import { makeAddressChangeCodes, makeLoginCodes } from '../../../../src/keys/codes/login-codes.js';
 import type { MailDeps } from '../../../../src/areas/shared/mail-reaction.js';
 import { mailAddressChanges } from '../../../../src/areas/accounts/commands/email-change.js';
-import { makeMailInvitations } from '../../../../src/areas/projects/commands/invitations/mail-invitation-reaction.js';
-import { makeMailMemberNotices } from '../../../../src/areas/projects/commands/members/mail-member-notice-reaction.js';
+import { mailInvitations } from '../../../../src/areas/projects/commands/invitations.js';
+import { mailMemberNotices } from '../../../../src/areas/projects/commands/member-notices.js';
 import { mailLoginCodes } from '../../../../src/areas/accounts/commands/login-codes.js';
 import { makeUserReader } from '../../../../projections/accounts/users/reader.js';
 import { realClock } from '../../../support/fakes/clock.js';
@@ -36,12 +36,7 @@ function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStor
   const users = makeUserReader({ views, sealer, usedBytes: () => Promise.resolve(0) });
   const codes = { loginCodes, strongLoginCodes: makeStrongLoginCodes(codeKeys), addressChangeCodes };
   const deps = { ...mailDeps, handler, sealer, users, ...codes, clock: realClock };
-  return [
-    mailLoginCodes(deps),
-    mailAddressChanges(deps),
-    makeMailInvitations(deps),
-    makeMailMemberNotices(deps),
-  ];
+  return [mailLoginCodes(deps), mailAddressChanges(deps), mailInvitations(deps), mailMemberNotices(deps)];
 }
 
 async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Promise<Scene> {

@@ -161,23 +161,14 @@ const kinds: Readonly<Record<string, Kind>> = {
     on: {
       1: async (scene, account) => {
         const now = scene.stores.clock.now();
-        const made = {
-          keyId: otherUserId,
-          name: 'k',
-          digest,
-          prefix: 'stw_1234',
-          lastFour: '1234',
-          now,
-        } as const;
-        const issue = {
-          type: 'IssueApiKey',
-          actorId: account.user.id,
-          ...made,
+        const key = {
+          ...{ key_id: otherUserId, name: 'k', digest, prefix: 'stw_1234', last_four: '1234' },
           scopes: ['asset:read'],
+          expires_at: new Date(now.getTime() + 39.5 * dayMs).toISOString(),
         } as const;
+        const issue = { type: 'IssueApiKey', actorId: account.user.id, key, now } as const;
         const target = { aggregate: projectAggregate, id: await project(scene, account) };
-        const expiresAt = new Date(now.getTime() + 39.5 * dayMs);
-        await scene.stores.handler.handle(target, { ...issue, expiresAt }, scene.next());
+        await scene.stores.handler.handle(target, issue, scene.next());
       },
     },
   },

@@ -175,7 +175,7 @@ async function startWithStranger(t: ExecutionContext) {
   t.like((await post(`${url}/api-keys`, keyOf, stranger)).json, { code: 'email_not_verified' });
   const { userId } = await userOf('victoria');
   // A service without mail lets an account without a proved address issue keys, add members and invite.
-  const { key: apiKey, digest: keyDigest, prefix, lastFour } = makeApiKey(randomBytes);
+  const { key: apiKey, digest: keyDigest, prefix, last_four } = makeApiKey(randomBytes);
   const issued: ProjectEvent = {
     type: 'ApiKeyIssued',
     data: {
@@ -184,7 +184,7 @@ async function startWithStranger(t: ExecutionContext) {
         name: 'k',
         scopes: ['asset:read', 'storage:read'],
       },
-      ...{ digest: keyDigest, prefix, last_four: lastFour, issued_by: userId },
+      ...{ digest: keyDigest, prefix, last_four, issued_by: userId },
       expires_at: new Date(stores.clock.now().getTime() + 86_400_000).toISOString(),
     },
   };

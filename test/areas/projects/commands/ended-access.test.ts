@@ -48,7 +48,7 @@ async function given() {
   const session = { id: owner.sessionId, epoch: 0 };
   const inProject = { projectId: project.id, actorId: owner.userId, session };
   await commands.addMember({ ...inProject, email: 'bob@example.com', role: 'admin' }, next());
-  const key = { ...inProject, name: 'k', scopes: ['storage:read'] as const, expiresAt: undefined };
+  const key = { ...inProject, name: 'k', scopes: ['storage:read'] as const };
   const { resource: issued } = await commands.issueApiKey(
     { ...key, actorId: admin.userId, session: { id: admin.sessionId, epoch: 0 } },
     next(),

@@ -126,7 +126,7 @@ const givings: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
   'an offer of the billing': ({ world, input, next }) =>
     world.offerBilling({ ...input, userId: otherUserId }, next()),
   'an API key': ({ world, input, next }) =>
-    world.issueApiKey({ ...input, name: 'k', scopes: ['asset:read'], expiresAt: undefined }, next()),
+    world.issueApiKey({ ...input, name: 'k', scopes: ['asset:read'] }, next()),
 };
 
 const endings: Readonly<Record<string, UserCommand>> = {

@@ -1,13 +1,13 @@
 import test from 'ava';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
-import { makeAddMember } from '../../../../src/areas/projects/commands/members/add-member.js';
-import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
+import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
-  makeAcceptNewInvitations,
-  makeAcceptOpenInvitations,
-} from '../../../../src/areas/projects/commands/invitations/accept-invitation-reactions.js';
+  acceptNewInvitations,
+  acceptOpenInvitations,
+  makeVerifiedHolder,
+} from '../../../../src/areas/projects/commands/invitations.js';
 import { finishErasures } from '../../../../src/areas/accounts/commands/erasing.js';
 import { digest, otherProjectId, projectId, userId } from '../../../support/examples/ids.js';
 import { invitationId, memberId } from '../../../support/examples/project.js';
@@ -39,7 +39,7 @@ test('Each invitation is accepted by a command with its own id, which a repetiti
     { projectId, invitationId: memberId(1) },
     { projectId: otherProjectId, invitationId: memberId(2) },
   ];
-  const reaction = makeAcceptOpenInvitations({
+  const reaction = acceptOpenInvitations({
     acceptInvitation: (input, context) => {
       accepted.push([input.invitationId, context]);
       return Promise.resolve();
@@ -102,7 +102,7 @@ async function givenBob() {
 test('An invitation to an address that is proved at the same time is accepted by the reaction to the invitation', async (t) => {
   const { stores, world, input, prove, serve, roleOfBob } = await givenBob();
   const { acceptInvitation, members } = world;
-  const acceptOpen = makeAcceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => true });
+  const acceptOpen = acceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => true });
   const look = makeVerifiedHolder(world);
   // Given an address that is proved, and a reaction to the proof, between the read of its account and the invitation
   const verifiedHolder = async (digestOfAddress: string): Promise<string | null> => {
@@ -111,19 +111,17 @@ test('An invitation to an address that is proved at the same time is accepted by
     await serve(acceptOpen);
     return found;
   };
-  const addMember = makeAddMember({
-    ...stores,
-    members,
-    verifiedHolder,
-    mailConfigured: true,
+  const { addMember } = makeMembers({
+    ...{ ...world, ...stores, members, verifiedHolder, mailConfigured: true },
     requireProved: () => Promise.resolve(),
+    countNotice: () => Promise.resolve(),
     countInvitation: () => Promise.resolve(),
   });
   const invited = await addMember(input, givenContext(4, at));
   t.is(invited.status, 'invited');
   t.is(await roleOfBob(), null);
   // When the reaction handles the invitation
-  await serve(makeAcceptNewInvitations({ acceptInvitation }));
+  await serve(acceptNewInvitations({ acceptInvitation }));
   // Then the user is a member
   t.is(await roleOfBob(), 'viewer');
 });
@@ -134,7 +132,7 @@ test('A proof of an address waits until the view contains the earlier invitation
   await addMember(input, givenContext(4, at));
   await prove();
   let shown = false;
-  const reaction = makeAcceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => shown });
+  const reaction = acceptOpenInvitations({ acceptInvitation, members, projectsShowUpTo: () => shown });
   await serve(reaction);
   t.is(await roleOfBob(), null);
   shown = true;

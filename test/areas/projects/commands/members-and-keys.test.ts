@@ -4,10 +4,9 @@ import type { EventStore } from '../../../../src/event-sourcing/ports/event-stor
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
-import { makeAddMember } from '../../../../src/areas/projects/commands/members/add-member.js';
-import { makeChangeMemberRole } from '../../../../src/areas/projects/commands/members/change-member-role.js';
-import { makeLeaving } from '../../../../src/areas/projects/commands/members/leaving.js';
-import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
+import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
+import { makeLeaving } from '../../../../src/areas/projects/commands/leaving.js';
+import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/invitations.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { roleIn } from '../../../../src/areas/projects/domain/project/fold.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
@@ -69,6 +68,10 @@ async function givenProject(options: { mailConfigured?: boolean } = {}, ownerId 
 
 const payerId = memberId(1);
 const uncounted = {
+  mailConfigured: true,
+  verifiedHolder: () => Promise.resolve(null),
+  requireProved: () => Promise.resolve(),
+  countInvitation: () => Promise.resolve(),
   acceptInvitation: () => Promise.resolve(),
   countNotice: () => Promise.resolve(),
 };
@@ -141,7 +144,7 @@ test('One of two owners who demote each other at once stays an owner', async (t)
   const members = partial<MemberReader>({ after: () => Promise.resolve(null) });
   const demote = (handler: typeof one, actorId: string, memberId: string, n: number) =>
     codeOf(
-      makeChangeMemberRole({ handler, members, ...uncounted })(
+      makeMembers({ ...stores, handler, members, ...uncounted }).changeMemberRole(
         { projectId, actorId, session: sessionOf(actorId), memberId, role: 'viewer' },
         givenContext(n, at),
       ),
@@ -187,8 +190,9 @@ test('A refused invitation leaves no key, also when it is refused at its append'
     ({ kind: 'invitation', projectId, invitationId: derivedId(context, 'invitation') }) as const;
   // Given an address that is invited between the read and the append
   const late = givenContext(2, at);
-  const addLate = makeAddMember({
-    ...{ ...stores, members, mailConfigured: true, verifiedHolder: makeVerifiedHolder(scene) },
+  const { addMember: addLate } = makeMembers({
+    ...{ ...scene, ...stores, members, mailConfigured: true, verifiedHolder: makeVerifiedHolder(scene) },
+    countNotice: () => Promise.resolve(),
     requireProved: () => Promise.resolve(),
     countInvitation: async () => {
       await addMember(input, givenContext(3, at));
@@ -295,7 +299,7 @@ test('The digest that the project keeps is that of the issued key', async (t) =>
   const session = sessionOf(userId);
   const input = { projectId, actorId: userId, session, name: 'Export', scopes: ['storage:read'] as const };
   const context = givenContext(2, at);
-  const { key, resource } = await issueApiKey({ ...input, expiresAt: undefined }, context);
+  const { key, resource } = await issueApiKey(input, context);
   const { digest } = ((await log()).at(-1)?.data ?? {}) as { digest: string };
   const found = await access.apiKey(digest);
   if (found === null) throw new Error('the key is not found by its digest');
@@ -307,5 +311,5 @@ test('The digest that the project keeps is that of the issued key', async (t) =>
   });
   t.deepEqual(apiKeys.list(found.project, { limit: 50 }, { now: at }), [resource]);
   t.regex(key, /^stw_/);
-  t.is(await codeOf(issueApiKey({ ...input, expiresAt: undefined }, context)), 'api_key_issued_before');
+  t.is(await codeOf(issueApiKey(input, context)), 'api_key_issued_before');
 });

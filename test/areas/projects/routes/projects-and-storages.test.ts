@@ -55,6 +55,16 @@ test('A project is renamed, and the next read shows the change', async (t) => {
   }
 });
 
+test('A project needs a name', async (t) => {
+  const { post, patch, owner } = await startWithProject(t);
+  for (const name of ['', '  ', 'x'.repeat(65), 'a\u0007']) {
+    for (const reply of [await post('/api/v1/projects', { name }, owner), await patch({ name })]) {
+      t.deepEqual(codeOf(reply), [400, 'invalid_request'], name);
+      t.regex(JSON.stringify(reply.json), /"name must /);
+    }
+  }
+});
+
 test('A change or deletion of an outdated revision is 412', async (t) => {
   const { patch, get, remove, url, owner } = await startWithProject(t);
   const tag = (await get(url, owner)).headers.get('etag') ?? '';

@@ -124,7 +124,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
       return {
         type: 'ApiKeyIssued',
         data: {
-          ...{ key_id: newId(), name, digest: made.digest, prefix: made.prefix, last_four: made.lastFour },
+          ...{ key_id: newId(), name, digest: made.digest, prefix: made.prefix, last_four: made.last_four },
           ...{ scopes: [...of], expires_at: expiresAt.toISOString(), issued_by: ownerId },
         },
       };

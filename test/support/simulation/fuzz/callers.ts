@@ -106,7 +106,12 @@ export async function makeCallers(
         type: 'ApiKeyIssued',
         data: {
           ...{ key_id: randomUUID(), name: 'fuzz', digest: key.digest, prefix: key.prefix },
-          ...{ last_four: key.lastFour, scopes: [...scopes], expires_at: nextMonth, issued_by: owner.userId },
+          ...{
+            last_four: key.last_four,
+            scopes: [...scopes],
+            expires_at: nextMonth,
+            issued_by: owner.userId,
+          },
         },
       },
     ],

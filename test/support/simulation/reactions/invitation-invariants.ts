@@ -1,4 +1,4 @@
-import type { VerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
+import type { VerifiedHolder } from '../../../../src/areas/projects/commands/invitations.js';
 import { projectCodec, projectCategory } from '../../../../src/areas/projects/domain/project/events.js';
 import { userCodec, userCategory } from '../../../../src/areas/accounts/domain/user/events.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';

@@ -1,8 +1,5 @@
-import { makeAcceptInvitation } from '../../../../src/areas/projects/commands/invitations/accept-invitation.js';
-import { makeAddMember } from '../../../../src/areas/projects/commands/members/add-member.js';
-import { makeForgetInvitations } from '../../../../src/areas/projects/commands/invitations/forget-invitations.js';
-import { makeLeaving } from '../../../../src/areas/projects/commands/members/leaving.js';
-import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/verified-holder.js';
+import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
+import { makeLeaving } from '../../../../src/areas/projects/commands/leaving.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
@@ -11,9 +8,11 @@ import type { EventStore } from '../../../../src/event-sourcing/ports/event-stor
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
 import { type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
-  makeAcceptNewInvitations,
-  makeAcceptOpenInvitations,
-} from '../../../../src/areas/projects/commands/invitations/accept-invitation-reactions.js';
+  acceptNewInvitations,
+  acceptOpenInvitations,
+  makeInvitations,
+  makeVerifiedHolder,
+} from '../../../../src/areas/projects/commands/invitations.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { givenCommands } from '../../given/given-commands.js';
 import { sessionOf } from '../../given/given-acting.js';
@@ -75,23 +74,22 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     return found;
   };
   const deps = { ...stores, ...world, verifiedHolder };
-  const addMember = makeAddMember({
-    ...deps,
-    members: world.members,
-    mailConfigured: true,
+  const { acceptInvitation, forgetEndedInvitations } = makeInvitations({ ...deps, limit: partial({}) });
+  const { addMember } = makeMembers({
+    ...{ ...deps, acceptInvitation, members: world.members, mailConfigured: true },
+    countNotice: () => Promise.resolve(),
     requireProved: () => Promise.resolve(),
     countInvitation: () => Promise.resolve(),
   });
   const { removeMember } = makeLeaving(deps);
-  const acceptInvitation = makeAcceptInvitation(deps);
   const reactions: readonly AnyReaction[] = [
-    makeAcceptNewInvitations({ acceptInvitation }),
-    makeAcceptOpenInvitations({
+    acceptNewInvitations({ acceptInvitation }),
+    acceptOpenInvitations({
       acceptInvitation,
       members: partial({ invitationsTo: invitationsInLaggingView }),
       projectsShowUpTo: (position) => turns.shows(position),
     }),
-    makeForgetInvitations(deps).forgetEndedInvitations,
+    forgetEndedInvitations,
   ];
   const turns = makeOwedTurns(eventStore, () => reactions);
   const showMore = () => turns.showMore(pick);

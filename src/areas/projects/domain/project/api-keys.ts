@@ -1,23 +1,18 @@
 import { invalid } from '../../../../validation/invalid-request.js';
 import { roleAtLeast } from '../role.js';
-import type { Scope } from '../scope.js';
 import type { ProjectEvent } from './events.js';
 import { rejectProject } from './rejections.js';
 import type { ExistingProject } from './state.js';
 import { roleIn } from './fold.js';
 
+type Issued = Extract<ProjectEvent, { type: 'ApiKeyIssued' }>['data'];
+type NewKey = Omit<Issued, 'issued_by' | 'scopes'> & { readonly scopes: Readonly<Issued['scopes']> };
+
 export type ApiKeyCommand =
   | {
       readonly type: 'IssueApiKey';
       readonly actorId: string;
-      readonly keyId: string;
-      readonly name: string;
-      /** SHA-256 of the whole key. */
-      readonly digest: string;
-      readonly prefix: string;
-      readonly lastFour: string;
-      readonly scopes: readonly Scope[];
-      readonly expiresAt: Date;
+      readonly key: NewKey;
       readonly now: Date;
     }
   | { readonly type: 'RevokeApiKey'; readonly keyId: string };
@@ -29,12 +24,12 @@ export const apiKeysMax = 100;
 export const apiKeyLifeMs = 365 * 86_400_000;
 
 /** Returns when a key that is issued now expires. @throws CommandRejected invalid_request */
-export function apiKeyExpiry(asked: Date | undefined, now: Date): Date {
+export function apiKeyExpiry(expires_at: string | undefined, now: Date): string {
   const latest = new Date(now.getTime() + apiKeyLifeMs);
-  if (asked === undefined) return latest;
-  if (asked <= now) invalid('expires_at', 'must lie in the future', 'too_small');
-  if (asked > latest) invalid('expires_at', 'must lie within 365 days from now', 'too_large');
-  return asked;
+  const end = expires_at === undefined ? latest : new Date(expires_at);
+  if (end <= now) invalid('expires_at', 'must lie in the future', 'too_small');
+  if (end > latest) invalid('expires_at', 'must lie within 365 days from now', 'too_large');
+  return end.toISOString();
 }
 
 export function decideApiKeys(command: ApiKeyCommand, project: ExistingProject): readonly ProjectEvent[] {
@@ -50,18 +45,17 @@ export function decideApiKeys(command: ApiKeyCommand, project: ExistingProject):
 }
 
 function issue(
-  command: Extract<ApiKeyCommand, { type: 'IssueApiKey' }>,
+  { actorId, key, now }: Extract<ApiKeyCommand, { type: 'IssueApiKey' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
-  const { actorId, keyId, now } = command;
   const keys = project.api_keys;
   // Checked here again: the removal of an issuer revokes only the keys that exist, so no key may follow it.
   if (!roleAtLeast(roleIn(project, actorId) ?? 'viewer', 'admin')) {
     rejectProject('insufficient_role', 'this needs the role admin');
   }
   // A repetition, because the key's id derives from the command.
-  if (hasKey(project, keyId)) return [];
-  if (project.endedIds.includes(keyId)) {
+  if (hasKey(project, key.key_id)) return [];
+  if (project.endedIds.includes(key.key_id)) {
     rejectProject(
       'api_key_issued_before',
       'the key was issued and revoked; issue another with another Idempotency-Key',
@@ -75,19 +69,7 @@ function issue(
   const crowdedOut = keys.length < apiKeysMax ? [] : expired;
   return [
     ...crowdedOut.map(({ id }): ProjectEvent => ({ type: 'ApiKeyRevoked', data: { key_id: id } })),
-    {
-      type: 'ApiKeyIssued',
-      data: {
-        key_id: keyId,
-        name: command.name,
-        digest: command.digest,
-        prefix: command.prefix,
-        last_four: command.lastFour,
-        scopes: [...command.scopes],
-        expires_at: command.expiresAt.toISOString(),
-        issued_by: actorId,
-      },
-    },
+    { type: 'ApiKeyIssued', data: { ...key, scopes: [...key.scopes], issued_by: actorId } },
   ];
 }
 

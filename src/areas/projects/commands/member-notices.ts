@@ -1,22 +1,22 @@
-import { projectCategory, projectCodec, type ProjectEvent } from '../../domain/project/events.js';
+import type { ProjectDeps } from '../deps.js';
+import type { ReactionEvent } from '../../../event-sourcing/effects/reaction.js';
+import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { erased } from '../../../keys/sealing/sealer.js';
+import { securityNoticeAggregate } from '../../accounts/domain/security-notice/security-notice.js';
+import { userAggregate } from '../../accounts/domain/user/user.js';
+import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
+import { projectCategory, projectCodec, type ProjectEvent } from '../domain/project/events.js';
+import { roleIn } from '../domain/project/fold.js';
 import {
   memberNoticeLifetimeMs,
   type MemberNotice,
   noticedTypes,
   noticeOf,
-} from '../../domain/project/notices.js';
-import { openAt } from '../../domain/project/open-offers.js';
-import { type ExistingProject, projectAggregate } from '../../domain/project/project.js';
-import { roleIn } from '../../domain/project/fold.js';
-import type { Role } from '../../domain/role.js';
-import { securityNoticeAggregate } from '../../../accounts/domain/security-notice/security-notice.js';
-import { userAggregate } from '../../../accounts/domain/user/user.js';
-import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
-import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
+} from '../domain/project/notices.js';
+import { openAt } from '../domain/project/open-offers.js';
+import { type ExistingProject, projectAggregate } from '../domain/project/project.js';
+import type { Role } from '../domain/role.js';
 import { memberNoticeMessage } from './member-messages.js';
-import { erased } from '../../../../keys/sealing/sealer.js';
-import type { ProjectDeps } from '../../deps.js';
-import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 
 type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[number] }>;
 
@@ -25,9 +25,7 @@ type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[nu
  * nothing when the notice was mailed, when the role or the offer has ended, or to an address that is not proved. The
  * command has counted the mail under the limits on invitations.
  */
-export function makeMailMemberNotices(
-  deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>,
-): Reaction<NoticedMemberEvent> {
+export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>) {
   const { handler, sealer, users, publicUrl } = deps;
   return makeMailReaction<NoticedMemberEvent>(deps, {
     name: 'mail-member-notices',

@@ -1,0 +1,239 @@
+import type { ProjectDeps } from '../deps.js';
+import { reactionCommandId } from '../../../event-sourcing/deciding/ids.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import type { Position } from '../../../event-sourcing/ports/domain-event.js';
+import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { erased } from '../../../keys/sealing/sealer.js';
+import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
+import type { FindAccount } from '../../accounts/commands/finding.js';
+import { userAggregate } from '../../accounts/domain/user/user.js';
+import type { CountLimit } from '../../shared/count-limit.js';
+import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
+import { TooManyAttempts } from '../../shared/rejections.js';
+import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
+import { projectCategory, projectCodec, type ProjectEvent } from '../domain/project/events.js';
+import { invitationOf } from '../domain/project/fold.js';
+import { projectAggregate, type ProjectCommand } from '../domain/project/project.js';
+import { rejectProject } from '../domain/project/rejections.js';
+import { invitationMessage } from './member-messages.js';
+
+/** Finds the user who has verified the address, by the log; null where there is none. */
+export type VerifiedHolder = (emailDigest: string) => Promise<string | null>;
+
+export function makeVerifiedHolder({ findAccount }: { readonly findAccount: FindAccount }): VerifiedHolder {
+  return async (emailDigest) => {
+    const account = await findAccount(emailDigest);
+    return account?.user.email_verified === true ? account.userId : null;
+  };
+}
+
+const tooMany = {
+  invitation_project: 'the project has invited too many addresses; wait and try again',
+  invitation_inviter: 'you have invited too many addresses; wait and try again',
+  invitation_address: 'the address has been invited too often; wait and try again',
+} as const;
+
+export type CountInvitation = ReturnType<typeof makeCountInvitation>;
+
+/**
+ * Limits invitations, added members, higher roles and offers, and so the mails that they cause. Otherwise an inviter could
+ * invite and withdraw without end, and make the service mail any address; or add, and find out who has an account.
+ */
+export function makeCountInvitation(
+  deps: Pick<ProjectDeps, 'stateStore' | 'digests' | 'clock' | 'invitationLimits'>,
+) {
+  const limiter = makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits });
+  /**
+   * @param beside writes other records once the limits allow it, in one commit of embedded stores
+   * @throws TooManyAttempts; StoreUnavailable; Overloaded
+   */
+  return async (
+    {
+      projectId,
+      inviterId,
+      emailDigest,
+    }: { readonly projectId: string; readonly inviterId: string; readonly emailDigest: string },
+    beside?: () => Promise<unknown>,
+  ): Promise<void> => {
+    const claims = [
+      { name: 'invitation_project', key: projectId },
+      { name: 'invitation_inviter', key: inviterId },
+      { name: 'invitation_address', key: emailDigest },
+    ] as const;
+    const verdict = await limiter.take(claims, beside);
+    if (!verdict.allowed) throw new TooManyAttempts(verdict.retryAfterSeconds, tooMany[verdict.name]);
+  };
+}
+
+interface OfInvitation {
+  readonly projectId: string;
+  readonly invitationId: string;
+}
+
+interface AnswerInput {
+  readonly userId: string;
+  /** The id of an invitation to the user's proved address, or of an offer to the user. */
+  readonly invitationId: string;
+}
+
+export type Invitations = ReturnType<typeof makeInvitations>;
+
+/** Makes the answers to invitations and offers, and the end of the keys of invited addresses (src/areas/projects/README.md#members). */
+export function makeInvitations({
+  handler,
+  sealer,
+  invitations,
+  projects,
+  limit,
+  verifiedHolder,
+}: Pick<ProjectDeps, 'handler' | 'sealer' | 'invitations' | 'projects'> & {
+  /** Of the projects that a user owns. */
+  readonly limit: CountLimit;
+  readonly verifiedHolder: VerifiedHolder;
+}) {
+  return {
+    /** Makes the verified holder of the invited address a member, if there is one and the invitation is open. */
+    acceptInvitation: async (
+      { projectId, invitationId }: OfInvitation,
+      context: CommandContext,
+    ): Promise<void> => {
+      const { state } = await handler.load(projectAggregate, projectId);
+      const invitation = state.status === 'existing' ? invitationOf(state, invitationId) : null;
+      if (invitation === null) return;
+      const userId = await verifiedHolder(invitation.email_digest);
+      if (userId === null) return;
+      const target = { aggregate: projectAggregate, id: projectId };
+      await handler.handle(target, { type: 'AcceptInvitation', invitationId, userId }, context);
+    },
+    /**
+     * Accepts an invitation or an offer (src/areas/projects/README.md#offers), and returns the project.
+     * @throws CommandRejected offer_not_found where it does not exist, is another user's, or has ended;
+     * project_limit_reached for an offer to a user who owns or pays for 100 projects
+     */
+    acceptOffer: async (input: AnswerInput, context: CommandContext): Promise<ProjectResource> => {
+      const { documents } = await answer(input, true, context);
+      // Null where who invited may not any more: the invitation has ended then.
+      return (await projects.after(documents, input.userId))?.resource ?? notFound();
+    },
+    /** Declines an invitation or an offer. @throws CommandRejected offer_not_found */
+    declineOffer: async (input: AnswerInput, context: CommandContext): Promise<void> => {
+      await answer(input, false, context);
+    },
+    forgetInvitations,
+    forgetEndedInvitations: on(projectAggregate, ['MemberAdded', 'InvitationWithdrawn', 'ProjectDeleted'], {
+      name: 'forget-invitations',
+      // Destroying a key again costs no more than to read whether it exists.
+      isDue: (_, { type, data }) => Promise.resolve(type !== 'MemberAdded' || data.invitation_id !== null),
+      run: (projectId, _, { data }) => {
+        const id = 'invitation_id' in data ? data.invitation_id : null;
+        return forgetInvitations({ projectId, ended: id === null ? [] : [id] });
+      },
+    }),
+  };
+
+  async function answer({ userId, invitationId }: AnswerInput, accepts: boolean, context: CommandContext) {
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'registered') return notFound();
+    const emailDigest = user.email_verified ? user.email_digest : null;
+    const { time: now } = context;
+    const found = await invitations.find({ id: userId, emailDigest }, invitationId, now);
+    if (found === null) return notFound();
+    const command: ProjectCommand =
+      found.kind === 'membership' && emailDigest !== null
+        ? { type: 'AnswerInvitation', invitationId, userId, emailDigest, accepts, now }
+        : { type: 'AnswerOffer', offerId: invitationId, userId, accepts, now };
+    const makesOwner = found.kind !== 'membership' || found.role === 'owner';
+    const target = { aggregate: projectAggregate, id: found.projectId };
+    const append = () => handler.handle(target, command, context);
+    return accepts && makesOwner ? limit.adding(userId, found.projectId, append) : append();
+  }
+
+  /**
+   * Destroys the keys of ended invitations, and of the open invitations of a deleted project.
+   * @param input.ended ids of invitations that were accepted or withdrawn
+   */
+  async function forgetInvitations(input: {
+    readonly projectId: string;
+    readonly ended: readonly string[];
+  }): Promise<void> {
+    const { projectId, ended } = input;
+    const { state } = await handler.load(projectAggregate, projectId);
+    const open = state.status === 'deleted' ? state.invitationIds : [];
+    for (const invitationId of [...ended, ...open]) {
+      await sealer.destroy({ kind: 'invitation', projectId, invitationId });
+    }
+  }
+}
+
+function notFound(): never {
+  return rejectProject('offer_not_found', 'there is no such invitation, or it has ended');
+}
+
+/**
+ * Makes an invited person a member when their account has verified the address (src/areas/projects/README.md#members). An invitation
+ * looks for the account in the log. An account that verifies an address looks for invitations in the view, once that
+ * has reached the event. So the later of the two finds the other.
+ */
+export const acceptNewInvitations = ({ acceptInvitation }: Pick<Invitations, 'acceptInvitation'>) =>
+  on(projectAggregate, ['MemberInvited'], {
+    name: 'accept-new-invitations',
+    // `acceptInvitation` itself reads whether an account has verified the address.
+    isDue: () => Promise.resolve(true),
+    run: (projectId, context, { data }) =>
+      acceptInvitation({ projectId, invitationId: data.invitation_id }, context),
+  });
+
+/** Accepts the invitations of an address that was verified after them: see `acceptNewInvitations`. */
+export const acceptOpenInvitations = ({
+  acceptInvitation,
+  members,
+  projectsShowUpTo,
+}: Pick<ProjectDeps, 'members'> &
+  Pick<Invitations, 'acceptInvitation'> & {
+    /** Says whether the view of projects has reached the position. */
+    readonly projectsShowUpTo: (position: Position) => boolean;
+  }) =>
+  on(userAggregate, ['EmailVerified', 'EmailChanged'], {
+    name: 'accept-open-invitations',
+    isDue: (_, { position }) => Promise.resolve(projectsShowUpTo(position) ? 'yes' : 'not-yet'),
+    run: async (_, context, { data }) => {
+      for (const invitation of await members.invitationsTo(data.email_digest)) {
+        // A repetition may find another invitation of the same project, which needs another command id.
+        const commandId = reactionCommandId(context.commandId, invitation.invitationId);
+        await acceptInvitation(invitation, { ...context, commandId });
+      }
+    },
+  });
+
+/**
+ * Mails each invitation to a project while it is open. It mails nothing when the invitation was mailed, accepted or
+ * withdrawn, or when the project is deleted. The mail names no inviter who is erased.
+ */
+export function mailInvitations(deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>) {
+  const { handler, sealer, users, publicUrl } = deps;
+  return makeMailReaction<Extract<ProjectEvent, { type: 'MemberInvited' }>>(deps, {
+    name: 'mail-invitations',
+    category: projectCategory,
+    codec: projectCodec,
+    types: ['MemberInvited'],
+    prepare: async (event) => {
+      const projectId = streamIdOf(event);
+      const { invitation_id: invitationId, email, invited_by: invitedBy } = event.data;
+      const { state } = await handler.load(projectAggregate, projectId);
+      if (state.status !== 'existing' || state.mailed.has(invitationId)) return null;
+      const invitation = invitationOf(state, invitationId);
+      if (invitation === null) return null;
+      const to = await sealer.open({ kind: 'invitation', projectId, invitationId }, 'email', email);
+      if (to === erased) return null;
+      const inviter = (await users.find(invitedBy))?.resource.nickname ?? '';
+      const { role } = invitation;
+      return { to, ...invitationMessage({ projectName: state.name, inviter, role, publicUrl }) };
+    },
+    record: async (event, outcome, context) => {
+      const target = { aggregate: projectAggregate, id: streamIdOf(event) };
+      const invitationId = event.data.invitation_id;
+      await handler.handle(target, { type: 'MarkInvitationMailed', invitationId, outcome }, context);
+    },
+  });
+}

@@ -1,0 +1,206 @@
+import type { ProjectDeps } from '../deps.js';
+import { derivedId, stepContext } from '../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
+import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
+import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
+import { KeyDestroyed } from '../../../keys/sealing/errors.js';
+import { checkAddress } from '../../accounts/commands/finding.js';
+import { rejectUseCase, TooManyAttempts } from '../../shared/rejections.js';
+import type { MemberResource } from '../../../../projections/projects/members/reader.js';
+import { requireReach } from '../domain/access/reach.js';
+import { invitationOf, roleIn } from '../domain/project/fold.js';
+import { rejectEnded, requireInvitable } from '../domain/project/invitations.js';
+import { wasAddedBy } from '../domain/project/members.js';
+import { openAt } from '../domain/project/open-offers.js';
+import { type ExistingProject, projectAggregate } from '../domain/project/project.js';
+import { rejectProject } from '../domain/project/rejections.js';
+import type { Role } from '../domain/role.js';
+import type { CountInvitation, Invitations, VerifiedHolder } from './invitations.js';
+import type { CountNotice } from './offering.js';
+import type { ActingSession, RequireProved } from './require-proved.js';
+
+interface AddMemberInput {
+  readonly projectId: string;
+  readonly actorId: string;
+  readonly session: ActingSession;
+  readonly email: string;
+  readonly role: Role;
+}
+
+interface ChangeMemberRoleInput {
+  readonly projectId: string;
+  readonly actorId: string;
+  readonly session: ActingSession;
+  /** The id of a user or of an invitation. */
+  readonly memberId: string;
+  readonly role: Role;
+}
+
+/** Makes the use cases that add members and change their roles (src/areas/projects/README.md#members). */
+export function makeMembers({
+  handler,
+  verifiedHolder,
+  digests,
+  sealer,
+  members,
+  requireProved,
+  countInvitation,
+  countNotice,
+  acceptInvitation,
+  mailConfigured,
+}: Pick<ProjectDeps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> &
+  Pick<Invitations, 'acceptInvitation'> & {
+    readonly verifiedHolder: VerifiedHolder;
+    readonly requireProved: RequireProved;
+    readonly countInvitation: CountInvitation;
+    readonly countNotice: CountNotice;
+  }) {
+  return {
+    /**
+     * Adds the account that has verified the address; where there is none, invites the address (src/areas/projects/README.md#members). An
+     * owner is invited in any case, and must accept. A repeated command returns the member or the invitation of the first one.
+     * @throws CommandRejected invalid_request, project_not_found, insufficient_role, email_not_verified, already_member,
+     * member_limit_reached, mail_not_configured, member_not_found where the member or invitation of a repeated command has
+     * ended, session_ended; TooManyAttempts beyond the limits on invitations
+     */
+    addMember: async (input: AddMemberInput, context: CommandContext): Promise<MemberResource> => {
+      const address = checkAddress(input.email);
+      const emailDigest = digests.email(address.canonical);
+      const project = openAt(await requireRights(input), context.time);
+      await requireProved(input);
+      const userId = await verifiedHolder(emailDigest);
+      if (userId !== null && (input.role !== 'owner' || roleIn(project, userId) !== null)) {
+        return add(input, { project, userId, emailDigest }, context);
+      }
+      if (!mailConfigured && userId === null) {
+        rejectUseCase(
+          'mail_not_configured',
+          'the address would have to be mailed, and no mail service is set up',
+        );
+      }
+      const { projectId, actorId: inviterId } = input;
+      const invitationId = derivedId(context, 'invitation');
+      const scope = { kind: 'invitation', projectId, invitationId } as const;
+      const sealing: Promise<Sealed>[] = [];
+      const seal = (): Promise<Sealed> => {
+        const email = sealing[0] ?? sealer.seal(scope, 'email', address.address);
+        sealing[0] = email;
+        return email;
+      };
+      try {
+        // A repetition and a refused invitation send no mail, so they do not count.
+        if (invitationOf(project, invitationId) === null) {
+          requireInvitable(project, { invitationId, emailDigest });
+          await countInvitation({ projectId, inviterId, emailDigest }, seal);
+        }
+        const email = await seal();
+        return await invite(input, { invitationId, email, emailDigest }, context);
+      } catch (error) {
+        if (error instanceof KeyDestroyed) rejectEnded();
+        // No event contains a value that the key opens.
+        const isRefused = error instanceof CommandRejected || error instanceof TooManyAttempts;
+        if (isRefused && sealing.length > 0) await sealer.destroy(scope);
+        throw error;
+      }
+    },
+    /**
+     * Changes a role; offers that of an owner. The API keys of a member who is no longer an admin end, and the invitations that
+     * the member could not make any more.
+     * @throws CommandRejected project_not_found, member_not_found, insufficient_role, last_owner, payer_needed,
+     * email_not_verified, session_ended; TooManyAttempts beyond the limits on invitations, for a higher role
+     */
+    changeMemberRole: async (
+      { projectId, actorId, session, memberId, role }: ChangeMemberRoleInput,
+      context: CommandContext,
+    ): Promise<MemberResource> => {
+      const offerId = derivedId(context, 'offer');
+      const made = { offerId, now: context.time };
+      const command = { type: 'ChangeMemberRole', actorId, memberId, role, ...made } as const;
+      await countNotice({ projectId, actorId, session, userId: memberId }, command);
+      const { documents } = await handler.handle(
+        { aggregate: projectAggregate, id: projectId },
+        command,
+        context,
+        { revokesAccess: true },
+      );
+      const member = await members.after(documents, memberId, context.time);
+      if (role !== 'owner') await acceptOwnersInvitation(projectId, memberId, context);
+      return member ?? memberNotFound();
+    },
+  };
+
+  /** An invitation of an owner waits for consent. With another role it adds a user who has verified the address. */
+  async function acceptOwnersInvitation(
+    projectId: string,
+    invitationId: string,
+    context: CommandContext,
+  ): Promise<void> {
+    const { state } = await handler.load(projectAggregate, projectId, 'remembered');
+    if (state.status !== 'existing' || invitationOf(state, invitationId) === null) return;
+    await acceptInvitation({ projectId, invitationId }, stepContext(context, 'accept-invitation'));
+  }
+
+  /** Checks the rights before the append does, so that a caller without them learns nothing of accounts or mail. */
+  async function requireRights({ projectId, actorId, role }: AddMemberInput): Promise<ExistingProject> {
+    const { state } = await handler.load(projectAggregate, projectId);
+    if (state.status !== 'existing') {
+      return rejectProject('project_not_found', 'there is no such project');
+    }
+    requireReach(state, actorId, role);
+    return state;
+  }
+
+  async function add(
+    { projectId, actorId, role }: AddMemberInput,
+    {
+      project,
+      userId,
+      emailDigest,
+    }: { readonly project: ExistingProject; readonly userId: string; readonly emailDigest: string },
+    context: CommandContext,
+  ): Promise<MemberResource> {
+    const made = { now: context.time, made: madeBy(context) };
+    const command = { type: 'AddMember', actorId, userId, emailDigest, role, ...made } as const;
+    // An added user is mailed, and the reply shows that the address has an account: both are limited like invitations.
+    if (projectAggregate.decider.decide(command, project).length > 0) {
+      await countInvitation({ projectId, inviterId: actorId, emailDigest });
+    }
+    const { documents, events } = await handler.handle(
+      { aggregate: projectAggregate, id: projectId },
+      command,
+      context,
+    );
+    if (events.length === 0 && !(await isRepetition(projectId, userId, context))) {
+      rejectProject('already_member', `the user is a member of the project already, as ${role}`);
+    }
+    return (await members.after(documents, userId, context.time)) ?? memberNotFound();
+  }
+
+  /** Whether an earlier attempt of the command added the user, or invited them before they had an account. */
+  async function isRepetition(projectId: string, userId: string, context: CommandContext): Promise<boolean> {
+    const { state } = await handler.load(projectAggregate, projectId);
+    return state.status === 'existing' && wasAddedBy(state, userId, madeBy(context));
+  }
+
+  async function invite(
+    { projectId, actorId, role }: AddMemberInput,
+    invitation: { readonly invitationId: string; readonly email: Sealed; readonly emailDigest: string },
+    context: CommandContext,
+  ): Promise<MemberResource> {
+    const { documents } = await handler.handle(
+      { aggregate: projectAggregate, id: projectId },
+      { type: 'InviteMember', actorId, ...invitation, role, now: context.time },
+      context,
+    );
+    return (await members.after(documents, invitation.invitationId, context.time)) ?? memberNotFound();
+  }
+}
+
+/** Returns what an attempt of the command makes. */
+function madeBy(context: CommandContext) {
+  return { commandId: context.commandId, invitationId: derivedId(context, 'invitation') };
+}
+
+function memberNotFound(): never {
+  return rejectProject('member_not_found', 'there is no such member');
+}
