@@ -27,7 +27,7 @@ export function judgeAddresses(log: readonly StoredEvent[], userIds: readonly st
 /** A change that the service confirmed to a user. */
 export interface Confirmed {
   readonly userId: string;
-  readonly emailDigest: string;
+  readonly email_digest: string;
 }
 
 /** Checks the final state after the reactions have run. Returns the problem, or null. */
@@ -40,8 +40,8 @@ export function judgeRest(log: readonly StoredEvent[], confirmed: readonly Confi
     return reservation?.status !== 'reserved' || reservation.userId !== userId;
   });
   if (unreserved) return 'a user has an address that is not reserved for them';
-  const left = [...reservations].find(([emailDigest, reservation]) =>
-    isLeft(emailDigest, reservation, users),
+  const left = [...reservations].find(([email_digest, reservation]) =>
+    isLeft(email_digest, reservation, users),
   );
   if (left !== undefined) return 'an address was neither changed to nor released';
   const missing = confirmed.find((change) => !log.some((event) => isOf(change, event)));
@@ -49,7 +49,7 @@ export function judgeRest(log: readonly StoredEvent[], confirmed: readonly Confi
 }
 
 function isLeft(
-  emailDigest: string,
+  email_digest: string,
   reservation: EmailState,
   users: ReadonlyMap<string, UserState>,
 ): boolean {
@@ -58,13 +58,13 @@ function isLeft(
   // The next command that needs the address abandons an unfinished registration.
   if (user === undefined || user.status === 'abandoned') return false;
   // The erasure releases the own address of an erased user.
-  if (user.status === 'erased' && user.emailDigest === emailDigest) return false;
-  return !hasAddress(user, emailDigest);
+  if (user.status === 'erased' && user.email_digest === email_digest) return false;
+  return !hasAddress(user, email_digest);
 }
 
-function isOf({ userId, emailDigest }: Confirmed, { type, stream, data }: StoredEvent): boolean {
+function isOf({ userId, email_digest }: Confirmed, { type, stream, data }: StoredEvent): boolean {
   return (
-    type === 'EmailChanged' && stream === streamName('user', userId) && data['email_digest'] === emailDigest
+    type === 'EmailChanged' && stream === streamName('user', userId) && data['email_digest'] === email_digest
   );
 }
 

@@ -65,8 +65,8 @@ const digests = partial<Digests>({
 });
 
 /** Returns the six digits that are mailed for a change. */
-function codeOf(changeId: string): string {
-  return String(Number.parseInt(changeId.slice(0, 8), 16) % 1_000_000).padStart(6, '0');
+function codeOf(change_id: string): string {
+  return String(Number.parseInt(change_id.slice(0, 8), 16) % 1_000_000).padStart(6, '0');
 }
 
 /** The addresses of the users, and so few others that the users compete for them. */
@@ -83,11 +83,11 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
   // The codes of a change follow from its id, so a reader of the mail knows them.
   const addressChangeCodes = partial<MailedCodes>({
     active: () => 'c1',
-    matches: (issue, typed) => typed === codeOf(issue.issueId),
+    matches: (issue, typed) => typed === codeOf(issue.issue_id),
   });
   const addressRevertCodes = partial<MailedCodes>({
     active: () => 'c1',
-    matches: (issue, typed) => typed === issue.issueId,
+    matches: (issue, typed) => typed === issue.issue_id,
   });
   const deps = {
     ...{ handler, reservations, sealer, digests, addressChangeCodes, addressRevertCodes },
@@ -202,11 +202,11 @@ export async function runEmailChangeSchedule(
     await requestEmailChange({ userId, email }, asked);
     count('change asked for');
     if (chance(0.5)) await clock.sleep(61_000);
-    const changeId = derivedId(asked, 'email-change');
+    const change_id = derivedId(asked, 'email-change');
     const confirmation = { ...contextNow(), time: clock.now() };
-    await confirmEmailChange({ userId, code: codeOf(changeId) }, confirmation);
+    await confirmEmailChange({ userId, code: codeOf(change_id) }, confirmation);
     count('change confirmed');
-    confirmed.push({ userId, emailDigest: digests.email(email) });
+    confirmed.push({ userId, email_digest: digests.email(email) });
   }
 
   /** Undoes a change of the user, at times in the last moments of its code. */
@@ -218,12 +218,12 @@ export async function runEmailChangeSchedule(
     let former = await findFormer();
     for (let looks = 0; former === undefined && looks < 20; looks += 1) former = await findFormer();
     const email = [...ownAddresses, ...freeAddresses].find(
-      (address) => digests.email(address) === former?.emailDigest,
+      (address) => digests.email(address) === former?.email_digest,
     );
     if (former === undefined || email === undefined) return;
     if (chance(0.5))
       await clock.sleep(former.until.getTime() - clock.now().getTime() - (chance(0.5) ? 1 : 0));
-    const input = { email, code: former.changeId, clientIp: '192.0.2.1' };
+    const input = { email, code: former.change_id, clientIp: '192.0.2.1' };
     await process.revertEmailChange(input, { ...contextNow(), time: clock.now() });
     count('undone');
   }
@@ -232,7 +232,7 @@ export async function runEmailChangeSchedule(
     const target = { aggregate: userAggregate, id: userId };
     await process.handler.handle(target, { type: 'Erase' }, context);
     const { state } = await process.handler.load(userAggregate, userId);
-    if (state.status === 'erased') await process.reservations.release(state.emailDigest, userId, context);
+    if (state.status === 'erased') await process.reservations.release(state.email_digest, userId, context);
     count('erased');
   }
 

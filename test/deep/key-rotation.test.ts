@@ -123,7 +123,7 @@ test('A code that was mailed before a rotation signs in after it, and the next c
     client.post('/api/v1/auth/email-code/login', { email: 'ada@example.org', code });
   const issuedWith = async (): Promise<string | undefined> => {
     const digest = services.digests.email('ada@example.org');
-    return newestIssue((await services.handler.load(loginCodeAggregate, digest)).state)?.codeKeyId;
+    return newestIssue((await services.handler.load(loginCodeAggregate, digest)).state)?.code_key_id;
   };
   const mailed = await mailCode();
   const before = kidsOf(services).code;
@@ -191,8 +191,8 @@ function kidsOf({ keyRings }: Services): Readonly<Record<RingName, string>> {
 async function pepperOf({ handler, sealer }: Services, userId: string): Promise<string> {
   const { state } = await handler.load(userAggregate, userId);
   if (state.status !== 'registered') throw new Error(`${userId} is ${state.status}`);
-  if (state.passwordHash === null) return 'none';
-  const hash = await sealer.open({ kind: 'person', userId }, 'password_hash', state.passwordHash);
+  if (state.password_hash === null) return 'none';
+  const hash = await sealer.open({ kind: 'person', userId }, 'password_hash', state.password_hash);
   return /keyid=([^$]+)\$/.exec(String(hash))?.[1] ?? '';
 }
 

@@ -135,7 +135,7 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
         const { token } = refreshTokens.issue('019a2b3c-0000-7000-8000-000000000001');
         checks.push(() => refreshTokens.verify(token) !== null);
       } else if (kind < 0.998) {
-        const issue = { kid: codes.active(), issueId: String(random()), emailDigest: 'd' };
+        const issue = { kid: codes.active(), issue_id: String(random()), email_digest: 'd' };
         const code = codes.codeFor(issue);
         checks.push(() => codes.matches(issue, code));
       } else {

@@ -107,7 +107,7 @@ const withoutExactRevision: Sabotage = (handler) => ({
 });
 
 function isRegistered(state: unknown): state is { readonly epoch: number } {
-  return typeof state === 'object' && state !== null && 'epoch' in state && 'passwordHash' in state;
+  return typeof state === 'object' && state !== null && 'epoch' in state && 'password_hash' in state;
 }
 
 const sabotages: readonly [string, Sabotage][] = [

@@ -143,13 +143,13 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     });
     const handler = makeCommandHandler({ eventStore: store, documentWriter, clock, random });
     const user = { aggregate: userAggregate, id: userId };
-    const enrolmentId = context().commandId;
+    const enrolment_id = context().commandId;
     const secret = sealedExample('a secret');
     await handler.handle(user, register, context());
-    await handler.handle(user, { type: 'EnrolTotp', enrolmentId, secret }, context());
-    await handler.handle(user, { type: 'ConfirmTotp', enrolmentId, step: 1, recoveryCodes }, context());
-    await handler.handle(user, { type: 'VerifyEmail', emailDigest: digest }, context());
-    const issue = { issueId: context().commandId, userId, email: secret, codeKeyId: 'c1' };
+    await handler.handle(user, { type: 'EnrolTotp', enrolment_id, secret }, context());
+    await handler.handle(user, { type: 'ConfirmTotp', enrolment_id, step: 1, recoveryCodes }, context());
+    await handler.handle(user, { type: 'VerifyEmail', email_digest: digest }, context());
+    const issue = { issue_id: context().commandId, userId, email: secret, code_key_id: 'c1' };
     const now = clock.now();
     const expiresAt = new Date(now.getTime() + 600_000);
     await handler.handle(

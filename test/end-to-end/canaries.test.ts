@@ -221,7 +221,7 @@ test("The password, token and session of a share and its visitors' addresses sta
   };
   const target = { aggregate: userAggregate, id: userId };
   await services.handler.handle(target, owner, nextContext(services));
-  const proof = { type: 'VerifyEmail', emailDigest: register.emailDigest } as const;
+  const proof = { type: 'VerifyEmail', email_digest: register.email_digest } as const;
   await services.handler.handle(target, proof, nextContext(services));
   const mail = {
     projectId: asset.projectId,

@@ -53,7 +53,7 @@ async function givenUser(stores: GivenStores): Promise<void> {
     ...register,
     email: await seal('email', 'Ada@Example.com'),
     nickname: await seal('nickname', 'Ada'),
-    passwordHash: await seal('password_hash', 'a hash'),
+    password_hash: await seal('password_hash', 'a hash'),
   });
 }
 
@@ -89,8 +89,8 @@ test('A user whose key was destroyed reads as erased', async (t) => {
 test('Authentication finds the epoch, roles and second factor of a user', async (t) => {
   const stores = await givenStores();
   await givenUser(stores);
-  const { emailDigest } = register;
-  await run(stores, [userAggregate, userId], { type: 'VerifyEmail', emailDigest });
+  const { email_digest } = register;
+  await run(stores, [userAggregate, userId], { type: 'VerifyEmail', email_digest });
   await run(stores, [userAggregate, userId], { type: 'GrantPlatformRole', role: 'auditor' });
   const reader = makeAccessReader(stores);
   const { user, ...others } = await reader.session({ ...ids, projectId: null });
@@ -159,7 +159,7 @@ test('Projects are listed by member, newest first', async (t) => {
     type: 'AddMember',
     actorId: userId,
     userId: otherUserId,
-    emailDigest: digest,
+    email_digest: digest,
     role: 'viewer',
     now: new Date(firstAt),
   });

@@ -121,10 +121,10 @@ const alarm = '#alarm';
 
 /** Returns the code that was mailed last to an address. */
 async function mailedCode({ stores, commands }: Pick<TestService, 'stores' | 'commands'>, email: string) {
-  const emailDigest = stores.digests.email(email);
-  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
+  const email_digest = stores.digests.email(email);
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
   if (issue === null) throw new Error('no code was issued');
-  return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
+  return commands.loginCodes.codeFor({ kid: issue.code_key_id, issue_id: issue.issue_id, email_digest });
 }
 
 if (missing !== null) {

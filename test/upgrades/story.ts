@@ -180,7 +180,7 @@ export async function givenAuditor(
   const target = { aggregate: userAggregate, id: auditor.userId };
   await services.handler.handle(
     target,
-    { type: 'VerifyEmail', emailDigest: services.digests.email(email) },
+    { type: 'VerifyEmail', email_digest: services.digests.email(email) },
     context(),
   );
   for (const role of ['operator', 'auditor'] as const)

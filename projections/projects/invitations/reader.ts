@@ -10,7 +10,7 @@ export type { InvitationResource } from './resource.js';
 export interface Addressee {
   readonly id: string;
   /** Of the proved address; null where the user has proved none. */
-  readonly emailDigest: string | null;
+  readonly email_digest: string | null;
 }
 
 export interface FoundInvitation {
@@ -56,13 +56,13 @@ export function makeInvitationReader({
   };
 
   async function entries(user: Addressee, page: Page, now: Date): Promise<readonly Entry[]> {
-    const { id, emailDigest } = user;
+    const { id, email_digest } = user;
     const entryOf = (document: ViewDocument<ProjectDocument>) => addressedTo(document, user, now);
     const [offered, invited] = await Promise.all([
       read({ field: 'offers.user_id', equals: id }, page, entryOf),
-      emailDigest === null
+      email_digest === null
         ? []
-        : read({ field: 'invitations.email_digest', equals: emailDigest }, page, entryOf),
+        : read({ field: 'invitations.email_digest', equals: email_digest }, page, entryOf),
     ]);
     // One project may be found by both.
     const byProject = new Map([...invited, ...offered].map((entry) => [entry.project.id, entry]));
@@ -97,7 +97,7 @@ export function makeInvitationReader({
 
 function addressedTo(
   { id: projectId, body }: ViewDocument<ProjectDocument>,
-  { id: userId, emailDigest }: Addressee,
+  { id: userId, email_digest }: Addressee,
   now: Date,
 ): Entry | null {
   const { name, offers, invitations } = openAt(body, now);
@@ -115,7 +115,7 @@ function addressedTo(
       expires_at,
     };
   }
-  const invitation = invitations.find(({ email_digest }) => email_digest === emailDigest);
+  const invitation = invitations.find((sent) => sent.email_digest === email_digest);
   if (invitation === undefined) return null;
   const { id, role, invited_by: invitedBy, invited_at: created_at } = invitation;
   const expires_at = invitationExpiry(invitation)?.toISOString() ?? null;

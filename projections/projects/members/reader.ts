@@ -50,7 +50,7 @@ export interface MemberReader {
   /** Returns a member or an invitation after a command, with the address; null if it does not exist. */
   after(documents: DocumentsAfter, memberId: string, now: Date): Promise<MemberResource | null>;
   /** Lists the open invitations of an address in all projects. The view may be stale. */
-  invitationsTo(emailDigest: string): Promise<readonly OpenInvitation[]>;
+  invitationsTo(email_digest: string): Promise<readonly OpenInvitation[]>;
 }
 
 const pageSize = 200;
@@ -88,8 +88,8 @@ export function makeMemberReader({
       const [member = null] = await present({ id, offers }, [entry], { withAddresses: true, now });
       return member;
     },
-    invitationsTo: async (emailDigest) => {
-      const where = { field: 'invitations.email_digest', equals: emailDigest };
+    invitationsTo: async (email_digest) => {
+      const where = { field: 'invitations.email_digest', equals: email_digest };
       const found: OpenInvitation[] = [];
       for (let after: string | undefined; ;) {
         const page = await projects.find({
@@ -98,7 +98,7 @@ export function makeMemberReader({
           ...(after === undefined ? {} : { after }),
         });
         for (const { id: projectId, body } of page) {
-          const open = body.invitations.filter((invitation) => invitation.email_digest === emailDigest);
+          const open = body.invitations.filter((invitation) => invitation.email_digest === email_digest);
           found.push(...open.map(({ id: invitationId }) => ({ projectId, invitationId })));
         }
         after = page.at(-1)?.id;

@@ -4,7 +4,7 @@ import type { Keyring } from '../rings/keyring.js';
 /** A device from which an account was signed in to. */
 export interface NamedDevice {
   readonly userId: string;
-  readonly deviceId: string;
+  readonly device_id: string;
 }
 
 /**
@@ -34,19 +34,19 @@ export function makeDeviceTokens(keys: Keyring): DeviceTokens {
   }
 
   return {
-    issue: ({ userId, deviceId }) => {
+    issue: ({ userId, device_id }) => {
       const { kid, key } = keys.active();
-      const body = `d1.${userId}.${deviceId}.${kid}`;
+      const body = `d1.${userId}.${device_id}.${kid}`;
       return `${body}.${macOf(key, body)}`;
     },
     verify: (token) => {
-      const [, userId, deviceId, kid, mac] = tokenPattern.exec(token) ?? [];
+      const [, userId, device_id, kid, mac] = tokenPattern.exec(token) ?? [];
       const key = kid === undefined ? undefined : keys.find(kid);
-      if (userId === undefined || deviceId === undefined || mac === undefined || key === undefined)
+      if (userId === undefined || device_id === undefined || mac === undefined || key === undefined)
         return null;
       // Compares text, so that only the canonical spelling of the mac passes.
       const expected = macOf(key, token.slice(0, -mac.length - 1));
-      return timingSafeEqual(Buffer.from(expected), Buffer.from(mac)) ? { userId, deviceId } : null;
+      return timingSafeEqual(Buffer.from(expected), Buffer.from(mac)) ? { userId, device_id } : null;
     },
   };
 }

@@ -7,9 +7,9 @@ import { parseSixDigits } from './typed-code.js';
 export interface CodeIssue {
   /** The key that the code was issued with. */
   readonly kid: string;
-  readonly issueId: string;
+  readonly issue_id: string;
   /** `Digests.email` of the address that receives the code. With another address the code is invalid. */
-  readonly emailDigest: string;
+  readonly email_digest: string;
 }
 
 /**
@@ -43,11 +43,11 @@ export function makeVerificationCodes(keys: Keyring): MailedCodes {
 }
 
 function makeMailedCodes(keys: Keyring, purpose: 'login' | 'address change' | 'verification'): MailedCodes {
-  function codeFor({ kid, issueId, emailDigest }: CodeIssue): string {
+  function codeFor({ kid, issue_id, email_digest }: CodeIssue): string {
     const key = keys.find(kid);
     if (key === undefined) throw new KeyMissing(`code key ${kid} is not in CODE_KEYS`);
     // A JSON list has one reading only, so no part can extend into the next.
-    const mac = createHmac('sha256', key).update(JSON.stringify([purpose, issueId, emailDigest]));
+    const mac = createHmac('sha256', key).update(JSON.stringify([purpose, issue_id, email_digest]));
     return String(BigInt(`0x${mac.digest('hex')}`) % codeCount).padStart(6, '0');
   }
 

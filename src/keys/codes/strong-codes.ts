@@ -14,7 +14,7 @@ export function isStrongCode(typed: string): boolean {
 
 /**
  * Makes codes that put a former address back (src/areas/accounts/commands/README.md#revert-of-an-address-change), as `XXXXX-XXXXX-XXXXX-XXXXX`.
- * `issueId` is the id of the change, and `emailDigest` the digest of the former address. @param keys `CODE_KEYS`
+ * `issue_id` is the id of the change, and `email_digest` the digest of the former address. @param keys `CODE_KEYS`
  */
 export function makeAddressRevertCodes(keys: Keyring): MailedCodes {
   return makeStrongCodes(keys, 'address revert');
@@ -26,10 +26,10 @@ export function makeStrongLoginCodes(keys: Keyring): MailedCodes {
 }
 
 function makeStrongCodes(keys: Keyring, purpose: 'address revert' | 'strong login'): MailedCodes {
-  function codeFor({ kid, issueId, emailDigest }: CodeIssue): string {
+  function codeFor({ kid, issue_id, email_digest }: CodeIssue): string {
     const key = keys.find(kid);
     if (key === undefined) throw new KeyMissing(`code key ${kid} is not in CODE_KEYS`);
-    const mac = createHmac('sha256', key).update(JSON.stringify([purpose, issueId, emailDigest]));
+    const mac = createHmac('sha256', key).update(JSON.stringify([purpose, issue_id, email_digest]));
     return crockfordCode(mac.digest().subarray(0, codeLength));
   }
 

@@ -42,7 +42,7 @@ export interface Credential {
 export interface RegisteredCredential extends Credential {
   readonly counter: number;
   readonly synced: boolean;
-  readonly backedUp: boolean;
+  readonly backed_up: boolean;
   readonly aaguid: string;
 }
 
@@ -60,7 +60,7 @@ export interface Webauthn {
     response: AuthenticationResponse,
     challenge: string,
     credential: Credential,
-  ): Promise<{ readonly counter: number; readonly backedUp: boolean } | null>;
+  ): Promise<{ readonly counter: number; readonly backed_up: boolean } | null>;
 }
 
 export interface ClientData {
@@ -123,7 +123,7 @@ export function makeWebauthn({ rpId, origins }: PasskeySettings): Webauthn {
           publicKey: credential.publicKey,
           counter: credential.counter,
           synced: credentialDeviceType === 'multiDevice',
-          backedUp: credentialBackedUp,
+          backed_up: credentialBackedUp,
           aaguid,
         };
       } catch {
@@ -148,7 +148,7 @@ export function makeWebauthn({ rpId, origins }: PasskeySettings): Webauthn {
           credential: { ...credential, counter: 0 },
         });
         if (!verified) return null;
-        return { counter: authenticationInfo.newCounter, backedUp: authenticationInfo.credentialBackedUp };
+        return { counter: authenticationInfo.newCounter, backed_up: authenticationInfo.credentialBackedUp };
       } catch {
         return null;
       }

@@ -33,16 +33,16 @@ test('The renamed reaction repeats no notice, and mails those of types that the 
   const userId = await registerUser(1, 'ada@example.org', 'Ada');
   const seal = (field: string, text: string) => stores.sealer.seal({ kind: 'person', userId }, field, text);
   const now = new Date();
-  const emailDigest = stores.digests.email('lovelace@example.net');
-  const changeId = derivedId(givenContext(7, now), 'change');
-  const change = { changeId, emailDigest, codeKeyId: 'c1', now };
+  const email_digest = stores.digests.email('lovelace@example.net');
+  const change_id = derivedId(givenContext(7, now), 'change');
+  const change = { change_id, email_digest, code_key_id: 'c1', now };
   const email = await seal('email', 'lovelace@example.net');
   const session = { id: userId, epoch: Infinity };
   const commands = [
-    { type: 'ProveEmail', emailDigest: stores.digests.email('ada@example.org') },
+    { type: 'ProveEmail', email_digest: stores.digests.email('ada@example.org') },
     {
       type: 'ChangePassword',
-      ...{ passwordHash: await seal('password_hash', 'x'), checkedAgainst: null, session },
+      ...{ password_hash: await seal('password_hash', 'x'), checkedAgainst: null, session },
     },
     { type: 'RequestEmailChange', ...change, email, expiresAt: new Date(now.getTime() + hourMs) },
     { type: 'CompleteEmailChange', ...change },
@@ -92,15 +92,15 @@ test('The renamed reaction releases the addresses that reverts have left, and no
   const user = (id: string) => ({ aggregate: userAggregate, id });
   const move = async (userId: string, name: string): Promise<string> => {
     const context = next();
-    const changeId = derivedId(context, 'change');
-    const emailDigest = digests.email(`${name}@example.com`);
-    const change = { changeId, emailDigest, codeKeyId: 'c1', now: context.time };
+    const change_id = derivedId(context, 'change');
+    const email_digest = digests.email(`${name}@example.com`);
+    const change = { change_id, email_digest, code_key_id: 'c1', now: context.time };
     const expiresAt = new Date(context.time.getTime() + hourMs);
     const request = { type: 'RequestEmailChange', email: sealedExample(name), ...change, expiresAt } as const;
     await handler.handle(user(userId), request, context);
-    await world.reservations.reserve(emailDigest, { userId, changeId }, next());
+    await world.reservations.reserve(email_digest, { userId, change_id }, next());
     await handler.handle(user(userId), { type: 'CompleteEmailChange', ...change }, next());
-    return changeId;
+    return change_id;
   };
   const holderOf = async (name: string): Promise<string | null> => {
     const { state } = await handler.load(emailAggregate, digests.email(`${name}@example.com`));
@@ -124,10 +124,10 @@ test('The renamed reaction releases the addresses that reverts have left, and no
   await move(recent, 'recent-2');
   // and a revert, which the former release did not follow
   const victim = await register('victim');
-  const changeId = await move(victim, 'thief');
+  const change_id = await move(victim, 'thief');
   await handler.handle(
     user(victim),
-    { type: 'RevertEmailChange', changeId, byCode: true, now: clock.now() },
+    { type: 'RevertEmailChange', change_id, byCode: true, now: clock.now() },
     next(),
   );
   await runFormer();

@@ -167,13 +167,13 @@ const newCodeKey = { kid: 'c2', key: Buffer.alloc(32, 2) };
 const digests = makeDigests(Buffer.alloc(32, 3));
 const issue = {
   kid: 'c1',
-  issueId: '018f3a6e-0000-7000-8000-000000000001',
-  emailDigest: digests.email('ada@example.com'),
+  issue_id: '018f3a6e-0000-7000-8000-000000000001',
+  email_digest: digests.email('ada@example.com'),
 };
 const codes = makeLoginCodes(makeKeyring([newCodeKey, oldCodeKey]));
 
 test('A code is the pinned HMAC of purpose, issue and address modulo a million', (t) => {
-  const message = JSON.stringify(['login', issue.issueId, issue.emailDigest]);
+  const message = JSON.stringify(['login', issue.issue_id, issue.email_digest]);
   const mac = createHmac('sha256', oldCodeKey.key).update(message).digest();
   // Horner's rule over the bytes, which differs from the implementation.
   const rest = mac.reduce((sum, byte) => (sum * 256 + byte) % 1_000_000, 0);
@@ -197,8 +197,8 @@ test('The six digits match as people type them, and no other digits do', (t) => 
 
 test('Another issue, address, key or purpose has another code', (t) => {
   const others = [
-    codes.codeFor({ ...issue, issueId: '018f3a6e-0000-7000-8000-000000000002' }),
-    codes.codeFor({ ...issue, emailDigest: digests.email('bob@example.com') }),
+    codes.codeFor({ ...issue, issue_id: '018f3a6e-0000-7000-8000-000000000002' }),
+    codes.codeFor({ ...issue, email_digest: digests.email('bob@example.com') }),
     codes.codeFor({ ...issue, kid: 'c2' }),
     makeAddressChangeCodes(makeKeyring([newCodeKey, oldCodeKey])).codeFor(issue),
   ];
@@ -206,8 +206,8 @@ test('Another issue, address, key or purpose has another code', (t) => {
 });
 
 test('Parts that are equal when joined have different codes', (t) => {
-  const one = { kid: 'c1', issueId: 'ab', emailDigest: 'c' };
-  t.not(codes.codeFor(one), codes.codeFor({ ...one, issueId: 'a', emailDigest: 'bc' }));
+  const one = { kid: 'c1', issue_id: 'ab', email_digest: 'c' };
+  t.not(codes.codeFor(one), codes.codeFor({ ...one, issue_id: 'a', email_digest: 'bc' }));
 });
 
 test('New issues use the active key, and older ones keep their key through a rotation', (t) => {
@@ -227,7 +227,7 @@ test('Every digit of a code is equally likely by chi-squared of 60,000 digits', 
   const issues = 60_000 / 6;
   const counts = Array.from({ length: 6 }, () => Array.from({ length: 10 }, () => 0));
   for (let index = 0; index < issues; index += 1) {
-    const code = codes.codeFor({ ...issue, issueId: String(index) });
+    const code = codes.codeFor({ ...issue, issue_id: String(index) });
     for (const [place, row] of counts.entries()) {
       const digit = Number(code[place]);
       row[digit] = (row[digit] ?? 0) + 1;

@@ -82,7 +82,7 @@ function openProcess(environment: Record<string, string>, shared: ReturnType<typ
   async function make(name: string) {
     const person = { kind: 'person', userId: name } as const;
     const kid = codes.active();
-    const issue = { kid, issueId: name, emailDigest: 'd' };
+    const issue = { kid, issue_id: name, email_digest: 'd' };
     const grant = { userId: name, sessionId: 's', authenticatedAt: clock.now(), methods: ['pwd'] };
     return {
       name,

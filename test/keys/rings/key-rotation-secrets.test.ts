@@ -63,7 +63,7 @@ test('Refresh tokens from before a rotation are accepted, and their successors u
 
 test('Codes that were mailed before a rotation are accepted after it, and new ones use the new key', (t) => {
   const { keyRings, openRings, rotate } = givenKeyRotation(t);
-  const issue = { issueId: 'issue-1', emailDigest: createHash('sha256').digest('hex') };
+  const issue = { issue_id: 'issue-1', email_digest: createHash('sha256').digest('hex') };
   for (const make of [makeLoginCodes, makeAddressChangeCodes]) {
     const [here, there] = [make(keyRings.code), make(openRings().code)];
     const mailed = { ...issue, kid: here.active() };

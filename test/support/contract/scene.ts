@@ -116,10 +116,10 @@ export async function startContract(
     /** Returns the code that the mail to the owner contains. */
     mailedCode: async (): Promise<string> => {
       await commands.background.settled();
-      const emailDigest = stores.digests.email('ada@example.com');
-      const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
+      const email_digest = stores.digests.email('ada@example.com');
+      const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
       if (issue === null) throw new Error('no code was issued');
-      return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
+      return commands.loginCodes.codeFor({ kid: issue.code_key_id, issue_id: issue.issue_id, email_digest });
     },
     placeOrder: async (provider: 'standard' | 'epay') => {
       const placed = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider }, owner);

@@ -20,7 +20,7 @@ import { examplesOf } from './event.js';
 import {
   accessId,
   assetId,
-  changeId,
+  change_id,
   digest,
   orderId,
   otherDigest,
@@ -53,23 +53,23 @@ const user = examplesOf(userCodec, {
   PlatformRoleRevoked: { role: 'auditor' },
   ProfileChanged: { nickname: secret },
   EmailVerified: { email_digest: digest },
-  EmailVerificationRequested: { verification_id: changeId, email_digest: digest, ...expiring },
-  EmailVerificationMailed: { verification_id: changeId, outcome },
+  EmailVerificationRequested: { verification_id: change_id, email_digest: digest, ...expiring },
+  EmailVerificationMailed: { verification_id: change_id, outcome },
   UnprovedWarned: { outcome: 'accepted' },
-  EmailVerificationAttempted: { verification_id: changeId },
+  EmailVerificationAttempted: { verification_id: change_id },
   CredentialsVoided: {},
-  EmailChangeRequested: { change_id: changeId, email, email_digest: digest, ...expiring },
-  EmailChangeMailed: { change_id: changeId, outcome: 'refused' },
-  EmailChangeAttempted: { change_id: changeId },
+  EmailChangeRequested: { change_id, email, email_digest: digest, ...expiring },
+  EmailChangeMailed: { change_id, outcome: 'refused' },
+  EmailChangeAttempted: { change_id },
   EmailChanged: {
-    ...{ change_id: changeId, email, email_digest: digest, previous_email_digest: otherDigest },
+    ...{ change_id, email, email_digest: digest, previous_email_digest: otherDigest },
     revert: { code_key_id: 'c1', until },
   },
   EmailChangeReverted: {
-    ...{ change_id: changeId, email, email_digest: digest, previous_email_digest: otherDigest },
+    ...{ change_id, email, email_digest: digest, previous_email_digest: otherDigest },
     ...{ email_verified: true, voided: ['password', 'totp'], kept_passkeys: [testId] },
   },
-  FormerAddressLapsed: { change_id: changeId },
+  FormerAddressLapsed: { change_id },
   PasswordChanged: { password_hash: secret, kept_session_id: sessionId },
   PasswordRehashed: { password_hash: secret },
   SessionsRevoked: {},
@@ -291,15 +291,15 @@ const checkout = examplesOf(checkoutCodec, {
   CaptureAccepted: { reference: 'po-1', approval: 'paypal-1.0' },
   CaptureRefused: { reference: 'po-1', approval: 'paypal-1.0', code: 'INSTRUMENT_DECLINED' },
   RefundAsked: {
-    ...{ project_id: projectId, refund: changeId, provider: 'stripe', transaction_id: 'tx-1' },
+    ...{ project_id: projectId, refund: change_id, provider: 'stripe', transaction_id: 'tx-1' },
     ...{ ...money, ...note },
   },
-  RefundAccepted: { refund: changeId, refund_id: 're-1' },
-  RefundRefused: { refund: changeId, code: 'charge_disputed' },
+  RefundAccepted: { refund: change_id, refund_id: 're-1' },
+  RefundRefused: { refund: change_id, code: 'charge_disputed' },
 });
 
 const email_ = examplesOf(emailCodec, {
-  EmailReserved: { user_id: userId, change_id: changeId },
+  EmailReserved: { user_id: userId, change_id },
   EmailReleased: { user_id: userId },
 });
 const securityNotice = examplesOf(securityNoticeCodec, {

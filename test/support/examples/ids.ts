@@ -17,5 +17,5 @@ export const shareId = '019b7d00-0000-7000-8000-000000000081';
 export const accessId = '019b7d00-0000-7000-8000-000000000091';
 export const otherAccessId = '019b7d00-0000-7000-8000-000000000092';
 
-export const changeId = '019b7d00-0000-7000-8000-000000000071';
+export const change_id = '019b7d00-0000-7000-8000-000000000071';
 export const otherChangeId = '019b7d00-0000-7000-8000-000000000072';

@@ -7,7 +7,7 @@ import type {
 import { userId } from './ids.js';
 import { sealedExample } from './sealed.js';
 
-export const issueId = '019b7d00-0000-7000-8000-000000000061';
+export const issue_id = '019b7d00-0000-7000-8000-000000000061';
 export const laterIssueId = '019b7d00-0000-7000-8000-000000000062';
 
 export function loginCodeIssued(issue: string, requester: Requester = 'unknown', strong = false) {
@@ -31,11 +31,11 @@ export const loginCodeWithheld = {
 } as const satisfies LoginCodeEvent;
 export const attemptFailed = {
   type: 'LoginCodeAttemptFailed',
-  data: { issue_id: issueId, requester: 'unknown' },
+  data: { issue_id, requester: 'unknown' },
 } as const satisfies LoginCodeEvent;
 export const loginCodeUsed = {
   type: 'LoginCodeUsed',
-  data: { issue_id: issueId },
+  data: { issue_id },
 } as const satisfies LoginCodeEvent;
 
 /** Returns the code that was issued last, to any client. */

@@ -15,7 +15,7 @@ export const viewerAdded = anEvent(projectCodec, 'MemberAdded', {
 /** The command that decides `viewerAdded`. */
 export const addViewer = {
   ...{ type: 'AddMember', actorId: userId, userId: otherUserId },
-  ...{ emailDigest: otherDigest, role: 'viewer', now: new Date('2026-01-02T03:10:00.000Z') },
+  ...{ email_digest: otherDigest, role: 'viewer', now: new Date('2026-01-02T03:10:00.000Z') },
 } as const satisfies ProjectCommand;
 export const grantedByOperator = anEvent(projectCodec, 'EntitlementGranted', {
   entitlement: 'allow_s3',
@@ -44,11 +44,11 @@ export const apiKeyId = '019b7d00-0000-7000-8000-000000000071';
 
 export const memberAdded = (id: string, role: Role): ProjectEvent =>
   anEvent(projectCodec, 'MemberAdded', { user_id: id, role, invitation_id: null });
-export const memberInvited = (role: Role, id = invitationId, emailDigest = digest): ProjectEvent =>
+export const memberInvited = (role: Role, id = invitationId, email_digest = digest): ProjectEvent =>
   anEvent(projectCodec, 'MemberInvited', {
     invitation_id: id,
     email: sealedExample('bob@example.com'),
-    email_digest: emailDigest,
+    email_digest,
     role,
     invited_by: userId,
   });

@@ -67,12 +67,12 @@ export async function givenFreshAccount(t: ExecutionContext): Promise<FreshAccou
     codeFor: async (email) => {
       clock.advance(minuteMs);
       t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
-      const emailDigest = stores.digests.email(email);
+      const email_digest = stores.digests.email(email);
       const { data } = await lastEvent(
         'LoginCodeIssued',
-        ({ stream }) => stream === `logincode-${emailDigest}`,
+        ({ stream }) => stream === `logincode-${email_digest}`,
       );
-      const issue = { kid: textOf(data, 'code_key_id'), issueId: textOf(data, 'issue_id'), emailDigest };
+      const issue = { kid: textOf(data, 'code_key_id'), issue_id: textOf(data, 'issue_id'), email_digest };
       const codes = data['strong'] === true ? commands.strongLoginCodes : commands.loginCodes;
       return codes.codeFor(issue);
     },
@@ -80,22 +80,22 @@ export async function givenFreshAccount(t: ExecutionContext): Promise<FreshAccou
       clock.advance(minuteMs);
       const asked = await post('/api/v1/auth/email', { email }, { authorization });
       t.is(asked.status, 200, asked.text);
-      const emailDigest = stores.digests.email(email);
+      const email_digest = stores.digests.email(email);
       const { data } = await lastEvent(
         'EmailChangeRequested',
-        (event) => event.data['email_digest'] === emailDigest,
+        (event) => event.data['email_digest'] === email_digest,
       );
-      const issue = { kid: textOf(data, 'code_key_id'), issueId: textOf(data, 'change_id'), emailDigest };
+      const issue = { kid: textOf(data, 'code_key_id'), issue_id: textOf(data, 'change_id'), email_digest };
       const code = commands.addressChangeCodes.codeFor(issue);
       const confirmed = await post('/api/v1/auth/email/confirm', { code }, { authorization });
       t.is(confirmed.status, 204, confirmed.text);
     },
     revertCodeFor: async (email) => {
-      const emailDigest = stores.digests.email(email);
-      const isOf = ({ data }: StoredEvent) => data['previous_email_digest'] === emailDigest;
+      const email_digest = stores.digests.email(email);
+      const isOf = ({ data }: StoredEvent) => data['previous_email_digest'] === email_digest;
       const { data } = await lastEvent('EmailChanged', isOf);
       const kid = textOf(asObject(data['revert']), 'code_key_id');
-      return commands.addressRevertCodes.codeFor({ kid, issueId: textOf(data, 'change_id'), emailDigest });
+      return commands.addressRevertCodes.codeFor({ kid, issue_id: textOf(data, 'change_id'), email_digest });
     },
     revert: (email, code) => post('/api/v1/auth/email/revert', { email, code }),
   };

@@ -14,8 +14,8 @@ export async function givenActing(
 ) {
   const target = { aggregate: userAggregate, id: actorId };
   await handler.handle(target, register, contextOf(1));
-  const { emailDigest } = register;
-  if (isProved) await handler.handle(target, { type: 'VerifyEmail', emailDigest }, contextOf(2));
+  const { email_digest } = register;
+  if (isProved) await handler.handle(target, { type: 'VerifyEmail', email_digest }, contextOf(2));
   return { actorId, session: sessionOf(actorId) };
 }
 

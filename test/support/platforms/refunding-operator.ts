@@ -17,10 +17,10 @@ export async function givenRefunds(
   orderId: string,
 ) {
   const { headers, userId } = await client.register(email, 'Correct-Horse-8');
-  const emailDigest = services.digests.email(email);
+  const email_digest = services.digests.email(email);
   const target = { aggregate: userAggregate, id: userId };
   const contextOf = (n: number) => givenContext(n, new Date(), 'operator');
-  await services.handler.handle(target, { type: 'VerifyEmail', emailDigest }, contextOf(8_001));
+  await services.handler.handle(target, { type: 'VerifyEmail', email_digest }, contextOf(8_001));
   await services.commands.grantPlatformRole({ email, role: 'operator' }, contextOf(8_002));
   const enrolled = await client.post('/api/v1/auth/2fa/totp', {}, headers);
   const code = totpCode(textOf(asObject(enrolled.json()['data']), 'secret'), new Date());

@@ -164,12 +164,12 @@ export async function startTestService(
       return { authorization: `Bearer ${data.tokens.access_token}` };
     },
     verify: async (name) => {
-      const emailDigest = stores.digests.email(`${name}@example.com`);
-      const userId = (await commands.findAccount(emailDigest))?.userId ?? '';
+      const email_digest = stores.digests.email(`${name}@example.com`);
+      const userId = (await commands.findAccount(email_digest))?.userId ?? '';
       verified += 1;
       await stores.handler.handle(
         { aggregate: userAggregate, id: userId },
-        { type: 'VerifyEmail', emailDigest },
+        { type: 'VerifyEmail', email_digest },
         givenContext(8_000 + verified, stores.clock.now()),
       );
       return userId;

@@ -46,33 +46,33 @@ async function issue(n: number): Promise<void> {
   const address = `ada${n}@example.org`;
   const userId = derivedId(context, 'user');
   const seal = (field: string, text: string) => sealer.seal({ kind: 'person', userId }, field, text);
-  const [email, passwordHash] = [await seal('email', address), await seal('password_hash', 'a hash')];
+  const [email, password_hash] = [await seal('email', address), await seal('password_hash', 'a hash')];
   const user = { aggregate: userAggregate, id: userId };
-  const emailDigest = digests.email(address);
+  const email_digest = digests.email(address);
   const nickname = await seal('nickname', 'Ada');
   const register = {
     type: 'Register',
     email,
-    emailDigest,
+    email_digest,
     nickname,
-    passwordHash,
+    password_hash,
     capacityBytes: 1,
   } as const;
   await handler.handle(user, register, context);
   const session = { id: derivedId(context, 'session'), epoch: 0 };
-  const changePassword = { type: 'ChangePassword', passwordHash, checkedAgainst: null, session } as const;
+  const changePassword = { type: 'ChangePassword', password_hash, checkedAgainst: null, session } as const;
   await handler.handle(user, changePassword, stepContext(context, 'change the password'));
   const issueCode = {
     type: 'Issue',
     requester: 'known',
-    issueId: derivedId(context, 'login code'),
+    issue_id: derivedId(context, 'login code'),
     userId,
     email,
-    codeKeyId: keyRings.code.active().kid,
+    code_key_id: keyRings.code.active().kid,
     expiresAt: new Date(context.time.getTime() + Number(expiresInMs)),
     now: context.time,
   } as const;
-  await handler.handle({ aggregate: loginCodeAggregate, id: emailDigest }, issueCode, context);
+  await handler.handle({ aggregate: loginCodeAggregate, id: email_digest }, issueCode, context);
 }
 
 async function settle(): Promise<void> {

@@ -45,7 +45,7 @@ export async function givenGuessing(t: ExecutionContext) {
     givenCommands(process, { onHash }),
   );
   const [commands = givenCommands(stores)] = processes;
-  const emailDigest = stores.digests.email(email);
+  const email_digest = stores.digests.email(email);
   let commandsSoFar = 0;
   const next = () => givenContext((commandsSoFar += 1), clock.now());
   const registered = await commands.register(
@@ -69,14 +69,14 @@ export async function givenGuessing(t: ExecutionContext) {
     return { email: at, clientIp, known, userAgent: null };
   };
   const issuesNow = async (): Promise<readonly LoginCodeIssue[]> => {
-    const { known, unknown, strong } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+    const { known, unknown, strong } = (await stores.handler.load(loginCodeAggregate, email_digest)).state;
     return [known.issue, unknown.issue, ...strong].filter((issue) => issue !== null);
   };
-  const codeOf = async ({ codeKeyId: kid, issueId }: LoginCodeIssue) => {
-    const { strong } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
-    const isStrong = strong.some((one) => one.issueId === issueId);
+  const codeOf = async ({ code_key_id: kid, issue_id }: LoginCodeIssue) => {
+    const { strong } = (await stores.handler.load(loginCodeAggregate, email_digest)).state;
+    const isStrong = strong.some((one) => one.issue_id === issue_id);
     const codes = isStrong ? commands.strongLoginCodes : commands.loginCodes;
-    return codes.codeFor({ kid, issueId, emailDigest });
+    return codes.codeFor({ kid, issue_id, email_digest });
   };
 
   /** Types a wrong password from each client, all at once. */
@@ -95,7 +95,9 @@ export async function givenGuessing(t: ExecutionContext) {
   async function requestCode(guesser: Guesser): Promise<string | null> {
     const before = await issuesNow();
     await commands.sendEmailCode(await of(guesser), next());
-    const issue = (await issuesNow()).find(({ issueId }) => before.every((one) => one.issueId !== issueId));
+    const issue = (await issuesNow()).find(({ issue_id }) =>
+      before.every((one) => one.issue_id !== issue_id),
+    );
     return issue === undefined ? null : codeOf(issue);
   }
 
@@ -119,7 +121,7 @@ export async function givenGuessing(t: ExecutionContext) {
 
   /** The newest code in the mailbox that signs in, of 100 bits where there is one; null: none. */
   async function codeInMailbox(): Promise<string | null> {
-    const { unknown, strong } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
+    const { unknown, strong } = (await stores.handler.load(loginCodeAggregate, email_digest)).state;
     const isOpen = ({ used, expiresAt }: LoginCodeIssue) => !used && expiresAt > clock.now();
     const issue = strong.filter(isOpen).at(-1) ?? unknown.issue;
     return issue === null || !isOpen(issue) ? null : codeOf(issue);

@@ -13,24 +13,24 @@ import { isRejection, rejectUseCase } from '../../shared/rejections.js';
 export interface Reserver {
   readonly userId: string;
   /** The change of address whose mailed code was right; null: a registration. */
-  readonly changeId: string | null;
+  readonly change_id: string | null;
 }
 
 /** Reserves an address for one user at most (src/areas/accounts/README.md#unique-address). Addresses are keyed digests. */
 export interface AddressReservations {
   /** Rejects as `reserve` would, before the caller does costly work. @throws CommandRejected email_taken */
-  check(emailDigest: string, userId: string): Promise<void>;
+  check(email_digest: string, userId: string): Promise<void>;
   /**
    * Reserves the address for a registration, or for a user who has proved it.
    * @throws CommandRejected email_taken; Overloaded
    */
-  reserve(emailDigest: string, reserver: Reserver, context: CommandContext): Promise<void>;
+  reserve(email_digest: string, reserver: Reserver, context: CommandContext): Promise<void>;
   /** Says whether the address is still reserved for a user who neither has it nor requests it. */
-  isLeft(emailDigest: string, userId: string): Promise<boolean>;
+  isLeft(email_digest: string, userId: string): Promise<boolean>;
   /** Says whether the address is reserved for a user who had it until a change that can no longer be undone. */
-  isOverdue(emailDigest: string, userId: string): Promise<boolean>;
+  isOverdue(email_digest: string, userId: string): Promise<boolean>;
   /** Ends the reservation if `isLeft` or `isOverdue`. */
-  release(emailDigest: string, userId: string, context: CommandContext): Promise<void>;
+  release(email_digest: string, userId: string, context: CommandContext): Promise<void>;
 }
 
 /** The age at which another command may abandon a registration. */
@@ -43,21 +43,21 @@ export function makeAddressReservations({
   clock,
 }: Pick<AccountDeps, 'handler' | 'clock'>): AddressReservations {
   return {
-    check: async (emailDigest, userId) => {
-      const { state } = await handler.load(emailAggregate, emailDigest);
-      if ((await judge(state, emailDigest, userId)) === 'counts') rejectTaken();
+    check: async (email_digest, userId) => {
+      const { state } = await handler.load(emailAggregate, email_digest);
+      if ((await judge(state, email_digest, userId)) === 'counts') rejectTaken();
     },
 
-    reserve: async (emailDigest, { userId, changeId }, context) => {
+    reserve: async (email_digest, { userId, change_id }, context) => {
       for (let attempt = 0; attempt < triesMax; attempt += 1) {
-        const { state } = await handler.load(emailAggregate, emailDigest);
-        const verdict = await judge(state, emailDigest, userId);
+        const { state } = await handler.load(emailAggregate, email_digest);
+        const verdict = await judge(state, email_digest, userId);
         if (verdict === 'counts') rejectTaken();
-        if (verdict === 'overdue' && !(await fence(state, emailDigest, context))) continue;
+        if (verdict === 'overdue' && !(await fence(state, email_digest, context))) continue;
         const replaces = state.status === 'reserved' ? state.revision : null;
         try {
-          const target = { aggregate: emailAggregate, id: emailDigest };
-          await handler.handle(target, { type: 'Reserve', userId, changeId, replaces }, context);
+          const target = { aggregate: emailAggregate, id: email_digest };
+          await handler.handle(target, { type: 'Reserve', userId, change_id, replaces }, context);
           return;
         } catch (error) {
           // Another command was faster: the next attempt judges its reservation.
@@ -67,21 +67,21 @@ export function makeAddressReservations({
       throw new Overloaded(`an address changed hands ${triesMax} times while it was being reserved`);
     },
 
-    isLeft: async (emailDigest, userId) => (await leftReservation(emailDigest, userId)) !== null,
+    isLeft: async (email_digest, userId) => (await leftReservation(email_digest, userId)) !== null,
 
-    isOverdue: async (emailDigest, userId) => {
+    isOverdue: async (email_digest, userId) => {
       const { state } = await handler.load(userAggregate, userId);
-      return state.status === 'registered' && isOverdueFor(state, emailDigest);
+      return state.status === 'registered' && isOverdueFor(state, email_digest);
     },
 
-    release: async (emailDigest, userId, context) => {
+    release: async (email_digest, userId, context) => {
       const { state } = await handler.load(userAggregate, userId);
-      if (state.status === 'registered' && isOverdueFor(state, emailDigest)) {
-        await lapse(userId, emailDigest, context);
+      if (state.status === 'registered' && isOverdueFor(state, email_digest)) {
+        await lapse(userId, email_digest, context);
       }
-      const revision = await leftReservation(emailDigest, userId);
+      const revision = await leftReservation(email_digest, userId);
       if (revision === null) return;
-      const target = { aggregate: emailAggregate, id: emailDigest };
+      const target = { aggregate: emailAggregate, id: email_digest };
       await handler.handle(target, { type: 'Release', revision }, context);
     },
   };
@@ -90,27 +90,27 @@ export function makeAddressReservations({
    * Returns the revision of a reservation that no longer counts, or null. The user is read after the reservation. If
    * the user takes the address back later, that makes another reservation.
    */
-  async function leftReservation(emailDigest: string, userId: string): Promise<bigint | null> {
-    const { state: reservation } = await handler.load(emailAggregate, emailDigest);
+  async function leftReservation(email_digest: string, userId: string): Promise<bigint | null> {
+    const { state: reservation } = await handler.load(emailAggregate, email_digest);
     if (reservation.status === 'free' || reservation.userId !== userId) return null;
     const { state: user } = await handler.load(userAggregate, userId);
     // Only a command that needs the address abandons a registration under way.
-    if (user.status === 'absent' || holdsAddress(user, emailDigest, reservation.changeId)) return null;
+    if (user.status === 'absent' || holdsAddress(user, email_digest, reservation.change_id)) return null;
     return reservation.revision;
   }
 
   /** Judges a reservation. `overdue`: it is replaceable after an event that ends its user's claim to the address. */
   async function judge(
     reservation: EmailState,
-    emailDigest: string,
+    email_digest: string,
     userId: string,
   ): Promise<'counts' | 'replaceable' | 'overdue'> {
     if (reservation.status === 'free' || reservation.userId === userId) return 'replaceable';
     const { state: user } = await handler.load(userAggregate, reservation.userId);
     switch (user.status) {
       case 'registered':
-        if (!holdsAddress(user, emailDigest, reservation.changeId)) return 'replaceable';
-        return isOverdueFor(user, emailDigest) ? 'overdue' : 'counts';
+        if (!holdsAddress(user, email_digest, reservation.change_id)) return 'replaceable';
+        return isOverdueFor(user, email_digest) ? 'overdue' : 'counts';
       case 'abandoned':
       case 'erased':
         return 'replaceable';
@@ -122,8 +122,8 @@ export function makeAddressReservations({
     }
   }
 
-  function isOverdueFor(user: RegisteredUser, emailDigest: string): boolean {
-    const former = formerAddress(user, emailDigest);
+  function isOverdueFor(user: RegisteredUser, email_digest: string): boolean {
+    const former = formerAddress(user, email_digest);
     // A clock ahead of the others ends a claim early. The user's stream says which of lapse and revert was first.
     return former !== null && former.until <= clock.now();
   }
@@ -134,7 +134,7 @@ export function makeAddressReservations({
    */
   async function fence(
     reservation: EmailState,
-    emailDigest: string,
+    email_digest: string,
     context: CommandContext,
   ): Promise<boolean> {
     if (reservation.status === 'free') return true;
@@ -142,13 +142,13 @@ export function makeAddressReservations({
     if (user.status === 'absent') return abandon(reservation.userId, context);
     // The next attempt judges the state after the event. Another command may have ended the user in the meantime.
     if (user.status === 'registered')
-      await lapse(reservation.userId, emailDigest, context).catch(ignoreEnded);
+      await lapse(reservation.userId, email_digest, context).catch(ignoreEnded);
     return false;
   }
 
-  async function lapse(userId: string, emailDigest: string, context: CommandContext): Promise<void> {
+  async function lapse(userId: string, email_digest: string, context: CommandContext): Promise<void> {
     const target = { aggregate: userAggregate, id: userId };
-    const command = { type: 'LapseFormerAddress', emailDigest, now: clock.now() } as const;
+    const command = { type: 'LapseFormerAddress', email_digest, now: clock.now() } as const;
     await handler.handle(target, command, stepContext(context, `lapse-${userId}`));
   }
 

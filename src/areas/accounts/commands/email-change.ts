@@ -25,9 +25,9 @@ export const emailChangeSeconds = mailedCode.lifeSeconds;
 /** A change whose mailed code was right, and whose new address is reserved. */
 interface ReservedChange {
   readonly userId: string;
-  readonly changeId: string;
+  readonly change_id: string;
   /** Of the new address. */
-  readonly emailDigest: string;
+  readonly email_digest: string;
 }
 
 export type EmailChangeCommands = ReturnType<typeof makeEmailChangeCommands>;
@@ -67,19 +67,19 @@ export function makeEmailChangeCommands({
       if (!mailConfigured)
         rejectUseCase('mail_not_configured', 'mail is not configured, so no code can be sent');
       await requireMailable({ cannotMail }, address);
-      const emailDigest = digests.email(address.canonical);
+      const email_digest = digests.email(address.canonical);
       // `decide` rejects an early request too, but without the time to wait.
       const next = nextEmailChangeAt(await loadRegistered(handler, userId), context.time);
       if (next !== null) throw tooMany((next.getTime() - context.time.getTime()) / 1_000);
-      await reservations.check(emailDigest, userId);
+      await reservations.check(email_digest, userId);
       await handler.handle(
         { aggregate: userAggregate, id: userId },
         {
           type: 'RequestEmailChange',
-          changeId: derivedId(context, 'email-change'),
+          change_id: derivedId(context, 'email-change'),
           email: await sealForPerson(sealer, { userId, field: 'email' }, address.address),
-          emailDigest,
-          codeKeyId: addressChangeCodes.active(),
+          email_digest,
+          code_key_id: addressChangeCodes.active(),
           expiresAt: new Date(context.time.getTime() + emailChangeSeconds * 1_000),
           now: context.time,
         },
@@ -102,27 +102,28 @@ export function makeEmailChangeCommands({
         return rejectUser('email_change_not_pending', 'no change of address is under way');
       }
       if (parseSixDigits(code) === null) refuseCode();
-      const { changeId, codeKeyId, emailDigest } = emailChange;
+      const { change_id, code_key_id, email_digest } = emailChange;
       const target = { aggregate: userAggregate, id: userId };
-      const attempt = { type: 'AttemptEmailChange', changeId, now: context.time } as const;
+      const attempt = { type: 'AttemptEmailChange', change_id, now: context.time } as const;
       await handler.handle(target, attempt, context).catch((error: unknown) => {
         if (!isRejection<UserRejection>(error, 'code_attempts_used')) throw error;
         throw codeUsedUp(nextEmailChangeAt(user, context.time), context.time);
       });
-      if (!addressChangeCodes.matches({ kid: codeKeyId, issueId: changeId, emailDigest }, code)) refuseCode();
+      if (!addressChangeCodes.matches({ kid: code_key_id, issue_id: change_id, email_digest }, code))
+        refuseCode();
       // From here on, a reaction completes the change if this process crashes.
-      await reservations.reserve(emailDigest, { userId, changeId }, context);
-      await complete({ userId, changeId, emailDigest }, context);
+      await reservations.reserve(email_digest, { userId, change_id }, context);
+      await complete({ userId, change_id, email_digest }, context);
     },
     /** Completes a change after the reservation of the new address. */
     finishEmailChange: {
       /** Says whether the change is pending, or its reservation is left over. */
       isOpen: async (change: ReservedChange): Promise<boolean> =>
-        (await isPending(change)) || (await reservations.isLeft(change.emailDigest, change.userId)),
+        (await isPending(change)) || (await reservations.isLeft(change.email_digest, change.userId)),
       /** Completes a pending change; otherwise releases a reservation that is left over. */
       finish: async (change: ReservedChange, context: CommandContext): Promise<void> => {
         if (await isPending(change)) await complete(change, context);
-        await reservations.release(change.emailDigest, change.userId, context);
+        await reservations.release(change.email_digest, change.userId, context);
       },
     },
   };
@@ -134,14 +135,14 @@ export function makeEmailChangeCommands({
   async function complete({ userId, ...change }: ReservedChange, context: CommandContext): Promise<void> {
     await handler.handle(
       { aggregate: userAggregate, id: userId },
-      { type: 'CompleteEmailChange', ...change, codeKeyId: addressRevertCodes.active(), now: context.time },
+      { type: 'CompleteEmailChange', ...change, code_key_id: addressRevertCodes.active(), now: context.time },
       stepContext(context, 'complete-email-change'),
     );
   }
 
-  async function isPending({ userId, changeId }: ReservedChange): Promise<boolean> {
+  async function isPending({ userId, change_id }: ReservedChange): Promise<boolean> {
     const { state } = await handler.load(userAggregate, userId);
-    return state.status === 'registered' && state.emailChange?.changeId === changeId;
+    return state.status === 'registered' && state.emailChange?.change_id === change_id;
   }
 }
 
@@ -153,22 +154,22 @@ function refuseCode(): never {
 export const finishEmailChanges = ({ finishEmailChange }: Pick<EmailChangeCommands, 'finishEmailChange'>) =>
   on(emailAggregate, ['EmailReserved'], {
     name: 'finish-email-change',
-    isDue: async (emailDigest, event) => {
-      const change = changeOf(emailDigest, event);
+    isDue: async (email_digest, event) => {
+      const change = changeOf(email_digest, event);
       return change !== null && (await finishEmailChange.isOpen(change));
     },
-    run: async (emailDigest, context, event) => {
-      const change = changeOf(emailDigest, event);
+    run: async (email_digest, context, event) => {
+      const change = changeOf(email_digest, event);
       if (change !== null) await finishEmailChange.finish(change, context);
     },
   });
 
 /** Null for the reservation of a registration. */
 function changeOf(
-  emailDigest: string,
-  { data: { user_id: userId, change_id: changeId } }: Extract<EmailEvent, { type: 'EmailReserved' }>,
+  email_digest: string,
+  { data: { user_id: userId, change_id } }: Extract<EmailEvent, { type: 'EmailReserved' }>,
 ): ReservedChange | null {
-  return changeId === null ? null : { userId, changeId, emailDigest };
+  return change_id === null ? null : { userId, change_id, email_digest };
 }
 
 /**
@@ -211,22 +212,22 @@ export function mailAddressChanges(
     deadline: ({ data }) => new Date(data.expires_at),
     prepare: async (event) => {
       const userId = streamIdOf(event);
-      const { change_id: issueId, code_key_id: kid, email, email_digest: emailDigest } = event.data;
+      const { change_id: issue_id, code_key_id: kid, email, email_digest } = event.data;
       const { state } = await handler.load(userAggregate, userId);
       const change = state.status === 'registered' ? state.emailChange : null;
-      if (change?.changeId !== issueId || change.mailed) return null;
+      if (change?.change_id !== issue_id || change.mailed) return null;
       if (change.attempts >= mailedCode.attemptsMax || change.expiresAt <= clock.now()) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', email);
       if (to === erased) return null;
-      const code = addressChangeCodes.codeFor({ kid, issueId, emailDigest });
+      const code = addressChangeCodes.codeFor({ kid, issue_id, email_digest });
       const message = addressChangeMessage({ code, expiresAt: change.expiresAt, publicUrl });
       return { to, person: userId, ...message };
     },
     // The command is rejected when the person was erased meanwhile.
     record: async (event, outcome, context) => {
       const target = { aggregate: userAggregate, id: streamIdOf(event) };
-      const changeId = event.data.change_id;
-      await handler.handle(target, { type: 'MarkEmailChangeMailed', changeId, outcome }, context);
+      const change_id = event.data.change_id;
+      await handler.handle(target, { type: 'MarkEmailChangeMailed', change_id, outcome }, context);
     },
   });
 }

@@ -30,16 +30,16 @@ export function makeEmailReverts({
       { email, code }: { readonly email: string; readonly code: string },
       context: CommandContext,
     ): Promise<void> => {
-      const emailDigest = digests.email(checkAddress(email).canonical);
-      const { state: reservation } = await handler.load(emailAggregate, emailDigest);
+      const email_digest = digests.email(checkAddress(email).canonical);
+      const { state: reservation } = await handler.load(emailAggregate, email_digest);
       const userId = reservation.status === 'reserved' ? reservation.userId : nobody;
       const { state: user } = await handler.load(userAggregate, userId);
-      const former = revertibleTo(user, emailDigest, context.time);
-      const issue = { kid: former?.codeKeyId ?? addressRevertCodes.active(), emailDigest };
-      const matches = addressRevertCodes.matches({ ...issue, issueId: former?.changeId ?? nobody }, code);
+      const former = revertibleTo(user, email_digest, context.time);
+      const issue = { kid: former?.code_key_id ?? addressRevertCodes.active(), email_digest };
+      const matches = addressRevertCodes.matches({ ...issue, issue_id: former?.change_id ?? nobody }, code);
       if (former === null || !matches) return refuse();
-      const { changeId } = former;
-      const command = { type: 'RevertEmailChange', changeId, byCode: true, now: context.time } as const;
+      const { change_id } = former;
+      const command = { type: 'RevertEmailChange', change_id, byCode: true, now: context.time } as const;
       await handler
         .handle({ aggregate: userAggregate, id: userId }, command, context, { revokesAccess: true })
         .catch(refuseLate);
@@ -63,8 +63,8 @@ export function makeEmailReverts({
           'the account has no former address that is still reserved',
         );
       }
-      const { changeId } = former;
-      const command = { type: 'RevertEmailChange', changeId, byCode: false, now: context.time } as const;
+      const { change_id } = former;
+      const command = { type: 'RevertEmailChange', change_id, byCode: false, now: context.time } as const;
       const target = { aggregate: userAggregate, id: userId };
       await handler.handle(target, command, context, { revokesAccess: true });
     },
@@ -72,10 +72,10 @@ export function makeEmailReverts({
 }
 
 /** Returns the former address with this digest, or the same address where it was put back a moment ago; else null. */
-function revertibleTo(user: UserState, emailDigest: string, now: Date): FormerAddress | null {
+function revertibleTo(user: UserState, email_digest: string, now: Date): FormerAddress | null {
   if (user.status !== 'registered') return null;
-  const back = user.lastRevert?.emailDigest === emailDigest ? user.lastRevert : null;
-  const former = formerAddress(user, emailDigest) ?? back;
+  const back = user.lastRevert?.email_digest === email_digest ? user.lastRevert : null;
+  const former = formerAddress(user, email_digest) ?? back;
   return former !== null && now < former.until ? former : null;
 }
 

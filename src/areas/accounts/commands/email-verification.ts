@@ -33,11 +33,11 @@ export function makeVerificationIssues(
      * Counts a mail to the address. The count is one of the address, so that no number of accounts, one after the other,
      * makes the service mail a stranger without end. @throws StoreUnavailable; Overloaded
      */
-    count: (emailDigest: string) => limiter.take([{ name: 'verification_address', key: emailDigest }]),
+    count: (email_digest: string) => limiter.take([{ name: 'verification_address', key: email_digest }]),
     /** Returns the code of the command; a repeated command makes the same. */
     issue: (context: CommandContext): VerificationIssue => ({
-      verificationId: derivedId(context, 'email-verification'),
-      codeKeyId: deps.verificationCodes.active(),
+      verification_id: derivedId(context, 'email-verification'),
+      code_key_id: deps.verificationCodes.active(),
       expiresAt: new Date(context.time.getTime() + emailVerificationSeconds * 1_000),
     }),
   };
@@ -67,7 +67,7 @@ export function makeEmailVerificationCommands({
       }
       const user = await loadRegistered(handler, userId);
       const issue = verificationIssues.issue(context);
-      if (user.verification?.verificationId === issue.verificationId) return;
+      if (user.verification?.verification_id === issue.verification_id) return;
       if (user.email_verified) rejectUser('address_proved', 'the address is verified already');
       // `decide` rejects an early request too, but without the time to wait.
       const next = nextEmailVerificationAt(user, context.time);
@@ -76,7 +76,7 @@ export function makeEmailVerificationCommands({
       if (!verdict.allowed) throw tooMany(verdict.retryAfterSeconds);
       await handler.handle(
         { aggregate: userAggregate, id: userId },
-        { type: 'RequestEmailVerification', emailDigest: user.email_digest, issue, now: context.time },
+        { type: 'RequestEmailVerification', email_digest: user.email_digest, issue, now: context.time },
         context,
       );
     },
@@ -105,16 +105,16 @@ export function makeEmailVerificationCommands({
         return rejectUser('email_verification_not_pending', 'no code was mailed to the address; ask for one');
       }
       if (parseSixDigits(code) === null) refuseCode();
-      const { verificationId, codeKeyId, emailDigest } = verification;
+      const { verification_id, code_key_id, email_digest } = verification;
       const target = { aggregate: userAggregate, id: userId };
-      const attempt = { type: 'AttemptEmailVerification', verificationId, now: context.time } as const;
+      const attempt = { type: 'AttemptEmailVerification', verification_id, now: context.time } as const;
       await handler.handle(target, attempt, context).catch((error: unknown) => {
         if (!isRejection<UserRejection>(error, 'code_attempts_used')) throw error;
         throw codeUsedUp(nextEmailVerificationAt(user, context.time), context.time);
       });
-      if (!verificationCodes.matches({ kid: codeKeyId, issueId: verificationId, emailDigest }, code))
+      if (!verificationCodes.matches({ kid: code_key_id, issue_id: verification_id, email_digest }, code))
         refuseCode();
-      const proof = { type: 'ProveEmailInSession', verificationId, session } as const;
+      const proof = { type: 'ProveEmailInSession', verification_id, session } as const;
       await handler.handle(target, proof, stepContext(context, 'prove-email'));
     },
   };
@@ -155,24 +155,28 @@ export function mailEmailVerifications(
     deadline: ({ data }) => new Date(data.expires_at),
     prepare: async (event) => {
       const userId = streamIdOf(event);
-      const { verification_id: issueId, code_key_id: kid, email_digest: emailDigest } = event.data;
+      const { verification_id: issue_id, code_key_id: kid, email_digest } = event.data;
       const { state: user } = await handler.load(userAggregate, userId);
       if (user.status !== 'registered' || user.email_verified || user.banned) return null;
       const { verification } = user;
-      if (verification?.verificationId !== issueId || verification.mailed) return null;
-      if (user.email_digest !== emailDigest || verification.attempts >= mailedCode.attemptsMax) return null;
+      if (verification?.verification_id !== issue_id || verification.mailed) return null;
+      if (user.email_digest !== email_digest || verification.attempts >= mailedCode.attemptsMax) return null;
       if (verification.expiresAt <= clock.now()) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', user.email);
       if (to === erased) return null;
-      const code = verificationCodes.codeFor({ kid, issueId, emailDigest });
+      const code = verificationCodes.codeFor({ kid, issue_id, email_digest });
       const message = emailVerificationMessage({ code, expiresAt: verification.expiresAt, publicUrl });
       return { to, person: userId, ...message };
     },
     // The command is rejected when the person was erased meanwhile.
     record: async (event, outcome, context) => {
       const target = { aggregate: userAggregate, id: streamIdOf(event) };
-      const verificationId = event.data.verification_id;
-      await handler.handle(target, { type: 'MarkEmailVerificationMailed', verificationId, outcome }, context);
+      const verification_id = event.data.verification_id;
+      await handler.handle(
+        target,
+        { type: 'MarkEmailVerificationMailed', verification_id, outcome },
+        context,
+      );
     },
   });
 }

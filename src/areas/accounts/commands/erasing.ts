@@ -110,8 +110,8 @@ export function makeErasing({
     }
     await holdings.removeErasedMember(userId, context);
     await knownDevices.forget(userId);
-    for (const emailDigest of [user.emailDigest, ...user.formerDigests]) {
-      await reservations.release(emailDigest, userId, context);
+    for (const email_digest of [user.email_digest, ...user.formerDigests]) {
+      await reservations.release(email_digest, userId, context);
     }
   }
 }

@@ -21,23 +21,23 @@ export interface Account {
  * Finds the account that signs in by an address (a keyed digest); null where there is none. Both cases make the same
  * store calls, so that the reply time does not reveal which addresses have an account.
  */
-export type FindAccount = (emailDigest: string) => Promise<Account | null>;
+export type FindAccount = (email_digest: string) => Promise<Account | null>;
 
 /** An id that no user has. Its stream is read where an address is not reserved. */
 const unusedId = '00000000-0000-0000-0000-000000000000';
 
 export function makeFindAccount({ handler }: Pick<AccountDeps, 'handler'>): FindAccount {
-  return async (emailDigest) => {
-    const { state: reservation } = await handler.load(emailAggregate, emailDigest);
+  return async (email_digest) => {
+    const { state: reservation } = await handler.load(emailAggregate, email_digest);
     const userId = reservation.status === 'reserved' ? reservation.userId : unusedId;
     const { state: user } = await handler.load(userAggregate, userId);
-    return hasAddress(user, emailDigest) ? { userId, user } : null;
+    return hasAddress(user, email_digest) ? { userId, user } : null;
   };
 }
 
 interface NamedAccount {
   readonly userId: string;
-  readonly emailDigest: string;
+  readonly email_digest: string;
 }
 
 const id = z.uuid().toLowerCase();
@@ -60,27 +60,27 @@ export function makeAccountLookup({
       const parsed = id.safeParse(addressOrId.trim());
       if (!parsed.success) return (await byFormerAddress(addressOrId)) ?? accountByAddress(addressOrId);
       const user = await loadRegistered(handler, parsed.data);
-      return { userId: parsed.data, emailDigest: user.email_digest };
+      return { userId: parsed.data, email_digest: user.email_digest };
     },
   };
 
   /** Finds an account by its address. @throws CommandRejected invalid_request, user_not_found */
   async function accountByAddress(email: string): Promise<NamedAccount> {
-    const emailDigest = digests.email(checkAddress(email).canonical);
-    const account = await findAccount(emailDigest);
+    const email_digest = digests.email(checkAddress(email).canonical);
+    const account = await findAccount(email_digest);
     if (account === null) return rejectUser('user_not_found', 'there is no account with this address');
-    return { userId: account.userId, emailDigest };
+    return { userId: account.userId, email_digest };
   }
 
   /** The person who lost an account to another address knows only the former one, which is still reserved. */
   async function byFormerAddress(email: string): Promise<NamedAccount | null> {
-    const emailDigest = digests.email(checkAddress(email).canonical);
-    const { state: reservation } = await handler.load(emailAggregate, emailDigest);
+    const email_digest = digests.email(checkAddress(email).canonical);
+    const { state: reservation } = await handler.load(emailAggregate, email_digest);
     if (reservation.status !== 'reserved') return null;
     const { userId } = reservation;
     const { state: user } = await handler.load(userAggregate, userId);
-    if (user.status !== 'registered' || formerAddress(user, emailDigest) === null) return null;
-    return { userId, emailDigest: user.email_digest };
+    if (user.status !== 'registered' || formerAddress(user, email_digest) === null) return null;
+    return { userId, email_digest: user.email_digest };
   }
 }
 

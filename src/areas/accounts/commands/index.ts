@@ -31,7 +31,7 @@ export function makeAccountCommands(
 ) {
   const knownDevices = makeKnownDevices({ ...deps, devices: makeDevices(deps) });
   const sessions = makeSessions({ ...deps, knownDevices });
-  const ownerOf = async (emailDigest: string) => (await deps.findAccount(emailDigest))?.userId ?? null;
+  const ownerOf = async (email_digest: string) => (await deps.findAccount(email_digest))?.userId ?? null;
   const ofPassword = { secret: 'password', limits: guessing.password.failures, ownerOf } as const;
   const ofMailedCode = { secret: 'mailed_code', limits: guessing.signInCode.failures, ownerOf } as const;
   const ofFactor = { secret: 'totp', limits: guessing.secondFactor.failures } as const;

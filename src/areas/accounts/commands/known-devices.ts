@@ -15,7 +15,7 @@ export interface KnownDevices extends Pick<Devices, 'forget' | 'noteSession' | '
    * @param known the device if it was known before; it came back
    * @returns its token for the client
    */
-  complete(of: DevicesOf, deviceId: string, known: KnownDevice | null): Promise<string>;
+  complete(of: DevicesOf, device_id: string, known: KnownDevice | null): Promise<string>;
   /** Lets the device of a session stay known, when an event at this epoch has ended those of before. */
   keep(session: DevicesOf & { readonly sessionId: string }): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function makeKnownDevices({
 
   async function deviceOf(sessionId: string): Promise<string | null> {
     const { state } = await handler.load(sessionAggregate, sessionId);
-    return state.status === 'started' ? state.deviceId : null;
+    return state.status === 'started' ? state.device_id : null;
   }
 
   return {
@@ -48,15 +48,15 @@ export function makeKnownDevices({
       if (named === null) return null;
       const account = await findAccount(digests.email(checkAddress(email).canonical));
       if (account?.userId !== named.userId) return null;
-      return known({ ...named, epoch: account.user.epoch }, named.deviceId);
+      return known({ ...named, epoch: account.user.epoch }, named.device_id);
     },
     ofSession: async ({ sessionId, ...of }) => {
       const id = await deviceOf(sessionId);
       return id === null ? null : known(of, id);
     },
-    complete: async (of, deviceId, before) => {
-      await devices.remember(of, deviceId, before !== null);
-      return deviceTokens.issue({ userId: of.userId, deviceId });
+    complete: async (of, device_id, before) => {
+      await devices.remember(of, device_id, before !== null);
+      return deviceTokens.issue({ userId: of.userId, device_id });
     },
     keep: async ({ sessionId, ...of }) => {
       const id = await deviceOf(sessionId);

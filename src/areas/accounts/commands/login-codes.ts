@@ -83,11 +83,11 @@ export function makeLoginCodeCommands({
       { email, known = null }: { readonly email: string; readonly known?: KnownDevice | null },
       context: CommandContext,
     ) => {
-      const emailDigest = digests.email(checkAddress(email).canonical);
+      const email_digest = digests.email(checkAddress(email).canonical);
       const startedMs = clock.now().getTime();
       const [account, isGuessedAt] = await Promise.all([
-        findAccount(emailDigest),
-        mailedCodeGuard.hasFailures(emailDigest),
+        findAccount(email_digest),
+        mailedCodeGuard.hasFailures(email_digest),
         clock.sleep(replyAfterMs),
       ]);
       const requester = known === null ? 'unknown' : 'known';
@@ -96,7 +96,7 @@ export function makeLoginCodeCommands({
         account === null
           ? { type: 'Withhold', ...asked }
           : issueFor(account, context, { ...asked, isGuessedAt });
-      await handler.handle({ aggregate: loginCodeAggregate, id: emailDigest }, command, context);
+      await handler.handle({ aggregate: loginCodeAggregate, id: email_digest }, command, context);
       const lateMs = Math.max(0, clock.now().getTime() - startedMs - replyAfterMs);
       await clock.sleep(Math.ceil(lateMs / replyStepMs) * replyStepMs - lateMs);
       return { expires_in: loginCodeSeconds, resend_after: resendSeconds };
@@ -114,9 +114,9 @@ export function makeLoginCodeCommands({
     ): Promise<SignedIn> => {
       const releaseMs = clock.now().getTime() + replyAfterMs;
       const untilRelease = () => clock.sleep(Math.max(0, releaseMs - clock.now().getTime()));
-      const emailDigest = digests.email(checkAddress(email).canonical);
+      const email_digest = digests.email(checkAddress(email).canonical);
       const client = { ip: clientIp, known };
-      const user = await prove({ emailDigest, code, client }, context).catch(async (error: unknown) => {
+      const user = await prove({ email_digest, code, client }, context).catch(async (error: unknown) => {
         if (refusals.some((refusal) => isRejection<UserRejection>(error, refusal))) return null;
         if (error instanceof TooManyAttempts) await untilRelease();
         throw error;
@@ -132,12 +132,14 @@ export function makeLoginCodeCommands({
         methods: ['email'],
         clientIp,
         userAgent,
-        deviceId: known?.id,
+        device_id: known?.id,
       } as const;
-      const { tokens, deviceId } = await startSession(session, context);
+      const { tokens, device_id } = await startSession(session, context);
       // With a second factor on, only that completes the sign-in.
       const isComplete = !user.hasSecondFactor;
-      const deviceToken = isComplete ? await knownDevices.complete({ userId, epoch }, deviceId, known) : null;
+      const deviceToken = isComplete
+        ? await knownDevices.complete({ userId, epoch }, device_id, known)
+        : null;
       const found = await users.find(userId);
       return found === null ? refuse() : { user: found.resource, tokens, deviceToken };
     },
@@ -151,11 +153,11 @@ export function makeLoginCodeCommands({
     return {
       type: 'Issue',
       ...asked,
-      issueId: derivedId(context, 'login-code'),
+      issue_id: derivedId(context, 'login-code'),
       userId,
       // The user's spelling, already sealed.
       email: user.email,
-      codeKeyId: loginCodes.active(),
+      code_key_id: loginCodes.active(),
       expiresAt: new Date(asked.now.getTime() + loginCodeSeconds * 1_000),
     };
   }
@@ -167,7 +169,7 @@ export function makeLoginCodeCommands({
     const { userId, user } = used;
     if (user.status === 'registered') refuseBanned(user);
     const target = { aggregate: userAggregate, id: userId };
-    const proof = { type: 'ProveEmail', emailDigest: of.emailDigest } as const;
+    const proof = { type: 'ProveEmail', email_digest: of.email_digest } as const;
     const { events } = await handler.handle(target, proof, context, { revokesAccess: true });
     if (user.status !== 'registered') return null;
     // CredentialsVoided ends all earlier sessions, but not this one.
@@ -201,21 +203,21 @@ export function mailLoginCodes(
     types: ['LoginCodeIssued'],
     deadline: ({ data }) => new Date(data.expires_at),
     prepare: async (event) => {
-      const emailDigest = streamIdOf(event);
-      const { issue_id: issueId, user_id: userId, code_key_id: kid, email } = event.data;
-      const { state } = await handler.load(loginCodeAggregate, emailDigest);
-      const issue = findIssue(state, issueId);
+      const email_digest = streamIdOf(event);
+      const { issue_id, user_id: userId, code_key_id: kid, email } = event.data;
+      const { state } = await handler.load(loginCodeAggregate, email_digest);
+      const issue = findIssue(state, issue_id);
       if (issue === null || issue.mailed || !isIssueOpen(issue, issue.requester, clock.now())) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', email);
       if (to === erased) return null;
       const codes = event.data.strong ? strongLoginCodes : loginCodes;
-      const code = codes.codeFor({ kid, issueId, emailDigest });
+      const code = codes.codeFor({ kid, issue_id, email_digest });
       const message = loginCodeMessage({ code, expiresAt: issue.expiresAt, publicUrl });
       return { to, person: userId, ...message };
     },
     record: async (event, outcome, context) => {
       const target = { aggregate: loginCodeAggregate, id: streamIdOf(event) };
-      await handler.handle(target, { type: 'MarkMailed', issueId: event.data.issue_id, outcome }, context);
+      await handler.handle(target, { type: 'MarkMailed', issue_id: event.data.issue_id, outcome }, context);
     },
   });
 }

@@ -78,9 +78,9 @@ export function makeAccountChanges({
      * @returns the user's id @throws CommandRejected invalid_request, user_not_found, address_changed
      */
     verifyEmail: async ({ email }: { readonly email: string }, context: CommandContext): Promise<string> => {
-      const { userId, emailDigest } = await accountByAddress(email);
+      const { userId, email_digest } = await accountByAddress(email);
       const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, { type: 'VerifyEmail', emailDigest }, context);
+      await handler.handle(target, { type: 'VerifyEmail', email_digest }, context);
       return userId;
     },
   };

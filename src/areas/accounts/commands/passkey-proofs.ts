@@ -64,7 +64,7 @@ export function makePassPasskey({
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered') return null;
     const digest = credentialDigestOf(digests, response.id);
-    const passkey = user.passkeys.find(({ credentialDigest }) => credentialDigest === digest);
+    const passkey = user.passkeys.find(({ credential_digest }) => credential_digest === digest);
     if (passkey === undefined) return null;
     const credential = await openCredential(sealer, userId, passkey.credential);
     const proof = await webauthn.authenticated(response, data.challenge, credential);

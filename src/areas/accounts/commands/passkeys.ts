@@ -152,8 +152,8 @@ export function makePasskeyCommands(
         return refusePasskey('the response does not prove a passkey with user verification');
       }
       // WebAuthn Level 3, section 7.1, step 26: a credential of another account may be a copy of its id.
-      const credentialDigest = credentialDigestOf(digests, registered.id);
-      const holders = await users.idsByCredential(credentialDigest);
+      const credential_digest = credentialDigestOf(digests, registered.id);
+      const holders = await users.idsByCredential(credential_digest);
       if (holders.some((holder) => holder !== userId)) {
         return rejectUser('passkey_registered_before', 'the passkey is registered already');
       }
@@ -162,12 +162,12 @@ export function makePasskeyCommands(
       if (!(await useChallenge(stateStore, challenge)) && !(await isRegistered(userId, passkeyId))) {
         return refusePasskey('the challenge was used; ask for another');
       }
-      const { counter, synced, backedUp, aaguid } = registered;
+      const { counter, synced, backed_up, aaguid } = registered;
       const passkey = {
         passkeyId,
-        credentialDigest,
+        credential_digest,
         credential: await sealCredential(sealer, userId, registered),
-        ...{ counter, synced, backedUp, aaguid },
+        ...{ counter, synced, backed_up, aaguid },
         transports: knownTransports(response.response.transports ?? []),
         name: await sealName(userId, name),
       };
@@ -218,9 +218,9 @@ export function makePasskeyCommands(
       refuseBanned(user);
       const of = { userId, epoch: user.epoch };
       const session = { ...of, methods: ['passkey'], clientIp, userAgent } as const;
-      const { tokens, deviceId } = await startSession(session, context);
+      const { tokens, device_id } = await startSession(session, context);
       if (!user.email_verified) await knownDevices.noteSession(userId);
-      const deviceToken = await knownDevices.complete(of, deviceId, null);
+      const deviceToken = await knownDevices.complete(of, device_id, null);
       const found = await users.find(userId);
       return found === null ? refuseSignIn() : { user: found.resource, tokens, deviceToken };
     },

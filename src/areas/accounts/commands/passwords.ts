@@ -113,18 +113,18 @@ export function makePasswordCommands({
       { email, password, clientIp, known = null, userAgent }: LoginInput,
       context: CommandContext,
     ): Promise<SignedIn> => {
-      const emailDigest = digests.email(checkAddress(email).canonical);
+      const email_digest = digests.email(checkAddress(email).canonical);
       const client = { ip: clientIp, known };
-      const deviceId = known?.id ?? derivedId(context, 'device');
+      const device_id = known?.id ?? derivedId(context, 'device');
       let deviceToken: string | null = null;
       // The write of the guard and that of the device are one commit of embedded stores.
       const remember = async ({ userId, user }: Account): Promise<void> => {
         // With a second factor on, only that completes the sign-in.
         if (user.banned || hasFactor(user)) return;
-        deviceToken = await knownDevices.complete({ userId, epoch: user.epoch }, deviceId, known);
+        deviceToken = await knownDevices.complete({ userId, epoch: user.epoch }, device_id, known);
       };
-      const tried = { subject: emailDigest, client, admit: admit(client) };
-      const check = () => checkSignIn(emailDigest, password, client);
+      const tried = { subject: email_digest, client, admit: admit(client) };
+      const check = () => checkSignIn(email_digest, password, client);
       const account = await passwordGuard.run(tried, check, context, remember);
       if (account === null) return refuse();
       refuseBanned(account.user);
@@ -137,7 +137,7 @@ export function makePasswordCommands({
       const { userId, user } = account;
       // The epoch comes from the state that the check read: a later change of the password ends the session.
       const { epoch } = user;
-      const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent, deviceId } as const;
+      const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent, device_id } as const;
       const { tokens } = await startSession(session, context);
       if (!user.email_verified) await knownDevices.noteSession(userId);
       const found = await users.find(userId);
@@ -163,11 +163,11 @@ export function makePasswordCommands({
   };
 
   async function checkSignIn(
-    emailDigest: string,
+    email_digest: string,
     password: string,
     client: TryingClient,
   ): Promise<(Account & Pick<PasswordVerdict, 'needsRehash'>) | null> {
-    const account = await findAccount(emailDigest);
+    const account = await findAccount(email_digest);
     const stored = account === null ? null : await storedHash(account);
     if (account === null || stored === null) {
       await passwords.verifyNone(password, client);
@@ -190,8 +190,8 @@ export function makePasswordCommands({
 
   /** Returns the hash; null where no password signs in. */
   async function storedHash({ userId, user }: Account): Promise<string | null> {
-    if (user.passwordHash === null) return null;
-    const stored = await sealer.open({ kind: 'person', userId }, 'password_hash', user.passwordHash);
+    if (user.password_hash === null) return null;
+    const stored = await sealer.open({ kind: 'person', userId }, 'password_hash', user.password_hash);
     return stored === erased ? null : stored;
   }
 
@@ -201,12 +201,12 @@ export function makePasswordCommands({
     client: TryingClient,
     context: CommandContext,
   ): Promise<void> {
-    if (user.passwordHash === null) return;
+    if (user.password_hash === null) return;
     const hash = await passwords.hash(password, client);
-    const passwordHash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
+    const password_hash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
     await handler.handle(
       { aggregate: userAggregate, id: userId },
-      { type: 'RehashPassword', passwordHash, checkedAgainst: user.passwordHash },
+      { type: 'RehashPassword', password_hash, checkedAgainst: user.password_hash },
       context,
     );
   }
@@ -220,13 +220,13 @@ export function makePasswordCommands({
     context: CommandContext,
   ): Promise<Sealed> {
     const check = async (): Promise<Sealed | null> => {
-      if (user.passwordHash === null) {
+      if (user.password_hash === null) {
         await passwords.verifyNone(password, client);
         return null;
       }
-      const stored = await openForPerson(sealer, { userId, field: 'password_hash' }, user.passwordHash);
+      const stored = await openForPerson(sealer, { userId, field: 'password_hash' }, user.password_hash);
       const { matches } = await passwords.verify(password, stored, client);
-      return matches ? user.passwordHash : null;
+      return matches ? user.password_hash : null;
     };
     const tried = { subject: user.email_digest, client, admit: admit(client) };
     const run = () => passwordGuard.run(tried, check, context);
@@ -245,10 +245,10 @@ export function makePasswordCommands({
     const client = { ip: input.clientIp, known: input.known ?? null };
     const checkedAgainst = await prove(input, { user, client }, context);
     const hash = await passwords.hash(newPassword, client);
-    const passwordHash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
+    const password_hash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
     await handler.handle(
       { aggregate: userAggregate, id: userId },
-      { type: 'ChangePassword', passwordHash, checkedAgainst, session },
+      { type: 'ChangePassword', password_hash, checkedAgainst, session },
       context,
       { revokesAccess: true },
     );

@@ -67,7 +67,7 @@ export function makeReauthenticate({
         return;
       }
       case 'email': {
-        const tried = { emailDigest: user.email_digest, client, code: presented.proof };
+        const tried = { email_digest: user.email_digest, client, code: presented.proof };
         if ((await tryLoginCode(tried, context))?.userId === userId) return;
         return rejectUseCase(
           'credentials_refused',

@@ -74,27 +74,27 @@ export function makeRegistering({
       const { address, nickname } = checkRegistration(input);
       await requireMailable({ cannotMail }, address);
       const userId = derivedId(context, 'user');
-      const emailDigest = digests.email(address.canonical);
+      const email_digest = digests.email(address.canonical);
       // The password is hashed before the address is checked, so that a taken address takes as long as a free one.
       const by = input.clientIp === null ? null : { ip: input.clientIp, known: null };
-      const passwordHash = await passwords.hash(input.password, by);
-      await reservations.check(emailDigest, userId);
+      const password_hash = await passwords.hash(input.password, by);
+      await reservations.check(email_digest, userId);
       // The values are sealed before the reservation, so that only the append can fail between reservation and user.
       const seal = (field: string, text: string): Promise<Sealed> =>
         sealForPerson(sealer, { userId, field }, text).catch(refuseGone);
       const sealed = {
         email: await seal('email', address.address),
         nickname: await seal('nickname', nickname),
-        passwordHash: await seal('password_hash', passwordHash),
+        password_hash: await seal('password_hash', password_hash),
       };
       // Beyond the limit of the address the account begins without a code, and its user asks for one later.
-      const isMailed = mailConfigured && (await verificationIssues.count(emailDigest)).allowed;
+      const isMailed = mailConfigured && (await verificationIssues.count(email_digest)).allowed;
       const verification = isMailed ? verificationIssues.issue(context) : undefined;
-      await reservations.reserve(emailDigest, { userId, changeId: null }, context);
+      await reservations.reserve(email_digest, { userId, change_id: null }, context);
       const { documents } = await handler
         .handle(
           { aggregate: userAggregate, id: userId },
-          { type: 'Register', ...sealed, emailDigest, capacityBytes: defaultCapacityBytes, verification },
+          { type: 'Register', ...sealed, email_digest, capacityBytes: defaultCapacityBytes, verification },
           context,
         )
         .catch(refuseGone);
@@ -103,9 +103,9 @@ export function makeRegistering({
       const epoch = 0;
       const { clientIp, userAgent } = input;
       const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent } as const;
-      const { tokens, deviceId } = await startSession(session, context);
+      const { tokens, device_id } = await startSession(session, context);
       await knownDevices.noteSession(userId);
-      const deviceToken = await knownDevices.complete({ userId, epoch }, deviceId, null);
+      const deviceToken = await knownDevices.complete({ userId, epoch }, device_id, null);
       return { user, tokens, deviceToken };
     },
   };

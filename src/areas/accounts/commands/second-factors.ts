@@ -107,9 +107,9 @@ export function makeSecondFactors({
   async function match(of: FactorTry, typed: TypedFactor): Promise<SecondFactor | null> {
     const user = await loadRegistered(handler, of.userId);
     if ('code' in typed) {
-      const { secret, enrolmentId } = requireOn(user.totp);
+      const { secret, enrolment_id } = requireOn(user.totp);
       const step = await matchStep(of, secret, typed.code);
-      return step === null ? null : { kind: 'totp', enrolmentId, step };
+      return step === null ? null : { kind: 'totp', enrolment_id, step };
     }
     const code = parseRecoveryCode(typed.recoveryCode);
     if (code === null) return null;
@@ -199,16 +199,16 @@ export function makePassSecondFactor({
       handler.handle({ aggregate: userAggregate, id: userId }, { type: 'PassSecondFactor', factor }, context),
     );
     const method = 'code' in typed ? 'otp' : 'recovery';
-    const { tokens, deviceId, epoch } = await strengthen(sessionId, method, context);
+    const { tokens, device_id, epoch } = await strengthen(sessionId, method, context);
     // At the epoch of the session: what has ended it meanwhile has ended the device too.
-    return { tokens, deviceToken: await knownDevices.complete({ userId, epoch }, deviceId, known) };
+    return { tokens, deviceToken: await knownDevices.complete({ userId, epoch }, device_id, known) };
   };
 
   async function strengthen(
     sessionId: string,
     method: Method,
     context: CommandContext,
-  ): Promise<{ readonly tokens: TokenPair } & Pick<StartedSession, 'deviceId' | 'epoch'>> {
+  ): Promise<{ readonly tokens: TokenPair } & Pick<StartedSession, 'device_id' | 'epoch'>> {
     const link = createHash('sha256').update(context.commandId).digest('base64url');
     for (let attempt = 0; attempt < triesMax; attempt += 1) {
       const { state: session } = await handler.load(sessionAggregate, sessionId);
@@ -217,7 +217,7 @@ export function makePassSecondFactor({
       if (current === link) {
         const { token } = refreshTokens.issueLinked(sessionId, generation, link, keyId);
         const tokens = await sessionTokens({ sessionId, session, refreshToken: token }, context.time);
-        return { tokens, deviceId: session.deviceId, epoch: session.epoch };
+        return { tokens, device_id: session.device_id, epoch: session.epoch };
       }
       await append(sessionId, { method, generation: generation + 1, link }, context);
     }

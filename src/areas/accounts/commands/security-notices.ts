@@ -53,9 +53,9 @@ export function mailSecurityNotices(
   /** Returns the code that undoes a change of address; null where there is none, or none any more. */
   function revertOf({ formerAddresses }: RegisteredUser, event: NoticedEvent): AddressRevert | null {
     if (event.type !== 'EmailChanged') return null;
-    const former = formerAddresses.find(({ changeId }) => changeId === event.data.change_id);
+    const former = formerAddresses.find(({ change_id }) => change_id === event.data.change_id);
     if (former === undefined) return null;
-    const { codeKeyId: kid, changeId: issueId, emailDigest, until } = former;
-    return { code: addressRevertCodes.codeFor({ kid, issueId, emailDigest }), until };
+    const { code_key_id: kid, change_id: issue_id, email_digest, until } = former;
+    return { code: addressRevertCodes.codeFor({ kid, issue_id, email_digest }), until };
   }
 }

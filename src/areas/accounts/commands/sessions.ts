@@ -64,7 +64,7 @@ interface SessionInput {
   /** The client's `User-Agent`; null where it sends none. */
   readonly userAgent: string | null;
   /** The device that the account knows; a new one when left out. */
-  readonly deviceId?: string | undefined;
+  readonly device_id?: string | undefined;
 }
 
 export type Sessions = ReturnType<typeof makeSessions>;
@@ -138,7 +138,7 @@ export function makeSessions({
   async function start(
     { userId, epoch, methods, clientIp, userAgent, ...given }: SessionInput,
     context: CommandContext,
-  ): Promise<{ readonly tokens: TokenPair; readonly deviceId: string }> {
+  ): Promise<{ readonly tokens: TokenPair; readonly device_id: string }> {
     const sessionId = derivedId(context, 'session');
     const issued = refreshTokens.issue(sessionId);
     const begun = {
@@ -152,7 +152,7 @@ export function makeSessions({
       idle_expires_at: secondsAfter(context.time, refreshIdleSeconds),
       expires_at: secondsAfter(context.time, sessionSeconds),
       client_ip_digest: clientIp === null ? null : digests.ip(clientIp),
-      device_id: given.deviceId ?? derivedId(context, 'device'),
+      device_id: given.device_id ?? derivedId(context, 'device'),
       user_agent: userAgent === null ? null : await sealFor(userId, userAgent),
     };
     const target = { aggregate: sessionAggregate, id: sessionId };
@@ -170,7 +170,7 @@ export function makeSessions({
     }
     const { token: refreshToken } = refreshTokens.issue(sessionId, session.refresh.keyId);
     const tokens = await sessionTokens({ sessionId, session, refreshToken }, context.time);
-    return { tokens, deviceId: session.deviceId };
+    return { tokens, device_id: session.device_id };
   }
 
   async function sealFor(userId: string, userAgent: string): Promise<Sealed | null> {

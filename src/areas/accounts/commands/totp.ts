@@ -32,17 +32,17 @@ export function makeTotpCommands(
      * @throws CommandRejected user_not_found, totp_already_on, totp_enrolment_superseded
      */
     enrolTotp: async ({ userId }: { readonly userId: string }, context: CommandContext) => {
-      const enrolmentId = derivedId(context, 'totp-enrolment');
+      const enrolment_id = derivedId(context, 'totp-enrolment');
       const secretField = { userId, field: 'totp_secret' };
       const sealed = await sealForPerson(sealer, secretField, makeTotpSecret(randomBytes));
       await handler.handle(
         { aggregate: userAggregate, id: userId },
-        { type: 'EnrolTotp', enrolmentId, secret: sealed },
+        { type: 'EnrolTotp', enrolment_id, secret: sealed },
         context,
       );
       // An earlier attempt may have enrolled another secret: the log contains the user's.
       const { totp, email } = await loadRegistered(handler, userId);
-      if (totp.status === 'off' || totp.enrolmentId !== enrolmentId) {
+      if (totp.status === 'off' || totp.enrolment_id !== enrolment_id) {
         return rejectUser('totp_enrolment_superseded', 'another enrolment has begun; use its secret');
       }
       const secret = await openForPerson(sealer, secretField, totp.secret);
@@ -72,13 +72,13 @@ export function makeTotpCommands(
       if (totp.status === 'off') {
         return rejectUser('totp_enrolment_superseded', 'no enrolment has begun; begin one first');
       }
-      const { enrolmentId, secret } = totp;
+      const { enrolment_id, secret } = totp;
       const tried = { userId, client: { ip: clientIp, known }, context };
       const step = await secondFactors.firstStep(tried, secret, code);
       const made = issueRecoveryCodes(deps, userId);
       await handler.handle(
         { aggregate: userAggregate, id: userId },
-        { type: 'ConfirmTotp', enrolmentId, step, recoveryCodes: made.digests },
+        { type: 'ConfirmTotp', enrolment_id, step, recoveryCodes: made.digests },
         context,
       );
       const codes = issuedCodes(made, await loadRegistered(handler, userId));

@@ -33,7 +33,7 @@ export type TryLoginCode = (of: CodeTry, context: CommandContext) => Promise<Use
 
 export interface CodeTry {
   /** Of the account's present address. An address without an account counts alike. */
-  readonly emailDigest: string;
+  readonly email_digest: string;
   readonly client: TryingClient;
   /** Unchecked text. */
   readonly code: string;
@@ -57,48 +57,51 @@ export function makeTryLoginCode({
 }): TryLoginCode {
   return (tried, context) => {
     if (isStrongCode(tried.code)) return useStrong(tried, context);
-    const of = { subject: tried.emailDigest, client: tried.client };
+    const of = { subject: tried.email_digest, client: tried.client };
     return mailedCodeGuard.run(of, () => use(tried, context), context);
   };
 
   async function useStrong(
-    { emailDigest, code }: CodeTry,
+    { email_digest, code }: CodeTry,
     context: CommandContext,
   ): ReturnType<TryLoginCode> {
-    const { state } = await handler.load(loginCodeAggregate, emailDigest);
-    const issue = openStrong(state, context.time).find(({ issueId, codeKeyId: kid }) =>
-      strongLoginCodes.matches({ kid, issueId, emailDigest }, code),
+    const { state } = await handler.load(loginCodeAggregate, email_digest);
+    const issue = openStrong(state, context.time).find(({ issue_id, code_key_id: kid }) =>
+      strongLoginCodes.matches({ kid, issue_id, email_digest }, code),
     );
     if (issue === undefined) return null;
-    const command = { type: 'UseStrong', issueId: issue.issueId, now: context.time } as const;
-    return used(emailDigest, issue, command, context);
+    const command = { type: 'UseStrong', issue_id: issue.issue_id, now: context.time } as const;
+    return used(email_digest, issue, command, context);
   }
 
   async function use(
-    { emailDigest, client, code }: CodeTry,
+    { email_digest, client, code }: CodeTry,
     context: CommandContext,
   ): ReturnType<TryLoginCode> {
     const requester: Requester = client.known === null ? 'unknown' : 'known';
-    const { state } = await handler.load(loginCodeAggregate, emailDigest);
+    const { state } = await handler.load(loginCodeAggregate, email_digest);
     const open = openIssues(state, requester, context.time);
     const compared = [0, 1].map((place) => {
-      const { issueId, codeKeyId: kid } = open[place] ?? { issueId: noIssue, codeKeyId: loginCodes.active() };
-      return { issueId, matches: loginCodes.matches({ kid, issueId, emailDigest }, code) };
+      const { issue_id, code_key_id: kid } = open[place] ?? {
+        issue_id: noIssue,
+        code_key_id: loginCodes.active(),
+      };
+      return { issue_id, matches: loginCodes.matches({ kid, issue_id, email_digest }, code) };
     });
     const issue = open[compared.findIndex(({ matches }) => matches)] ?? open[0];
     if (issue === undefined) return null;
     // The attempt is appended before the reply, so the log decides which attempts are among the five.
-    return used(emailDigest, issue, { type: 'Use', requester, compared, now: context.time }, context);
+    return used(email_digest, issue, { type: 'Use', requester, compared, now: context.time }, context);
   }
 
   async function used(
-    emailDigest: string,
+    email_digest: string,
     issue: LoginCodeIssue,
     command: LoginCodeCommand,
     context: CommandContext,
   ): ReturnType<TryLoginCode> {
     const { state: user } = await handler.load(userAggregate, issue.userId);
-    const target = { aggregate: loginCodeAggregate, id: emailDigest };
+    const target = { aggregate: loginCodeAggregate, id: email_digest };
     try {
       const { events } = await handler.handle(target, command, context);
       return events.some(({ type }) => type === 'LoginCodeUsed') ? { userId: issue.userId, user } : null;

@@ -19,11 +19,11 @@ import { rejectProject } from '../domain/project/rejections.js';
 import { invitationMessage } from './member-messages.js';
 
 /** Finds the user who has verified the address, by the log; null where there is none. */
-export type VerifiedHolder = (emailDigest: string) => Promise<string | null>;
+export type VerifiedHolder = (email_digest: string) => Promise<string | null>;
 
 export function makeVerifiedHolder({ findAccount }: { readonly findAccount: FindAccount }): VerifiedHolder {
-  return async (emailDigest) => {
-    const account = await findAccount(emailDigest);
+  return async (email_digest) => {
+    const account = await findAccount(email_digest);
     return account?.user.email_verified === true ? account.userId : null;
   };
 }
@@ -52,14 +52,14 @@ export function makeCountInvitation(
     {
       projectId,
       inviterId,
-      emailDigest,
-    }: { readonly projectId: string; readonly inviterId: string; readonly emailDigest: string },
+      email_digest,
+    }: { readonly projectId: string; readonly inviterId: string; readonly email_digest: string },
     beside?: () => Promise<unknown>,
   ): Promise<void> => {
     const claims = [
       { name: 'invitation_project', key: projectId },
       { name: 'invitation_inviter', key: inviterId },
-      { name: 'invitation_address', key: emailDigest },
+      { name: 'invitation_address', key: email_digest },
     ] as const;
     const verdict = await limiter.take(claims, beside);
     if (!verdict.allowed) throw new TooManyAttempts(verdict.retryAfterSeconds, tooMany[verdict.name]);
@@ -135,13 +135,13 @@ export function makeInvitations({
   async function answer({ userId, invitationId }: AnswerInput, accepts: boolean, context: CommandContext) {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered') return notFound();
-    const emailDigest = user.email_verified ? user.email_digest : null;
+    const email_digest = user.email_verified ? user.email_digest : null;
     const { time: now } = context;
-    const found = await invitations.find({ id: userId, emailDigest }, invitationId, now);
+    const found = await invitations.find({ id: userId, email_digest }, invitationId, now);
     if (found === null) return notFound();
     const command: ProjectCommand =
-      found.kind === 'membership' && emailDigest !== null
-        ? { type: 'AnswerInvitation', invitationId, userId, emailDigest, accepts, now }
+      found.kind === 'membership' && email_digest !== null
+        ? { type: 'AnswerInvitation', invitationId, userId, email_digest, accepts, now }
         : { type: 'AnswerOffer', offerId: invitationId, userId, accepts, now };
     const makesOwner = found.kind !== 'membership' || found.role === 'owner';
     const target = { aggregate: projectAggregate, id: found.projectId };

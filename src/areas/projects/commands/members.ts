@@ -65,12 +65,12 @@ export function makeMembers({
      */
     addMember: async (input: AddMemberInput, context: CommandContext): Promise<MemberResource> => {
       const address = checkAddress(input.email);
-      const emailDigest = digests.email(address.canonical);
+      const email_digest = digests.email(address.canonical);
       const project = openAt(await requireRights(input), context.time);
       await requireProved(input);
-      const userId = await verifiedHolder(emailDigest);
+      const userId = await verifiedHolder(email_digest);
       if (userId !== null && (input.role !== 'owner' || roleIn(project, userId) !== null)) {
-        return add(input, { project, userId, emailDigest }, context);
+        return add(input, { project, userId, email_digest }, context);
       }
       if (!mailConfigured && userId === null) {
         rejectUseCase(
@@ -90,11 +90,11 @@ export function makeMembers({
       try {
         // A repetition and a refused invitation send no mail, so they do not count.
         if (invitationOf(project, invitationId) === null) {
-          requireInvitable(project, { invitationId, emailDigest });
-          await countInvitation({ projectId, inviterId, emailDigest }, seal);
+          requireInvitable(project, { invitationId, email_digest });
+          await countInvitation({ projectId, inviterId, email_digest }, seal);
         }
         const email = await seal();
-        return await invite(input, { invitationId, email, emailDigest }, context);
+        return await invite(input, { invitationId, email, email_digest }, context);
       } catch (error) {
         if (error instanceof KeyDestroyed) rejectEnded();
         // No event contains a value that the key opens.
@@ -155,15 +155,15 @@ export function makeMembers({
     {
       project,
       userId,
-      emailDigest,
-    }: { readonly project: ExistingProject; readonly userId: string; readonly emailDigest: string },
+      email_digest,
+    }: { readonly project: ExistingProject; readonly userId: string; readonly email_digest: string },
     context: CommandContext,
   ): Promise<MemberResource> {
     const made = { now: context.time, made: madeBy(context) };
-    const command = { type: 'AddMember', actorId, userId, emailDigest, role, ...made } as const;
+    const command = { type: 'AddMember', actorId, userId, email_digest, role, ...made } as const;
     // An added user is mailed, and the reply shows that the address has an account: both are limited like invitations.
     if (projectAggregate.decider.decide(command, project).length > 0) {
-      await countInvitation({ projectId, inviterId: actorId, emailDigest });
+      await countInvitation({ projectId, inviterId: actorId, email_digest });
     }
     const { documents, events } = await handler.handle(
       { aggregate: projectAggregate, id: projectId },
@@ -184,7 +184,7 @@ export function makeMembers({
 
   async function invite(
     { projectId, actorId, role }: AddMemberInput,
-    invitation: { readonly invitationId: string; readonly email: Sealed; readonly emailDigest: string },
+    invitation: { readonly invitationId: string; readonly email: Sealed; readonly email_digest: string },
     context: CommandContext,
   ): Promise<MemberResource> {
     const { documents } = await handler.handle(

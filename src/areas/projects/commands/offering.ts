@@ -42,8 +42,8 @@ export function makeCountNotice({
     if (!isTold && !events.some(({ type }) => type === 'InvitationRoleChanged')) return;
     await requireProved({ actorId, session });
     if (!isTold) return;
-    const emailDigest = await digestOf(userId, state);
-    if (emailDigest !== null) await countInvitation({ projectId, inviterId: actorId, emailDigest });
+    const email_digest = await digestOf(userId, state);
+    if (email_digest !== null) await countInvitation({ projectId, inviterId: actorId, email_digest });
   };
 
   /** @param memberId the id of a user, or of an invitation */

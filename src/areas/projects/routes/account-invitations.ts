@@ -34,7 +34,7 @@ export function makeInvitationRoutes({
       },
       handler: async ({ query, caller: { userId: id, user }, command: { time } }) => {
         const { email_digest, email_verified } = user.document.body;
-        const addressee = { id, emailDigest: email_verified ? email_digest : null };
+        const addressee = { id, email_digest: email_verified ? email_digest : null };
         const page = await readPage(
           query,
           (wanted) => invitations.list(addressee, wanted, time),

@@ -66,8 +66,7 @@ export function makeCountPasswords({
     const isUser = category === userAggregate.category;
     const { data } = isUser ? userCodec.decode(stored) : shareCodec.decode(stored);
     const { state } = isUser ? await handler.load(userAggregate, id) : await handler.load(shareAggregate, id);
-    const hash =
-      'passwordHash' in state ? state.passwordHash : 'password_hash' in state ? state.password_hash : null;
+    const hash = 'password_hash' in state ? state.password_hash : null;
     if (hash === null || !('password_hash' in data) || hash !== data.password_hash) return null;
     const projectId = 'project_id' in state ? state.project_id : '';
     return {

@@ -123,7 +123,7 @@ test('A change of password is decided again after a concurrent rehash, and succe
       handle: async (target, command, context, options) => {
         if (rehashes < 2) {
           rehashes += 1;
-          const { passwordHash } = (await handler.load(userAggregate, userId)).state as RegisteredUser;
+          const { password_hash } = (await handler.load(userAggregate, userId)).state as RegisteredUser;
           const again = await sealer.seal(
             { kind: 'person', userId },
             'password_hash',
@@ -131,8 +131,8 @@ test('A change of password is decided again after a concurrent rehash, and succe
           );
           const rehash = {
             type: 'RehashPassword',
-            passwordHash: again,
-            checkedAgainst: passwordHash ?? again,
+            password_hash: again,
+            checkedAgainst: password_hash ?? again,
           } as const;
           await handler.handle({ aggregate: userAggregate, id: userId }, rehash, next());
         }

@@ -33,8 +33,8 @@ async function given(wrap?: (store: EventStore) => EventStore) {
     const { state } = await stores.handler.load(userAggregate, userId);
     const change = state.status === 'registered' ? state.emailChange : null;
     if (change === null) throw new Error('no change was requested');
-    const { changeId: issueId, codeKeyId: kid, emailDigest } = change;
-    return commands.addressChangeCodes.codeFor({ kid, issueId, emailDigest });
+    const { change_id: issue_id, code_key_id: kid, email_digest } = change;
+    return commands.addressChangeCodes.codeFor({ kid, issue_id, email_digest });
   };
   const reactions: readonly AnyReaction[] = [
     finishEmailChanges(commands),
@@ -285,7 +285,7 @@ test('A registration in progress keeps its reservation', async (t) => {
   const { stores, context, reservations } = await given();
   const digest = stores.digests.email('eve@example.com');
   const userId = '019b7d00-0000-7000-8000-000000000003';
-  await reservations.reserve(digest, { userId, changeId: null }, context());
+  await reservations.reserve(digest, { userId, change_id: null }, context());
   t.false(await reservations.isLeft(digest, userId));
   await reservations.release(digest, userId, context());
   t.is((await stores.handler.load(emailAggregate, digest)).state.status, 'reserved');

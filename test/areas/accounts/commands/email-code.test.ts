@@ -27,14 +27,14 @@ async function given() {
   const digest = stores.digests.email(email);
   /** Requests a code. Returns the code of the mail, or null if there is no new one. */
   const send = async (address = email): Promise<string | null> => {
-    const before = (await loadIssue())?.issueId;
+    const before = (await loadIssue())?.issue_id;
     await commands.sendEmailCode({ email: address, ...client }, next());
     const issue = await loadIssue();
-    if (issue === null || issue.issueId === before) return null;
+    if (issue === null || issue.issue_id === before) return null;
     const { strong } = await loadCodes();
-    const isStrong = strong.some(({ issueId }) => issueId === issue.issueId);
+    const isStrong = strong.some(({ issue_id }) => issue_id === issue.issue_id);
     const codes = isStrong ? commands.strongLoginCodes : commands.loginCodes;
-    return codes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest: digest });
+    return codes.codeFor({ kid: issue.code_key_id, issue_id: issue.issue_id, email_digest: digest });
   };
   const loadCodes = async () => (await stores.handler.load(loginCodeAggregate, digest)).state;
   const loadIssue = async () => newestIssue(await loadCodes());

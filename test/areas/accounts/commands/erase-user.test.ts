@@ -35,7 +35,7 @@ async function given(wrap?: (store: EventStore) => EventStore) {
     const target = { aggregate: projectAggregate, id: resource.id };
     for (const [userId, role] of Object.entries(members)) {
       const now = stores.clock.now();
-      const add = { type: 'AddMember', actorId: ownerId, userId, emailDigest: digest, now } as const;
+      const add = { type: 'AddMember', actorId: ownerId, userId, email_digest: digest, now } as const;
       await stores.handler.handle(target, { ...add, role: role === 'owner' ? 'viewer' : role }, context());
       if (role === 'owner') await makeOwner(resource.id, ownerId, userId);
     }

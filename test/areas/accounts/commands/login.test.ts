@@ -31,9 +31,9 @@ const now = ({ clock }: { clock: { now(): Date } }) => clock.now();
 
 async function storedHash({ stores, userId }: Awaited<ReturnType<typeof given>>): Promise<string> {
   const { state } = await stores.handler.load(userAggregate, userId);
-  const { passwordHash } = state as RegisteredUser;
-  if (passwordHash === null) return 'none';
-  return String(await stores.sealer.open({ kind: 'person', userId }, 'password_hash', passwordHash));
+  const { password_hash } = state as RegisteredUser;
+  if (password_hash === null) return 'none';
+  return String(await stores.sealer.open({ kind: 'person', userId }, 'password_hash', password_hash));
 }
 
 test('A sign-in returns tokens of a new session', async (t) => {
@@ -185,7 +185,7 @@ test('A session of a sign-in beside a change of password is refused at its next 
   const { login, stores, next, userId, refresh, refreshTokens, sessions, users } = world;
   const { handler, sealer } = stores;
   const hash = await world.passwords.hash('Other-Horse-8');
-  const passwordHash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
+  const password_hash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
   const kept = { id: '018f0000-0000-7000-8000-00000000abcd', epoch: 0 };
   const startSlowly = givenCommands({
     ...stores,
@@ -196,7 +196,7 @@ test('A session of a sign-in beside a change of password is refused at its next 
           const user = { aggregate: userAggregate, id: userId };
           const change = {
             type: 'ChangePassword',
-            passwordHash,
+            password_hash,
             checkedAgainst: null,
             session: kept,
           } as const;

@@ -248,7 +248,7 @@ const takesAway: readonly [string, (world: Awaited<ReturnType<typeof given>>) =>
         { aggregate: userAggregate, id: userId },
         {
           type: 'ChangePassword',
-          passwordHash: await sealer.seal({ kind: 'person', userId }, 'password_hash', 'another'),
+          password_hash: await sealer.seal({ kind: 'person', userId }, 'password_hash', 'another'),
           checkedAgainst: null,
           session: { id: '018f0000-0000-7000-8000-00000000abcd', epoch: 0 },
         },

@@ -202,7 +202,7 @@ async function givenReservation(n = 7) {
   const world = await given();
   const context = givenContext(n, world.stores.clock.now());
   const userId = derivedId(context, 'user');
-  await world.reservations.reserve(world.digest, { userId, changeId: null }, context);
+  await world.reservations.reserve(world.digest, { userId, change_id: null }, context);
   return { ...world, slow: context, slowUserId: userId };
 }
 

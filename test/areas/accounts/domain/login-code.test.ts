@@ -7,7 +7,7 @@ import {
 } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import {
   attemptFailed,
-  issueId,
+  issue_id,
   laterIssueId,
   loginCodeIssued,
   loginCodeUsed,
@@ -17,7 +17,7 @@ import { userId } from '../../../support/examples/ids.js';
 import { eventTime } from '../../../support/given/given-events.js';
 import { given } from '../../../support/given/given.js';
 
-const issued = loginCodeIssued(issueId);
+const issued = loginCodeIssued(issue_id);
 const expiresAt = new Date(issued.data.expires_at);
 /** Returns when the store recorded the nth given event, in its test time. */
 const recorded = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + 5 + laterMs);
@@ -26,15 +26,15 @@ const issue = (id: string, now: Date, requester: Requester = 'unknown') =>
   ({
     type: 'Issue',
     requester,
-    issueId: id,
+    issue_id: id,
     userId,
     email: issued.data.email,
-    codeKeyId: issued.data.code_key_id,
+    code_key_id: issued.data.code_key_id,
     expiresAt,
     now,
   }) as const;
-const use = (matches: boolean, now = recorded(0), id = issueId, requester: Requester = 'unknown') =>
-  ({ type: 'Use', requester, compared: [{ issueId: id, matches }], now }) as const;
+const use = (matches: boolean, now = recorded(0), id = issue_id, requester: Requester = 'unknown') =>
+  ({ type: 'Use', requester, compared: [{ issue_id: id, matches }], now }) as const;
 
 const decide = (
   events: readonly LoginCodeEvent[],
@@ -43,7 +43,7 @@ const decide = (
 
 test('A command issues one code', (t) => {
   given(loginCodeAggregate)
-    .when(issue(issueId, recorded(0)))
+    .when(issue(issue_id, recorded(0)))
     .then(t, issued);
 });
 
@@ -61,13 +61,13 @@ test('A request for an address without an account counts at the limits, and leav
   given(loginCodeAggregate, loginCodeWithheld)
     .when(withhold(recorded(0, 59_999)))
     .thenNothing(t);
-  t.deepEqual(decide([loginCodeWithheld], issue(issueId, recorded(0, 59_999))), []);
-  t.deepEqual(decide([loginCodeWithheld], issue(issueId, recorded(0, 60_000))), [issued]);
-  t.is(given(loginCodeAggregate, issued, loginCodeWithheld).state.unknown.issue?.issueId, issueId);
+  t.deepEqual(decide([loginCodeWithheld], issue(issue_id, recorded(0, 59_999))), []);
+  t.deepEqual(decide([loginCodeWithheld], issue(issue_id, recorded(0, 60_000))), [issued]);
+  t.is(given(loginCodeAggregate, issued, loginCodeWithheld).state.unknown.issue?.issue_id, issue_id);
 });
 
 test('An address gets six codes an hour', (t) => {
-  const ids = Array.from({ length: 6 }, (_, index) => issueId.replace(/..$/, `7${index}`));
+  const ids = Array.from({ length: 6 }, (_, index) => issue_id.replace(/..$/, `7${index}`));
   // The store records them a second apart.
   const six = ids.map((id) => loginCodeIssued(id));
   t.deepEqual(decide(six, issue(laterIssueId, recorded(0, 3_599_999))), []);
@@ -75,7 +75,7 @@ test('An address gets six codes an hour', (t) => {
   t.is(decide(six.slice(1), issue(laterIssueId, recorded(5, 60_000))).length, 1);
   // The state drops the first of seven codes, and the other six still count.
   const seven = [...six, loginCodeIssued(laterIssueId)];
-  t.deepEqual(decide(seven, issue(issueId.replace(/..$/, '88'), recorded(1, 3_599_999))), []);
+  t.deepEqual(decide(seven, issue(issue_id.replace(/..$/, '88'), recorded(1, 3_599_999))), []);
 });
 
 test('The right code is accepted once', (t) => {
@@ -113,10 +113,10 @@ test('Only the newest code counts', (t) => {
 });
 
 test('The outcome of the mail is recorded once, and only for the newest code', (t) => {
-  const mark = { type: 'MarkMailed', issueId, outcome: 'accepted' } as const;
+  const mark = { type: 'MarkMailed', issue_id, outcome: 'accepted' } as const;
   const mailed: LoginCodeEvent = {
     type: 'LoginCodeMailed',
-    data: { issue_id: issueId, outcome: 'accepted' },
+    data: { issue_id, outcome: 'accepted' },
   };
   given(loginCodeAggregate, issued).when(mark).then(t, mailed);
   given(loginCodeAggregate, issued, mailed).when(mark).thenNothing(t);

@@ -7,7 +7,7 @@ import {
   type UserCommand,
   userAggregate,
 } from '../../../../src/areas/accounts/domain/user/user.js';
-import { changeId, digest, otherChangeId, otherDigest } from '../../../support/examples/ids.js';
+import { change_id, digest, otherChangeId, otherDigest } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import {
   emailChanged,
@@ -26,29 +26,29 @@ const later = (ms: number, from = recordedAt(1)) => new Date(from.getTime() + ms
 
 const request: UserCommand = {
   type: 'RequestEmailChange',
-  changeId,
+  change_id,
   email: newEmail,
-  emailDigest: otherDigest,
-  codeKeyId: 'c1',
+  email_digest: otherDigest,
+  code_key_id: 'c1',
   expiresAt,
   now: new Date(eventTime(1)),
 };
 const another: UserCommand = {
   ...request,
-  changeId: otherChangeId,
+  change_id: otherChangeId,
   email: sealedExample('ada@example.edu'),
-  emailDigest: thirdDigest,
+  email_digest: thirdDigest,
   now: later(60_000),
 };
 const anotherRequested: UserEvent = {
   type: 'EmailChangeRequested',
   data: { ...emailChangeRequested.data, change_id: otherChangeId, email_digest: thirdDigest },
 };
-const attempt = (now: Date): UserCommand => ({ type: 'AttemptEmailChange', changeId, now });
-const attempted: UserEvent = { type: 'EmailChangeAttempted', data: { change_id: changeId } };
+const attempt = (now: Date): UserCommand => ({ type: 'AttemptEmailChange', change_id, now });
+const attempted: UserEvent = { type: 'EmailChangeAttempted', data: { change_id } };
 const complete: UserCommand = {
   type: 'CompleteEmailChange',
-  ...{ changeId, emailDigest: otherDigest, codeKeyId: 'c1', now: new Date('2026-01-02T03:05:05.000Z') },
+  ...{ change_id, email_digest: otherDigest, code_key_id: 'c1', now: new Date('2026-01-02T03:05:05.000Z') },
 };
 const asked = [userRegistered, emailChangeRequested] as const;
 
@@ -59,7 +59,7 @@ test('A command requests a change of address once', (t) => {
 
 test('The present address of the user is no change', (t) => {
   given(userAggregate, userRegistered)
-    .when({ ...request, emailDigest: digest })
+    .when({ ...request, email_digest: digest })
     .thenRejected(t, 'address_unchanged');
 });
 
@@ -104,7 +104,7 @@ test('An attempt counts before the code is compared, and there are five', (t) =>
 test('The attempts of one change do not count for the next', (t) => {
   const five = Array.from({ length: 5 }, () => attempted);
   const { state } = given(userAggregate, ...asked, ...five, anotherRequested, attempted);
-  const next = { ...attempt(later(0)), changeId: otherChangeId } as const;
+  const next = { ...attempt(later(0)), change_id: otherChangeId } as const;
   t.is(userAggregate.decider.decide(next, state).length, 1);
 });
 
@@ -143,17 +143,17 @@ test('A change that another command has completed is complete', (t) => {
 test('A reservation counts for the present address and for the change that was requested last', (t) => {
   const { state } = given(userAggregate, ...asked);
   t.true(holdsAddress(state, digest, null));
-  t.true(holdsAddress(state, otherDigest, changeId));
+  t.true(holdsAddress(state, otherDigest, change_id));
   t.false(holdsAddress(state, otherDigest, otherChangeId));
   t.false(holdsAddress(state, otherDigest, null));
   t.false(hasAddress(state, otherDigest));
   const superseded = given(userAggregate, ...asked, anotherRequested).state;
-  t.false(holdsAddress(superseded, otherDigest, changeId));
+  t.false(holdsAddress(superseded, otherDigest, change_id));
   const changed = given(userAggregate, ...asked, emailChanged).state;
   t.true(holdsAddress(changed, digest, null), 'the former address can be put back');
-  t.true(holdsAddress(changed, otherDigest, changeId));
+  t.true(holdsAddress(changed, otherDigest, change_id));
   t.true(hasAddress(changed, otherDigest));
-  const lapsed: UserEvent = { type: 'FormerAddressLapsed', data: { change_id: changeId } };
+  const lapsed: UserEvent = { type: 'FormerAddressLapsed', data: { change_id } };
   t.false(holdsAddress(given(userAggregate, ...asked, emailChanged, lapsed).state, digest, null));
   const erased: UserEvent = { type: 'UserErased', data: {} };
   t.false(holdsAddress(given(userAggregate, ...asked, erased).state, digest, null));
@@ -166,7 +166,7 @@ test('A superseded change cannot be requested again, so a judgement on its reser
 });
 
 test("An address is verified once, and only while it is the user's address", (t) => {
-  const verify = { type: 'VerifyEmail', emailDigest: digest } as const;
+  const verify = { type: 'VerifyEmail', email_digest: digest } as const;
   const verified: UserEvent = { type: 'EmailVerified', data: { email_digest: digest } };
   given(userAggregate, userRegistered).when(verify).then(t, verified);
   given(userAggregate, ...asked, emailChanged)
@@ -187,7 +187,7 @@ test('A user is erased once, and later commands do not find the user', (t) => {
   given(userAggregate, userRegistered).when({ type: 'Erase' }).then(t, erased);
   given(userAggregate).when({ type: 'Erase' }).thenRejected(t, 'user_not_found');
   t.deepEqual(given(userAggregate, ...asked, emailChanged, erased).state, {
-    ...{ status: 'erased', emailDigest: otherDigest, formerDigests: [digest] },
+    ...{ status: 'erased', email_digest: otherDigest, formerDigests: [digest] },
   });
   for (const command of [request, complete, attempt(later(0))]) {
     given(userAggregate, ...asked, erased)

@@ -1,13 +1,13 @@
 import test from 'ava';
 import type { UserEvent } from '../../../../src/areas/accounts/domain/user/events.js';
 import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { changeId, digest, otherChangeId, otherDigest } from '../../../support/examples/ids.js';
+import { change_id, digest, otherChangeId, otherDigest } from '../../../support/examples/ids.js';
 import {
   capacityGranted,
   emailChanged,
   emailChangeRequested,
   emailVerified,
-  enrolmentId,
+  enrolment_id,
   register,
   totpConfirmed,
   totpEnrolled,
@@ -16,13 +16,13 @@ import {
 import { given } from '../../../support/given/given.js';
 import { eventTime } from '../../../support/given/given-events.js';
 
-const verificationId = changeId;
+const verification_id = change_id;
 const expiresAt = new Date('2026-01-03T03:04:05.000Z');
-const issue = { verificationId, codeKeyId: 'c1', expiresAt };
+const issue = { verification_id, code_key_id: 'c1', expiresAt };
 const requested: UserEvent = {
   type: 'EmailVerificationRequested',
   data: {
-    verification_id: verificationId,
+    verification_id,
     email_digest: digest,
     code_key_id: 'c1',
     expires_at: expiresAt.toISOString(),
@@ -30,17 +30,17 @@ const requested: UserEvent = {
 };
 const attempted: UserEvent = {
   type: 'EmailVerificationAttempted',
-  data: { verification_id: verificationId },
+  data: { verification_id },
 };
 const voided: UserEvent = { type: 'CredentialsVoided', data: {} };
 const banned: UserEvent = { type: 'UserBanned', data: {} };
-const session = { id: enrolmentId, epoch: 0 };
-const prove: UserCommand = { type: 'ProveEmailInSession', verificationId, session };
-const attempt = (now: Date): UserCommand => ({ type: 'AttemptEmailVerification', verificationId, now });
+const session = { id: enrolment_id, epoch: 0 };
+const prove: UserCommand = { type: 'ProveEmailInSession', verification_id, session };
+const attempt = (now: Date): UserCommand => ({ type: 'AttemptEmailVerification', verification_id, now });
 const request = (now: Date, id = otherChangeId): UserCommand => ({
   type: 'RequestEmailVerification',
-  emailDigest: digest,
-  issue: { ...issue, verificationId: id },
+  email_digest: digest,
+  issue: { ...issue, verification_id: id },
   now,
 });
 /** The store's recorded time of the event at this index, and ms after it. */
@@ -106,7 +106,7 @@ test('A proved address gets no code, and a code of an earlier address proves not
     .when(attempt(later(3, 0)))
     .thenRejected(t, 'email_verification_not_pending');
   given(userAggregate, userRegistered)
-    .when({ ...request(later(1, 0)), emailDigest: otherDigest } as UserCommand)
+    .when({ ...request(later(1, 0)), email_digest: otherDigest } as UserCommand)
     .thenRejected(t, 'address_changed');
 });
 
@@ -114,9 +114,9 @@ test('The first proof by a sign-in ends a pending change of address, which may l
   given(userAggregate, userRegistered, emailChangeRequested, emailVerified, voided)
     .when({
       type: 'CompleteEmailChange',
-      changeId,
-      emailDigest: otherDigest,
-      codeKeyId: 'c1',
+      change_id,
+      email_digest: otherDigest,
+      code_key_id: 'c1',
       now: later(3, 0),
     })
     .thenRejected(t, 'email_change_not_pending');

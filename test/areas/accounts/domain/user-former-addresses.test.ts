@@ -6,7 +6,7 @@ import {
   type UserCommand,
   userAggregate,
 } from '../../../../src/areas/accounts/domain/user/user.js';
-import { changeId, digest, otherChangeId, otherDigest } from '../../../support/examples/ids.js';
+import { change_id, digest, otherChangeId, otherDigest } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import {
   emailChanged,
@@ -23,12 +23,12 @@ const until = new Date(emailChanged.data.revert?.until ?? 'none');
 const changed = [userRegistered, emailVerified, emailChangeRequested, emailChanged] as const;
 const revert: UserCommand = {
   type: 'RevertEmailChange',
-  ...{ changeId, byCode: true, now: new Date(until.getTime() - 1) },
+  ...{ change_id, byCode: true, now: new Date(until.getTime() - 1) },
 };
 const reverted = {
   type: 'EmailChangeReverted',
   data: {
-    ...{ change_id: changeId, email: userRegistered.data.email, email_digest: digest, email_verified: true },
+    ...{ change_id, email: userRegistered.data.email, email_digest: digest, email_verified: true },
     ...{ previous_email_digest: otherDigest, voided: ['password'], kept_passkeys: [] },
   },
 } as const satisfies UserEvent;
@@ -65,7 +65,7 @@ test('A change is undone once, until its time is over', (t) => {
 
 test('A revert brings the address back, ends all sessions and voids the password', (t) => {
   const user = registered(...changed, { ...emailChangeRequested }, reverted);
-  t.like(user, { email_digest: digest, email_verified: true, passwordHash: null, emailChange: null });
+  t.like(user, { email_digest: digest, email_verified: true, password_hash: null, emailChange: null });
   t.is(user.epoch, 1);
   t.is(user.kept_session_id, null);
   t.deepEqual(user.formerAddresses, []);
@@ -74,7 +74,7 @@ test('A revert brings the address back, ends all sessions and voids the password
 test('A revert of the first change undoes later ones too', (t) => {
   const user = registered(...changed, changedAgain);
   t.deepEqual(
-    user.formerAddresses.map(({ emailDigest }) => emailDigest),
+    user.formerAddresses.map(({ email_digest }) => email_digest),
     [digest, otherDigest],
   );
   const undone = { ...reverted, data: { ...reverted.data, previous_email_digest: thirdDigest } };
@@ -94,7 +94,7 @@ test('A return to a former address gives no code to the address in between', (t)
   given(userAggregate, ...changed, { type: 'EmailChangeRequested', data: back })
     .when({
       type: 'CompleteEmailChange',
-      ...{ changeId: otherChangeId, emailDigest: digest, codeKeyId: 'c1', now: until },
+      ...{ change_id: otherChangeId, email_digest: digest, code_key_id: 'c1', now: until },
     })
     .then(t, {
       type: 'EmailChanged',
@@ -106,8 +106,8 @@ test('A return to a former address gives no code to the address in between', (t)
 });
 
 test('A former address lapses when its time is over, and only once', (t) => {
-  const lapse = (now: Date): UserCommand => ({ type: 'LapseFormerAddress', emailDigest: digest, now });
-  const lapsed: UserEvent = { type: 'FormerAddressLapsed', data: { change_id: changeId } };
+  const lapse = (now: Date): UserCommand => ({ type: 'LapseFormerAddress', email_digest: digest, now });
+  const lapsed: UserEvent = { type: 'FormerAddressLapsed', data: { change_id } };
   given(userAggregate, ...changed)
     .when(lapse(new Date(until.getTime() - 1)))
     .thenNothing(t);
@@ -127,7 +127,7 @@ test('A change keeps the former address with its proof, its code and its end', (
   const [former] = user.formerAddresses;
   if (former === undefined) throw new Error('there is no former address');
   t.true(former.verified);
-  t.like(former, { changeId, emailDigest: digest, codeKeyId: 'c1', until });
+  t.like(former, { change_id, email_digest: digest, code_key_id: 'c1', until });
 });
 
 test('Credentials from 72 hours before the change or later are void, and older ones stay beside a second factor', (t) => {

@@ -11,7 +11,7 @@ import { digest, orderId, otherDigest } from '../../../support/examples/ids.js';
 import {
   capacityGranted,
   emailVerified,
-  enrolmentId,
+  enrolment_id,
   operatorGranted,
   operatorRevoked,
   otherEnrolmentId,
@@ -95,17 +95,17 @@ test('A user holds exactly the address of the registration', (t) => {
 });
 
 test('The first proof of an address by a mailed code voids the earlier credentials', (t) => {
-  const prove = { type: 'ProveEmail', emailDigest: digest } as const;
+  const prove = { type: 'ProveEmail', email_digest: digest } as const;
   const verified = emailVerified;
   const voided = { type: 'CredentialsVoided', data: {} } as const;
   given(userAggregate, userRegistered).when(prove).then(t, verified, voided);
   const { state } = given(userAggregate, userRegistered, verified, voided);
-  t.like(state, { passwordHash: null, epoch: 1, kept_session_id: null, totp: { status: 'off' } });
+  t.like(state, { password_hash: null, epoch: 1, kept_session_id: null, totp: { status: 'off' } });
   // A verification by an operator voids nothing, and neither does a later code.
-  given(userAggregate, userRegistered).when({ type: 'VerifyEmail', emailDigest: digest }).then(t, verified);
+  given(userAggregate, userRegistered).when({ type: 'VerifyEmail', email_digest: digest }).then(t, verified);
   given(userAggregate, userRegistered, verified).when(prove).thenNothing(t);
   given(userAggregate, userRegistered)
-    .when({ ...prove, emailDigest: otherDigest })
+    .when({ ...prove, email_digest: otherDigest })
     .thenRejected(t, 'address_changed');
 });
 
@@ -125,10 +125,10 @@ test('Capacity is kept by its source, granted once and revoked once', (t) => {
 test('A hash is replaced only where the password was checked against it', (t) => {
   const rehash = {
     type: 'RehashPassword',
-    passwordHash: sealedExample('the same password, hashed again'),
-    checkedAgainst: register.passwordHash,
+    password_hash: sealedExample('the same password, hashed again'),
+    checkedAgainst: register.password_hash,
   } as const;
-  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { password_hash: rehash.passwordHash } };
+  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { password_hash: rehash.password_hash } };
   const changed: UserEvent = {
     type: 'PasswordChanged',
     data: { password_hash: sealedExample('another password'), kept_session_id: null },
@@ -143,7 +143,7 @@ test('A hash is replaced only where the password was checked against it', (t) =>
 
 const passwordChanged: UserEvent = {
   type: 'PasswordChanged',
-  data: { password_hash: register.passwordHash, kept_session_id: null },
+  data: { password_hash: register.password_hash, kept_session_id: null },
 };
 
 /** Returns the minutes of the recent notices after each event. The events are `minutesApart` minutes apart. */
@@ -183,11 +183,11 @@ const stepUsed = (step: number): UserEvent => ({ type: 'TotpStepUsed', data: { s
 const codeUsed: UserEvent = { type: 'RecoveryCodeUsed', data: { digest } };
 const removed: UserEvent = { type: 'TotpRemoved', data: { recovery_codes: 'end' } };
 
-const enrol: UserCommand = { type: 'EnrolTotp', enrolmentId, secret: totpSecret };
-const confirm: UserCommand = { type: 'ConfirmTotp', enrolmentId, step: totpStep, recoveryCodes: [digest] };
-const totp = (step: number, enrolment = enrolmentId): UserCommand => ({
+const enrol: UserCommand = { type: 'EnrolTotp', enrolment_id, secret: totpSecret };
+const confirm: UserCommand = { type: 'ConfirmTotp', enrolment_id, step: totpStep, recoveryCodes: [digest] };
+const totp = (step: number, enrolment = enrolment_id): UserCommand => ({
   type: 'PassSecondFactor',
-  factor: { kind: 'totp', enrolmentId: enrolment, step },
+  factor: { kind: 'totp', enrolment_id: enrolment, step },
 });
 const recovery: UserCommand = { type: 'PassSecondFactor', factor: { kind: 'recovery-code', digest } };
 
@@ -206,7 +206,7 @@ test('An enrolment keeps the secret, and its confirmation turns TOTP on with rec
 
 test('A later enrolment replaces an unconfirmed one', (t) => {
   const secret = sealedExample('another secret');
-  const again: UserCommand = { type: 'EnrolTotp', enrolmentId: otherEnrolmentId, secret };
+  const again: UserCommand = { type: 'EnrolTotp', enrolment_id: otherEnrolmentId, secret };
   const enrolledAgain: UserEvent = {
     type: 'TotpEnrolled',
     data: { enrolment_id: otherEnrolmentId, secret },
@@ -224,7 +224,7 @@ test('An enrolment that was not requested cannot be confirmed', (t) => {
 
 test('TOTP that is on is neither enrolled again nor confirmed with other recovery codes', (t) => {
   given(userAggregate, ...on)
-    .when({ ...enrol, enrolmentId: otherEnrolmentId })
+    .when({ ...enrol, enrolment_id: otherEnrolmentId })
     .thenRejected(t, 'totp_already_on');
   given(userAggregate, ...on)
     .when({ ...confirm, recoveryCodes: [otherDigest] })
@@ -262,7 +262,7 @@ test('A recovery code is used once, and other codes are refused', (t) => {
 });
 
 test('New recovery codes replace the old ones in the append that uses their factor', (t) => {
-  const factor = { kind: 'totp', enrolmentId, step: totpStep + 1 } as const;
+  const factor = { kind: 'totp', enrolment_id, step: totpStep + 1 } as const;
   const replaced: UserEvent = { type: 'RecoveryCodesIssued', data: { digests: [otherDigest] } };
   const replace: UserCommand = { type: 'ReplaceRecoveryCodes', factor, recoveryCodes: [otherDigest] };
   t.deepEqual(decided(t, replace, ...on), [stepUsed(totpStep + 1), replaced]);
@@ -280,7 +280,7 @@ test('Removing TOTP uses a factor and voids every recovery code', (t) => {
       .thenRejected(t, 'totp_not_on');
   }
   given(userAggregate, ...on, removed)
-    .when({ ...enrol, enrolmentId: otherEnrolmentId })
+    .when({ ...enrol, enrolment_id: otherEnrolmentId })
     .then(t, { type: 'TotpEnrolled', data: { enrolment_id: otherEnrolmentId, secret: totpSecret } });
 });
 

@@ -33,8 +33,9 @@ async function given(options: { readonly mailConfigured?: boolean } = {}) {
     /** Records that the mail server took the code. */
     mailed: async (userId: string) => {
       const { state } = await stores.handler.load(userAggregate, userId);
-      const verificationId = state.status === 'registered' ? (state.verification?.verificationId ?? '') : '';
-      const mark = { type: 'MarkEmailVerificationMailed', verificationId, outcome: 'accepted' } as const;
+      const verification_id =
+        state.status === 'registered' ? (state.verification?.verification_id ?? '') : '';
+      const mark = { type: 'MarkEmailVerificationMailed', verification_id, outcome: 'accepted' } as const;
       await stores.handler.handle(user(userId), mark, next());
     },
     statusOf: async (userId: string) => (await stores.handler.load(userAggregate, userId)).state.status,
@@ -71,8 +72,8 @@ test('A code that proves an address is mailed until its fifth attempt, its end o
   ] as const) {
     const userId = await signUp(name);
     const { state } = await stores.handler.load(userAggregate, userId);
-    const verificationId = state.status === 'registered' ? (state.verification?.verificationId ?? '') : '';
-    const attempt = { type: 'AttemptEmailVerification', verificationId, now: stores.clock.now() } as const;
+    const verification_id = state.status === 'registered' ? (state.verification?.verification_id ?? '') : '';
+    const attempt = { type: 'AttemptEmailVerification', verification_id, now: stores.clock.now() } as const;
     for (let n = 0; n < attempts; n += 1) await stores.handler.handle(user(userId), attempt, next());
     if (name === 'mailed') await mailed(userId);
   }
@@ -108,16 +109,16 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
       ...{
         actorId: userId,
         userId: friend,
-        emailDigest: digest,
+        email_digest: digest,
         role: 'admin' as const,
         now: stores.clock.now(),
       },
     } as const;
     await stores.handler.handle(target, add, { ...next(), actor: `user:${userId}` });
     // When only the first event is appended
-    const emailDigest = stores.digests.email('victoria@example.com');
+    const email_digest = stores.digests.email('victoria@example.com');
     const first =
-      cause === 'a ban' ? ({ type: 'Ban' } as const) : ({ type: 'ProveEmail', emailDigest } as const);
+      cause === 'a ban' ? ({ type: 'Ban' } as const) : ({ type: 'ProveEmail', email_digest } as const);
     await stores.handler.handle(user(userId), first, next());
     // Then the reaction of another process ends the access, once
     const other = stores.anotherProcess();

@@ -28,7 +28,7 @@ interface Scene extends MailScene {
 
 interface Issued {
   readonly digest: string;
-  readonly issueId: string;
+  readonly issue_id: string;
   readonly userId: string;
 }
 
@@ -48,41 +48,41 @@ async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Prom
       const context = givenContext(n, at);
       const address = `ada${n % 100}@example.org`;
       const userId = derivedId(givenContext(n % 100, new Date(0)), 'user');
-      const issueId = derivedId(context, 'login code');
+      const issue_id = derivedId(context, 'login code');
       const digest = digests.email(address);
       await handler.handle(
         { aggregate: loginCodeAggregate, id: digest },
         {
           type: 'Issue',
           requester: 'known',
-          issueId,
+          issue_id,
           userId,
           email: await sealer.seal({ kind: 'person', userId }, 'email', address),
-          codeKeyId: loginCodes.active(),
+          code_key_id: loginCodes.active(),
           expiresAt: new Date(at.getTime() + expiresInMs),
           now: at,
         },
         context,
       );
-      return { digest, issueId, userId };
+      return { digest, issue_id, userId };
     },
   };
 }
 
 test('An issued code is mailed once, and the mail names its event', async (t) => {
   const { start, settled, issueCode, smtp, events } = await given(t);
-  const { digest, issueId } = await issueCode(1);
+  const { digest, issue_id } = await issueCode(1);
   await settled(start());
   const [mail] = smtp.mails;
   t.is(smtp.mails.length, 1);
   t.deepEqual(mail?.to, ['ada1@example.org']);
   t.is(
     mail?.email.text?.match(/\b[0-9]{6}\b/)?.[0],
-    loginCodes.codeFor({ kid: 'c1', issueId, emailDigest: digest }),
+    loginCodes.codeFor({ kid: 'c1', issue_id, email_digest: digest }),
   );
   const [issued, mailed] = await events(`logincode-${digest}`);
   t.is(mail?.email.messageId, `<${issued?.id ?? ''}@stowage.example>`);
-  t.like(mailed, { type: 'LoginCodeMailed', data: { issue_id: issueId, outcome: 'accepted' } });
+  t.like(mailed, { type: 'LoginCodeMailed', data: { issue_id, outcome: 'accepted' } });
   t.like(mailed?.metadata, { actor: 'system:mail-login-codes', causation_id: issued?.id ?? '' });
 });
 
@@ -133,9 +133,9 @@ test('A code that is expired, used, out of attempts, replaced or of an erased us
   const { start, settled, issueCode, smtp, stores } = await given(t);
   const { handler, sealer } = stores;
   const now = new Date();
-  const use = async ({ digest, issueId }: Issued, n: number, matches: boolean): Promise<void> => {
+  const use = async ({ digest, issue_id }: Issued, n: number, matches: boolean): Promise<void> => {
     const target = { aggregate: loginCodeAggregate, id: digest };
-    const compared = [{ issueId, matches }];
+    const compared = [{ issue_id, matches }];
     const command = { type: 'Use', requester: 'known', compared, now } as const;
     await handler.handle(target, command, givenContext(n, now));
   };
@@ -159,15 +159,15 @@ test('A change of address is confirmed at the new address with a code that only 
   const { handler, sealer, digests } = stores;
   const userId = await registerUser(1, 'ada@example.org', 'Ada');
   const context = givenContext(2, new Date());
-  const changeId = derivedId(context, 'email change');
-  const emailDigest = digests.email('lovelace@example.org');
+  const change_id = derivedId(context, 'email change');
+  const email_digest = digests.email('lovelace@example.org');
   const target = { aggregate: userAggregate, id: userId };
   const request = {
     type: 'RequestEmailChange',
-    changeId,
+    change_id,
     email: await sealer.seal({ kind: 'person', userId }, 'email', 'lovelace@example.org'),
-    emailDigest,
-    codeKeyId: addressChangeCodes.active(),
+    email_digest,
+    code_key_id: addressChangeCodes.active(),
     expiresAt: new Date(Date.now() + 600_000),
     now: new Date(),
   } as const;
@@ -175,15 +175,15 @@ test('A change of address is confirmed at the new address with a code that only 
   await settled(start());
   const [mail] = smtp.mails;
   t.deepEqual(mail?.to, ['lovelace@example.org']);
-  const code = addressChangeCodes.codeFor({ kid: 'c1', issueId: changeId, emailDigest });
+  const code = addressChangeCodes.codeFor({ kid: 'c1', issue_id: change_id, email_digest });
   t.is(mail?.email.text?.match(/\b[0-9]{6}\b/)?.[0], code);
   t.like((await events(`user-${userId}`)).at(-1), {
     type: 'EmailChangeMailed',
-    data: { change_id: changeId, outcome: 'accepted' },
+    data: { change_id, outcome: 'accepted' },
   });
   // An erased user and a replaced change lead to no further mail.
   const next = givenContext(3, new Date());
-  const later = { changeId: derivedId(next, 'email change'), now: new Date(Date.now() + 60_000) };
+  const later = { change_id: derivedId(next, 'email change'), now: new Date(Date.now() + 60_000) };
   await handler.handle(target, { ...request, ...later }, next);
   await handler.handle(target, { type: 'Erase' }, givenContext(4, new Date()));
   await settled(start());
@@ -206,7 +206,7 @@ test('An invitation names project, role and inviter, and a withdrawn one is not 
     const invitationId = derivedId(context, 'invitation');
     const email = await sealer.seal({ kind: 'invitation', projectId, invitationId }, 'email', address);
     const command = { type: 'InviteMember', actorId, invitationId, email, role: 'editor' } as const;
-    const more = { emailDigest: digests.email(address), now: context.time };
+    const more = { email_digest: digests.email(address), now: context.time };
     await handler.handle(target, { ...command, ...more }, context);
     return invitationId;
   };
@@ -233,8 +233,8 @@ test('A user who joins by an invitation of an owner that was lowered is mailed w
     await registerUser(1, 'ada@example.org', 'ada'),
     await registerUser(2, 'bob@example.org', 'bob'),
   ];
-  const emailDigest = digests.email('bob@example.org');
-  const proof = { type: 'VerifyEmail', emailDigest } as const;
+  const email_digest = digests.email('bob@example.org');
+  const proof = { type: 'VerifyEmail', email_digest } as const;
   await handler.handle({ aggregate: userAggregate, id: userId }, proof, givenContext(3, new Date()));
   const projectId = derivedId(givenContext(2, new Date(0)), 'project');
   const target = { aggregate: projectAggregate, id: projectId };
@@ -243,7 +243,7 @@ test('A user who joins by an invitation of an owner that was lowered is mailed w
   const invitationId = derivedId(givenContext(5, now), 'invitation');
   const scope = { kind: 'invitation', projectId, invitationId } as const;
   const email = await sealer.seal(scope, 'email', 'bob@example.org');
-  const made = { actorId, invitationId, email, emailDigest, now } as const;
+  const made = { actorId, invitationId, email, email_digest, now } as const;
   await handler.handle(target, { type: 'InviteMember', role: 'owner', ...made }, givenContext(5, now));
   // When the role is lowered, so that the invitation needs no consent
   const lower = { type: 'ChangeMemberRole', memberId: invitationId, role: 'editor' } as const;
@@ -274,7 +274,7 @@ test('Roles and offers are mailed once to proved addresses, and those that have 
     const address = `${name}@example.org`;
     const id = await registerUser(n + 1, address, name);
     ids.set(name, id);
-    const verify = { type: 'VerifyEmail', emailDigest: digests.email(address) } as const;
+    const verify = { type: 'VerifyEmail', email_digest: digests.email(address) } as const;
     if (name !== 'unproved') await handler.handle({ aggregate: userAggregate, id }, verify, next());
   }
   const idOf = (name: string): string => ids.get(name) ?? '';
@@ -283,8 +283,15 @@ test('Roles and offers are mailed once to proved addresses, and those that have 
   await handler.handle(target, { type: 'Create', name: 'Film', ownerId: actorId }, next());
   const now = new Date();
   for (const name of names.slice(1)) {
-    const emailDigest = digests.email(`${name}@example.org`);
-    const add = { type: 'AddMember', actorId, userId: idOf(name), emailDigest, role: 'viewer', now } as const;
+    const email_digest = digests.email(`${name}@example.org`);
+    const add = {
+      type: 'AddMember',
+      actorId,
+      userId: idOf(name),
+      email_digest,
+      role: 'viewer',
+      now,
+    } as const;
     await handler.handle(target, add, next());
   }
   const change = async (name: string, role: 'owner' | 'viewer') => {

@@ -58,8 +58,8 @@ async function given(t: ExecutionContext) {
       commands.register({ email: `${name}@example.com`, password, ...client }, next()),
     /** Records that the mail server took the code that proves the address, or refused it. */
     mailed: async (userId: string, outcome: 'accepted' | 'refused' = 'accepted') => {
-      const verificationId = (await userOf(userId)).verification?.verificationId ?? '';
-      await handle(userId, { type: 'MarkEmailVerificationMailed', verificationId, outcome });
+      const verification_id = (await userOf(userId)).verification?.verification_id ?? '';
+      await handle(userId, { type: 'MarkEmailVerificationMailed', verification_id, outcome });
     },
     statusOf: async (userId: string) => (await stores.handler.load(userAggregate, userId)).state.status,
   };
@@ -101,8 +101,8 @@ const kinds: Readonly<Record<string, Kind>> = {
     on: {
       0: async (scene, account) => {
         await mail(scene, account);
-        const emailDigest = scene.stores.digests.email('proved@example.com');
-        await scene.handle(account.user.id, { type: 'VerifyEmail', emailDigest });
+        const email_digest = scene.stores.digests.email('proved@example.com');
+        await scene.handle(account.user.id, { type: 'VerifyEmail', email_digest });
       },
     },
   },
@@ -145,7 +145,7 @@ const kinds: Readonly<Record<string, Kind>> = {
         const add = {
           actorId: account.user.id,
           userId: otherUserId,
-          emailDigest: digest,
+          email_digest: digest,
           role: 'viewer',
         } as const;
         await scene.stores.handler.handle(
@@ -255,7 +255,7 @@ test('A proof beats a purge that has judged the account, and a lost record of se
   const record = await stores.stateStore.get(key);
   await stores.stateStore.compareAndSet(key, record?.version ?? null, null);
   stores.clock.advance(7 * dayMs);
-  await handle(user.id, { type: 'VerifyEmail', emailDigest: stores.digests.email('late@example.com') });
+  await handle(user.id, { type: 'VerifyEmail', email_digest: stores.digests.email('late@example.com') });
   await handle(user.id, { type: 'EraseUnproved' });
   await run();
   t.is(await statusOf(user.id), 'registered');

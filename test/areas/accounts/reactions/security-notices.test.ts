@@ -7,7 +7,7 @@ import { mailSecurityNotices } from '../../../../src/areas/accounts/commands/sec
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeAddressRevertCodes } from '../../../../src/keys/codes/strong-codes.js';
 import { digest, otherDigest } from '../../../support/examples/ids.js';
-import { enrolmentId } from '../../../support/examples/user.js';
+import { enrolment_id } from '../../../support/examples/user.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import type { ReceivedMail, SmtpServerOptions } from '../../../support/servers/smtp-server.js';
 import { givenMail, type MailScene, publicUrl } from '../../../support/simulation/reactions/mail-scene.js';
@@ -62,40 +62,40 @@ async function given(
 
 async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: string) {
   const seal = (field: string, text: string) => sealer.seal({ kind: 'person', userId }, field, text);
-  const changeId = '019b7d00-0000-7000-8000-0000000000c1';
-  const emailDigest = digests.email(newEmail);
+  const change_id = '019b7d00-0000-7000-8000-0000000000c1';
+  const email_digest = digests.email(newEmail);
   const now = new Date();
-  const passwordHash = await seal('password_hash', 'another hash');
-  const byTotp = (step: number) => ({ kind: 'totp', enrolmentId, step }) as const;
+  const password_hash = await seal('password_hash', 'another hash');
+  const byTotp = (step: number) => ({ kind: 'totp', enrolment_id, step }) as const;
   return {
-    proveAddress: { type: 'ProveEmail', emailDigest: digests.email(email) },
+    proveAddress: { type: 'ProveEmail', email_digest: digests.email(email) },
     changePassword: {
       type: 'ChangePassword',
-      passwordHash,
+      password_hash,
       checkedAgainst: null,
       session: { id: '019b7d00-0000-7000-8000-0000000000e1', epoch: Infinity },
     },
-    enrol: { type: 'EnrolTotp', enrolmentId, secret: await seal('totp_secret', 'a secret') },
-    confirm: { type: 'ConfirmTotp', enrolmentId, step: 1, recoveryCodes: [digest] },
+    enrol: { type: 'EnrolTotp', enrolment_id, secret: await seal('totp_secret', 'a secret') },
+    confirm: { type: 'ConfirmTotp', enrolment_id, step: 1, recoveryCodes: [digest] },
     passByTotp: { type: 'PassSecondFactor', factor: byTotp(2) },
     passByRecoveryCode: { type: 'PassSecondFactor', factor: { kind: 'recovery-code', digest } },
     replaceRecoveryCodes: { type: 'ReplaceRecoveryCodes', factor: byTotp(3), recoveryCodes: [otherDigest] },
     removeTotp: { type: 'RemoveTotp', factor: byTotp(4) },
     requestAddress: {
       type: 'RequestEmailChange',
-      changeId,
+      change_id,
       email: await seal('email', newEmail),
-      emailDigest,
-      codeKeyId: 'c1',
+      email_digest,
+      code_key_id: 'c1',
       expiresAt: new Date(now.getTime() + 600_000),
       now,
     },
-    changeAddress: { type: 'CompleteEmailChange', changeId, emailDigest, codeKeyId: 'c1', now },
-    revert: { type: 'RevertEmailChange', changeId, byCode: true, now },
+    changeAddress: { type: 'CompleteEmailChange', change_id, email_digest, code_key_id: 'c1', now },
+    revert: { type: 'RevertEmailChange', change_id, byCode: true, now },
     rehash: {
       type: 'RehashPassword',
-      passwordHash: await seal('password_hash', 'the same, hashed again'),
-      checkedAgainst: passwordHash,
+      password_hash: await seal('password_hash', 'the same, hashed again'),
+      checkedAgainst: password_hash,
     },
     erase: { type: 'Erase' },
   } as const satisfies Record<string, UserCommand>;
@@ -310,9 +310,12 @@ test('The notice about another address has the code that undoes the change, and 
   t.is(smtp.connections(), 0);
   await settled(start(72 * 3_600_000 - 60_000));
   const [changed] = await happened('EmailChanged');
-  const { change_id: issueId, previous_email_digest: emailDigest } = changed?.data as Record<string, string>;
+  const { change_id: issue_id, previous_email_digest: email_digest } = changed?.data as Record<
+    string,
+    string
+  >;
   const code = addressRevertCodes.codeFor({
-    ...{ kid: 'c1', issueId: issueId ?? '', emailDigest: emailDigest ?? '' },
+    ...{ kid: 'c1', issue_id: issue_id ?? '', email_digest: email_digest ?? '' },
   });
   const [mail] = smtp.mails;
   t.deepEqual(mail?.to, [email]);

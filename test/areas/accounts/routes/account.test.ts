@@ -30,8 +30,8 @@ async function mailedCode({ commands, stores }: TestService, address: string): P
   const { state } = await stores.handler.load(userAggregate, userId);
   const change = state.status === 'registered' ? state.emailChange : null;
   if (change === null) throw new Error('nothing was mailed');
-  const { changeId: issueId, codeKeyId: kid, emailDigest } = change;
-  return commands.addressChangeCodes.codeFor({ kid, issueId, emailDigest });
+  const { change_id: issue_id, code_key_id: kid, email_digest } = change;
+  return commands.addressChangeCodes.codeFor({ kid, issue_id, email_digest });
 }
 
 test('A nickname changes only if the tag of the read is current', async (t) => {

@@ -27,10 +27,10 @@ async function given(t: ExecutionContext, limit = 2) {
   const from = (ip: string, path: string, body: object, headers = {}) =>
     service.post(`${auth}/${path}`, body, { 'x-forwarded-for': ip, ...headers });
   const mailed = async () => {
-    const emailDigest = service.stores.digests.email(email);
-    const issue = newestIssue((await service.stores.handler.load(loginCodeAggregate, emailDigest)).state);
-    const { codeKeyId: kid = '', issueId = '' } = issue ?? {};
-    return service.commands.loginCodes.codeFor({ kid, issueId, emailDigest });
+    const email_digest = service.stores.digests.email(email);
+    const issue = newestIssue((await service.stores.handler.load(loginCodeAggregate, email_digest)).state);
+    const { code_key_id: kid = '', issue_id = '' } = issue ?? {};
+    return service.commands.loginCodes.codeFor({ kid, issue_id, email_digest });
   };
   return { ...service, token, from, mailed, session: sessionOf(registered) };
 }
@@ -115,10 +115,10 @@ test('A code of 100 bits signs in and reauthenticates, and other texts are malfo
   const next = async () => {
     clock.advance(60_000);
     await from('198.51.100.1', 'email-code/send', { email });
-    const emailDigest = stores.digests.email(email);
-    const { strong } = (await stores.handler.load(loginCodeAggregate, emailDigest)).state;
-    const { codeKeyId: kid = '', issueId = '' } = strong.at(-1) ?? {};
-    return commands.strongLoginCodes.codeFor({ kid, issueId, emailDigest });
+    const email_digest = stores.digests.email(email);
+    const { strong } = (await stores.handler.load(loginCodeAggregate, email_digest)).state;
+    const { code_key_id: kid = '', issue_id = '' } = strong.at(-1) ?? {};
+    return commands.strongLoginCodes.codeFor({ kid, issue_id, email_digest });
   };
   t.is((await from('203.0.113.1', 'email-code/login', { email, code: await next() })).status, 200);
   t.is((await from('203.0.113.1', 'reauthenticate', { code: await next() }, session)).status, 204);

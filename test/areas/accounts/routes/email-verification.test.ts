@@ -42,17 +42,21 @@ async function start(t: ExecutionContext, options?: Options) {
     codeOf: async (name: string): Promise<string> => {
       const { verification } = (await userOf(name)).user;
       if (verification === null) throw new Error('nothing was mailed');
-      const { verificationId: issueId, codeKeyId: kid, emailDigest } = verification;
-      return commands.verificationCodes.codeFor({ kid, issueId, emailDigest });
+      const { verification_id: issue_id, code_key_id: kid, email_digest } = verification;
+      return commands.verificationCodes.codeFor({ kid, issue_id, email_digest });
     },
     /** Asks for a code that signs in, and signs in by it from the mailbox alone. */
     signInByCode: async (name: string) => {
       const email = `${name}@example.com`;
       t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
-      const emailDigest = stores.digests.email(email);
-      const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
+      const email_digest = stores.digests.email(email);
+      const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
       if (issue === null) throw new Error('no code was issued');
-      const code = commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
+      const code = commands.loginCodes.codeFor({
+        kid: issue.code_key_id,
+        issue_id: issue.issue_id,
+        email_digest,
+      });
       return post('/api/v1/auth/email-code/login', { email, code });
     },
     login: (name: string) => post('/api/v1/auth/login', { email: `${name}@example.com`, password }),
@@ -101,10 +105,10 @@ test('A code that proves an address does not sign in, and a code that signs in p
   const code = await codeOf('ada');
   t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
   t.is((await post('/api/v1/auth/email-code/login', { email, code })).status, 401);
-  const emailDigest = stores.digests.email(email);
-  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
-  const { codeKeyId: kid = '', issueId = '' } = issue ?? {};
-  const signInCode = commands.loginCodes.codeFor({ kid, issueId, emailDigest });
+  const email_digest = stores.digests.email(email);
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
+  const { code_key_id: kid = '', issue_id = '' } = issue ?? {};
+  const signInCode = commands.loginCodes.codeFor({ kid, issue_id, email_digest });
   t.is((await post(path, { code: signInCode }, ada)).status, 401);
   t.like(dataOf(await get(me, ada)), { email_verified: false });
   stores.clock.advance(60_000);

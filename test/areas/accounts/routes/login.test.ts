@@ -176,10 +176,10 @@ const loginByCode = (service: TestService, code: unknown, email = 'ada@example.c
 /** Returns the code that the mail would contain. */
 async function mailedCode({ commands, stores }: TestService): Promise<string> {
   await commands.background.settled();
-  const emailDigest = stores.digests.email('ada@example.com');
-  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
+  const email_digest = stores.digests.email('ada@example.com');
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
   if (issue === null) throw new Error('no code was issued');
-  return commands.loginCodes.codeFor({ kid: issue.codeKeyId, issueId: issue.issueId, emailDigest });
+  return commands.loginCodes.codeFor({ kid: issue.code_key_id, issue_id: issue.issue_id, email_digest });
 }
 
 test('A code is sent and signs in once', async (t) => {

@@ -391,11 +391,11 @@ test('The first proof of an address by a code voids the passkeys that a stranger
   const ada = await service.signUp('ada');
   const device = makeSoftwareAuthenticator();
   t.is((await registerPasskey(service, device, ada)).status, 201);
-  const emailDigest = service.stores.digests.email('ada@example.com');
-  const userId = (await service.commands.findAccount(emailDigest))?.userId ?? '';
+  const email_digest = service.stores.digests.email('ada@example.com');
+  const userId = (await service.commands.findAccount(email_digest))?.userId ?? '';
   const target = { aggregate: userAggregate, id: userId };
   const voided = [
-    { type: 'EmailVerified', data: { email_digest: emailDigest } },
+    { type: 'EmailVerified', data: { email_digest } },
     { type: 'CredentialsVoided', data: {} },
   ] as const;
   t.is((await provePasskey(service, device, ada)).status, 204);

@@ -26,12 +26,12 @@ async function loginByCode(service: TestService): Promise<Bearer> {
   const { post, stores, commands } = service;
   await post('/api/v1/auth/email-code/send', { email });
   await commands.background.settled();
-  const emailDigest = stores.digests.email(email);
-  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, emailDigest)).state);
+  const email_digest = stores.digests.email(email);
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
   const code = commands.loginCodes.codeFor({
-    kid: issue?.codeKeyId ?? '',
-    issueId: issue?.issueId ?? '',
-    emailDigest,
+    kid: issue?.code_key_id ?? '',
+    issue_id: issue?.issue_id ?? '',
+    email_digest,
   });
   const answer = await post('/api/v1/auth/email-code/login', { email, code });
   const { data } = answer.json as { data: { tokens: { access_token: string } } };

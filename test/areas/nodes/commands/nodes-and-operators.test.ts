@@ -152,7 +152,7 @@ test('A platform role is not granted at an unknown address or one whose registra
   t.is(await refused('ada@example.com'), 'user_not_found');
   await reservations.reserve(
     stores.digests.email('ada@example.com'),
-    { userId: nodeId, changeId: null },
+    { userId: nodeId, change_id: null },
     givenContext(2, at),
   );
   t.is(await refused('ada@example.com'), 'user_not_found');

@@ -34,14 +34,14 @@ async function given() {
   const register = async (email: string) => {
     const { user, tokens } = await commands.register({ email, password, ...client }, next());
     const sessionId = commands.refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
-    return { userId: user.id, sessionId, emailDigest: stores.digests.email(email) };
+    return { userId: user.id, sessionId, email_digest: stores.digests.email(email) };
   };
   const owner = await register('ada@example.com');
   const admin = await register('bob@example.com');
   const alone = await register('eve@example.com');
-  const { emailDigest } = admin;
+  const { email_digest } = admin;
   const target = { aggregate: userAggregate, id: admin.userId };
-  await stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, next());
+  await stores.handler.handle(target, { type: 'VerifyEmail', email_digest }, next());
   await commands.verifyEmail({ email: 'ada@example.com' }, next());
   await commands.grantPlatformRole({ email: 'bob@example.com', role: 'auditor' }, next());
   const { resource: project } = await commands.createProject({ ownerId: owner.userId, name: 'Film' }, next());
@@ -58,9 +58,9 @@ async function given() {
   const { id: shareId } = await givenShare(service, asset);
   await commands.sendEmailCode({ email: 'eve@example.com' }, next());
   await commands.background.settled();
-  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, alone.emailDigest)).state);
-  const codeOf = { kid: issue?.codeKeyId ?? '', issueId: issue?.issueId ?? '' };
-  const code = commands.loginCodes.codeFor({ ...codeOf, emailDigest: alone.emailDigest });
+  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, alone.email_digest)).state);
+  const codeOf = { kid: issue?.code_key_id ?? '', issue_id: issue?.issue_id ?? '' };
+  const code = commands.loginCodes.codeFor({ ...codeOf, email_digest: alone.email_digest });
   return {
     ...{ commands, admin, alone, inProject, keyId: issued.id, next, code },
     share: { projectId: asset.projectId, shareId },

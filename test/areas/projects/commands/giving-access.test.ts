@@ -53,7 +53,7 @@ async function given(isProved = true, options: { readonly mailConfigured?: boole
   const input = { projectId: resource.id, ...acting };
   const target = { aggregate: projectAggregate, id: resource.id };
   const decide = (command: ProjectCommand) => stores.handler.handle(target, command, next());
-  const add = { type: 'AddMember', actorId: userId, emailDigest: 'ab'.repeat(32), now: at } as const;
+  const add = { type: 'AddMember', actorId: userId, email_digest: 'ab'.repeat(32), now: at } as const;
   await decide({ ...add, userId: otherUserId, role: 'admin' });
   const offer = {
     type: 'ChangeMemberRole',
@@ -74,7 +74,7 @@ async function given(isProved = true, options: { readonly mailConfigured?: boole
       'email',
       'a@example.com',
     ),
-    emailDigest: digest,
+    email_digest: digest,
     role: 'owner',
   } as const;
   await decide({ type: 'InviteMember', actorId, ...invitation, now: at });

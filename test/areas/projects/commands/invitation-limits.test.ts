@@ -95,8 +95,8 @@ test('A member who is added counts like an invitation; what is refused or repeat
   const account = { email: 'joe@example.com', password: 'Correct-Horse-7', ...client };
   const { user } = await world.register(account, next());
   const target = { aggregate: userAggregate, id: user.id };
-  const emailDigest = stores.digests.email('joe@example.com');
-  await stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, next());
+  const email_digest = stores.digests.email('joe@example.com');
+  await stores.handler.handle(target, { type: 'VerifyEmail', email_digest }, next());
   const adding = next();
   t.like(await invite(project, 'joe@example.com', adding), { status: 'active' });
   t.like(await invite(project, 'joe@example.com', adding), { status: 'active' });

@@ -76,7 +76,7 @@ async function givenBob() {
   const account = { email: 'bob@example.com', password: 'Correct-Horse-7', ...client };
   const { user: bob } = await world.register(account, givenContext(2, at));
   const target = { aggregate: userAggregate, id: bob.id };
-  const emailDigest = stores.digests.email('bob@example.com');
+  const email_digest = stores.digests.email('bob@example.com');
   return {
     ...{ stores, world, bob, target },
     projectId: created.resource.id,
@@ -86,7 +86,7 @@ async function givenBob() {
       email: 'bob@example.com',
       role: 'viewer',
     } as const,
-    prove: () => stores.handler.handle(target, { type: 'VerifyEmail', emailDigest }, givenContext(3, at)),
+    prove: () => stores.handler.handle(target, { type: 'VerifyEmail', email_digest }, givenContext(3, at)),
     roleOfBob: async () => (await world.projects.access(created.resource.id))?.roleOf(bob.id) ?? null,
     /** Runs a reaction over the present log. */
     serve: async (reaction: AnyReaction) => {

@@ -55,7 +55,7 @@ async function givenProject(options: { mailConfigured?: boolean } = {}, ownerId 
       return user.id;
     },
     verifyBob: async (id: string) => {
-      const command = { type: 'VerifyEmail', emailDigest: stores.digests.email('bob@example.com') } as const;
+      const command = { type: 'VerifyEmail', email_digest: stores.digests.email('bob@example.com') } as const;
       await stores.handler.handle({ aggregate: userAggregate, id }, command, givenContext(51, at));
     },
     codeOf: async (work: Promise<unknown>) =>
@@ -105,7 +105,7 @@ async function givenTwoOwners() {
   const { stores, target, projectId } = scene;
   for (const [n, id] of [userId, otherUserId].entries()) {
     const by = { actorId: payerId, now: at };
-    const add = { type: 'AddMember', userId: id, emailDigest: digest, role: 'viewer', ...by } as const;
+    const add = { type: 'AddMember', userId: id, email_digest: digest, role: 'viewer', ...by } as const;
     const offer = { type: 'ChangeMemberRole', memberId: id, role: 'owner', offerId, ...by } as const;
     const accept = { type: 'AnswerOffer', userId: id, offerId, accepts: true, now: at } as const;
     for (const [m, command] of [add, offer, accept].entries()) {
@@ -170,12 +170,12 @@ test('The address of an invitation is sealed, found by its digest, and nowhere i
   const invited = await addMember(input, context);
   const invitationId = derivedId(context, 'invitation');
   t.like(invited, { id: invitationId, email: 'Bob@Example.com', status: 'invited' });
-  const emailDigest = stores.digests.email('bob@example.com');
+  const email_digest = stores.digests.email('bob@example.com');
   const event = (await log()).at(-1);
-  t.like(event?.data, { invitation_id: invitationId, email_digest: emailDigest, invited_by: userId });
+  t.like(event?.data, { invitation_id: invitationId, email_digest, invited_by: userId });
   const scope = { kind: 'invitation', projectId, invitationId } as const;
   t.is(await stores.sealer.open(scope, 'email', sealedSchema.parse(event?.data['email'])), 'Bob@Example.com');
-  t.deepEqual(await members.invitationsTo(emailDigest), [{ projectId, invitationId }]);
+  t.deepEqual(await members.invitationsTo(email_digest), [{ projectId, invitationId }]);
   t.deepEqual(await members.invitationsTo(stores.digests.email('eve@example.com')), []);
   const kept = JSON.stringify([
     (await log()).map(({ data }) => data),

@@ -35,7 +35,7 @@ const invite = {
   actorId: userId,
   invitationId,
   email: sealedExample('bob@example.com'),
-  emailDigest: digest,
+  email_digest: digest,
   role: 'editor',
   now: offering.now,
 } as const;
@@ -76,7 +76,7 @@ test('Owners manage all roles, admins manage editors and viewers, and the others
       t.is(outcomeOf({ ...invite, actorId, role: target }), expected, said);
       if (target !== 'owner') {
         const add = { type: 'AddMember', actorId, userId: otherUserId, now: offering.now } as const;
-        t.is(outcomeOf({ ...add, emailDigest: otherDigest, role: target }), expected, said);
+        t.is(outcomeOf({ ...add, email_digest: otherDigest, role: target }), expected, said);
       }
       t.is(outcomeOf({ type: 'RemoveMember', actorId, memberId: targetId }), expected, said);
       const invited = memberInvited(target);
@@ -186,7 +186,7 @@ test('A project has an owner who pays after any series of commands, and no membe
   const now = fc.constant(offering.now);
   const add = fc.record({
     ...{ type: fc.constant('AddMember' as const), actorId: actor, userId: member },
-    ...{ role: fc.constantFrom('viewer' as const, 'admin' as const), emailDigest: fc.constant(digest), now },
+    ...{ role: fc.constantFrom('viewer' as const, 'admin' as const), email_digest: fc.constant(digest), now },
   });
   const change = fc.record({
     ...{ type: fc.constant('ChangeMemberRole' as const), actorId: actor, memberId: member },
@@ -244,7 +244,7 @@ test('An address has at most one open invitation', (t) => {
     .when(other)
     .then(t, memberInvited('editor', apiKeyId));
   given(projectAggregate, projectCreated, memberInvited('viewer'))
-    .when({ ...other, emailDigest: otherDigest })
+    .when({ ...other, email_digest: otherDigest })
     .then(t, memberInvited('editor', apiKeyId, otherDigest));
 });
 
@@ -252,7 +252,7 @@ test('An invitation counts as a member, and its acceptance takes no further plac
   const members = Array.from({ length: 198 }, (_, n) => memberAdded(memberId(n + 10), 'viewer'));
   const full = [projectCreated, ...members, memberInvited('viewer')];
   given(projectAggregate, ...full)
-    .when({ ...invite, invitationId: apiKeyId, emailDigest: otherDigest })
+    .when({ ...invite, invitationId: apiKeyId, email_digest: otherDigest })
     .thenRejected(t, 'member_limit_reached');
   given(projectAggregate, ...full)
     .when(addViewer)
@@ -343,7 +343,7 @@ test("Adding a member accepts the open invitation to the member's address, so it
     type: 'AddMember',
     actorId: userId,
     userId: otherUserId,
-    emailDigest: digest,
+    email_digest: digest,
     now: offering.now,
   } as const;
   const members = Array.from({ length: 198 }, (_, n) => memberAdded(memberId(n + 10), 'viewer'));

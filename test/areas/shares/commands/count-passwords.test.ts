@@ -42,9 +42,9 @@ test('A user counts while the present password is hashed with the pepper', async
   t.deepEqual(await count('p2'), { users: 1, ...none });
   await now.eraseUser({ userId: bob.id }, next());
   t.deepEqual(await count('p1'), { users: 2, ...none });
-  const emailDigest = stores.digests.email('joe@example.com');
+  const email_digest = stores.digests.email('joe@example.com');
   const target = { aggregate: userAggregate, id: joe.id };
-  await stores.handler.handle(target, { type: 'ProveEmail', emailDigest }, next());
+  await stores.handler.handle(target, { type: 'ProveEmail', email_digest }, next());
   t.deepEqual(await count('p1'), { users: 1, ...none });
 });
 

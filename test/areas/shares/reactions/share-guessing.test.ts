@@ -23,7 +23,7 @@ async function given(t: ExecutionContext, createdBy: 'Ada' | 'an API key', { pro
     [ada, 'ada@example.org'],
   ] as const) {
     if (!proved) continue;
-    const proof = { type: 'VerifyEmail', emailDigest: scene.stores.digests.email(address) } as const;
+    const proof = { type: 'VerifyEmail', email_digest: scene.stores.digests.email(address) } as const;
     await handler.handle({ aggregate: userAggregate, id }, proof, givenContext(3, new Date()));
   }
   const project = { aggregate: projectAggregate, id: projectId };

@@ -33,7 +33,7 @@ async function given(t: ExecutionContext, terms: Parameters<typeof givenShare>[2
   const [email, nickname] = [await seal('email', 'ada@example.org'), await seal('nickname', 'Ada L. <b>')];
   const target = { aggregate: userAggregate, id: userId };
   await handler.handle(target, { ...register, email, nickname }, nextContext(service));
-  const proof = { type: 'VerifyEmail', emailDigest: register.emailDigest } as const;
+  const proof = { type: 'VerifyEmail', email_digest: register.email_digest } as const;
   await handler.handle(target, proof, nextContext(service));
   const place = await givenAsset(service);
   const share = await givenShare(service, place, terms);

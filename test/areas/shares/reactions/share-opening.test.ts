@@ -28,7 +28,7 @@ async function given(
   ]);
   const { handler, digests } = scene.stores;
   const ada = await scene.registerUser(1, 'ada@example.org', 'Ada');
-  const proof = { type: 'VerifyEmail', emailDigest: digests.email('ada@example.org') } as const;
+  const proof = { type: 'VerifyEmail', email_digest: digests.email('ada@example.org') } as const;
   await handler.handle({ aggregate: userAggregate, id: ada }, proof, givenContext(3, new Date()));
   const now = new Date();
   const project = { aggregate: projectAggregate, id: projectId };

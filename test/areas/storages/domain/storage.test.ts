@@ -5,7 +5,7 @@ import {
   testFailureCodes,
 } from '../../../../src/areas/storages/domain/storage/test-failure.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
-import { changeId, otherProjectId, otherTestId, projectId, testId } from '../../../support/examples/ids.js';
+import { change_id, otherProjectId, otherTestId, projectId, testId } from '../../../support/examples/ids.js';
 import {
   activated,
   candidate,
@@ -253,9 +253,9 @@ test('A storage does not exist for another project, before any other rejection',
     { type: 'Enable' },
     { type: 'Delete' },
     { type: 'ChangeDelivery', mode: 'public', token: null },
-    { ...startTest, testId: changeId },
-    { ...replace, testId: changeId },
-    { ...moveBucket, testId: changeId },
+    { ...startTest, testId: change_id },
+    { ...replace, testId: change_id },
+    { ...moveBucket, testId: change_id },
   ] as const) {
     storage.when({ ...command, projectId: otherProjectId }).thenRejected(t, 'storage_not_found');
   }

@@ -273,10 +273,10 @@ function granted(role: 'operator' | 'auditor'): UserEvent {
   return { type: 'PlatformRoleGranted', data: { role } };
 }
 
-function totpOn(enrolmentId: string): readonly UserEvent[] {
+function totpOn(enrolment_id: string): readonly UserEvent[] {
   return [
-    { type: 'TotpEnrolled', data: { enrolment_id: enrolmentId, secret: sealedExample('a secret') } },
-    { type: 'TotpConfirmed', data: { enrolment_id: enrolmentId, step: 1 } },
+    { type: 'TotpEnrolled', data: { enrolment_id, secret: sealedExample('a secret') } },
+    { type: 'TotpConfirmed', data: { enrolment_id, step: 1 } },
     { type: 'RecoveryCodesIssued', data: { digests: [digest] } },
   ];
 }

@@ -53,12 +53,12 @@ export async function makeCallers(
   const passTwoFactor = async ({ userId, token }: { readonly userId: string; readonly token: string }) => {
     const enrolment = context();
     await commands.enrolTotp({ userId }, enrolment);
-    const enrolmentId = derivedId(enrolment, 'totp-enrolment');
+    const enrolment_id = derivedId(enrolment, 'totp-enrolment');
     await appendEvents(
       handler,
       { aggregate: userAggregate, id: userId },
       [
-        { type: 'TotpConfirmed', data: { enrolment_id: enrolmentId, step: 1 } },
+        { type: 'TotpConfirmed', data: { enrolment_id, step: 1 } },
         { type: 'RecoveryCodesIssued', data: { digests: [digest] } },
       ],
       clock.now(),

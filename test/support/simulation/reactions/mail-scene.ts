@@ -118,9 +118,9 @@ export async function givenMail(
         {
           type: 'Register',
           email: await seal('email', email),
-          emailDigest: digests.email(email),
+          email_digest: digests.email(email),
           nickname: await seal('nickname', nickname),
-          passwordHash: await seal('password_hash', 'hash'),
+          password_hash: await seal('password_hash', 'hash'),
           capacityBytes: 1,
         },
         context,

@@ -140,7 +140,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
   async function verify(): Promise<void> {
     const user = await someUser();
     if (user === null) return;
-    const command = { type: 'VerifyEmail', emailDigest: user.emailDigest } as const;
+    const command = { type: 'VerifyEmail', email_digest: user.email_digest } as const;
     await handler.handle({ aggregate: userAggregate, id: user.id }, command, next());
   }
 
@@ -161,14 +161,14 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     clock.advance(3_600_000);
     const context = next();
     const target = { aggregate: userAggregate, id: user.id };
-    const changeId = derivedId(context, 'change');
-    const emailDigest = digests.email(address);
+    const change_id = derivedId(context, 'change');
+    const email_digest = digests.email(address);
     const email = await stores.sealer.seal({ kind: 'person', userId: user.id }, 'email', address);
     const now = context.time;
-    const request = { changeId, email, emailDigest, codeKeyId: 'c1', expiresAt: next().time, now };
+    const request = { change_id, email, email_digest, code_key_id: 'c1', expiresAt: next().time, now };
     await handler.handle(target, { type: 'RequestEmailChange', ...request }, context);
-    await world.reservations.reserve(emailDigest, { userId: user.id, changeId }, context);
-    const completion = { changeId, emailDigest, codeKeyId: 'c1', now };
+    await world.reservations.reserve(email_digest, { userId: user.id, change_id }, context);
+    const completion = { change_id, email_digest, code_key_id: 'c1', now };
     await handler.handle(target, { type: 'CompleteEmailChange', ...completion }, next());
   }
 
@@ -194,11 +194,11 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     await world.deleteProject({ projectId: pick(projectIds) ?? '' }, next());
   }
 
-  async function someUser(): Promise<{ readonly id: string; readonly emailDigest: string } | null> {
+  async function someUser(): Promise<{ readonly id: string; readonly email_digest: string } | null> {
     const id = pick(userIds);
     if (id === undefined) return null;
     const { state } = await handler.load(userAggregate, id);
-    return state.status === 'registered' ? { id, emailDigest: state.email_digest } : null;
+    return state.status === 'registered' ? { id, email_digest: state.email_digest } : null;
   }
 
   /** Runs one turn of a due reaction, in which the process may crash. */
@@ -218,7 +218,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     }
   }
 
-  async function invitationsInLaggingView(emailDigest: string) {
+  async function invitationsInLaggingView(email_digest: string) {
     const shown = await turns.shown();
     return projectIds.flatMap((projectId) => {
       const { decider, codec, category } = projectAggregate;
@@ -227,7 +227,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
         .reduce((folded, stored) => decider.evolve(folded, codec.decode(stored)), decider.initialState);
       const open = state.status === 'existing' ? state.invitations : [];
       return open
-        .filter(({ email_digest }) => email_digest === emailDigest)
+        .filter((invitation) => invitation.email_digest === email_digest)
         .map(({ id: invitationId }) => ({ projectId, invitationId }));
     });
   }

@@ -9,7 +9,7 @@ export type EmailState =
       readonly status: 'reserved';
       readonly userId: string;
       /** The change of address that it was made for; null: a registration. */
-      readonly changeId: string | null;
+      readonly change_id: string | null;
       /** The revision of EmailReserved: only this distinguishes two reservations of one user. */
       readonly revision: bigint;
       /** The store's recorded time. */
@@ -20,7 +20,7 @@ export type EmailCommand =
   | {
       readonly type: 'Reserve';
       readonly userId: string;
-      readonly changeId: string | null;
+      readonly change_id: string | null;
       /** The revision of the reservation that no longer counts; null: the address was free. */
       readonly replaces: bigint | null;
     }
@@ -35,7 +35,7 @@ function evolve(_state: EmailState, event: Evolving<EmailEvent>): EmailState {
       return {
         status: 'reserved',
         userId: event.data.user_id,
-        changeId: event.data.change_id,
+        change_id: event.data.change_id,
         revision: event.revision,
         reservedAt: event.recordedAt,
       };
@@ -55,18 +55,18 @@ function decide(command: EmailCommand, state: EmailState): readonly EmailEvent[]
 }
 
 function reserve(
-  { userId, changeId, replaces }: Extract<EmailCommand, { type: 'Reserve' }>,
+  { userId, change_id, replaces }: Extract<EmailCommand, { type: 'Reserve' }>,
   state: EmailState,
 ): readonly EmailEvent[] {
   if (state.status === 'reserved') {
-    if (state.userId === userId && state.changeId === changeId) return [];
+    if (state.userId === userId && state.change_id === change_id) return [];
     // This includes the user's reservation for another change: another process may have judged that it does not count,
     // and would replace it while the user relies on it.
     if (state.revision !== replaces) {
       rejectEmail('address_reserved', 'another reservation of the address has been made meanwhile');
     }
   }
-  return [{ type: 'EmailReserved', data: { user_id: userId, change_id: changeId } }];
+  return [{ type: 'EmailReserved', data: { user_id: userId, change_id } }];
 }
 
 export const emailAggregate: Aggregate<EmailState, EmailCommand, EmailEvent> = {

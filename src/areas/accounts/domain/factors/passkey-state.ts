@@ -6,7 +6,7 @@ import { keptPasskeys } from '../user/fold.js';
 /** A passkey as a user's state keeps it. */
 export interface Passkey {
   readonly passkeyId: string;
-  readonly credentialDigest: string;
+  readonly credential_digest: string;
   readonly credential: Sealed;
   /** The last signature counter that was accepted; 0 where the authenticator counts nothing. */
   readonly counter: number;
@@ -24,10 +24,7 @@ export function passkeysAfter(passkeys: readonly Passkey[], event: Evolving<User
   if (event.type === 'PasskeyRegistered') {
     const { passkey_id: passkeyId, credential_digest, credential, counter, synced, name } = event.data;
     const registeredAt = event.recordedAt;
-    return [
-      ...passkeys,
-      { passkeyId, credentialDigest: credential_digest, credential, counter, synced, name, registeredAt },
-    ];
+    return [...passkeys, { passkeyId, credential_digest, credential, counter, synced, name, registeredAt }];
   }
   if (event.type === 'PasskeyUsed') {
     return changed(passkeys, event.data.passkey_id, { counter: event.data.counter });

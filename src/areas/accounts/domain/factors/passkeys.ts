@@ -10,12 +10,12 @@ import { firstRecoveryCodes } from './totp.js';
 export interface NewPasskey {
   readonly passkeyId: string;
   /** Keyed digest of the credential's id. */
-  readonly credentialDigest: string;
+  readonly credential_digest: string;
   readonly credential: Sealed;
   readonly counter: number;
   readonly transports: readonly string[];
   readonly synced: boolean;
-  readonly backedUp: boolean;
+  readonly backed_up: boolean;
   readonly aaguid: string;
   readonly name: Sealed;
 }
@@ -34,7 +34,7 @@ export type PasskeyCommand =
       readonly type: 'UsePasskey';
       readonly passkeyId: string;
       readonly counter: number;
-      readonly backedUp: boolean;
+      readonly backed_up: boolean;
     }
   | { readonly type: 'RenamePasskey'; readonly passkeyId: string; readonly name: Sealed }
   | { readonly type: 'RemovePasskey'; readonly passkeyId: string };
@@ -47,12 +47,12 @@ export function decidePasskey(command: PasskeyCommand, user: RegisteredUser): re
     case 'RegisterPasskey':
       return register(command, user);
     case 'UsePasskey': {
-      const { passkeyId, counter, backedUp } = command;
+      const { passkeyId, counter, backed_up } = command;
       const data = { passkey_id: passkeyId, counter };
       // WebAuthn Level 3, section 6.1.1: a counter that does not rise may be that of a copy. A synced passkey has copies.
       const { counter: known, synced } = owned(user, passkeyId);
       return synced || counter > known || (counter === 0 && known === 0)
-        ? [{ type: 'PasskeyUsed', data: { ...data, backed_up: backedUp } }]
+        ? [{ type: 'PasskeyUsed', data: { ...data, backed_up } }]
         : [{ type: 'PasskeyCounterRegressed', data }];
     }
     case 'RenamePasskey': {
@@ -77,7 +77,7 @@ function register(
   if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
   // A repetition, because the id derives from the command.
   if (user.passkeys.some(({ passkeyId }) => passkeyId === passkey.passkeyId)) return [];
-  if (user.passkeys.some(({ credentialDigest }) => credentialDigest === passkey.credentialDigest)) {
+  if (user.passkeys.some(({ credential_digest }) => credential_digest === passkey.credential_digest)) {
     rejectUser('passkey_registered_before', 'the account has this passkey already');
   }
   if (user.passkeys.length >= passkeysMax) {
@@ -88,12 +88,12 @@ function register(
       type: 'PasskeyRegistered',
       data: {
         passkey_id: passkey.passkeyId,
-        credential_digest: passkey.credentialDigest,
+        credential_digest: passkey.credential_digest,
         credential: passkey.credential,
         counter: passkey.counter,
         transports: [...passkey.transports],
         synced: passkey.synced,
-        backed_up: passkey.backedUp,
+        backed_up: passkey.backed_up,
         aaguid: passkey.aaguid,
         name: passkey.name,
       },

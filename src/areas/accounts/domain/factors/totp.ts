@@ -5,17 +5,17 @@ import { hasFactor, type RegisteredUser, type Totp, type TotpOn } from '../user/
 
 /** A code that the caller has verified. `decide` checks that it is unused. */
 export type SecondFactor =
-  | { readonly kind: 'totp'; readonly enrolmentId: string; readonly step: number }
+  | { readonly kind: 'totp'; readonly enrolment_id: string; readonly step: number }
   | { readonly kind: 'recovery-code'; readonly digest: string };
 
 /** Null: the session has just proved a passkey of the user, which stands for a code. */
 export type FactorOrPasskey = SecondFactor | null;
 
 export type TotpCommand =
-  | { readonly type: 'EnrolTotp'; readonly enrolmentId: string; readonly secret: Sealed }
+  | { readonly type: 'EnrolTotp'; readonly enrolment_id: string; readonly secret: Sealed }
   | {
       readonly type: 'ConfirmTotp';
-      readonly enrolmentId: string;
+      readonly enrolment_id: string;
       readonly step: number;
       /** Keyed digests. */
       readonly recoveryCodes: readonly string[];
@@ -33,13 +33,13 @@ export function decideTotp(command: TotpCommand, user: RegisteredUser): readonly
     case 'EnrolTotp':
       if (user.totp.status === 'on') alreadyOn();
       // A repetition, because the enrolment's id derives from the command.
-      if (user.totp.status === 'enrolling' && user.totp.enrolmentId === command.enrolmentId) return [];
-      return [{ type: 'TotpEnrolled', data: { enrolment_id: command.enrolmentId, secret: command.secret } }];
+      if (user.totp.status === 'enrolling' && user.totp.enrolment_id === command.enrolment_id) return [];
+      return [{ type: 'TotpEnrolled', data: { enrolment_id: command.enrolment_id, secret: command.secret } }];
     case 'ConfirmTotp':
       if (isConfirmed(command, user)) return [];
-      requireEnrolling(user.totp, command.enrolmentId);
+      requireEnrolling(user.totp, command.enrolment_id);
       return [
-        { type: 'TotpConfirmed', data: { enrolment_id: command.enrolmentId, step: command.step } },
+        { type: 'TotpConfirmed', data: { enrolment_id: command.enrolment_id, step: command.step } },
         ...firstRecoveryCodes(command.recoveryCodes, user),
       ];
     case 'PassSecondFactor':
@@ -70,16 +70,16 @@ export function totpRemoved({ passkeys }: Pick<RegisteredUser, 'passkeys'>): Use
  * issued none, so there the code tells.
  */
 function isConfirmed(
-  { enrolmentId, step, recoveryCodes }: Extract<TotpCommand, { type: 'ConfirmTotp' }>,
+  { enrolment_id, step, recoveryCodes }: Extract<TotpCommand, { type: 'ConfirmTotp' }>,
   { totp, passkeys, recoveryCodes: held }: RegisteredUser,
 ): boolean {
-  if (totp.status !== 'on' || totp.enrolmentId !== enrolmentId) return false;
+  if (totp.status !== 'on' || totp.enrolment_id !== enrolment_id) return false;
   return recoveryCodes.every((digest) => held.has(digest)) || (passkeys.length > 0 && totp.lastStep === step);
 }
 
-function requireEnrolling(totp: Totp, enrolmentId: string): void {
+function requireEnrolling(totp: Totp, enrolment_id: string): void {
   if (totp.status === 'on') alreadyOn();
-  if (totp.status === 'off' || totp.enrolmentId !== enrolmentId) {
+  if (totp.status === 'off' || totp.enrolment_id !== enrolment_id) {
     rejectUser('totp_enrolment_superseded', 'another enrolment has begun; use its secret');
   }
 }
@@ -98,7 +98,7 @@ function use(factor: SecondFactor, user: RegisteredUser): UserEvent {
   }
   const totp = requireOn(user.totp);
   // RFC 6238, section 5.2: a code is accepted once. The codes of earlier time steps are refused too.
-  if (factor.enrolmentId !== totp.enrolmentId || factor.step <= totp.lastStep) refuse();
+  if (factor.enrolment_id !== totp.enrolment_id || factor.step <= totp.lastStep) refuse();
   return { type: 'TotpStepUsed', data: { step: factor.step } };
 }
 

@@ -22,10 +22,10 @@ export interface LoginCodes {
 }
 
 export interface LoginCodeIssue {
-  readonly issueId: string;
+  readonly issue_id: string;
   readonly requester: Requester;
   readonly userId: string;
-  readonly codeKeyId: string;
+  readonly code_key_id: string;
   readonly expiresAt: Date;
   /** Failed attempts of each kind of requester, because strangers must not use up the owner's. */
   readonly attemptsFailed: Readonly<Record<Requester, number>>;
@@ -38,10 +38,10 @@ export type LoginCodeCommand =
   | {
       readonly type: 'Issue';
       readonly requester: Requester;
-      readonly issueId: string;
+      readonly issue_id: string;
       readonly userId: string;
       readonly email: Sealed;
-      readonly codeKeyId: string;
+      readonly code_key_id: string;
       /** The end of a code of six digits. */
       readonly expiresAt: Date;
       /** Whether a wrong code was tried at the address within a day; false when left out. */
@@ -50,14 +50,14 @@ export type LoginCodeCommand =
     }
   /** The address has no account. */
   | { readonly type: 'Withhold'; readonly requester: Requester; readonly now: Date }
-  | { readonly type: 'MarkMailed'; readonly issueId: string; readonly outcome: MailOutcome }
+  | { readonly type: 'MarkMailed'; readonly issue_id: string; readonly outcome: MailOutcome }
   /** A typed text is this code of 100 bits. A wrong one appends nothing. */
-  | { readonly type: 'UseStrong'; readonly issueId: string; readonly now: Date }
+  | { readonly type: 'UseStrong'; readonly issue_id: string; readonly now: Date }
   | {
       readonly type: 'Use';
       readonly requester: Requester;
       /** The open codes, and whether the typed text is that code. The append that refuses a wrong one also counts it. */
-      readonly compared: readonly { readonly issueId: string; readonly matches: boolean }[];
+      readonly compared: readonly { readonly issue_id: string; readonly matches: boolean }[];
       readonly now: Date;
     };
 
@@ -68,9 +68,9 @@ const initialState: LoginCodeState = { known: noCodes, unknown: noCodes, strong:
 function evolve(state: LoginCodeState, event: Evolving<LoginCodeEvent>): LoginCodeState {
   switch (event.type) {
     case 'LoginCodeIssued': {
-      const { issue_id: issueId, user_id: userId, code_key_id: codeKeyId } = event.data;
+      const { issue_id, user_id: userId, code_key_id } = event.data;
       const { requester, expires_at } = event.data;
-      const issue = { issueId, requester, userId, codeKeyId, expiresAt: new Date(expires_at) };
+      const issue = { issue_id, requester, userId, code_key_id, expiresAt: new Date(expires_at) };
       const untried = { attemptsFailed: { known: 0, unknown: 0 }, used: false, mailed: false };
       if (event.data.strong) {
         const strong = state.strong.filter((one) => one.expiresAt > event.recordedAt);
@@ -107,19 +107,19 @@ function requestedAfter(
 }
 
 /** Returns the code with this id; null when it was replaced. */
-export function findIssue(state: LoginCodeState, issueId: string): LoginCodeIssue | null {
+export function findIssue(state: LoginCodeState, issue_id: string): LoginCodeIssue | null {
   const issues = [state.known.issue, state.unknown.issue, ...state.strong];
-  const found = issues.find((issue) => issue?.issueId === issueId);
+  const found = issues.find((issue) => issue?.issue_id === issue_id);
   return found ?? null;
 }
 
 /** Changes one of these codes. An event of an older code changes nothing. */
 function withIssue(
   state: LoginCodeState,
-  issueId: string,
+  issue_id: string,
   change: (issue: LoginCodeIssue) => Partial<LoginCodeIssue>,
 ): LoginCodeState {
-  const issue = findIssue(state, issueId);
+  const issue = findIssue(state, issue_id);
   if (issue === null) return state;
   const changed = { ...issue, ...change(issue) };
   const strong = state.strong.map((one) => (one === issue ? changed : one));
@@ -138,14 +138,14 @@ function decide(command: LoginCodeCommand, state: LoginCodeState): readonly Logi
       return [{ type: 'LoginCodeWithheld', data: { requester } }];
     }
     case 'MarkMailed': {
-      const { issueId, outcome } = command;
-      if (findIssue(state, issueId)?.mailed !== false) return [];
-      return [{ type: 'LoginCodeMailed', data: { issue_id: issueId, outcome } }];
+      const { issue_id, outcome } = command;
+      if (findIssue(state, issue_id)?.mailed !== false) return [];
+      return [{ type: 'LoginCodeMailed', data: { issue_id, outcome } }];
     }
     case 'UseStrong': {
-      const { issueId, now } = command;
-      if (!openStrong(state, now).some((issue) => issue.issueId === issueId)) refuse();
-      return [{ type: 'LoginCodeUsed', data: { issue_id: issueId } }];
+      const { issue_id, now } = command;
+      if (!openStrong(state, now).some((issue) => issue.issue_id === issue_id)) refuse();
+      return [{ type: 'LoginCodeUsed', data: { issue_id } }];
     }
     case 'Use':
       return useCode(command, state);
@@ -156,9 +156,9 @@ function issueCode(
   command: Extract<LoginCodeCommand, { type: 'Issue' }>,
   state: LoginCodeState,
 ): readonly LoginCodeEvent[] {
-  const { requester, issueId, now, isGuessedAt = false } = command;
+  const { requester, issue_id, now, isGuessedAt = false } = command;
   // A repetition, because the issue's id derives from the command; or a request beyond the limits.
-  if (findIssue(state, issueId) !== null || isOverLimit(state[requester], now)) return [];
+  if (findIssue(state, issue_id) !== null || isOverLimit(state[requester], now)) return [];
   // Strangers end codes of six digits, and use up the mails of an hour. The owner then finds a good code in the mailbox.
   const isLast = requestsWithin(state[requester], hourMs, now) === mailedCode.codesPerHour - 1;
   const strong = requester === 'unknown' && (isGuessedAt || isLast);
@@ -167,10 +167,10 @@ function issueCode(
     {
       type: 'LoginCodeIssued',
       data: {
-        issue_id: issueId,
+        issue_id,
         user_id: command.userId,
         email: command.email,
-        code_key_id: command.codeKeyId,
+        code_key_id: command.code_key_id,
         expires_at: expiresAt.toISOString(),
         strong,
         requester,
@@ -202,13 +202,13 @@ function useCode(
   state: LoginCodeState,
 ): readonly LoginCodeEvent[] {
   const open = openIssues(state, requester, now);
-  const tried = compared.filter(({ issueId }) => open.some((issue) => issue.issueId === issueId));
+  const tried = compared.filter(({ issue_id }) => open.some((issue) => issue.issue_id === issue_id));
   if (tried.length === 0) refuse();
   const right = tried.find(({ matches }) => matches);
-  if (right !== undefined) return [{ type: 'LoginCodeUsed', data: { issue_id: right.issueId } }];
-  return tried.map(({ issueId }) => ({
+  if (right !== undefined) return [{ type: 'LoginCodeUsed', data: { issue_id: right.issue_id } }];
+  return tried.map(({ issue_id }) => ({
     type: 'LoginCodeAttemptFailed',
-    data: { issue_id: issueId, requester },
+    data: { issue_id, requester },
   }));
 }
 

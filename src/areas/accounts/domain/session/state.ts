@@ -18,7 +18,7 @@ export interface StartedSession {
   readonly userId: string;
   /** See `sessionHolds`. */
   readonly epoch: number;
-  readonly deviceId: string;
+  readonly device_id: string;
   readonly methods: readonly AuthenticationMethod[];
   /** The last sign-in or reauthentication. */
   readonly authenticatedAt: Date;
@@ -102,7 +102,7 @@ export function startedSession(
     status: 'started',
     userId: data.user_id,
     epoch: data.epoch,
-    deviceId: data.device_id,
+    device_id: data.device_id,
     methods: data.amr,
     authenticatedAt: new Date(data.auth_time),
     expiresAt: new Date(data.expires_at),

@@ -9,23 +9,23 @@ import type { EmailChange, RegisteredUser } from './state.js';
 export type EmailChangeCommand =
   | {
       readonly type: 'RequestEmailChange';
-      readonly changeId: string;
+      readonly change_id: string;
       readonly email: Sealed;
-      readonly emailDigest: string;
-      readonly codeKeyId: string;
+      readonly email_digest: string;
+      readonly code_key_id: string;
       readonly expiresAt: Date;
       readonly now: Date;
     }
-  | { readonly type: 'MarkEmailChangeMailed'; readonly changeId: string; readonly outcome: MailOutcome }
+  | { readonly type: 'MarkEmailChangeMailed'; readonly change_id: string; readonly outcome: MailOutcome }
   /** Counts an attempt before the mailed code is compared. */
-  | { readonly type: 'AttemptEmailChange'; readonly changeId: string; readonly now: Date }
+  | { readonly type: 'AttemptEmailChange'; readonly change_id: string; readonly now: Date }
   /** The code was right, and the address is reserved for this change. */
   | {
       readonly type: 'CompleteEmailChange';
-      readonly changeId: string;
-      readonly emailDigest: string;
+      readonly change_id: string;
+      readonly email_digest: string;
       /** The key of the code that the present address gets, to put itself back. */
-      readonly codeKeyId: string;
+      readonly code_key_id: string;
       readonly now: Date;
     };
 
@@ -50,31 +50,33 @@ export function decideEmailChange(command: EmailChangeCommand, user: RegisteredU
     case 'RequestEmailChange':
       return request(command, user);
     case 'MarkEmailChangeMailed':
-      if (user.emailChange?.changeId !== command.changeId || user.emailChange.mailed) return [];
-      return [{ type: 'EmailChangeMailed', data: { change_id: command.changeId, outcome: command.outcome } }];
+      if (user.emailChange?.change_id !== command.change_id || user.emailChange.mailed) return [];
+      return [
+        { type: 'EmailChangeMailed', data: { change_id: command.change_id, outcome: command.outcome } },
+      ];
     case 'AttemptEmailChange': {
-      const change = pending(user, command.changeId);
+      const change = pending(user, command.change_id);
       if (change.expiresAt <= command.now) notPending();
       if (change.attempts >= mailedCode.attemptsMax) {
         rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
       }
-      return [{ type: 'EmailChangeAttempted', data: { change_id: command.changeId } }];
+      return [{ type: 'EmailChangeAttempted', data: { change_id: command.change_id } }];
     }
     case 'CompleteEmailChange': {
       // Another process has completed the change. A revert to the same address has not: it has ended the change.
-      const isReverted = user.lastRevert?.emailDigest === command.emailDigest;
-      if (user.email_digest === command.emailDigest && !isReverted) return [];
-      const { changeId, email, emailDigest } = pending(user, command.changeId);
+      const isReverted = user.lastRevert?.email_digest === command.email_digest;
+      if (user.email_digest === command.email_digest && !isReverted) return [];
+      const { change_id, email, email_digest } = pending(user, command.change_id);
       const until = new Date(command.now.getTime() + revertibleMs).toISOString();
       // After a return to a former address, the address in between may be a thief's: it gets no code.
-      const returns = formerAddress(user, emailDigest) !== null;
+      const returns = formerAddress(user, email_digest) !== null;
       return [
         {
           type: 'EmailChanged',
           data: {
-            ...{ change_id: changeId, email, email_digest: emailDigest },
+            ...{ change_id, email, email_digest },
             previous_email_digest: user.email_digest,
-            revert: returns ? null : { code_key_id: command.codeKeyId, until },
+            revert: returns ? null : { code_key_id: command.code_key_id, until },
           },
         },
       ];
@@ -87,10 +89,10 @@ function request(
   user: RegisteredUser,
 ): readonly UserEvent[] {
   // A repetition, because the change's id derives from the command.
-  if (user.emailChange?.changeId === command.changeId) return [];
+  if (user.emailChange?.change_id === command.change_id) return [];
   // A repetition must not restore a replaced change: see `holdsAddress`.
-  if (user.emailChangesAsked.some(({ changeId }) => changeId === command.changeId)) notPending();
-  if (user.email_digest === command.emailDigest) {
+  if (user.emailChangesAsked.some(({ change_id }) => change_id === command.change_id)) notPending();
+  if (user.email_digest === command.email_digest) {
     rejectUser('address_unchanged', 'email is the address of your account already');
   }
   if (nextEmailChangeAt(user, command.now) !== null) {
@@ -100,18 +102,18 @@ function request(
     {
       type: 'EmailChangeRequested',
       data: {
-        change_id: command.changeId,
+        change_id: command.change_id,
         email: command.email,
-        email_digest: command.emailDigest,
-        code_key_id: command.codeKeyId,
+        email_digest: command.email_digest,
+        code_key_id: command.code_key_id,
         expires_at: command.expiresAt.toISOString(),
       },
     },
   ];
 }
 
-function pending({ emailChange }: RegisteredUser, changeId: string): EmailChange {
-  return emailChange?.changeId === changeId ? emailChange : notPending();
+function pending({ emailChange }: RegisteredUser, change_id: string): EmailChange {
+  return emailChange?.change_id === change_id ? emailChange : notPending();
 }
 
 function notPending(): never {

@@ -7,29 +7,29 @@ import type { EmailVerification, RegisteredUser } from './state.js';
 
 /** A code that is mailed to the address of the account. */
 export interface VerificationIssue {
-  readonly verificationId: string;
-  readonly codeKeyId: string;
+  readonly verification_id: string;
+  readonly code_key_id: string;
   readonly expiresAt: Date;
 }
 
 export type EmailVerificationCommand =
   | {
       readonly type: 'RequestEmailVerification';
-      readonly emailDigest: string;
+      readonly email_digest: string;
       readonly issue: VerificationIssue;
       readonly now: Date;
     }
   | {
       readonly type: 'MarkEmailVerificationMailed';
-      readonly verificationId: string;
+      readonly verification_id: string;
       readonly outcome: MailOutcome;
     }
   /** Counts an attempt before the mailed code is compared. */
-  | { readonly type: 'AttemptEmailVerification'; readonly verificationId: string; readonly now: Date }
+  | { readonly type: 'AttemptEmailVerification'; readonly verification_id: string; readonly now: Date }
   /** The code was right. It voids nothing, because a session of the account presented it. */
   | {
       readonly type: 'ProveEmailInSession';
-      readonly verificationId: string;
+      readonly verification_id: string;
       readonly session: { readonly id: string; readonly epoch: number };
     };
 
@@ -52,51 +52,51 @@ export function decideEmailVerification(
     case 'RequestEmailVerification':
       return request(command, user);
     case 'MarkEmailVerificationMailed': {
-      const { verificationId, outcome } = command;
-      if (user.verification?.verificationId !== verificationId || user.verification.mailed) return [];
-      return [{ type: 'EmailVerificationMailed', data: { verification_id: verificationId, outcome } }];
+      const { verification_id, outcome } = command;
+      if (user.verification?.verification_id !== verification_id || user.verification.mailed) return [];
+      return [{ type: 'EmailVerificationMailed', data: { verification_id, outcome } }];
     }
     case 'AttemptEmailVerification': {
-      const verification = pending(user, command.verificationId);
+      const verification = pending(user, command.verification_id);
       if (verification.expiresAt <= command.now) notPending();
       if (verification.attempts >= mailedCode.attemptsMax) {
         rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
       }
-      return [{ type: 'EmailVerificationAttempted', data: { verification_id: command.verificationId } }];
+      return [{ type: 'EmailVerificationAttempted', data: { verification_id: command.verification_id } }];
     }
     case 'ProveEmailInSession': {
       // A mailed code that signed in meanwhile has ended this session, so the order of the checks matters.
       if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
       if (user.email_verified) return [];
-      const { emailDigest } = pending(user, command.verificationId);
-      return [{ type: 'EmailVerified', data: { email_digest: emailDigest } }];
+      const { email_digest } = pending(user, command.verification_id);
+      return [{ type: 'EmailVerified', data: { email_digest } }];
     }
   }
 }
 
 /** Returns the event of a code that is mailed to the address. */
 export function verificationRequested(
-  emailDigest: string,
-  { verificationId, codeKeyId, expiresAt }: VerificationIssue,
+  email_digest: string,
+  { verification_id, code_key_id, expiresAt }: VerificationIssue,
 ): UserEvent {
   return {
     type: 'EmailVerificationRequested',
     data: {
-      verification_id: verificationId,
-      email_digest: emailDigest,
-      code_key_id: codeKeyId,
+      verification_id,
+      email_digest,
+      code_key_id,
       expires_at: expiresAt.toISOString(),
     },
   };
 }
 
 function request(
-  { emailDigest, issue, now }: Extract<EmailVerificationCommand, { type: 'RequestEmailVerification' }>,
+  { email_digest, issue, now }: Extract<EmailVerificationCommand, { type: 'RequestEmailVerification' }>,
   user: RegisteredUser,
 ): readonly UserEvent[] {
   // A repetition, because the id derives from the command.
-  if (user.verification?.verificationId === issue.verificationId) return [];
-  if (user.email_digest !== emailDigest) rejectUser('address_changed', 'the user has another address now');
+  if (user.verification?.verification_id === issue.verification_id) return [];
+  if (user.email_digest !== email_digest) rejectUser('address_changed', 'the user has another address now');
   if (user.email_verified) rejectUser('address_proved', 'the address is verified already');
   if (nextEmailVerificationAt(user, now) !== null) {
     rejectUser(
@@ -104,12 +104,12 @@ function request(
       'a code was mailed a moment ago; wait before you ask for another',
     );
   }
-  return [verificationRequested(emailDigest, issue)];
+  return [verificationRequested(email_digest, issue)];
 }
 
-function pending({ verification, email_digest }: RegisteredUser, verificationId: string): EmailVerification {
+function pending({ verification, email_digest }: RegisteredUser, verification_id: string): EmailVerification {
   const isPending =
-    verification?.verificationId === verificationId && verification.emailDigest === email_digest;
+    verification?.verification_id === verification_id && verification.email_digest === email_digest;
   return isPending ? verification : notPending();
 }
 

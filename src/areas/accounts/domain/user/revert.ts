@@ -7,34 +7,34 @@ export type RevertCommand =
   | {
       readonly type: 'RevertEmailChange';
       /** The change to undo, together with all later ones. */
-      readonly changeId: string;
+      readonly change_id: string;
       /** Whether the caller has proved the former address by its code. Otherwise an operator vouches. */
       readonly byCode: boolean;
       readonly now: Date;
     }
   /** Ends the reservation of a former address whose time is over. */
-  | { readonly type: 'LapseFormerAddress'; readonly emailDigest: string; readonly now: Date };
+  | { readonly type: 'LapseFormerAddress'; readonly email_digest: string; readonly now: Date };
 
 export function decideRevert(command: RevertCommand, user: RegisteredUser): readonly UserEvent[] {
   switch (command.type) {
     case 'RevertEmailChange':
       return revert(command, user);
     case 'LapseFormerAddress': {
-      const former = formerAddress(user, command.emailDigest);
+      const former = formerAddress(user, command.email_digest);
       if (former === null || former.until > command.now) return [];
-      return [{ type: 'FormerAddressLapsed', data: { change_id: former.changeId } }];
+      return [{ type: 'FormerAddressLapsed', data: { change_id: former.change_id } }];
     }
   }
 }
 
 function revert(
-  { changeId, byCode, now }: Extract<RevertCommand, { type: 'RevertEmailChange' }>,
+  { change_id, byCode, now }: Extract<RevertCommand, { type: 'RevertEmailChange' }>,
   user: RegisteredUser,
 ): readonly UserEvent[] {
-  const former = user.formerAddresses.find((entry) => entry.changeId === changeId);
+  const former = user.formerAddresses.find((entry) => entry.change_id === change_id);
   if (former === undefined) {
     // A repetition: the address is back, and no change followed.
-    if (user.lastRevert?.changeId === changeId) return [];
+    if (user.lastRevert?.change_id === change_id) return [];
     return notRevertible();
   }
   if (byCode && former.until <= now) notRevertible();
@@ -42,9 +42,9 @@ function revert(
     {
       type: 'EmailChangeReverted',
       data: {
-        change_id: changeId,
+        change_id,
         email: former.email,
-        email_digest: former.emailDigest,
+        email_digest: former.email_digest,
         email_verified: byCode || former.verified,
         previous_email_digest: user.email_digest,
         voided: [...credentialsToVoid(user, former)],
@@ -63,13 +63,13 @@ function revert(
  * code, and the thief may know the password.
  */
 export function credentialsToVoid(user: RegisteredUser, former: FormerAddress): readonly VoidedCredential[] {
-  const { totp, passwordHash, passwordSetAt, recoveryCodes, recoveryCodesIssuedAt, passkeys } = user;
+  const { totp, password_hash, passwordSetAt, recoveryCodes, recoveryCodesIssuedAt, passkeys } = user;
   const isSafe = (at: Date | null): boolean => isOlder(at, former);
   const keepsTotp = totp.status === 'on' && isSafe(totp.confirmedAt);
   const kept = safePasskeys(user, former);
   const keepsFactor = keepsTotp || kept.length > 0;
   const voided: VoidedCredential[] = [];
-  if (passwordHash !== null && !(keepsFactor && isSafe(passwordSetAt))) voided.push('password');
+  if (password_hash !== null && !(keepsFactor && isSafe(passwordSetAt))) voided.push('password');
   if (totp.status !== 'off' && !keepsTotp) voided.push('totp');
   if (recoveryCodes.size > 0 && !(keepsFactor && isSafe(recoveryCodesIssuedAt)))
     voided.push('recovery_codes');

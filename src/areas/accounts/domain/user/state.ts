@@ -15,7 +15,7 @@ export type UserState =
   | RegisteredUser
   | {
       readonly status: 'erased';
-      readonly emailDigest: string;
+      readonly email_digest: string;
       /** Digests of the former addresses that were still reserved. */
       readonly formerDigests: readonly string[];
     };
@@ -32,9 +32,9 @@ export interface RegisteredUser extends UserFields, AddressHistory {
   readonly warning: { readonly outcome: MailOutcome; readonly at: Date } | null;
   readonly emailChange: EmailChange | null;
   /** The last requested changes of address with the store's recorded times, oldest first. */
-  readonly emailChangesAsked: readonly { readonly changeId: string; readonly askedAt: Date }[];
+  readonly emailChangesAsked: readonly { readonly change_id: string; readonly askedAt: Date }[];
   /** Null: no password signs in; see `CredentialsVoided`. */
-  readonly passwordHash: Sealed | null;
+  readonly password_hash: Sealed | null;
   /** The store's recorded time of the CredentialsVoided that ended the given access; null without one. */
   readonly voidedAt: Date | null;
   /** The store's recorded time of the registration or of the last PasswordChanged. */
@@ -52,19 +52,19 @@ export interface RegisteredUser extends UserFields, AddressHistory {
 }
 
 export interface EmailVerification {
-  readonly verificationId: string;
-  readonly emailDigest: string;
-  readonly codeKeyId: string;
+  readonly verification_id: string;
+  readonly email_digest: string;
+  readonly code_key_id: string;
   readonly expiresAt: Date;
   readonly attempts: number;
   readonly mailed: boolean;
 }
 
 export interface EmailChange {
-  readonly changeId: string;
+  readonly change_id: string;
   readonly email: Sealed;
-  readonly emailDigest: string;
-  readonly codeKeyId: string;
+  readonly email_digest: string;
+  readonly code_key_id: string;
   readonly expiresAt: Date;
   readonly attempts: number;
   readonly mailed: boolean;
@@ -72,12 +72,12 @@ export interface EmailChange {
 
 export type Totp =
   | { readonly status: 'off' }
-  | { readonly status: 'enrolling'; readonly enrolmentId: string; readonly secret: Sealed }
+  | { readonly status: 'enrolling'; readonly enrolment_id: string; readonly secret: Sealed }
   | TotpOn;
 
 export interface TotpOn {
   readonly status: 'on';
-  readonly enrolmentId: string;
+  readonly enrolment_id: string;
   readonly secret: Sealed;
   /** Codes of this time step and of earlier ones are used up. */
   readonly lastStep: number;
@@ -97,7 +97,7 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
       emailChangesAsked: [],
       formerAddresses: [],
       lastRevert: null,
-      passwordHash: event.data.password_hash,
+      password_hash: event.data.password_hash,
       voidedAt: null,
       passwordSetAt: event.recordedAt,
       totp: { status: 'off' },
@@ -111,8 +111,8 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
   if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
   if (state.status !== 'registered') return state;
   if (event.type === 'UserErased') {
-    const formerDigests = state.formerAddresses.map(({ emailDigest }) => emailDigest);
-    return { status: 'erased', emailDigest: state.email_digest, formerDigests };
+    const formerDigests = state.formerAddresses.map(({ email_digest }) => email_digest);
+    return { status: 'erased', email_digest: state.email_digest, formerDigests };
   }
   const notices = noticesAfter(state, event);
   const passkeys = passkeysAfter(state.passkeys, event);
@@ -138,16 +138,16 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
   // A pending change of address may lead to the stranger's mailbox.
   CredentialsVoided: (event) => ({
     voidedAt: event.recordedAt,
-    passwordHash: null,
+    password_hash: null,
     ...{ totp: { status: 'off' }, emailChange: null },
   }),
   EmailVerificationRequested: (event, state) => {
     const { verification_id, email_digest, code_key_id, expires_at } = event.data;
     return {
       verification: {
-        verificationId: verification_id,
-        emailDigest: email_digest,
-        codeKeyId: code_key_id,
+        verification_id,
+        email_digest,
+        code_key_id,
         expiresAt: new Date(expires_at),
         attempts: 0,
         mailed: false,
@@ -166,17 +166,17 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
     })),
   EmailChangeRequested: (event, state) => ({
     emailChange: {
-      changeId: event.data.change_id,
+      change_id: event.data.change_id,
       email: event.data.email,
-      emailDigest: event.data.email_digest,
-      codeKeyId: event.data.code_key_id,
+      email_digest: event.data.email_digest,
+      code_key_id: event.data.code_key_id,
       expiresAt: new Date(event.data.expires_at),
       attempts: 0,
       mailed: false,
     },
     emailChangesAsked: [
       ...state.emailChangesAsked,
-      { changeId: event.data.change_id, askedAt: event.recordedAt },
+      { change_id: event.data.change_id, askedAt: event.recordedAt },
     ].slice(-mailedCode.codesPerHour),
   }),
   EmailChangeMailed: (event, state) => withEmailChange(state, event.data.change_id, () => ({ mailed: true })),
@@ -189,11 +189,11 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
     ...withoutVoided(event.data.voided),
   }),
   FormerAddressLapsed: (event, state) => formerAfter(state, event),
-  PasswordChanged: (event) => ({ passwordHash: event.data.password_hash, passwordSetAt: event.recordedAt }),
-  PasswordRehashed: (event) => ({ passwordHash: event.data.password_hash }),
+  PasswordChanged: (event) => ({ password_hash: event.data.password_hash, passwordSetAt: event.recordedAt }),
+  PasswordRehashed: (event) => ({ password_hash: event.data.password_hash }),
   TotpEnrolled: (event) => {
-    const { enrolment_id: enrolmentId, secret } = event.data;
-    return { totp: { status: 'enrolling', enrolmentId, secret } };
+    const { enrolment_id, secret } = event.data;
+    return { totp: { status: 'enrolling', enrolment_id, secret } };
   },
   TotpConfirmed: (event, state) =>
     state.totp.status === 'off'
@@ -224,16 +224,16 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
 /** Changes the last mailed code. An event of an older code changes nothing. */
 function withVerification(
   { verification }: RegisteredUser,
-  verificationId: string,
+  verification_id: string,
   change: (current: EmailVerification) => Partial<EmailVerification>,
 ): Partial<RegisteredUser> {
-  if (verification?.verificationId !== verificationId) return {};
+  if (verification?.verification_id !== verification_id) return {};
   return { verification: { ...verification, ...change(verification) } };
 }
 
 function withoutVoided(voided: readonly VoidedCredential[]): Partial<RegisteredUser> {
   return {
-    ...(voided.includes('password') && { passwordHash: null }),
+    ...(voided.includes('password') && { password_hash: null }),
     ...(voided.includes('totp') && { totp: { status: 'off' } as const }),
   };
 }
@@ -241,9 +241,9 @@ function withoutVoided(voided: readonly VoidedCredential[]): Partial<RegisteredU
 /** Changes the last requested change. An event of an older change changes nothing. */
 function withEmailChange(
   { emailChange }: RegisteredUser,
-  changeId: string,
+  change_id: string,
   change: (current: EmailChange) => Partial<EmailChange>,
 ): Partial<RegisteredUser> {
-  if (emailChange?.changeId !== changeId) return {};
+  if (emailChange?.change_id !== change_id) return {};
   return { emailChange: { ...emailChange, ...change(emailChange) } };
 }

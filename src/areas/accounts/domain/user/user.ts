@@ -35,9 +35,9 @@ export type UserCommand =
   | {
       readonly type: 'Register';
       readonly email: Sealed;
-      readonly emailDigest: string;
+      readonly email_digest: string;
       readonly nickname: Sealed;
-      readonly passwordHash: Sealed;
+      readonly password_hash: Sealed;
       readonly capacityBytes: number;
       /** The code that is mailed to the address; undefined where none is. */
       readonly verification?: VerificationIssue | undefined;
@@ -50,18 +50,18 @@ export type UserCommand =
   | { readonly type: 'RevokePlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'ChangeProfile'; /** Undefined: it stays. */ readonly nickname: Sealed | undefined }
   /** An operator vouches for the address. */
-  | { readonly type: 'VerifyEmail'; readonly emailDigest: string }
+  | { readonly type: 'VerifyEmail'; readonly email_digest: string }
   /** A sign-in by a mailed code proves the address. The first proof voids all that the account held before. */
-  | { readonly type: 'ProveEmail'; readonly emailDigest: string }
+  | { readonly type: 'ProveEmail'; readonly email_digest: string }
   | {
       readonly type: 'ChangePassword';
-      readonly passwordHash: Sealed;
+      readonly password_hash: Sealed;
       /** The hash that the caller checked the current password against; null if another proof replaces it. */
       readonly checkedAgainst: Sealed | null;
       /** The caller's session, the only one that stays. */
       readonly session: { readonly id: string; readonly epoch: number };
     }
-  | { readonly type: 'RehashPassword'; readonly passwordHash: Sealed; readonly checkedAgainst: Sealed }
+  | { readonly type: 'RehashPassword'; readonly password_hash: Sealed; readonly checkedAgainst: Sealed }
   | { readonly type: 'RevokeSessions' }
   /** Wrong attempts have reached their limit. */
   | { readonly type: 'RecordGuessing'; readonly secret: GuessedSecret; readonly now: Date }
@@ -101,17 +101,17 @@ function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
     case 'ChangeProfile':
       return changeProfile(command.nickname, registered(state));
     case 'VerifyEmail':
-      return verifyEmail(command.emailDigest, registered(state));
+      return verifyEmail(command.email_digest, registered(state));
     case 'ProveEmail': {
-      const verified = verifyEmail(command.emailDigest, registered(state));
+      const verified = verifyEmail(command.email_digest, registered(state));
       return verified.length === 0 ? [] : [...verified, { type: 'CredentialsVoided', data: {} }];
     }
     case 'ChangePassword':
       return changePassword(command, registered(state));
     case 'RehashPassword':
       // The hash of a changed password is new already.
-      if (registered(state).passwordHash !== command.checkedAgainst) return [];
-      return [{ type: 'PasswordRehashed', data: { password_hash: command.passwordHash } }];
+      if (registered(state).password_hash !== command.checkedAgainst) return [];
+      return [{ type: 'PasswordRehashed', data: { password_hash: command.password_hash } }];
     case 'RevokeSessions':
       registered(state);
       return [{ type: 'SessionsRevoked', data: {} }];
@@ -211,15 +211,15 @@ function register(
           type: 'UserRegistered',
           data: {
             email: command.email,
-            email_digest: command.emailDigest,
+            email_digest: command.email_digest,
             nickname: command.nickname,
-            password_hash: command.passwordHash,
+            password_hash: command.password_hash,
           },
         },
         { type: 'CapacityGranted', data: { source: registration, bytes: command.capacityBytes } },
         ...(command.verification === undefined
           ? []
-          : [verificationRequested(command.emailDigest, command.verification)]),
+          : [verificationRequested(command.email_digest, command.verification)]),
       ];
     case 'abandoned':
       return rejectUser('registration_abandoned', 'the registration took too long and was given up');
@@ -249,20 +249,20 @@ function changeProfile(nickname: Sealed | undefined, user: RegisteredUser): read
     : [{ type: 'ProfileChanged', data: { nickname } }];
 }
 
-function verifyEmail(emailDigest: string, user: RegisteredUser): readonly UserEvent[] {
-  if (user.email_digest !== emailDigest) rejectUser('address_changed', 'the user has another address now');
-  return user.email_verified ? [] : [{ type: 'EmailVerified', data: { email_digest: emailDigest } }];
+function verifyEmail(email_digest: string, user: RegisteredUser): readonly UserEvent[] {
+  if (user.email_digest !== email_digest) rejectUser('address_changed', 'the user has another address now');
+  return user.email_verified ? [] : [{ type: 'EmailVerified', data: { email_digest } }];
 }
 
 function changePassword(
-  { passwordHash, checkedAgainst, session }: Extract<UserCommand, { type: 'ChangePassword' }>,
+  { password_hash, checkedAgainst, session }: Extract<UserCommand, { type: 'ChangePassword' }>,
   user: RegisteredUser,
 ): readonly UserEvent[] {
   if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
-  if (checkedAgainst !== null && checkedAgainst !== user.passwordHash) {
+  if (checkedAgainst !== null && checkedAgainst !== user.password_hash) {
     rejectUser('password_changed', 'the password has been changed meanwhile');
   }
-  return [{ type: 'PasswordChanged', data: { password_hash: passwordHash, kept_session_id: session.id } }];
+  return [{ type: 'PasswordChanged', data: { password_hash, kept_session_id: session.id } }];
 }
 
 function registered(state: UserState): RegisteredUser {
@@ -277,17 +277,17 @@ export function hasCapacityFrom({ capacity }: RegisteredUser, source: GrantSourc
  * Returns whether the user's reservation of this address counts (src/areas/accounts/README.md#unique-address). A former address counts
  * until FormerAddressLapsed, or until a revert or a return to an older address drops it. A reservation for a replaced
  * change never counts again, because that change is never requested again.
- * @param changeId the change that the reservation was made for; null: the registration
+ * @param change_id the change that the reservation was made for; null: the registration
  */
-export function holdsAddress(state: UserState, emailDigest: string, changeId: string | null): boolean {
+export function holdsAddress(state: UserState, email_digest: string, change_id: string | null): boolean {
   if (state.status !== 'registered') return false;
-  if (state.email_digest === emailDigest || formerAddress(state, emailDigest) !== null) return true;
-  return changeId !== null && state.emailChange?.changeId === changeId;
+  if (state.email_digest === email_digest || formerAddress(state, email_digest) !== null) return true;
+  return change_id !== null && state.emailChange?.change_id === change_id;
 }
 
 /** Returns whether the user signs in by this address. */
-export function hasAddress(state: UserState, emailDigest: string): state is RegisteredUser {
-  return state.status === 'registered' && state.email_digest === emailDigest;
+export function hasAddress(state: UserState, email_digest: string): state is RegisteredUser {
+  return state.status === 'registered' && state.email_digest === email_digest;
 }
 
 export const userAggregate: Aggregate<UserState, UserCommand, UserEvent> = {

@@ -15,7 +15,7 @@ export type InvitationCommand =
       readonly actorId: string;
       readonly invitationId: string;
       readonly email: Sealed;
-      readonly emailDigest: string;
+      readonly email_digest: string;
       readonly role: Role;
       readonly now: Date;
     }
@@ -27,7 +27,7 @@ export type InvitationCommand =
       readonly type: 'AnswerInvitation';
       readonly invitationId: string;
       readonly userId: string;
-      readonly emailDigest: string;
+      readonly email_digest: string;
       readonly accepts: boolean;
       readonly now: Date;
     };
@@ -58,7 +58,7 @@ function invite(
   command: Extract<InvitationCommand, { type: 'InviteMember' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
-  const { actorId, invitationId, email, emailDigest, role } = command;
+  const { actorId, invitationId, email, email_digest, role } = command;
   requireReach(project, actorId, role);
   // A repetition, because the invitation's id derives from the command.
   if (invitationOf(project, invitationId) !== null) return [];
@@ -66,7 +66,7 @@ function invite(
   return [
     {
       type: 'MemberInvited',
-      data: { invitation_id: invitationId, email, email_digest: emailDigest, role, invited_by: actorId },
+      data: { invitation_id: invitationId, email, email_digest, role, invited_by: actorId },
     },
   ];
 }
@@ -88,14 +88,14 @@ function answer(
   {
     invitationId,
     userId,
-    emailDigest,
+    email_digest,
     accepts,
     now,
   }: Extract<InvitationCommand, { type: 'AnswerInvitation' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
   const invitation = invitationOf(openAt(project, now), invitationId);
-  if (invitation?.email_digest !== emailDigest) {
+  if (invitation?.email_digest !== email_digest) {
     return rejectProject('offer_not_found', 'there is no such invitation, or it has ended');
   }
   return accepts ? join(invitation, userId, project) : [withdrawal(invitation, 'declined')];
@@ -125,18 +125,18 @@ export function withdrawal({ id }: InvitationEntry, reason?: WithdrawalReason): 
  */
 export function requireInvitable(
   project: ExistingProject,
-  { invitationId, emailDigest }: { readonly invitationId: string; readonly emailDigest: string },
+  { invitationId, email_digest }: { readonly invitationId: string; readonly email_digest: string },
 ): void {
   if (project.endedIds.includes(invitationId)) rejectEnded();
-  if (invitationTo(project, emailDigest) !== null) {
+  if (invitationTo(project, email_digest) !== null) {
     rejectProject('already_member', 'the address has been invited already');
   }
   requireRoom(project);
 }
 
 /** Returns the open invitation to an address. There is one at most. */
-export function invitationTo({ invitations }: ExistingProject, emailDigest: string): InvitationEntry | null {
-  return invitations.find(({ email_digest }) => email_digest === emailDigest) ?? null;
+export function invitationTo({ invitations }: ExistingProject, email_digest: string): InvitationEntry | null {
+  return invitations.find((invitation) => invitation.email_digest === email_digest) ?? null;
 }
 
 /** Rejects a late repetition of a command. It must not restore a member or invitation that has ended. */

@@ -14,7 +14,7 @@ export type MemberCommand =
       readonly type: 'AddMember';
       readonly actorId: string;
       readonly userId: string;
-      readonly emailDigest: string;
+      readonly email_digest: string;
       readonly role: Role;
       readonly now: Date;
       /** What an earlier attempt of the command may have made; absent for a command that is not repeated. */
@@ -48,7 +48,7 @@ export function decideMembers(command: MemberCommand, project: ExistingProject):
 }
 
 function add(
-  { actorId, userId, emailDigest, role, made }: Extract<MemberCommand, { type: 'AddMember' }>,
+  { actorId, userId, email_digest, role, made }: Extract<MemberCommand, { type: 'AddMember' }>,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
   requireReach(project, actorId, role);
@@ -59,7 +59,7 @@ function add(
   }
   if (made !== undefined && wasAddedBy(project, userId, made)) rejectEnded();
   if (role === 'owner') throw new Error('an owner must agree, so the command invites the user instead');
-  const invitation = invitationTo(project, emailDigest);
+  const invitation = invitationTo(project, email_digest);
   // The invitation ends too. Otherwise its acceptance could restore a membership after its removal.
   if (invitation === null) requireRoom(project);
   else requireReach(project, actorId, invitation.role);
