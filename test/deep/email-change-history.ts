@@ -37,7 +37,7 @@ export function judgeRest(log: readonly StoredEvent[], confirmed: readonly Confi
   const unreserved = [...users].some(([userId, user]) => {
     if (user.status !== 'registered') return false;
     const reservation = reservations.get(user.email_digest);
-    return reservation?.status !== 'reserved' || reservation.userId !== userId;
+    return reservation?.status !== 'reserved' || reservation.user_id !== userId;
   });
   if (unreserved) return 'a user has an address that is not reserved for them';
   const left = [...reservations].find(([email_digest, reservation]) =>
@@ -54,7 +54,7 @@ function isLeft(
   users: ReadonlyMap<string, UserState>,
 ): boolean {
   if (reservation.status === 'free') return false;
-  const user = users.get(reservation.userId);
+  const user = users.get(reservation.user_id);
   // The next command that needs the address abandons an unfinished registration.
   if (user === undefined || user.status === 'abandoned') return false;
   // The erasure releases the own address of an erased user.

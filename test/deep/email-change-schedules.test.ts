@@ -56,7 +56,7 @@ const withoutOwnReservation = (handler: CommandHandler): CommandHandler => ({
   handle: async (target, command, context, options) => {
     if (isCommand(command, 'Reserve')) {
       const { state, revision } = await handler.load(emailAggregate, target.id);
-      const reserved = state.status === 'reserved' && 'userId' in command && state.userId === command.userId;
+      const reserved = state.status === 'reserved' && 'userId' in command && state.user_id === command.userId;
       if (reserved) return { events: [], revision, position: null, documents: new Map() };
     }
     return handler.handle(target, command, context, options);

@@ -149,12 +149,12 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     await handler.handle(user, { type: 'EnrolTotp', enrolment_id, secret }, context());
     await handler.handle(user, { type: 'ConfirmTotp', enrolment_id, step: 1, recoveryCodes }, context());
     await handler.handle(user, { type: 'VerifyEmail', email_digest: digest }, context());
-    const issue = { issue_id: context().commandId, userId, email: secret, code_key_id: 'c1' };
+    const issue = { issue_id: context().commandId, user_id: userId, email: secret, code_key_id: 'c1' };
     const now = clock.now();
-    const expiresAt = new Date(now.getTime() + 600_000);
+    const expires_at = new Date(now.getTime() + 600_000).toISOString();
     await handler.handle(
       { aggregate: loginCodeAggregate, id: digest },
-      { type: 'Issue', requester: 'known', ...issue, expiresAt, now },
+      { type: 'Issue', requester: 'known', ...issue, expires_at, now },
       context(),
     );
     const { login } = makeProcess({ eventStore: store, readModelStore: documents, clock });

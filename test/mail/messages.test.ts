@@ -5,7 +5,7 @@ import { invitationMessage, memberNoticeMessage } from '../../src/areas/projects
 import { securityNoticeMessage } from '../../src/areas/accounts/mail/security-notices.js';
 
 const publicUrl = 'https://stowage.example';
-const expiresAt = new Date('2026-01-02T03:14:05.000Z');
+const expires_at = '2026-01-02T03:14:05.000Z';
 
 for (const [name, message] of [
   ['sign-in', loginCodeMessage],
@@ -13,7 +13,7 @@ for (const [name, message] of [
 ] as const) {
   test(`The mail of a ${name} code has the code as its only run of six digits, and not in the subject`, (t) => {
     for (const url of [publicUrl, 'http://127.0.0.1:8080', 'https://n123456.example']) {
-      const { subject, text, html } = message({ code: '012345', expiresAt, publicUrl: url });
+      const { subject, text, html } = message({ code: '012345', expires_at, publicUrl: url });
       t.deepEqual(text.match(/[0-9]{6,}/g), ['012345']);
       t.deepEqual(html.match(/[0-9]{6,}/g), ['012345']);
       t.notRegex(subject, /[0-9]/);

@@ -44,7 +44,12 @@ test('The renamed reaction repeats no notice, and mails those of types that the 
       type: 'ChangePassword',
       ...{ password_hash: await seal('password_hash', 'x'), checkedAgainst: null, session },
     },
-    { type: 'RequestEmailChange', ...change, email, expiresAt: new Date(now.getTime() + hourMs) },
+    {
+      type: 'RequestEmailChange',
+      ...change,
+      email,
+      expires_at: new Date(now.getTime() + hourMs).toISOString(),
+    },
     { type: 'CompleteEmailChange', ...change },
     { type: 'RecordGuessing', secret: 'password', now },
   ] as const;
@@ -95,8 +100,13 @@ test('The renamed reaction releases the addresses that reverts have left, and no
     const change_id = derivedId(context, 'change');
     const email_digest = digests.email(`${name}@example.com`);
     const change = { change_id, email_digest, code_key_id: 'c1', now: context.time };
-    const expiresAt = new Date(context.time.getTime() + hourMs);
-    const request = { type: 'RequestEmailChange', email: sealedExample(name), ...change, expiresAt } as const;
+    const expires_at = new Date(context.time.getTime() + hourMs).toISOString();
+    const request = {
+      type: 'RequestEmailChange',
+      email: sealedExample(name),
+      ...change,
+      expires_at,
+    } as const;
     await handler.handle(user(userId), request, context);
     await world.reservations.reserve(email_digest, { userId, change_id }, next());
     await handler.handle(user(userId), { type: 'CompleteEmailChange', ...change }, next());
@@ -104,7 +114,7 @@ test('The renamed reaction releases the addresses that reverts have left, and no
   };
   const holderOf = async (name: string): Promise<string | null> => {
     const { state } = await handler.load(emailAggregate, digests.email(`${name}@example.com`));
-    return state.status === 'reserved' ? state.userId : null;
+    return state.status === 'reserved' ? state.user_id : null;
   };
   const reaction = releaseLeftAddresses({ ...world, clock });
   const runFormer = () => runAll(stores, asBefore(reaction, 'release-former-address', ['EmailChanged']));

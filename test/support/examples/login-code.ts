@@ -41,5 +41,7 @@ export const loginCodeUsed = {
 /** Returns the code that was issued last, to any client. */
 export function newestIssue({ known, unknown, strong }: LoginCodeState): LoginCodeIssue | null {
   const issues = [known.issue, unknown.issue, ...strong].filter((issue) => issue !== null);
-  return issues.toSorted((one, other) => other.expiresAt.getTime() - one.expiresAt.getTime())[0] ?? null;
+  return (
+    issues.toSorted((one, other) => Date.parse(other.expires_at) - Date.parse(one.expires_at))[0] ?? null
+  );
 }

@@ -66,10 +66,10 @@ async function issue(n: number): Promise<void> {
     type: 'Issue',
     requester: 'known',
     issue_id: derivedId(context, 'login code'),
-    userId,
+    user_id: userId,
     email,
     code_key_id: keyRings.code.active().kid,
-    expiresAt: new Date(context.time.getTime() + Number(expiresInMs)),
+    expires_at: new Date(context.time.getTime() + Number(expiresInMs)).toISOString(),
     now: context.time,
   } as const;
   await handler.handle({ aggregate: loginCodeAggregate, id: email_digest }, issueCode, context);

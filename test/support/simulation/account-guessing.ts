@@ -122,7 +122,7 @@ export async function givenGuessing(t: ExecutionContext) {
   /** The newest code in the mailbox that signs in, of 100 bits where there is one; null: none. */
   async function codeInMailbox(): Promise<string | null> {
     const { unknown, strong } = (await stores.handler.load(loginCodeAggregate, email_digest)).state;
-    const isOpen = ({ used, expiresAt }: LoginCodeIssue) => !used && expiresAt > clock.now();
+    const isOpen = ({ used, expires_at }: LoginCodeIssue) => !used && new Date(expires_at) > clock.now();
     const issue = strong.filter(isOpen).at(-1) ?? unknown.issue;
     return issue === null || !isOpen(issue) ? null : codeOf(issue);
   }

@@ -92,7 +92,7 @@ export function makeAddressReservations({
    */
   async function leftReservation(email_digest: string, userId: string): Promise<bigint | null> {
     const { state: reservation } = await handler.load(emailAggregate, email_digest);
-    if (reservation.status === 'free' || reservation.userId !== userId) return null;
+    if (reservation.status === 'free' || reservation.user_id !== userId) return null;
     const { state: user } = await handler.load(userAggregate, userId);
     // Only a command that needs the address abandons a registration under way.
     if (user.status === 'absent' || holdsAddress(user, email_digest, reservation.change_id)) return null;
@@ -105,8 +105,8 @@ export function makeAddressReservations({
     email_digest: string,
     userId: string,
   ): Promise<'counts' | 'replaceable' | 'overdue'> {
-    if (reservation.status === 'free' || reservation.userId === userId) return 'replaceable';
-    const { state: user } = await handler.load(userAggregate, reservation.userId);
+    if (reservation.status === 'free' || reservation.user_id === userId) return 'replaceable';
+    const { state: user } = await handler.load(userAggregate, reservation.user_id);
     switch (user.status) {
       case 'registered':
         if (!holdsAddress(user, email_digest, reservation.change_id)) return 'replaceable';
@@ -138,11 +138,11 @@ export function makeAddressReservations({
     context: CommandContext,
   ): Promise<boolean> {
     if (reservation.status === 'free') return true;
-    const { state: user } = await handler.load(userAggregate, reservation.userId);
-    if (user.status === 'absent') return abandon(reservation.userId, context);
+    const { state: user } = await handler.load(userAggregate, reservation.user_id);
+    if (user.status === 'absent') return abandon(reservation.user_id, context);
     // The next attempt judges the state after the event. Another command may have ended the user in the meantime.
     if (user.status === 'registered')
-      await lapse(reservation.userId, email_digest, context).catch(ignoreEnded);
+      await lapse(reservation.user_id, email_digest, context).catch(ignoreEnded);
     return false;
   }
 

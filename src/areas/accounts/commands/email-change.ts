@@ -72,17 +72,16 @@ export function makeEmailChangeCommands({
       const next = nextEmailChangeAt(await loadRegistered(handler, userId), context.time);
       if (next !== null) throw tooMany((next.getTime() - context.time.getTime()) / 1_000);
       await reservations.check(email_digest, userId);
+      const change = {
+        change_id: derivedId(context, 'email-change'),
+        email: await sealForPerson(sealer, { userId, field: 'email' }, address.address),
+        email_digest,
+        code_key_id: addressChangeCodes.active(),
+        expires_at: new Date(context.time.getTime() + emailChangeSeconds * 1_000).toISOString(),
+      };
       await handler.handle(
         { aggregate: userAggregate, id: userId },
-        {
-          type: 'RequestEmailChange',
-          change_id: derivedId(context, 'email-change'),
-          email: await sealForPerson(sealer, { userId, field: 'email' }, address.address),
-          email_digest,
-          code_key_id: addressChangeCodes.active(),
-          expiresAt: new Date(context.time.getTime() + emailChangeSeconds * 1_000),
-          now: context.time,
-        },
+        { type: 'RequestEmailChange', ...change, now: context.time },
         context,
       );
     },
@@ -216,11 +215,12 @@ export function mailAddressChanges(
       const { state } = await handler.load(userAggregate, userId);
       const change = state.status === 'registered' ? state.emailChange : null;
       if (change?.change_id !== issue_id || change.mailed) return null;
-      if (change.attempts >= mailedCode.attemptsMax || change.expiresAt <= clock.now()) return null;
+      if (change.attempts >= mailedCode.attemptsMax) return null;
+      if (new Date(change.expires_at) <= clock.now()) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', email);
       if (to === erased) return null;
       const code = addressChangeCodes.codeFor({ kid, issue_id, email_digest });
-      const message = addressChangeMessage({ code, expiresAt: change.expiresAt, publicUrl });
+      const message = addressChangeMessage({ code, expires_at: change.expires_at, publicUrl });
       return { to, person: userId, ...message };
     },
     // The command is rejected when the person was erased meanwhile.

@@ -32,7 +32,7 @@ export function makeEmailReverts({
     ): Promise<void> => {
       const email_digest = digests.email(checkAddress(email).canonical);
       const { state: reservation } = await handler.load(emailAggregate, email_digest);
-      const userId = reservation.status === 'reserved' ? reservation.userId : nobody;
+      const userId = reservation.status === 'reserved' ? reservation.user_id : nobody;
       const { state: user } = await handler.load(userAggregate, userId);
       const former = revertibleTo(user, email_digest, context.time);
       const issue = { kid: former?.code_key_id ?? addressRevertCodes.active(), email_digest };

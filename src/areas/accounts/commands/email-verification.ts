@@ -38,7 +38,7 @@ export function makeVerificationIssues(
     issue: (context: CommandContext): VerificationIssue => ({
       verification_id: derivedId(context, 'email-verification'),
       code_key_id: deps.verificationCodes.active(),
-      expiresAt: new Date(context.time.getTime() + emailVerificationSeconds * 1_000),
+      expires_at: new Date(context.time.getTime() + emailVerificationSeconds * 1_000).toISOString(),
     }),
   };
 }
@@ -161,11 +161,11 @@ export function mailEmailVerifications(
       const { verification } = user;
       if (verification?.verification_id !== issue_id || verification.mailed) return null;
       if (user.email_digest !== email_digest || verification.attempts >= mailedCode.attemptsMax) return null;
-      if (verification.expiresAt <= clock.now()) return null;
+      if (new Date(verification.expires_at) <= clock.now()) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', user.email);
       if (to === erased) return null;
       const code = verificationCodes.codeFor({ kid, issue_id, email_digest });
-      const message = emailVerificationMessage({ code, expiresAt: verification.expiresAt, publicUrl });
+      const message = emailVerificationMessage({ code, expires_at: verification.expires_at, publicUrl });
       return { to, person: userId, ...message };
     },
     // The command is rejected when the person was erased meanwhile.

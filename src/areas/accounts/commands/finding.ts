@@ -29,7 +29,7 @@ const unusedId = '00000000-0000-0000-0000-000000000000';
 export function makeFindAccount({ handler }: Pick<AccountDeps, 'handler'>): FindAccount {
   return async (email_digest) => {
     const { state: reservation } = await handler.load(emailAggregate, email_digest);
-    const userId = reservation.status === 'reserved' ? reservation.userId : unusedId;
+    const userId = reservation.status === 'reserved' ? reservation.user_id : unusedId;
     const { state: user } = await handler.load(userAggregate, userId);
     return hasAddress(user, email_digest) ? { userId, user } : null;
   };
@@ -77,7 +77,7 @@ export function makeAccountLookup({
     const email_digest = digests.email(checkAddress(email).canonical);
     const { state: reservation } = await handler.load(emailAggregate, email_digest);
     if (reservation.status !== 'reserved') return null;
-    const { userId } = reservation;
+    const { user_id: userId } = reservation;
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered' || formerAddress(user, email_digest) === null) return null;
     return { userId, email_digest: user.email_digest };

@@ -154,11 +154,11 @@ export function makeLoginCodeCommands({
       type: 'Issue',
       ...asked,
       issue_id: derivedId(context, 'login-code'),
-      userId,
+      user_id: userId,
       // The user's spelling, already sealed.
       email: user.email,
       code_key_id: loginCodes.active(),
-      expiresAt: new Date(asked.now.getTime() + loginCodeSeconds * 1_000),
+      expires_at: new Date(asked.now.getTime() + loginCodeSeconds * 1_000).toISOString(),
     };
   }
 
@@ -212,7 +212,7 @@ export function mailLoginCodes(
       if (to === erased) return null;
       const codes = event.data.strong ? strongLoginCodes : loginCodes;
       const code = codes.codeFor({ kid, issue_id, email_digest });
-      const message = loginCodeMessage({ code, expiresAt: issue.expiresAt, publicUrl });
+      const message = loginCodeMessage({ code, expires_at: issue.expires_at, publicUrl });
       return { to, person: userId, ...message };
     },
     record: async (event, outcome, context) => {

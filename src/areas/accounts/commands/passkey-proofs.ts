@@ -71,7 +71,7 @@ export function makePassPasskey({
     if (proof === null || !(await useChallenge(stateStore, challenge))) return null;
     const { events } = await handler.handle(
       { aggregate: userAggregate, id: userId },
-      { type: 'UsePasskey', passkeyId: passkey.passkeyId, ...proof },
+      { type: 'UsePasskey', passkey_id: passkey.passkey_id, ...proof },
       context,
     );
     return events.some(({ type }) => type === 'PasskeyUsed') ? { userId, user } : null;

@@ -164,7 +164,7 @@ export function makePasskeyCommands(
       }
       const { counter, synced, backed_up, aaguid } = registered;
       const passkey = {
-        passkeyId,
+        passkey_id: passkeyId,
         credential_digest,
         credential: await sealCredential(sealer, userId, registered),
         ...{ counter, synced, backed_up, aaguid },
@@ -189,7 +189,11 @@ export function makePasskeyCommands(
     ): Promise<PasskeyResource> => {
       const name = await sealName(userId, given);
       const target = { aggregate: userAggregate, id: userId };
-      const { documents } = await handler.handle(target, { type: 'RenamePasskey', passkeyId, name }, context);
+      const { documents } = await handler.handle(
+        target,
+        { type: 'RenamePasskey', passkey_id: passkeyId, name },
+        context,
+      );
       const resource = await users.passkeyAfter(documents, passkeyId);
       return resource ?? rejectUser('passkey_not_found', 'you have no such passkey');
     },
@@ -199,7 +203,9 @@ export function makePasskeyCommands(
      */
     removePasskey: async ({ userId, passkeyId }: OfPasskey, context: CommandContext): Promise<void> => {
       const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, { type: 'RemovePasskey', passkeyId }, context, { revokesAccess: true });
+      await handler.handle(target, { type: 'RemovePasskey', passkey_id: passkeyId }, context, {
+        revokesAccess: true,
+      });
     },
     /**
      * Signs in by a passkey with user verification, which counts as both factors. All refusals have the same text.
@@ -232,7 +238,9 @@ export function makePasskeyCommands(
 
   async function isRegistered(userId: string, passkeyId: string): Promise<boolean> {
     const { state } = await handler.load(userAggregate, userId);
-    return state.status === 'registered' && state.passkeys.some((passkey) => passkey.passkeyId === passkeyId);
+    return (
+      state.status === 'registered' && state.passkeys.some((passkey) => passkey.passkey_id === passkeyId)
+    );
   }
 }
 
@@ -248,6 +256,6 @@ function refuseSignIn(): never {
 }
 
 /** Browsers may name transports that this service does not know; it drops what is no name. */
-function knownTransports(transports: readonly string[]): readonly string[] {
+function knownTransports(transports: readonly string[]): string[] {
   return [...new Set(transports)].filter((text) => transport.safeParse(text).success).slice(0, transportsMax);
 }

@@ -47,10 +47,10 @@ export function makeRefresh({
         type: 'Refresh',
         presented,
         successor: {
-          generation: successor.generation,
-          keyId: successor.kid,
-          digest: successor.digest,
-          idleExpiresAt: idleEnd(before, now),
+          refresh_generation: successor.generation,
+          refresh_key_id: successor.kid,
+          refresh_token_digest: successor.digest,
+          idle_expires_at: idleEnd(before, now),
         },
         now,
       },
@@ -61,7 +61,7 @@ export function makeRefresh({
     if (events.some(({ type }) => type === 'RefreshTokenReuseDetected'))
       await rejectReused(sessionId, context);
 
-    if (!isProved) await knownDevices.noteSession(before.userId);
+    if (!isProved) await knownDevices.noteSession(before.user_id);
     // The log names the successor: another process may have been faster, or use another key.
     const session = await load({ sessionId, generation, from: 'latest' }, context);
     const refresh = successorOf(session, presented, now);
@@ -105,7 +105,7 @@ export function makeRefresh({
   /** Rejects a session that the user's stream has ended. The next request's authentication finds a later end. */
   async function requireUser(
     id: string,
-    { userId, epoch }: StartedSession,
+    { user_id: userId, epoch }: StartedSession,
   ): Promise<{ readonly isProved: boolean }> {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch }))
@@ -116,18 +116,18 @@ export function makeRefresh({
   function recompute(
     token: string,
     sessionId: string,
-    { generation, link, keyId }: RefreshTokenState,
+    { refresh_generation, link, refresh_key_id }: RefreshTokenState,
   ): string {
     const issued =
       link === null
-        ? refreshTokens.derive(token, keyId)
-        : refreshTokens.issueLinked(sessionId, generation, link, keyId);
+        ? refreshTokens.derive(token, refresh_key_id)
+        : refreshTokens.issueLinked(sessionId, refresh_generation, link, refresh_key_id);
     return issued.token;
   }
 }
 
-function idleEnd({ expiresAt }: StartedSession, now: Date): Date {
-  return new Date(Math.min(now.getTime() + refreshIdleSeconds * 1_000, expiresAt.getTime()));
+function idleEnd({ expires_at }: StartedSession, now: Date): string {
+  return new Date(Math.min(now.getTime() + refreshIdleSeconds * 1_000, Date.parse(expires_at))).toISOString();
 }
 
 function rejectOver(): never {

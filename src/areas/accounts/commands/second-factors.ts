@@ -213,9 +213,9 @@ export function makePassSecondFactor({
     for (let attempt = 0; attempt < triesMax; attempt += 1) {
       const { state: session } = await handler.load(sessionAggregate, sessionId);
       if (session.status !== 'started') return rejectSession('session_over', 'the session has ended');
-      const { generation, keyId, link: current } = session.refresh;
+      const { refresh_generation: generation, refresh_key_id, link: current } = session.refresh;
       if (current === link) {
-        const { token } = refreshTokens.issueLinked(sessionId, generation, link, keyId);
+        const { token } = refreshTokens.issueLinked(sessionId, generation, link, refresh_key_id);
         const tokens = await sessionTokens({ sessionId, session, refreshToken: token }, context.time);
         return { tokens, device_id: session.device_id, epoch: session.epoch };
       }
@@ -234,8 +234,10 @@ export function makePassSecondFactor({
     context: CommandContext,
   ): Promise<void> {
     const { kid, digest } = refreshTokens.issueLinked(sessionId, generation, link);
-    const idleExpiresAt = new Date(context.time.getTime() + refreshIdleSeconds * 1_000);
-    const refresh = { generation, keyId: kid, digest, idleExpiresAt, link };
+    const refresh = {
+      ...{ refresh_generation: generation, refresh_key_id: kid, refresh_token_digest: digest, link },
+      idle_expires_at: new Date(context.time.getTime() + refreshIdleSeconds * 1_000).toISOString(),
+    };
     try {
       await handler.handle(
         { aggregate: sessionAggregate, id: sessionId },

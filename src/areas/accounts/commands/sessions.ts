@@ -40,10 +40,11 @@ export function makeSessionTokens({ accessTokens }: Pick<AccountDeps, 'accessTok
     }: { readonly sessionId: string; readonly session: StartedSession; readonly refreshToken: string },
     now: Date,
   ): Promise<TokenPair> => {
-    const { userId, authenticatedAt, methods, expiresAt, refresh } = session;
+    const { user_id: userId, amr: methods, refresh } = session;
+    const authenticatedAt = new Date(session.auth_time);
     const access = await accessTokens.sign({ userId, sessionId, authenticatedAt, methods });
     // A refresh token ends with its session.
-    const endsAtMs = Math.min(refresh.idleExpiresAt.getTime(), expiresAt.getTime());
+    const endsAtMs = Math.min(Date.parse(refresh.idle_expires_at), Date.parse(session.expires_at));
     return {
       access_token: access.token,
       refresh_token: refreshToken,
@@ -128,7 +129,7 @@ export function makeSessions({
       context: CommandContext,
     ): Promise<void> => {
       const { state } = await handler.load(sessionAggregate, sessionId);
-      if (state.status === 'absent' || state.userId !== userId) {
+      if (state.status === 'absent' || state.user_id !== userId) {
         rejectSession('session_not_found', 'you have no such session');
       }
       await revoke(sessionId, 'revoked_by_user', context);
@@ -165,10 +166,10 @@ export function makeSessions({
     if (session.status !== 'started') {
       return rejectSession('session_not_found', 'the session has been ended');
     }
-    if (session.refresh.generation !== firstGeneration) {
+    if (session.refresh.refresh_generation !== firstGeneration) {
       rejectSession('refresh_token_superseded', 'the session has been refreshed since it began');
     }
-    const { token: refreshToken } = refreshTokens.issue(sessionId, session.refresh.keyId);
+    const { token: refreshToken } = refreshTokens.issue(sessionId, session.refresh.refresh_key_id);
     const tokens = await sessionTokens({ sessionId, session, refreshToken }, context.time);
     return { tokens, device_id: session.device_id };
   }

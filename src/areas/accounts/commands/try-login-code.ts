@@ -100,11 +100,11 @@ export function makeTryLoginCode({
     command: LoginCodeCommand,
     context: CommandContext,
   ): ReturnType<TryLoginCode> {
-    const { state: user } = await handler.load(userAggregate, issue.userId);
+    const { state: user } = await handler.load(userAggregate, issue.user_id);
     const target = { aggregate: loginCodeAggregate, id: email_digest };
     try {
       const { events } = await handler.handle(target, command, context);
-      return events.some(({ type }) => type === 'LoginCodeUsed') ? { userId: issue.userId, user } : null;
+      return events.some(({ type }) => type === 'LoginCodeUsed') ? { userId: issue.user_id, user } : null;
     } catch (error) {
       // Another attempt used the code, or used up its attempts.
       if (isRejection<LoginCodeRejection>(error, 'login_code_refused')) return null;

@@ -5,7 +5,7 @@ import type { MailMessage } from '../../../mail/mailer.js';
 /** Writes the mail with a sign-in code, the only run of six digits in the text, because programs search for one. */
 export function loginCodeMessage(data: {
   readonly code: string;
-  readonly expiresAt: Date;
+  readonly expires_at: string;
   readonly publicUrl: string;
 }): MailMessage {
   const subject = 'Your sign-in code';
@@ -19,7 +19,7 @@ export function loginCodeMessage(data: {
 /** Writes the mail with the code that proves the address of a new account. It contains no text of the account. */
 export function emailVerificationMessage(data: {
   readonly code: string;
-  readonly expiresAt: Date;
+  readonly expires_at: string;
   readonly publicUrl: string;
 }): MailMessage {
   const subject = 'Confirm your address';
@@ -51,7 +51,7 @@ export function erasureWarningMessage({ publicUrl }: { readonly publicUrl: strin
 
 export function addressChangeMessage(data: {
   readonly code: string;
-  readonly expiresAt: Date;
+  readonly expires_at: string;
   readonly publicUrl: string;
 }): MailMessage {
   const subject = 'Confirm your new address';
@@ -67,10 +67,10 @@ function codeMessage(data: {
   readonly lead: string;
   readonly ignore: string;
   readonly code: string;
-  readonly expiresAt: Date;
+  readonly expires_at: string;
 }): MailMessage {
   const { subject, why, lead, ignore, code } = data;
-  const until = data.expiresAt.toISOString();
+  const until = data.expires_at;
   const valid = `It is valid until ${until.slice(0, 10)} ${until.slice(11, 16)} UTC and works once.`;
   return {
     subject,

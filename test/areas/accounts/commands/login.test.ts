@@ -267,7 +267,7 @@ test('An address of another user signs in that user', async (t) => {
   await t.throwsAsync(login(right, next()), { instanceOf: CommandRejected });
   t.is((await login({ ...right, password: 'Other-Horse-8' }, next())).user.id, user.id);
   const { state } = await stores.handler.load(emailAggregate, stores.digests.email(email));
-  t.like(state, { userId: user.id });
+  t.like(state, { user_id: user.id });
 });
 
 test('The log contains nothing of a sign-in in clear text', async (t) => {

@@ -220,7 +220,7 @@ test('An unfinished registration is abandoned after a minute, and the next one g
   const { user } = await register(input, givenContext(1, stores.clock.now()));
   t.is((await findAccount(digest))?.userId, user.id);
   t.like(await stores.handler.load(userAggregate, slowUserId), { state: { status: 'abandoned' } });
-  t.like(await stores.handler.load(emailAggregate, digest), { state: { userId: user.id, revision: 1n } });
+  t.like(await stores.handler.load(emailAggregate, digest), { state: { user_id: user.id, revision: 1n } });
 });
 
 test('A slow registration that was abandoned is refused at any later time', async (t) => {

@@ -39,7 +39,7 @@ async function givenTotp() {
 
 async function methodsOf({ handler }: GivenStores, sessionId: string): Promise<readonly string[]> {
   const { state } = await handler.load(sessionAggregate, sessionId);
-  return state.status === 'started' ? state.methods : [];
+  return state.status === 'started' ? state.amr : [];
 }
 
 test('An enrolment returns a URL for authenticator apps, and the log contains none of it in clear text', async (t) => {
@@ -111,7 +111,7 @@ test('A passed second factor returns tokens of the same session, strengthened', 
   t.like(refreshTokens.verify(tokens.refresh_token), { sessionId: caller.sessionId, generation: 2 });
   const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
   t.is(
-    state.status === 'started' && state.refresh.digest,
+    state.status === 'started' && state.refresh.refresh_token_digest,
     refreshTokens.digest(tokens.refresh_token),
     'the session keeps the digest of this token',
   );
@@ -125,16 +125,16 @@ test('The earlier refresh token gets the same new token, which the service recom
   const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
   const presented = { generation: 1, digest: refreshTokens.digest(tokens.refresh_token) };
   const successor = {
-    generation: 2,
-    keyId: 'r1',
-    digest: refreshTokens.derive(tokens.refresh_token).digest,
-    idleExpiresAt: stores.clock.now(),
+    refresh_generation: 2,
+    refresh_key_id: 'r1',
+    refresh_token_digest: refreshTokens.derive(tokens.refresh_token).digest,
+    idle_expires_at: stores.clock.now().toISOString(),
   };
   const refresh = { type: 'Refresh', presented, successor, now: stores.clock.now() } as const;
   t.deepEqual(sessionAggregate.decider.decide(refresh, state), []);
-  const { generation, link, keyId } = state.status === 'started' ? state.refresh : t.fail();
+  const { refresh_generation, link, refresh_key_id } = state.status === 'started' ? state.refresh : t.fail();
   t.is(
-    refreshTokens.issueLinked(caller.sessionId, generation, link ?? '', keyId).token,
+    refreshTokens.issueLinked(caller.sessionId, refresh_generation, link ?? '', refresh_key_id).token,
     fresh.tokens.refresh_token,
   );
 });
@@ -280,10 +280,10 @@ test('A session that is refreshed at the same moment is strengthened', async (t)
           type: 'Refresh',
           presented: { generation: 1, digest: refreshTokens.digest(tokens.refresh_token) },
           successor: {
-            generation: 2,
-            keyId: next.kid,
-            digest: next.digest,
-            idleExpiresAt: new Date(now.getTime() + 1e9),
+            refresh_generation: 2,
+            refresh_key_id: next.kid,
+            refresh_token_digest: next.digest,
+            idle_expires_at: new Date(now.getTime() + 1e9).toISOString(),
           },
           now,
         },
@@ -293,7 +293,7 @@ test('A session that is refreshed at the same moment is strengthened', async (t)
   ]);
   const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
   t.is(
-    state.status === 'started' && state.refresh.digest,
+    state.status === 'started' && state.refresh.refresh_token_digest,
     refreshTokens.digest(strengthened.tokens.refresh_token),
     'the tokens that were returned last are valid',
   );

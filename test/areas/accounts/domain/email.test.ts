@@ -55,7 +55,7 @@ test('A reservation for an earlier change is replaced by one for this change', (
 test('A reservation carries its user, its change and the time that the store recorded', (t) => {
   t.deepEqual(given(emailAggregate, reservedFor(userId, change_id)).state, {
     status: 'reserved',
-    userId,
+    user_id: userId,
     change_id,
     revision: 0n,
     reservedAt: new Date('2026-01-02T03:04:05.005Z'),

@@ -27,10 +27,10 @@ const issue = (id: string, now: Date, requester: Requester = 'unknown') =>
     type: 'Issue',
     requester,
     issue_id: id,
-    userId,
+    user_id: userId,
     email: issued.data.email,
     code_key_id: issued.data.code_key_id,
-    expiresAt,
+    expires_at: issued.data.expires_at,
     now,
   }) as const;
 const use = (matches: boolean, now = recorded(0), id = issue_id, requester: Requester = 'unknown') =>

@@ -21,12 +21,7 @@ const refresh = (generation: number, now: Date, digest = tokenDigest(generation)
   return {
     type: 'Refresh',
     presented: { generation, digest },
-    successor: {
-      generation: generation + 1,
-      keyId: data.refresh_key_id,
-      digest: data.refresh_token_digest,
-      idleExpiresAt: new Date(data.idle_expires_at),
-    },
+    successor: data,
     now,
   } as const;
 };
@@ -74,7 +69,7 @@ test('A replaced token changes nothing until its successor is used, and for 10 s
   const { state } = given(sessionAggregate, ...events);
   const successor = (generation: number) =>
     state.status === 'started' &&
-    successorOf(state, { generation, digest: tokenDigest(generation) }, recorded(2))?.generation;
+    successorOf(state, { generation, digest: tokenDigest(generation) }, recorded(2))?.refresh_generation;
   t.deepEqual([1, 2, 3].map(successor), [2, 3, undefined]);
 });
 
@@ -161,7 +156,7 @@ test('Strengthening replaces the refresh token and keeps the link of the new one
     .when(strengthen(2, recorded(0)))
     .then(t, strengthened(2));
   const { state } = given(sessionAggregate, sessionStarted, strengthened(2));
-  t.like(state, { status: 'started', methods: ['pwd', 'otp'], refresh: { generation: 2, link } });
+  t.like(state, { status: 'started', amr: ['pwd', 'otp'], refresh: { refresh_generation: 2, link } });
   // The command did not present the predecessor, but the predecessor may be within its grace.
   t.deepEqual(decide([sessionStarted, strengthened(2)], refresh(1, recorded(1, refreshGraceMs))), []);
   t.deepEqual(

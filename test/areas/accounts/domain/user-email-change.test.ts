@@ -30,7 +30,7 @@ const request: UserCommand = {
   email: newEmail,
   email_digest: otherDigest,
   code_key_id: 'c1',
-  expiresAt,
+  expires_at: emailChangeRequested.data.expires_at,
   now: new Date(eventTime(1)),
 };
 const another: UserCommand = {

@@ -18,7 +18,7 @@ import { eventTime } from '../../../support/given/given-events.js';
 
 const verification_id = change_id;
 const expiresAt = new Date('2026-01-03T03:04:05.000Z');
-const issue = { verification_id, code_key_id: 'c1', expiresAt };
+const issue = { verification_id, code_key_id: 'c1', expires_at: expiresAt.toISOString() };
 const requested: UserEvent = {
   type: 'EmailVerificationRequested',
   data: {

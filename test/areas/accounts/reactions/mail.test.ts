@@ -56,10 +56,10 @@ async function given(t: ExecutionContext, options: SmtpServerOptions = {}): Prom
           type: 'Issue',
           requester: 'known',
           issue_id,
-          userId,
+          user_id: userId,
           email: await sealer.seal({ kind: 'person', userId }, 'email', address),
           code_key_id: loginCodes.active(),
-          expiresAt: new Date(at.getTime() + expiresInMs),
+          expires_at: new Date(at.getTime() + expiresInMs).toISOString(),
           now: at,
         },
         context,
@@ -168,7 +168,7 @@ test('A change of address is confirmed at the new address with a code that only 
     email: await sealer.seal({ kind: 'person', userId }, 'email', 'lovelace@example.org'),
     email_digest,
     code_key_id: addressChangeCodes.active(),
-    expiresAt: new Date(Date.now() + 600_000),
+    expires_at: new Date(Date.now() + 600_000).toISOString(),
     now: new Date(),
   } as const;
   await handler.handle(target, request, context);

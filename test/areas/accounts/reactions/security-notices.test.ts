@@ -87,7 +87,7 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
       email: await seal('email', newEmail),
       email_digest,
       code_key_id: 'c1',
-      expiresAt: new Date(now.getTime() + 600_000),
+      expires_at: new Date(now.getTime() + 600_000).toISOString(),
       now,
     },
     changeAddress: { type: 'CompleteEmailChange', change_id, email_digest, code_key_id: 'c1', now },

@@ -21,7 +21,7 @@ const me = '/api/v1/auth/me';
 
 /** Returns the code that was issued last, from a known device or another client. */
 function newestIssue({ known, unknown }: LoginCodeState) {
-  const times = [known, unknown].map(({ issue }) => issue?.expiresAt.getTime() ?? 0);
+  const times = [known, unknown].map(({ issue }) => (issue === null ? 0 : Date.parse(issue.expires_at)));
   return (times[0] ?? 0) >= (times[1] ?? 0) ? known.issue : unknown.issue;
 }
 
@@ -259,7 +259,7 @@ test('An API key whose session ends while it is issued is revoked and never show
   const issue = commands.issueApiKey(
     {
       ...{ projectId, actorId: userId, session: { id: sid, epoch: 0 } },
-      ...{ name: 'late', scopes: ['asset:read'], expiresAt: undefined },
+      ...{ name: 'late', scopes: ['asset:read'] },
     },
     {
       commandId: projectId,

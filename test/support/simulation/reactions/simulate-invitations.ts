@@ -165,7 +165,8 @@ export async function simulateInvitations(seed: number): Promise<Told> {
     const email_digest = digests.email(address);
     const email = await stores.sealer.seal({ kind: 'person', userId: user.id }, 'email', address);
     const now = context.time;
-    const request = { change_id, email, email_digest, code_key_id: 'c1', expiresAt: next().time, now };
+    const expires_at = next().time.toISOString();
+    const request = { change_id, email, email_digest, code_key_id: 'c1', expires_at, now };
     await handler.handle(target, { type: 'RequestEmailChange', ...request }, context);
     await world.reservations.reserve(email_digest, { userId: user.id, change_id }, context);
     const completion = { change_id, email_digest, code_key_id: 'c1', now };

@@ -7,7 +7,7 @@ export type EmailState =
   | { readonly status: 'free' }
   | {
       readonly status: 'reserved';
-      readonly userId: string;
+      readonly user_id: string;
       /** The change of address that it was made for; null: a registration. */
       readonly change_id: string | null;
       /** The revision of EmailReserved: only this distinguishes two reservations of one user. */
@@ -34,8 +34,7 @@ function evolve(_state: EmailState, event: Evolving<EmailEvent>): EmailState {
     case 'EmailReserved':
       return {
         status: 'reserved',
-        userId: event.data.user_id,
-        change_id: event.data.change_id,
+        ...event.data,
         revision: event.revision,
         reservedAt: event.recordedAt,
       };
@@ -50,7 +49,7 @@ function decide(command: EmailCommand, state: EmailState): readonly EmailEvent[]
       return reserve(command, state);
     case 'Release':
       if (state.status === 'free' || state.revision !== command.revision) return [];
-      return [{ type: 'EmailReleased', data: { user_id: state.userId } }];
+      return [{ type: 'EmailReleased', data: { user_id: state.user_id } }];
   }
 }
 
@@ -59,7 +58,7 @@ function reserve(
   state: EmailState,
 ): readonly EmailEvent[] {
   if (state.status === 'reserved') {
-    if (state.userId === userId && state.change_id === change_id) return [];
+    if (state.user_id === userId && state.change_id === change_id) return [];
     // This includes the user's reservation for another change: another process may have judged that it does not count,
     // and would replace it while the user relies on it.
     if (state.revision !== replaces) {

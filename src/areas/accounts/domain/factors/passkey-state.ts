@@ -1,30 +1,26 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { UserEvent } from '../user/events.js';
 import { keptPasskeys } from '../user/fold.js';
 
-/** A passkey as a user's state keeps it. */
-export interface Passkey {
-  readonly passkeyId: string;
-  readonly credential_digest: string;
-  readonly credential: Sealed;
-  /** The last signature counter that was accepted; 0 where the authenticator counts nothing. */
-  readonly counter: number;
-  /** Whether devices share the passkey. Each of them counts for itself. */
-  readonly synced: boolean;
-  readonly name: Sealed;
+type Registered = Extract<UserEvent, { type: 'PasskeyRegistered' }>['data'];
+
+/**
+ * A passkey as a user's state keeps it. `counter`: the last signature counter that was accepted; 0 where the authenticator counts nothing.
+ * `synced`: devices share the passkey, and each of them counts for itself.
+ */
+export interface Passkey extends Readonly<Omit<Registered, 'transports' | 'backed_up' | 'aaguid'>> {
   /** The store's recorded time. */
   readonly registeredAt: Date;
 }
 
 /** Returns the passkeys after an event. */
 export function passkeysAfter(passkeys: readonly Passkey[], event: Evolving<UserEvent>): readonly Passkey[] {
-  const kept = keptPasskeys(event);
-  if (kept !== null) return passkeys.filter(({ passkeyId }) => kept.includes(passkeyId));
+  const stay = keptPasskeys(event);
+  if (stay !== null) return passkeys.filter(({ passkey_id }) => stay.includes(passkey_id));
   if (event.type === 'PasskeyRegistered') {
-    const { passkey_id: passkeyId, credential_digest, credential, counter, synced, name } = event.data;
-    const registeredAt = event.recordedAt;
-    return [...passkeys, { passkeyId, credential_digest, credential, counter, synced, name, registeredAt }];
+    const { passkey_id, credential_digest, credential, counter, synced, name } = event.data;
+    const kept = { passkey_id, credential_digest, credential, counter, synced, name };
+    return [...passkeys, { ...kept, registeredAt: event.recordedAt }];
   }
   if (event.type === 'PasskeyUsed') {
     return changed(passkeys, event.data.passkey_id, { counter: event.data.counter });
@@ -33,11 +29,11 @@ export function passkeysAfter(passkeys: readonly Passkey[], event: Evolving<User
     return changed(passkeys, event.data.passkey_id, { name: event.data.name });
   }
   if (event.type === 'PasskeyRemoved') {
-    return passkeys.filter(({ passkeyId }) => passkeyId !== event.data.passkey_id);
+    return passkeys.filter(({ passkey_id }) => passkey_id !== event.data.passkey_id);
   }
   return passkeys;
 }
 
 function changed(passkeys: readonly Passkey[], id: string, change: Partial<Passkey>): readonly Passkey[] {
-  return passkeys.map((passkey) => (passkey.passkeyId === id ? { ...passkey, ...change } : passkey));
+  return passkeys.map((passkey) => (passkey.passkey_id === id ? { ...passkey, ...change } : passkey));
 }

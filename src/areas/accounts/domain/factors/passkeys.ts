@@ -7,18 +7,7 @@ import type { RegisteredUser } from '../user/state.js';
 import { firstRecoveryCodes } from './totp.js';
 
 /** What a registration proved about a passkey. */
-export interface NewPasskey {
-  readonly passkeyId: string;
-  /** Keyed digest of the credential's id. */
-  readonly credential_digest: string;
-  readonly credential: Sealed;
-  readonly counter: number;
-  readonly transports: readonly string[];
-  readonly synced: boolean;
-  readonly backed_up: boolean;
-  readonly aaguid: string;
-  readonly name: Sealed;
-}
+type NewPasskey = Extract<UserEvent, { type: 'PasskeyRegistered' }>['data'];
 
 export type PasskeyCommand =
   | {
@@ -32,12 +21,12 @@ export type PasskeyCommand =
   /** The caller has verified a signature of the passkey. */
   | {
       readonly type: 'UsePasskey';
-      readonly passkeyId: string;
+      readonly passkey_id: string;
       readonly counter: number;
       readonly backed_up: boolean;
     }
-  | { readonly type: 'RenamePasskey'; readonly passkeyId: string; readonly name: Sealed }
-  | { readonly type: 'RemovePasskey'; readonly passkeyId: string };
+  | { readonly type: 'RenamePasskey'; readonly passkey_id: string; readonly name: Sealed }
+  | { readonly type: 'RemovePasskey'; readonly passkey_id: string };
 
 /** A user has at most this many passkeys. */
 export const passkeysMax = 20;
@@ -47,27 +36,27 @@ export function decidePasskey(command: PasskeyCommand, user: RegisteredUser): re
     case 'RegisterPasskey':
       return register(command, user);
     case 'UsePasskey': {
-      const { passkeyId, counter, backed_up } = command;
-      const data = { passkey_id: passkeyId, counter };
+      const { passkey_id, counter, backed_up } = command;
+      const data = { passkey_id, counter };
       // WebAuthn Level 3, section 6.1.1: a counter that does not rise may be that of a copy. A synced passkey has copies.
-      const { counter: known, synced } = owned(user, passkeyId);
+      const { counter: known, synced } = owned(user, passkey_id);
       return synced || counter > known || (counter === 0 && known === 0)
         ? [{ type: 'PasskeyUsed', data: { ...data, backed_up } }]
         : [{ type: 'PasskeyCounterRegressed', data }];
     }
     case 'RenamePasskey': {
-      const { passkeyId, name } = command;
-      if (owned(user, passkeyId).name === name) return [];
-      return [{ type: 'PasskeyRenamed', data: { passkey_id: passkeyId, name } }];
+      const { passkey_id, name } = command;
+      if (owned(user, passkey_id).name === name) return [];
+      return [{ type: 'PasskeyRenamed', data: { passkey_id, name } }];
     }
     case 'RemovePasskey':
-      owned(user, command.passkeyId);
-      return [passkeyRemoved(command.passkeyId)];
+      owned(user, command.passkey_id);
+      return [passkeyRemoved(command.passkey_id)];
   }
 }
 
-export function passkeyRemoved(passkeyId: string): UserEvent {
-  return { type: 'PasskeyRemoved', data: { passkey_id: passkeyId } };
+export function passkeyRemoved(passkey_id: string): UserEvent {
+  return { type: 'PasskeyRemoved', data: { passkey_id } };
 }
 
 function register(
@@ -76,33 +65,17 @@ function register(
 ): readonly UserEvent[] {
   if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
   // A repetition, because the id derives from the command.
-  if (user.passkeys.some(({ passkeyId }) => passkeyId === passkey.passkeyId)) return [];
+  if (user.passkeys.some(({ passkey_id }) => passkey_id === passkey.passkey_id)) return [];
   if (user.passkeys.some(({ credential_digest }) => credential_digest === passkey.credential_digest)) {
     rejectUser('passkey_registered_before', 'the account has this passkey already');
   }
   if (user.passkeys.length >= passkeysMax) {
     rejectUser('passkey_limit_reached', `an account has at most ${passkeysMax} passkeys; remove one first`);
   }
-  return [
-    {
-      type: 'PasskeyRegistered',
-      data: {
-        passkey_id: passkey.passkeyId,
-        credential_digest: passkey.credential_digest,
-        credential: passkey.credential,
-        counter: passkey.counter,
-        transports: [...passkey.transports],
-        synced: passkey.synced,
-        backed_up: passkey.backed_up,
-        aaguid: passkey.aaguid,
-        name: passkey.name,
-      },
-    },
-    ...firstRecoveryCodes(recoveryCodes, user),
-  ];
+  return [{ type: 'PasskeyRegistered', data: passkey }, ...firstRecoveryCodes(recoveryCodes, user)];
 }
 
 function owned({ passkeys }: RegisteredUser, id: string): Passkey {
-  const found = passkeys.find(({ passkeyId }) => passkeyId === id);
+  const found = passkeys.find(({ passkey_id }) => passkey_id === id);
   return found ?? rejectUser('passkey_not_found', 'you have no such passkey');
 }

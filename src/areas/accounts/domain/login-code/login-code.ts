@@ -1,5 +1,4 @@
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { MailOutcome, Requester } from '../../../../validation/fields.js';
 import { mailedCode, mailedCodeLimits, strongCode } from '../../../../security/guessing/mailed-code.js';
 import { loginCodeCodec, type LoginCodeEvent, loginCodeCategory } from './events.js';
@@ -21,12 +20,9 @@ export interface LoginCodes {
   readonly requestedAt: readonly Date[];
 }
 
-export interface LoginCodeIssue {
-  readonly issue_id: string;
-  readonly requester: Requester;
-  readonly userId: string;
-  readonly code_key_id: string;
-  readonly expiresAt: Date;
+type Issued = Readonly<Extract<LoginCodeEvent, { type: 'LoginCodeIssued' }>['data']>;
+
+export interface LoginCodeIssue extends Issued {
   /** Failed attempts of each kind of requester, because strangers must not use up the owner's. */
   readonly attemptsFailed: Readonly<Record<Requester, number>>;
   readonly used: boolean;
@@ -35,19 +31,13 @@ export interface LoginCodeIssue {
 }
 
 export type LoginCodeCommand =
-  | {
+  /** `expires_at`: the end of a code of six digits. */
+  | ({
       readonly type: 'Issue';
-      readonly requester: Requester;
-      readonly issue_id: string;
-      readonly userId: string;
-      readonly email: Sealed;
-      readonly code_key_id: string;
-      /** The end of a code of six digits. */
-      readonly expiresAt: Date;
       /** Whether a wrong code was tried at the address within a day; false when left out. */
       readonly isGuessedAt?: boolean;
       readonly now: Date;
-    }
+    } & Omit<Issued, 'strong'>)
   /** The address has no account. */
   | { readonly type: 'Withhold'; readonly requester: Requester; readonly now: Date }
   | { readonly type: 'MarkMailed'; readonly issue_id: string; readonly outcome: MailOutcome }
@@ -68,15 +58,14 @@ const initialState: LoginCodeState = { known: noCodes, unknown: noCodes, strong:
 function evolve(state: LoginCodeState, event: Evolving<LoginCodeEvent>): LoginCodeState {
   switch (event.type) {
     case 'LoginCodeIssued': {
-      const { issue_id, user_id: userId, code_key_id } = event.data;
-      const { requester, expires_at } = event.data;
-      const issue = { issue_id, requester, userId, code_key_id, expiresAt: new Date(expires_at) };
+      const { requester } = event.data;
       const untried = { attemptsFailed: { known: 0, unknown: 0 }, used: false, mailed: false };
-      if (event.data.strong) {
-        const strong = state.strong.filter((one) => one.expiresAt > event.recordedAt);
-        return requestedAfter({ ...state, strong: [...strong, { ...issue, ...untried }] }, event);
+      const issue = { ...event.data, ...untried };
+      if (issue.strong) {
+        const strong = state.strong.filter((one) => new Date(one.expires_at) > event.recordedAt);
+        return requestedAfter({ ...state, strong: [...strong, issue] }, event);
       }
-      const codes = { ...state[requester], issue: { ...issue, ...untried } };
+      const codes = { ...state[requester], issue };
       return requestedAfter({ ...state, [requester]: codes }, event);
     }
     case 'LoginCodeWithheld':
@@ -156,27 +145,17 @@ function issueCode(
   command: Extract<LoginCodeCommand, { type: 'Issue' }>,
   state: LoginCodeState,
 ): readonly LoginCodeEvent[] {
-  const { requester, issue_id, now, isGuessedAt = false } = command;
+  const { issue_id, user_id, email, code_key_id, requester, now, isGuessedAt = false } = command;
+  const codes = state[requester];
   // A repetition, because the issue's id derives from the command; or a request beyond the limits.
-  if (findIssue(state, issue_id) !== null || isOverLimit(state[requester], now)) return [];
+  if (findIssue(state, issue_id) !== null || isOverLimit(codes, now)) return [];
   // Strangers end codes of six digits, and use up the mails of an hour. The owner then finds a good code in the mailbox.
-  const isLast = requestsWithin(state[requester], hourMs, now) === mailedCode.codesPerHour - 1;
+  const isLast = requestsWithin(codes, hourMs, now) === mailedCode.codesPerHour - 1;
   const strong = requester === 'unknown' && (isGuessedAt || isLast);
-  const expiresAt = strong ? new Date(now.getTime() + strongCode.lifeSeconds * 1_000) : command.expiresAt;
-  return [
-    {
-      type: 'LoginCodeIssued',
-      data: {
-        issue_id,
-        user_id: command.userId,
-        email: command.email,
-        code_key_id: command.code_key_id,
-        expires_at: expiresAt.toISOString(),
-        strong,
-        requester,
-      },
-    },
-  ];
+  const strongEnd = new Date(now.getTime() + strongCode.lifeSeconds * 1_000).toISOString();
+  const expires_at = strong ? strongEnd : command.expires_at;
+  const data = { issue_id, user_id, email, code_key_id, expires_at, strong, requester };
+  return [{ type: 'LoginCodeIssued', data }];
 }
 
 function isOverLimit(codes: LoginCodes, now: Date): boolean {
@@ -189,7 +168,7 @@ function requestsWithin({ requestedAt }: LoginCodes, withinMs: number, now: Date
 
 /** Returns the codes of 100 bits that sign in. */
 export function openStrong({ strong }: LoginCodeState, now: Date): readonly LoginCodeIssue[] {
-  return strong.filter(({ used, expiresAt }) => !used && now < expiresAt);
+  return strong.filter(({ used, expires_at }) => !used && now < new Date(expires_at));
 }
 
 function refuse(): never {
@@ -227,11 +206,11 @@ export function openIssues(
 
 /** Returns whether the code accepts further attempts of this kind of requester. */
 export function isIssueOpen(
-  { used, attemptsFailed, expiresAt }: LoginCodeIssue,
+  { used, attemptsFailed, expires_at }: LoginCodeIssue,
   requester: Requester,
   now: Date,
 ): boolean {
-  return !used && attemptsFailed[requester] < mailedCode.attemptsMax && now < expiresAt;
+  return !used && attemptsFailed[requester] < mailedCode.attemptsMax && now < new Date(expires_at);
 }
 
 export const loginCodeAggregate: Aggregate<LoginCodeState, LoginCodeCommand, LoginCodeEvent> = {

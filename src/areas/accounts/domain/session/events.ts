@@ -28,7 +28,7 @@ const endings = {
 } as const;
 
 /** The session's new refresh token. */
-const refreshToken = {
+const refreshToken = z.strictObject({
   /** Counts the refresh tokens of the session; the first is 1. */
   refresh_generation: z.int().positive(),
   /** The key that made the refresh token. */
@@ -37,7 +37,8 @@ const refreshToken = {
   refresh_token_digest: hexDigest,
   /** The end of the session if the refresh token stays unused. */
   idle_expires_at: instant,
-};
+});
+export type RefreshTokenRecord = z.infer<typeof refreshToken>;
 
 export const sessionEvents = makeEvents('session-{id}', {
   SessionStarted: event(
@@ -47,7 +48,7 @@ export const sessionEvents = makeEvents('session-{id}', {
       epoch: z.int().nonnegative(),
       amr: z.array(authenticationMethod).min(1),
       auth_time: instant,
-      ...refreshToken,
+      ...refreshToken.shape,
       /** The latest end of the session. */
       expires_at: instant,
       /** Keyed digest of the client's address; null if there was none, as on the command line. */
@@ -62,7 +63,7 @@ export const sessionEvents = makeEvents('session-{id}', {
       `until ${expires_at} at the latest${user_agent === null ? '' : '; the name of the client is sealed'}`,
   ),
   RefreshTokenRotated: event(
-    refreshToken,
+    refreshToken.shape,
     ({ refresh_generation }, id) => `renewed session ${id} with refresh token number ${refresh_generation}`,
   ),
   /** A second factor was passed. */
@@ -73,7 +74,7 @@ export const sessionEvents = makeEvents('session-{id}', {
        * The refresh token that was issued with it; null if none was. `link`, 43 characters of base64url, replaces the
        * digest of the predecessor, which was not presented.
        */
-      refresh: z.strictObject({ ...refreshToken, link: z.string().length(43) }).nullable(),
+      refresh: refreshToken.extend({ link: z.string().length(43) }).nullable(),
     },
     ({ method }, id) => `strengthened session ${id} with ${methods[method]}`,
   ),

@@ -1,6 +1,7 @@
 import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
 import {
   type AuthenticationMethod,
+  type RefreshTokenRecord,
   type RevocationReason,
   sessionCodec,
   type SessionEvent,
@@ -12,15 +13,6 @@ import { evolve, type SessionState, type StartedSession, successorOf } from './s
 
 export { refreshGraceMs, requestMsMax, successorOf } from './state.js';
 export type { RefreshTokenState, SessionState, StartedSession } from './state.js';
-
-/** A refresh token as the session keeps it. */
-export interface RefreshTokenRecord {
-  readonly generation: number;
-  readonly keyId: string;
-  /** SHA-256. */
-  readonly digest: string;
-  readonly idleExpiresAt: Date;
-}
 
 export type SessionCommand =
   | { readonly type: 'Start'; readonly start: SessionStart }
@@ -70,12 +62,12 @@ function refresh(
 ): readonly SessionEvent[] {
   const session = running(state, now);
   const current = session.refresh;
-  if (presented.generation === current.generation) {
-    if (presented.digest !== current.digest) unknownToken();
-    if (successor.generation !== current.generation + 1) unknownToken();
-    return [{ type: 'RefreshTokenRotated', data: recordOf(successor) }];
+  if (presented.generation === current.refresh_generation) {
+    if (presented.digest !== current.refresh_token_digest) unknownToken();
+    if (successor.refresh_generation !== current.refresh_generation + 1) unknownToken();
+    return [{ type: 'RefreshTokenRotated', data: successor }];
   }
-  if (presented.generation > current.generation) unknownToken();
+  if (presented.generation > current.refresh_generation) unknownToken();
   if (successorOf(session, presented, now) !== null) return [];
   return [
     { type: 'RefreshTokenReuseDetected', data: { refresh_generation: presented.generation } },
@@ -90,19 +82,18 @@ function strengthen(
   if (issued === null) return [{ type: 'SessionStrengthened', data: { method, refresh: null } }];
   // A repetition, because the link derives from the command.
   if (session.refresh.link === issued.link) return [];
-  if (issued.generation !== session.refresh.generation + 1) {
+  if (issued.refresh_generation !== session.refresh.refresh_generation + 1) {
     rejectSession('refresh_token_superseded', 'the session has another refresh token by now');
   }
-  const { link } = issued;
-  return [{ type: 'SessionStrengthened', data: { method, refresh: { ...recordOf(issued), link } } }];
+  return [{ type: 'SessionStrengthened', data: { method, refresh: issued } }];
 }
 
 function reauthenticate(
   { method, now }: Extract<SessionCommand, { type: 'Reauthenticate' }>,
-  { methods, authenticatedAt }: StartedSession,
+  { amr, auth_time }: StartedSession,
 ): readonly SessionEvent[] {
   // A repetition, or an attempt that a later one has overtaken.
-  if (authenticatedAt >= now && methods.includes(method)) return [];
+  if (new Date(auth_time) >= now && amr.includes(method)) return [];
   return [{ type: 'SessionReauthenticated', data: { method, auth_time: now.toISOString() } }];
 }
 
@@ -120,19 +111,10 @@ function revoke(reason: RevocationReason, state: SessionState): readonly Session
 function running(state: SessionState, now: Date): StartedSession {
   if (state.status === 'absent') return rejectSession('session_not_found', 'there is no such session');
   if (state.status === 'revoked') return rejectSession('session_over', 'the session has ended');
-  if (state.expiresAt <= now || state.refresh.idleExpiresAt <= now) {
+  if (new Date(state.expires_at) <= now || new Date(state.refresh.idle_expires_at) <= now) {
     return rejectSession('session_over', 'the session has expired');
   }
   return state;
-}
-
-function recordOf({ generation, keyId, digest, idleExpiresAt }: RefreshTokenRecord) {
-  return {
-    refresh_generation: generation,
-    refresh_key_id: keyId,
-    refresh_token_digest: digest,
-    idle_expires_at: idleExpiresAt.toISOString(),
-  };
 }
 
 function unknownToken(): never {

@@ -1,5 +1,5 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
-import type { AuthenticationMethod, RevocationReason, SessionEvent } from './events.js';
+import type { RefreshTokenRecord, RevocationReason, SessionEvent, SessionStart } from './events.js';
 import { withMethod } from './fold.js';
 
 export type SessionState =
@@ -7,35 +7,28 @@ export type SessionState =
   | StartedSession
   | {
       readonly status: 'revoked';
-      readonly userId: string;
+      readonly user_id: string;
       readonly reason: RevocationReason;
       /** The generation of the last refresh token. */
       readonly generation: number;
     };
 
-export interface StartedSession {
+/** `auth_time`: the last sign-in or reauthentication. */
+export interface StartedSession extends Pick<
+  SessionStart,
+  'user_id' | 'epoch' | 'device_id' | 'auth_time' | 'expires_at'
+> {
   readonly status: 'started';
-  readonly userId: string;
-  /** See `sessionHolds`. */
-  readonly epoch: number;
-  readonly device_id: string;
-  readonly methods: readonly AuthenticationMethod[];
-  /** The last sign-in or reauthentication. */
-  readonly authenticatedAt: Date;
-  readonly expiresAt: Date;
+  readonly amr: Readonly<SessionStart['amr']>;
   readonly refresh: RefreshTokenState;
   /** The recently replaced tokens, oldest first; see `successorOf`. */
   readonly replaced: readonly RefreshTokenState[];
 }
 
 /** A refresh token of the session. */
-export interface RefreshTokenState {
-  readonly generation: number;
-  readonly keyId: string;
-  readonly digest: string;
+export interface RefreshTokenState extends Readonly<RefreshTokenRecord> {
   /** Set if no predecessor was presented: the token derives from this. Null: from the predecessor, if any. */
   readonly link: string | null;
-  readonly idleExpiresAt: Date;
   /** The store's recorded time. */
   readonly issuedAt: Date;
 }
@@ -57,7 +50,8 @@ export function successorOf(
 ): RefreshTokenState | null {
   const known = [...replaced, refresh];
   const index = known.findIndex(
-    ({ generation, digest }) => generation === presented.generation && digest === presented.digest,
+    ({ refresh_generation, refresh_token_digest }) =>
+      refresh_generation === presented.generation && refresh_token_digest === presented.digest,
   );
   const successor = index < 0 ? undefined : known[index + 1];
   return successor !== undefined && isGood(known, index, now) ? successor : null;
@@ -71,51 +65,33 @@ export function evolve(state: SessionState, event: Evolving<SessionEvent>): Sess
       return { ...state, ...replace(state, refreshTokenOf(event.data, null, event.recordedAt)) };
     case 'SessionStrengthened': {
       const { method, refresh } = event.data;
-      const methods = withMethod(state.methods, method);
-      if (refresh === null) return { ...state, methods };
+      const amr = withMethod(state.amr, method);
+      if (refresh === null) return { ...state, amr };
       const issued = refreshTokenOf(refresh, refresh.link, event.recordedAt);
-      return { ...state, methods, ...replace(state, issued) };
+      return { ...state, amr, ...replace(state, issued) };
     }
     case 'SessionReauthenticated': {
       const { method, auth_time } = event.data;
-      return {
-        ...state,
-        methods: withMethod(state.methods, method),
-        authenticatedAt: new Date(auth_time),
-      };
+      return { ...state, amr: withMethod(state.amr, method), auth_time };
     }
     case 'RefreshTokenReuseDetected':
       return state;
     case 'SessionRevoked': {
-      const { userId, refresh } = state;
-      return { status: 'revoked', userId, reason: event.data.reason, generation: refresh.generation };
+      const { user_id, refresh } = state;
+      const { reason } = event.data;
+      return { status: 'revoked', user_id, reason, generation: refresh.refresh_generation };
     }
   }
 }
 
 /** Returns a session that has just begun. @param issuedAt the store's recorded time, where the age of its token matters */
-export function startedSession(
-  data: Extract<SessionEvent, { type: 'SessionStarted' }>['data'],
-  issuedAt: Date,
-): StartedSession {
+export function startedSession(data: SessionStart, issuedAt: Date): StartedSession {
+  const { user_id, epoch, device_id, amr, auth_time, expires_at } = data;
   return {
-    status: 'started',
-    userId: data.user_id,
-    epoch: data.epoch,
-    device_id: data.device_id,
-    methods: data.amr,
-    authenticatedAt: new Date(data.auth_time),
-    expiresAt: new Date(data.expires_at),
+    ...{ status: 'started', user_id, epoch, device_id, amr, auth_time, expires_at },
     refresh: refreshTokenOf(data, null, issuedAt),
     replaced: [],
   };
-}
-
-interface RefreshTokenData {
-  readonly refresh_generation: number;
-  readonly refresh_key_id: string;
-  readonly refresh_token_digest: string;
-  readonly idle_expires_at: string;
 }
 
 /** Replaces the token. Earlier tokens stay while a request under way may present them within their grace. */
@@ -139,13 +115,10 @@ function isGood(known: readonly RefreshTokenState[], index: number, now: Date): 
   return end === undefined || now.getTime() - end.issuedAt.getTime() <= refreshGraceMs;
 }
 
-function refreshTokenOf(data: RefreshTokenData, link: string | null, issuedAt: Date): RefreshTokenState {
-  return {
-    generation: data.refresh_generation,
-    keyId: data.refresh_key_id,
-    digest: data.refresh_token_digest,
-    link,
-    idleExpiresAt: new Date(data.idle_expires_at),
-    issuedAt,
-  };
+function refreshTokenOf(
+  { refresh_generation, refresh_key_id, refresh_token_digest, idle_expires_at }: RefreshTokenRecord,
+  link: string | null,
+  issuedAt: Date,
+): RefreshTokenState {
+  return { refresh_generation, refresh_key_id, refresh_token_digest, idle_expires_at, link, issuedAt };
 }

@@ -1,4 +1,3 @@
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
 import type { UserEvent } from './events.js';
@@ -6,16 +5,10 @@ import { formerAddress, revertibleChangesMax, revertibleMs } from './former-addr
 import { rejectUser } from './rejections.js';
 import type { EmailChange, RegisteredUser } from './state.js';
 
+type Requested = Extract<UserEvent, { type: 'EmailChangeRequested' }>['data'];
+
 export type EmailChangeCommand =
-  | {
-      readonly type: 'RequestEmailChange';
-      readonly change_id: string;
-      readonly email: Sealed;
-      readonly email_digest: string;
-      readonly code_key_id: string;
-      readonly expiresAt: Date;
-      readonly now: Date;
-    }
+  | ({ readonly type: 'RequestEmailChange'; readonly now: Date } & Readonly<Requested>)
   | { readonly type: 'MarkEmailChangeMailed'; readonly change_id: string; readonly outcome: MailOutcome }
   /** Counts an attempt before the mailed code is compared. */
   | { readonly type: 'AttemptEmailChange'; readonly change_id: string; readonly now: Date }
@@ -56,7 +49,7 @@ export function decideEmailChange(command: EmailChangeCommand, user: RegisteredU
       ];
     case 'AttemptEmailChange': {
       const change = pending(user, command.change_id);
-      if (change.expiresAt <= command.now) notPending();
+      if (new Date(change.expires_at) <= command.now) notPending();
       if (change.attempts >= mailedCode.attemptsMax) {
         rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
       }
@@ -88,28 +81,19 @@ function request(
   command: Extract<EmailChangeCommand, { type: 'RequestEmailChange' }>,
   user: RegisteredUser,
 ): readonly UserEvent[] {
+  const { change_id, email, email_digest, code_key_id, expires_at, now } = command;
   // A repetition, because the change's id derives from the command.
-  if (user.emailChange?.change_id === command.change_id) return [];
+  if (user.emailChange?.change_id === change_id) return [];
   // A repetition must not restore a replaced change: see `holdsAddress`.
-  if (user.emailChangesAsked.some(({ change_id }) => change_id === command.change_id)) notPending();
-  if (user.email_digest === command.email_digest) {
+  if (user.emailChangesAsked.some((asked) => asked.change_id === change_id)) notPending();
+  if (user.email_digest === email_digest) {
     rejectUser('address_unchanged', 'email is the address of your account already');
   }
-  if (nextEmailChangeAt(user, command.now) !== null) {
+  if (nextEmailChangeAt(user, now) !== null) {
     rejectUser('email_change_too_soon', 'a code was mailed a moment ago; wait before you ask for another');
   }
-  return [
-    {
-      type: 'EmailChangeRequested',
-      data: {
-        change_id: command.change_id,
-        email: command.email,
-        email_digest: command.email_digest,
-        code_key_id: command.code_key_id,
-        expires_at: command.expiresAt.toISOString(),
-      },
-    },
-  ];
+  const data = { change_id, email, email_digest, code_key_id, expires_at };
+  return [{ type: 'EmailChangeRequested', data }];
 }
 
 function pending({ emailChange }: RegisteredUser, change_id: string): EmailChange {

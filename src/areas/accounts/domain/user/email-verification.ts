@@ -6,11 +6,9 @@ import { rejectUser } from './rejections.js';
 import type { EmailVerification, RegisteredUser } from './state.js';
 
 /** A code that is mailed to the address of the account. */
-export interface VerificationIssue {
-  readonly verification_id: string;
-  readonly code_key_id: string;
-  readonly expiresAt: Date;
-}
+export type VerificationIssue = Readonly<
+  Omit<Extract<UserEvent, { type: 'EmailVerificationRequested' }>['data'], 'email_digest'>
+>;
 
 export type EmailVerificationCommand =
   | {
@@ -58,7 +56,7 @@ export function decideEmailVerification(
     }
     case 'AttemptEmailVerification': {
       const verification = pending(user, command.verification_id);
-      if (verification.expiresAt <= command.now) notPending();
+      if (new Date(verification.expires_at) <= command.now) notPending();
       if (verification.attempts >= mailedCode.attemptsMax) {
         rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
       }
@@ -75,19 +73,8 @@ export function decideEmailVerification(
 }
 
 /** Returns the event of a code that is mailed to the address. */
-export function verificationRequested(
-  email_digest: string,
-  { verification_id, code_key_id, expiresAt }: VerificationIssue,
-): UserEvent {
-  return {
-    type: 'EmailVerificationRequested',
-    data: {
-      verification_id,
-      email_digest,
-      code_key_id,
-      expires_at: expiresAt.toISOString(),
-    },
-  };
+export function verificationRequested(email_digest: string, issue: VerificationIssue): UserEvent {
+  return { type: 'EmailVerificationRequested', data: { email_digest, ...issue } };
 }
 
 function request(

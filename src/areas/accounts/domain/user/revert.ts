@@ -80,7 +80,7 @@ export function credentialsToVoid(user: RegisteredUser, former: FormerAddress): 
 function safePasskeys({ passkeys }: RegisteredUser, former: FormerAddress): string[] {
   return passkeys
     .filter(({ registeredAt }) => isOlder(registeredAt, former))
-    .map(({ passkeyId }) => passkeyId);
+    .map(({ passkey_id }) => passkey_id);
 }
 
 /** No one has proved an unverified address before, so no credential is known to be its holder's. */

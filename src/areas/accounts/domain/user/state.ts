@@ -51,24 +51,15 @@ export interface RegisteredUser extends UserFields, AddressHistory {
   readonly guessedAt: Date | null;
 }
 
-export interface EmailVerification {
-  readonly verification_id: string;
-  readonly email_digest: string;
-  readonly code_key_id: string;
-  readonly expiresAt: Date;
+/** A mailed code, and what became of it. */
+interface Tried {
   readonly attempts: number;
   readonly mailed: boolean;
 }
-
-export interface EmailChange {
-  readonly change_id: string;
-  readonly email: Sealed;
-  readonly email_digest: string;
-  readonly code_key_id: string;
-  readonly expiresAt: Date;
-  readonly attempts: number;
-  readonly mailed: boolean;
-}
+type DataOf<Type extends UserEvent['type']> = Readonly<Extract<UserEvent, { type: Type }>['data']>;
+export type EmailVerification = DataOf<'EmailVerificationRequested'> & Tried;
+export type EmailChange = DataOf<'EmailChangeRequested'> & Tried;
+const untried: Tried = { attempts: 0, mailed: false };
 
 export type Totp =
   | { readonly status: 'off' }
@@ -141,20 +132,10 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
     password_hash: null,
     ...{ totp: { status: 'off' }, emailChange: null },
   }),
-  EmailVerificationRequested: (event, state) => {
-    const { verification_id, email_digest, code_key_id, expires_at } = event.data;
-    return {
-      verification: {
-        verification_id,
-        email_digest,
-        code_key_id,
-        expiresAt: new Date(expires_at),
-        attempts: 0,
-        mailed: false,
-      },
-      verificationsAskedAt: [...state.verificationsAskedAt, event.recordedAt].slice(-mailedCode.codesPerHour),
-    };
-  },
+  EmailVerificationRequested: (event, state) => ({
+    verification: { ...event.data, ...untried },
+    verificationsAskedAt: [...state.verificationsAskedAt, event.recordedAt].slice(-mailedCode.codesPerHour),
+  }),
   EmailVerificationMailed: (event, state) => ({
     ...withVerification(state, event.data.verification_id, () => ({ mailed: true })),
     ...(event.data.outcome === 'accepted' && { verificationMailedAt: event.recordedAt }),
@@ -165,15 +146,7 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
       attempts: attempts + 1,
     })),
   EmailChangeRequested: (event, state) => ({
-    emailChange: {
-      change_id: event.data.change_id,
-      email: event.data.email,
-      email_digest: event.data.email_digest,
-      code_key_id: event.data.code_key_id,
-      expiresAt: new Date(event.data.expires_at),
-      attempts: 0,
-      mailed: false,
-    },
+    emailChange: { ...event.data, ...untried },
     emailChangesAsked: [
       ...state.emailChangesAsked,
       { change_id: event.data.change_id, askedAt: event.recordedAt },

@@ -157,7 +157,7 @@ function decideOperated({ type }: OperatedCommand, user: RegisteredUser): readon
   switch (type) {
     case 'ResetSecondFactor':
       return [
-        ...passkeys.map(({ passkeyId }) => passkeyRemoved(passkeyId)),
+        ...passkeys.map(({ passkey_id }) => passkeyRemoved(passkey_id)),
         ...(totp.status === 'on' ? [totpRemoved({ passkeys: [] })] : []),
       ];
     case 'Ban':
