@@ -3,11 +3,11 @@ import type { Projection } from '../../../src/event-sourcing/views/projection.js
 import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
 import {
   type AuthenticationMethod,
+  sessionCategory,
   sessionCodec,
   type SessionEvent,
-  sessionCategory,
+  withMethod,
 } from '../../../src/areas/accounts/domain/session/events.js';
-import { withMethod } from '../../../src/areas/accounts/domain/session/fold.js';
 
 /** A session that is not revoked. Only the log decides on refresh tokens, so the document contains none. */
 export type SessionDocument = {

@@ -1,7 +1,10 @@
-import { type SessionEpoch, sessionHolds } from '../../../src/areas/accounts/domain/session-epoch.js';
+import {
+  type SessionEpoch,
+  sessionHolds,
+  type SessionProofs,
+} from '../../../src/areas/accounts/domain/guard.js';
 import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
-import type { SessionProofs } from '../../../src/areas/accounts/domain/guard.js';
 import { type SessionDocument, sessionsProjection } from './projection.js';
 import type { SessionResource } from './resource.js';
 

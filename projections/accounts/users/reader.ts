@@ -1,10 +1,9 @@
-import type { SessionEpoch } from '../../../src/areas/accounts/domain/session-epoch.js';
+import type { AccountFactors, SessionEpoch } from '../../../src/areas/accounts/domain/guard.js';
 import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';
 import { capacityOf, type UserDocument, usersProjection } from './projection.js';
-import type { AccountFactors } from '../../../src/areas/accounts/domain/guard.js';
 import { resourceOf } from '../../resource-of.js';
 import {
   accountResource,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kit/time/clock.js';
 import type { AccessReader } from '../../../projections/projects/access-reader.js';
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
-import { sessionHolds } from '../../areas/accounts/domain/session-epoch.js';
+import { sessionHolds } from '../../areas/accounts/domain/guard.js';
 import type { AccessTokens } from '../../security/tokens/access-tokens.js';
 import { parseApiKey } from '../../security/tokens/api-keys.js';
 import type { ApiKeyCaller, SessionCaller } from './access.js';

@@ -5,10 +5,12 @@ import type { Clock } from '../../../src/kit/time/clock.js';
 import type { PlatformRole } from '../../../src/areas/accounts/domain/user/events.js';
 import { sealedSchema } from '../../../src/event-sourcing/ports/sealed.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';
-import { makeAccountRoutes } from '../../../src/areas/accounts/routes/account.js';
+import { makeAccountRoutes, makeAuthRoutes } from '../../../src/areas/accounts/routes/account.js';
 import { makeInvitationRoutes } from '../../../src/areas/projects/routes/account-invitations.js';
-import { makeEmailChangeRoutes } from '../../../src/areas/accounts/routes/account-email.js';
-import { makeEmailVerificationRoutes } from '../../../src/areas/accounts/routes/account-verification.js';
+import {
+  makeEmailChangeRoutes,
+  makeEmailVerificationRoutes,
+} from '../../../src/areas/accounts/routes/account-email.js';
 import { makeTwoFactorRoutes } from '../../../src/areas/accounts/routes/account-two-factor.js';
 import { makeBillingRoutes } from '../../../src/areas/projects/routes/billing.js';
 import { makeAssetImportRoutes } from '../../../src/areas/assets/routes/asset-import.js';
@@ -20,11 +22,11 @@ import { makeApiKeyRoutes } from '../../../src/areas/projects/routes/api-keys.js
 import { makeAuditEventRoutes } from '../../../src/areas/audit/routes/audit-events.js';
 import { makeAuditLogRoutes } from '../../../src/areas/audit/routes/audit-log.js';
 import { makeAuditPageRoutes } from '../../../src/areas/audit/routes/audit-page.js';
-import { makeAuthRoutes } from '../../../src/areas/accounts/routes/auth.js';
-import { makeEmailCodeRoutes } from '../../../src/areas/accounts/routes/auth-email-code.js';
-import { makeLoginRoutes } from '../../../src/areas/accounts/routes/auth-login.js';
-import { makeReauthenticationRoutes } from '../../../src/areas/accounts/routes/auth-reauthenticate.js';
-import { makeSessionRoutes } from '../../../src/areas/accounts/routes/auth-sessions.js';
+import { makeEmailCodeRoutes, makeLoginRoutes } from '../../../src/areas/accounts/routes/auth-login.js';
+import {
+  makeReauthenticationRoutes,
+  makeSessionRoutes,
+} from '../../../src/areas/accounts/routes/auth-sessions.js';
 import { makeMemberRoutes } from '../../../src/areas/projects/routes/members.js';
 import { makeOrderPaymentRoutes } from '../../../src/areas/payments/routes/order-payments.js';
 import { makeOrderRoutes } from '../../../src/areas/payments/routes/orders.js';
@@ -33,8 +35,10 @@ import { makePaymentRoutes } from '../../../src/areas/payments/routes/payments.j
 import { makePaymentWebhookRoutes } from '../../../src/areas/payments/routes/payment-webhooks.js';
 import { makeAdminNodeRoutes } from '../../../src/areas/nodes/routes/admin-nodes.js';
 import { makeNodeRoutes } from '../../../src/areas/nodes/routes/nodes.js';
-import { makePasskeyLoginRoutes } from '../../../src/areas/accounts/routes/passkeys/passkey-login.js';
-import { makePasskeyRoutes } from '../../../src/areas/accounts/routes/passkeys/passkeys.js';
+import {
+  makePasskeyLoginRoutes,
+  makePasskeyRoutes,
+} from '../../../src/areas/accounts/routes/passkeys/passkeys.js';
 import { makeProjectAuditRoutes } from '../../../src/areas/audit/routes/project-audit.js';
 import { makeProjectRoutes } from '../../../src/areas/projects/routes/projects.js';
 import { makePlaylistRoutes } from '../../../src/areas/shares/routes/playlists.js';

@@ -1,10 +1,9 @@
 import type { UserRejection } from '../domain/user/rejections.js';
-import type { EmailRejection } from '../domain/email/rejections.js';
+import { emailAggregate, type EmailRejection, type EmailState } from '../domain/email/email.js';
 import type { AccountDeps } from '../deps.js';
 import { stepContext } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../../kit/overloaded.js';
-import { emailAggregate, type EmailState } from '../domain/email/email.js';
 import { formerAddress } from '../domain/user/former-addresses.js';
 import { holdsAddress, type RegisteredUser, userAggregate } from '../domain/user/user.js';
 import { isRejection, rejectUseCase } from '../../shared/rejections.js';

@@ -1,9 +1,9 @@
 import type { AccountDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { sessionHolds } from '../domain/session-epoch.js';
-import { rejectSession } from '../domain/session/rejections.js';
+import { sessionHolds } from '../domain/guard.js';
 import {
   type RefreshTokenState,
+  rejectSession,
   sessionAggregate,
   type StartedSession,
   successorOf,

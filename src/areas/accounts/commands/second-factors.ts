@@ -9,8 +9,12 @@ import { makeRecoveryCodes, parseRecoveryCode } from '../../../security/tokens/r
 import { matchTotpStep } from '../../../security/tokens/totp.js';
 import { isRejection } from '../../shared/rejections.js';
 import { type FactorOrPasskey, noFactor, requireOn, type SecondFactor } from '../domain/factors/totp.js';
-import { rejectSession, type SessionRejection } from '../domain/session/rejections.js';
-import { sessionAggregate, type StartedSession } from '../domain/session/session.js';
+import {
+  rejectSession,
+  sessionAggregate,
+  type SessionRejection,
+  type StartedSession,
+} from '../domain/session/session.js';
 import { rejectUser } from '../domain/user/rejections.js';
 import { hasFactor } from '../domain/user/state.js';
 import { type RegisteredUser, userAggregate } from '../domain/user/user.js';

@@ -9,10 +9,10 @@ import {
   loginCodeAggregate,
   type LoginCodeCommand,
   type LoginCodeIssue,
+  type LoginCodeRejection,
   openIssues,
   openStrong,
 } from '../domain/login-code/login-code.js';
-import type { LoginCodeRejection } from '../domain/login-code/rejections.js';
 import { userAggregate, type UserState } from '../domain/user/user.js';
 import type { AccountGuard } from './account-guard.js';
 

@@ -9,8 +9,7 @@ import { invalid } from '../../../validation/invalid-request.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';
-import { deviceOfSession } from './auth-fields.js';
-import { recoveryCodesOfFirst, shownCodes } from './recovery-code-fields.js';
+import { deviceOfSession, recoveryCodesOfFirst, shownCodes } from './auth-fields.js';
 
 const code = z
   .string()

@@ -1,14 +1,103 @@
+import type { AccountDeps } from '../deps.js';
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { noContent } from '../../../http/replies/reply.js';
 import { meOf } from '../../../../projections/accounts/users/reader.js';
 import { meResource } from '../../../../projections/accounts/users/resource.js';
-import { checkName, namePattern } from '../../../validation/text.js';
-import { judged } from '../../../validation/zod-problems.js';
-import { nicknameLengthMax } from '../commands/registering.js';
-import { wrap, wrapped } from '../../../http/resources.js';
+import { besideOthers, judged } from '../../../validation/zod-problems.js';
+import { checkName, namePattern, optionalNamePattern } from '../../../validation/text.js';
+import { signedIn, wrap, wrapped } from '../../../http/resources.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
+import { emailField, newPassword, presentSignedIn } from './auth-fields.js';
+import { noContent } from '../../../http/replies/reply.js';
+import { nicknameLengthMax } from '../commands/registering.js';
+
+const registration = z.strictObject({
+  email: emailField,
+  password: newPassword,
+  nickname: z
+    .string()
+    .max(200)
+    .meta({
+      maxLength: 50,
+      pattern: optionalNamePattern,
+      description: "Left out or blank: the address's local part.",
+    })
+    .optional(),
+});
+
+/** An address to check the rules of a password with, where the given one is not valid. */
+const standIn = 'a@example.com';
+
+/** Makes registration and account routes (src/areas/accounts/README.md#registration, docs/api.md#44-post-apiv1authregister). */
+export function makeAuthRoutes({
+  register,
+  checkRegistration,
+  users,
+}: Pick<AccountCommands, 'register' | 'checkRegistration'> & Pick<AccountDeps, 'users'>): readonly Route[] {
+  // The rules of a well-formed body count under a limit, so they run after its form.
+  const rules = besideOthers<z.output<typeof registration>>(({ email, password, nickname }) =>
+    checkRegistration({
+      email: emailField.safeParse(email).data ?? standIn,
+      password: typeof password === 'string' ? password : '',
+      ...(typeof nickname === 'string' ? { nickname } : {}),
+    }),
+  );
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/auth/register',
+      name: 'register',
+      tag: 'Accounts',
+      summary: 'Register an account by e-mail address and password',
+      description:
+        'Where the mail server lacks SMTPUTF8, an address with other than ASCII characters before its @ is 400 at `email`.',
+      request: {
+        params: noParams,
+        query: noQuery,
+        body: registration.check(rules).meta({ id: 'Registration' }),
+      },
+      replies: {
+        201: {
+          description: 'The user, and tokens of a first session.',
+          schema: wrapped(signedIn),
+        },
+      },
+      errors: ['email_taken', 'conflict'],
+      limit: [
+        { name: 'register', counts: [201, 409] },
+        { name: 'register_invalid', counts: [400] },
+      ],
+      idempotent: true,
+      check: ({ body }) => {
+        checkRegistration(withoutNone(body));
+      },
+      cacheControl: 'no-store',
+      handler: async ({ body, client, userAgent, command }) => {
+        const registered = await register({ ...withoutNone(body), clientIp: client, userAgent }, command);
+        return { status: 201, body: wrap(presentSignedIn(registered)) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/auth/me',
+      name: 'getMe',
+      tag: 'Accounts',
+      summary: 'The signed-in user',
+      request: { params: noParams, query: noQuery, body: noBody },
+      replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
+      entityTag: true,
+      handler: async ({ caller }) => {
+        const found = await users.present(caller.user.document);
+        return { status: 200, body: wrap(meOf(found.resource, caller.user)), revision: found.revision };
+      },
+    }),
+  ];
+}
+
+function withoutNone({ nickname, ...rest }: z.output<typeof registration>) {
+  return nickname === undefined ? rest : { ...rest, nickname };
+}
 
 const profileChange = z
   .strictObject({

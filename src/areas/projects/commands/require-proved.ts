@@ -1,4 +1,4 @@
-import { sessionHolds } from '../../accounts/domain/session-epoch.js';
+import { sessionHolds } from '../../accounts/domain/guard.js';
 import { rejectUser } from '../../accounts/domain/user/rejections.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import type { ProjectDeps } from '../deps.js';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { sessionHolds } from '../../../../src/areas/accounts/domain/session-epoch.js';
+import { sessionHolds } from '../../../../src/areas/accounts/domain/guard.js';
 import { type RegisteredUser, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
 import type { SessionAccess } from '../../../../projections/accounts/sessions/reader.js';

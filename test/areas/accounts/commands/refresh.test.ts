@@ -6,7 +6,7 @@ import {
 } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
-import { sessionHolds } from '../../../../src/areas/accounts/domain/session-epoch.js';
+import { sessionHolds } from '../../../../src/areas/accounts/domain/guard.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../../../src/keys/codes/refresh-tokens.js';

@@ -1,6 +1,13 @@
+import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
-import { emailCodec, type EmailEvent, emailCategory } from './events.js';
-import { rejectEmail } from './rejections.js';
+import { emailCategory, emailCodec, type EmailEvent } from './events.js';
+
+/** `address_reserved`: the reservation is not the one that the caller judged. */
+export type EmailRejection = 'address_reserved';
+
+export function rejectEmail(code: EmailRejection, message: string): never {
+  throw new CommandRejected<EmailRejection>(code, message);
+}
 
 /** The reservation of an address. The user's stream says whether it counts (src/areas/accounts/README.md#unique-address). */
 export type EmailState =

@@ -1,5 +1,5 @@
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
-import { sessionHolds } from '../session-epoch.js';
+import { sessionHolds } from '../guard.js';
 import type { UserEvent } from '../user/events.js';
 import type { Passkey } from './passkey-state.js';
 import { rejectUser } from '../user/rejections.js';

@@ -1,8 +1,15 @@
+import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { MailOutcome, Requester } from '../../../../validation/fields.js';
 import { mailedCode, mailedCodeLimits, strongCode } from '../../../../security/guessing/mailed-code.js';
-import { loginCodeCodec, type LoginCodeEvent, loginCodeCategory } from './events.js';
-import { rejectLoginCode } from './rejections.js';
+import { loginCodeCategory, loginCodeCodec, type LoginCodeEvent } from './events.js';
+
+/** `login_code_refused`: the code does not exist, was replaced, used or tried too often, or has expired. */
+export type LoginCodeRejection = 'login_code_refused';
+
+export function rejectLoginCode(code: LoginCodeRejection, message: string): never {
+  throw new CommandRejected<LoginCodeRejection>(code, message);
+}
 
 /** The codes of an address. Those of known devices and of all other clients do not depend on each other. */
 export interface LoginCodeState {

@@ -107,3 +107,11 @@ export type SessionEvent = EventIn<typeof sessionEvents>;
 export type SessionStart = Extract<SessionEvent, { type: 'SessionStarted' }>['data'];
 export type RevocationReason = Extract<SessionEvent, { type: 'SessionRevoked' }>['data']['reason'];
 export const { category: sessionCategory, codec: sessionCodec } = sessionEvents;
+
+/** Adds a method once. The aggregate and the view both fold with it. */
+export function withMethod(
+  methods: readonly AuthenticationMethod[],
+  method: AuthenticationMethod,
+): readonly AuthenticationMethod[] {
+  return methods.includes(method) ? methods : [...methods, method];
+}

@@ -1,6 +1,11 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
-import type { RefreshTokenRecord, RevocationReason, SessionEvent, SessionStart } from './events.js';
-import { withMethod } from './fold.js';
+import {
+  type RefreshTokenRecord,
+  type RevocationReason,
+  type SessionEvent,
+  type SessionStart,
+  withMethod,
+} from './events.js';
 
 export type SessionState =
   | { readonly status: 'absent' }

@@ -1,6 +1,6 @@
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
-import { sessionHolds } from '../session-epoch.js';
+import { sessionHolds } from '../guard.js';
 import type { UserEvent } from './events.js';
 import { rejectUser } from './rejections.js';
 import type { EmailVerification, RegisteredUser } from './state.js';

@@ -1,7 +1,7 @@
 import { changeBy, type ChangesBy } from '../../../../event-sourcing/ports/events.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { GrantSource } from '../../../../validation/fields.js';
-import type { SessionEpoch } from '../session-epoch.js';
+import type { SessionEpoch } from '../guard.js';
 import type { PlatformRole, UserEvent } from './events.js';
 
 /** The fields that the aggregate and the view both fold, spelled as in the events. They contain no credentials. */

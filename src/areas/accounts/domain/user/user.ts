@@ -1,7 +1,7 @@
 import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
 import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
 import type { GrantSource, MailOutcome } from '../../../../validation/fields.js';
-import { sessionHolds } from '../session-epoch.js';
+import { sessionHolds } from '../guard.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
 import {
   decideEmailVerification,
