@@ -15,7 +15,6 @@ import { makeSequencer } from '../../areas/audit/signing/sequencer.js';
 import { makeSigner } from '../../areas/audit/signing/signer.js';
 import { makeTileStore, type TileStore } from '../../areas/audit/tree/tile-store.js';
 import { makeTreeReader, type TreeReader } from '../../areas/audit/tree/tree-reader.js';
-import { makeSequencingRecord } from '../../areas/audit/signing/sequencing-elsewhere.js';
 import { makeSweep, type Sweep } from '../../areas/audit/signing/sweep.js';
 import { makeWitnesses, type PostText } from '../../areas/audit/signing/witnesses.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
@@ -109,21 +108,20 @@ export async function openAudit(deps: {
   });
   const log = makeAuditLog(
     {
-      ...{ sequencer, signer, stateStore, clock, random },
-      record: makeSequencingRecord({ stateStore, tiles, clock }),
-      witnesses: makeWitnesses({ witnesses: auditWitnesses, tree, post: postText, clock }),
-      sweep,
+      ...{ sequencer, signer, tiles, sweep, stateStore, clock, random },
+      witnessesOf: (answered) =>
+        makeWitnesses({ witnesses: auditWitnesses, answered, tree, post: postText, clock }),
     },
     {
       onRetry,
-      onContradiction: ({ source, what, size, origin }) => {
-        logger.error(
-          { source, contradiction: what, size, origin },
-          'the audit log contradicts what was signed; no checkpoint is signed',
-        );
-      },
-      onResolved: ({ source }) => {
-        logger.info({ source }, 'the contradiction of the audit log has ended');
+      onFindings: (found) => {
+        const contradictions = found.map(({ source, what, size }) => ({ source, what, size }));
+        if (found.length === 0) logger.info('no check of the audit log finds a contradiction any more');
+        else
+          logger.error(
+            { contradictions },
+            'the audit log contradicts what was signed; no checkpoint is signed',
+          );
       },
       onAwaited: (waiting) => {
         logger.warn(
@@ -164,7 +162,7 @@ function isWithin(parent: string, path: string): boolean {
 
 /** Runs the audit log until the signal aborts. A failure of it ends no request: it is a line in the log. */
 export async function runAudit(
-  { log, sweep }: Audit,
+  { log }: Audit,
   { leases, log: { logger } }: { readonly leases: { readonly feeder: Lease }; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
@@ -174,14 +172,11 @@ export async function runAudit(
     if (!feeder.isOwner()) return { state: null, lagMs: 0, problem: null };
     return { state: problem === null ? 'running' : 'failing', lagMs: 0, problem };
   });
-  // The end of one must not hide that the other one runs.
-  await Promise.all(
-    [log.run(signal, () => feeder.isOwner()), sweep.run(signal)].map((part) =>
-      part.catch((error: unknown) => {
-        logger.error({ error: sentenceOf(error) }, 'a part of the audit log stopped');
-      }),
-    ),
-  );
+  await log
+    .run(signal, () => feeder.isOwner())
+    .catch((error: unknown) => {
+      logger.error({ error: sentenceOf(error) }, 'the audit log stopped');
+    });
 }
 
 /** The operator has chosen the addresses, which may be private. */

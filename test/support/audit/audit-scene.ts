@@ -12,7 +12,6 @@ import { makeLogResources } from '../../../src/areas/audit/history/log-resources
 import { makePages, type Pages } from '../../../src/areas/audit/signing/pages.js';
 import { makeProjectOf } from '../../../src/areas/audit/history/project-of.js';
 import { makeSequencer, type Sequencer } from '../../../src/areas/audit/signing/sequencer.js';
-import { makeSequencingRecord } from '../../../src/areas/audit/signing/sequencing-elsewhere.js';
 import { makeSigner } from '../../../src/areas/audit/signing/signer.js';
 import { makeSweep, type Sweep } from '../../../src/areas/audit/signing/sweep.js';
 import { makeTileStore } from '../../../src/areas/audit/tree/tile-store.js';
@@ -82,7 +81,7 @@ export interface AuditProcessOptions {
   readonly witnesses?: readonly Witness[];
   readonly post?: PostText;
   /** Takes the place of the sweep of the process. */
-  readonly sweep?: Pick<Sweep, 'verdicts' | 'forget'>;
+  readonly sweep?: Pick<Sweep, 'run' | 'checked'>;
   readonly events?: Partial<AuditEvents>;
   /** Whether the process sequences for all; it does when left out. */
   readonly isHere?: () => boolean;
@@ -128,25 +127,20 @@ export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
   });
   const audit = makeAuditLog(
     {
-      ...{ sequencer, signer, stateStore, clock, random },
-      record: makeSequencingRecord({ stateStore, tiles, clock }),
-      witnesses: makeWitnesses({ witnesses, tree, post, clock }),
+      ...{ sequencer, signer, tiles, stateStore, clock, random },
+      witnessesOf: (answered) => makeWitnesses({ witnesses, answered, tree, post, clock }),
       sweep: options.sweep ?? sweep,
     },
     {
       onRetry: () => undefined,
-      onContradiction: () => undefined,
-      onResolved: () => undefined,
+      onFindings: () => undefined,
       onAwaited: () => undefined,
       onDefect,
       ...events,
     },
   );
   const stopping = new AbortController();
-  const running = Promise.all([
-    audit.run(stopping.signal, options.isHere),
-    ...(options.sweep === undefined ? [sweep.run(stopping.signal)] : []),
-  ]);
+  const running = audit.run(stopping.signal, options.isHere);
   return {
     ...{ audit, sequencer, tree, pages },
     stop: async () => {

@@ -8,7 +8,6 @@ import { makePages } from '../../../src/areas/audit/signing/pages.js';
 import { makeShortLog } from '../../../src/event-sourcing/feeding/short-log.js';
 import { makeProjectOf } from '../../../src/areas/audit/history/project-of.js';
 import { makeSequencer } from '../../../src/areas/audit/signing/sequencer.js';
-import { makeSequencingRecord } from '../../../src/areas/audit/signing/sequencing-elsewhere.js';
 import { makeSweep } from '../../../src/areas/audit/signing/sweep.js';
 import { makeTileStore } from '../../../src/areas/audit/tree/tile-store.js';
 import { makeTreeReader } from '../../../src/areas/audit/tree/tree-reader.js';
@@ -54,8 +53,7 @@ export function makeIdleAudit({
   const post = () => Promise.reject(new Error('no witness'));
   const log = makeAuditLog(
     {
-      ...{ sequencer, stateStore, clock, random },
-      record: makeSequencingRecord({ stateStore, tiles, clock }),
+      ...{ sequencer, tiles, sweep, stateStore, clock, random },
       signer: {
         pass: () => Promise.resolve(null),
         keep: () => Promise.resolve(),
@@ -63,10 +61,9 @@ export function makeIdleAudit({
           throw new Error('this log has no witness to ask');
         },
       },
-      witnesses: makeWitnesses({ witnesses: [], tree, post, clock }),
-      sweep,
+      witnessesOf: (answered) => makeWitnesses({ witnesses: [], answered, tree, post, clock }),
     },
-    { onRetry: ignore, onContradiction: ignore, onResolved: ignore, onAwaited: ignore, onDefect: ignore },
+    { onRetry: ignore, onFindings: ignore, onAwaited: ignore, onDefect: ignore },
   );
   const history = makeAuditHistory({ eventStore, resources, tree, tiles, projectOf });
   const reader = makeAuditReader({ history, eventStore, projectOf, views: projections });

@@ -7,7 +7,7 @@ import type { StoredLog } from './sequencer.js';
 import type { Signer } from './signer.js';
 import type { OfferOptions, Witnesses } from './witnesses.js';
 
-/** Asks the witnesses of a process, one question at a time. No call waits for an answer. */
+/** Asks the witnesses in one turn, one question at a time. No call waits for an answer. */
 export interface AskWitnesses {
   /** Returns whether this process must ask before it signs, or has no answer yet. */
   mustAsk(): boolean;
@@ -16,9 +16,7 @@ export interface AskWitnesses {
   /** Asks the witnesses that have not answered, in a process that does not sequence. */
   askElsewhere(last: SignedRecord | null, log: NamedLog): void;
   /** Offers a signed checkpoint: a new one at once, and one without a cosignature again. */
-  offer(signed: SignedRecord, isNew: boolean): void;
-  /** Forgets the replies: another process sequences now. */
-  forget(): void;
+  offer(signed: SignedRecord): void;
   /** Resolves when no question is open. */
   settled(): Promise<void>;
 }
@@ -52,8 +50,10 @@ export function makeAskWitnesses({
   /** The question that is open now. */
   let open: Promise<void> | null = null;
   let askedAtMs = -Infinity;
-  /** Whether the witnesses were asked since the sequencing fell to this process. */
+  /** Whether the witnesses were asked in this turn. */
   let hasAsked = false;
+  /** The checkpoint that was offered last. */
+  let offered: SignedRecord | null = null;
   let reportedAtMs = -Infinity;
 
   return {
@@ -71,18 +71,10 @@ export function makeAskWitnesses({
       const isAwaited = witnesses.statuses().some((status) => status.isAwaited);
       if (isAwaited && isDue()) start(() => askForSize(last, log, { awaitedOnly: true }));
     },
-    offer: (signed, isNew) => {
-      const lacks = (): boolean =>
-        witnesses.statuses().some(({ name }) => signed.cosignatures[name]?.size !== signed.size);
-      if (isNew || (isDue() && lacks())) start(() => offer(signed));
-    },
-    forget: () => {
-      [hasAsked, askedAtMs] = [false, -Infinity];
-      witnesses.forget();
-      // The replies to an open question are those of the former time too.
-      void open?.then(() => {
-        witnesses.forget();
-      });
+    offer: (signed) => {
+      const isNew = offered?.size !== signed.size || offered.origin !== signed.origin;
+      const lacks = witnesses.statuses().some(({ name }) => signed.cosignatures[name]?.size !== signed.size);
+      if (isNew || (isDue() && lacks)) start(() => offer(signed));
     },
     settled: async () => {
       await open;
@@ -130,6 +122,7 @@ export function makeAskWitnesses({
   }
 
   async function offer(checkpoint: SignedRecord, options: OfferOptions = {}): Promise<void> {
+    offered = checkpoint;
     const lines = await witnesses.offer(checkpoint, options);
     if (lines.size === 0) return;
     await changeRecord<SignedRecord, SignedRecord, null>(

@@ -1,11 +1,18 @@
 import { backoff, type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
-import { type Contradiction, type SignedRecord, signedRecord, type Verdicts } from './audit-records.js';
-import { makeAskWitnesses } from './ask-witnesses.js';
+import { type LogHead, TilesDamaged, type TileStore } from '../tree/tile-store.js';
+import { type AskWitnesses, makeAskWitnesses } from './ask-witnesses.js';
+import {
+  type CheckResults,
+  type Contradiction,
+  type Findings,
+  readAuditRecords,
+  type SignedRecord,
+  signedRecord,
+} from './audit-records.js';
 import { FolderProblem } from './checkpoint-folder.js';
 import type { Sequencer, StoredLog } from './sequencer.js';
-import type { SequencedElsewhere, SequencingRecord } from './sequencing-elsewhere.js';
 import type { Signer } from './signer.js';
 import type { Sweep } from './sweep.js';
 import type { Witnesses, WitnessStatus } from './witnesses.js';
@@ -16,6 +23,7 @@ export interface AuditStatus {
   readonly signed: SignedRecord | null;
   /** Why the sequencing does not go on, in the process that sequences. */
   readonly problem: string | null;
+  /** The oldest finding of the last passes; null: no check has one. */
   readonly contradiction: Contradiction | null;
   readonly witnesses: readonly WitnessStatus[];
 }
@@ -40,8 +48,8 @@ export interface AuditLog {
 export interface AuditEvents {
   /** The stores do not answer; the next pass tries again. */
   readonly onRetry: (error: Error, attempt: number) => void;
-  readonly onContradiction: (contradiction: Contradiction) => void;
-  readonly onResolved: (contradiction: Contradiction) => void;
+  /** Other checks than before have findings, which are these. */
+  readonly onFindings: (found: readonly Contradiction[]) => void;
   /** The first signature waits for these witnesses. It is reported at once and then once an hour. */
   readonly onAwaited: (witnesses: readonly string[]) => void;
   readonly onDefect: (error: unknown) => void;
@@ -55,64 +63,75 @@ export function makeAuditLog(
   deps: {
     readonly sequencer: Sequencer;
     readonly signer: Signer;
-    readonly record: SequencingRecord;
-    readonly witnesses: Witnesses;
-    readonly sweep: Pick<Sweep, 'verdicts' | 'forget'>;
-    readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
+    readonly tiles: Pick<TileStore, 'readHead'>;
+    /** Makes the witnesses of a turn. `answered` has the names of those that have answered since the process started. */
+    readonly witnessesOf: (answered: Set<string>) => Witnesses;
+    readonly sweep: Pick<Sweep, 'run' | 'checked'>;
+    readonly stateStore: Pick<StateStore, 'get' | 'list' | 'compareAndSet'>;
     readonly clock: Clock;
     readonly random: Random;
   },
   events: AuditEvents,
 ): AuditLog {
-  const { sequencer, signer, record, witnesses, sweep, stateStore, clock, random } = deps;
+  const { sequencer, signer, tiles, sweep, stateStore, clock, random } = deps;
   let signed: SignedRecord | null = null;
-  let contradiction: Contradiction | null = null;
-  let elsewhere: Pick<SequencedElsewhere, 'log' | 'problem'> = { log: null, problem: null };
+  /** Null before the first pass or look. */
+  let findings: Findings | null = null;
+  /** Of the log that another process sequences. */
+  let head: LogHead | null = null;
+  let keepProblem: string | null = null;
   let lookedAtMs = -Infinity;
-  /** Whether the sequencing falls to this process. One that only writes tiles again publishes nothing. */
+  /** Whether the sequencing falls to this process. One that only writes tiles again publishes no problem. */
   let isOwn = true;
   /** The sequencing in this process; null while another one does it. */
   let sequencing: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
-  /** Before the first pass of the signer this process does not know whether a contradiction stands. */
-  let isJudged = false;
-  const ask = makeAskWitnesses({
-    ...{ witnesses, signer, stateStore, clock, readSigned },
-    onAwaited: events.onAwaited,
-    onFailure: (error) => {
-      if (error instanceof StoreUnavailable) events.onRetry(error, 0);
-      else events.onDefect(error);
-    },
-  });
+  const answered = new Set<string>();
+  let turn = makeTurn();
+  let settled: Promise<unknown> = Promise.resolve();
 
   return {
     run: async (signal, isHere = () => true) => {
-      await Promise.all([shareEachSecond(signal, isHere), passEachSecond(signal)]);
+      for (let attempt = 0; !signal.aborted;) {
+        share(signal, isHere());
+        const isDone = await passOrRetry(attempt);
+        const waitMs = isDone ? 0 : backoff(attempt, random, { first: 250, cap: 10_000 });
+        attempt = isDone ? 0 : attempt + 1;
+        // An abort ends the loop.
+        await clock.sleep(passMs + waitMs, signal).catch(() => undefined);
+      }
       await sequencing?.done;
-      await ask.settled();
+      await Promise.all([settled, turn.ask.settled()]);
     },
     status: () => ({
-      ...{ signed, contradiction },
-      log: sequencer.stored() ?? elsewhere.log,
-      problem: sequencer.problem()?.reason ?? (sequencing === null ? elsewhere.problem : null),
-      witnesses: witnesses.statuses(),
+      ...{ signed, contradiction: findings?.contradictions[0] ?? null },
+      log: sequencer.stored() ?? head,
+      problem:
+        sequencer.problem()?.reason ?? (sequencing === null ? (findings?.problem ?? keepProblem) : null),
+      witnesses: turn.witnesses.statuses(),
     }),
     tileMissing: () => {
-      if (isJudged && contradiction === null) sequencer.startOver();
+      if (findings?.contradictions.length === 0) sequencer.startOver();
     },
     readSigned,
   };
 
+  /** A turn lasts from one change of the process that sequences to the next, and begins without replies of witnesses. */
+  function makeTurn(): { readonly witnesses: Witnesses; readonly ask: AskWitnesses } {
+    const witnesses = deps.witnessesOf(answered);
+    const ask = makeAskWitnesses({
+      ...{ witnesses, signer, stateStore, clock, readSigned },
+      onAwaited: events.onAwaited,
+      onFailure: (error) => {
+        if (error instanceof StoreUnavailable) events.onRetry(error, 0);
+        else events.onDefect(error);
+      },
+    });
+    return { witnesses, ask };
+  }
+
   async function readSigned(): Promise<SignedRecord | null> {
     const stored = await stateStore.get(signedRecord.key);
     return stored === null ? null : signedRecord.schema.parse(stored.value);
-  }
-
-  async function shareEachSecond(signal: AbortSignal, isHere: () => boolean): Promise<void> {
-    while (!signal.aborted) {
-      share(signal, isHere());
-      // An abort ends the loop.
-      await clock.sleep(passMs, signal).catch(() => undefined);
-    }
   }
 
   /** A read of any process that misses a tile makes that process write all tiles again, which then needs no message. */
@@ -124,101 +143,82 @@ export function makeAuditLog(
     }
     if (sequencing !== null) return;
     const ending = new AbortController();
-    const done = sequencer.run(AbortSignal.any([signal, ending.signal])).finally(() => {
-      sequencing = null;
-      if (signal.aborted) return;
-      forget();
+    const either = AbortSignal.any([signal, ending.signal]);
+    const done = Promise.all([sequencer.run(either), sweep.run(either)]).then(() => {
+      settled = Promise.all([settled, turn.ask.settled()]);
+      [sequencing, turn] = [null, makeTurn()];
     });
     sequencing = { ending, done };
   }
 
-  /** Resets the findings. Only the process that sequences may clear a contradiction. */
-  function forget(): void {
-    sequencer.forget();
-    sweep.forget();
-    ask.forget();
-  }
-
-  async function passEachSecond(signal: AbortSignal): Promise<void> {
-    for (let attempt = 0; !signal.aborted;) {
-      let waitMs = passMs;
-      try {
-        await (sequencing === null ? look() : pass());
-        attempt = 0;
-      } catch (error) {
-        if (error instanceof StoreUnavailable || error instanceof FolderProblem)
-          events.onRetry(error, attempt);
-        else events.onDefect(error);
-        waitMs = passMs + backoff(attempt, random, { first: 250, cap: 10_000 });
-        attempt += 1;
-      }
-      // An abort ends the loop.
-      await clock.sleep(waitMs, signal).catch(() => undefined);
+  async function passOrRetry(attempt: number): Promise<boolean> {
+    try {
+      await (sequencing?.ending.signal.aborted === false ? pass() : look());
+      return true;
+    } catch (error) {
+      if (error instanceof StoreUnavailable || error instanceof FolderProblem) events.onRetry(error, attempt);
+      else events.onDefect(error);
+      return false;
     }
   }
 
   async function pass(): Promise<void> {
     const log = sequencer.stored();
+    const { ask } = turn;
     const maySign = !ask.mustAsk();
-    const signing = await signer.pass(verdicts(), maySign);
-    await publish();
-    if (signing !== null) {
-      signed = signing.signed;
-      report(signing.contradiction);
-    }
-    if (log?.atHead !== true || !contradictionAllows()) return;
-    // A witness that alone contradicts is asked again, so that it can take that back.
-    if (!maySign || (signed === null && contradiction !== null)) ask.askFirst(log);
-    else if (signing !== null && signed !== null && signed.note !== '') ask.offer(signed, signing.isNew);
+    const signing = await signer.pass({ maySign, problem: problemHere(), checked: checkedHere() });
+    if (signing !== null) know(signing);
+    const found = findings?.contradictions ?? [];
+    if (log?.atHead !== true || found.some(({ source }) => !source.startsWith('witness '))) return;
+    // A witness that alone contradicts is asked again, because the histories may be one again.
+    if (!maySign || (signed === null && found.length > 0)) ask.askFirst(log);
+    else if (signed !== null && signed.note !== '') ask.offer(signed);
   }
 
-  async function publish(): Promise<void> {
-    if (isOwn && isReading()) await record.publish(sequencer.problem()?.reason ?? null);
+  /** Returns why the sequencing here does not go on; undefined where another process reports its own. */
+  function problemHere(): string | null | undefined {
+    const problem = sequencer.problem()?.reason ?? null;
+    return isOwn && (problem !== null || sequencer.stored() !== null) ? problem : undefined;
+  }
+
+  /** Returns what the checks of this turn have found so far. */
+  function checkedHere(): CheckResults {
+    const answers = turn.witnesses.statuses().flatMap(({ name, found }) => {
+      return found === undefined ? [] : [[`witness ${name}`, found] as const];
+    });
+    return new Map([...sweep.checked(), ...answers, ...sequencer.checked()]);
   }
 
   /** Reads what the process that sequences has found and signed. */
   async function look(): Promise<void> {
     const nowMs = steadyMsOf(clock);
     if (nowMs - lookedAtMs < lookMs) return;
-    const found = await record.read();
-    [elsewhere, signed, lookedAtMs] = [found, found.signed, nowMs];
-    report(found.contradiction);
-    if (found.log !== null) ask.askElsewhere(found.signed, found.log);
+    const [records, stored] = await Promise.all([readAuditRecords(stateStore), readHead()]);
+    [head, keepProblem, lookedAtMs] = [stored, null, nowMs];
+    know({ signed: records.signed?.value ?? null, findings: records.findings });
+    if (head !== null) turn.ask.askElsewhere(signed, head);
     try {
       if (signed !== null) await signer.keep(signed);
     } catch (error) {
-      if (error instanceof FolderProblem) elsewhere = { ...found, problem: found.problem ?? error.message };
+      if (error instanceof FolderProblem) keepProblem = error.message;
       throw error;
     }
   }
 
-  function verdicts(): Verdicts {
-    const problem = sequencer.problem();
-    // Before this process has read the log, it takes back nothing that another one has found.
-    const all = new Map(isReading() ? sweep.verdicts() : []);
-    for (const { name, contradiction: what, size } of witnesses.statuses()) {
-      // A witness that cosigns again takes its contradiction back.
-      if (what !== null || size > 0) all.set(`witness ${name}`, what);
+  /** The process that sequences reports damaged tiles. They hide neither its problem nor its findings. */
+  async function readHead(): Promise<LogHead | null> {
+    try {
+      return await tiles.readHead();
+    } catch (error) {
+      if (error instanceof TilesDamaged) return null;
+      throw error;
     }
-    if (isReading()) all.set('log', problem?.kind === 'replaced-log' ? problem.reason : null);
-    if (problem?.kind === 'tile-differs') all.set('tiles', problem.reason);
-    else if (sequencer.hasComparedAll()) all.set('tiles', null);
-    return all;
   }
 
-  /** Returns whether this process has read the log, or knows why it cannot. */
-  function isReading(): boolean {
-    return sequencer.stored() !== null || sequencer.problem() !== null;
-  }
-
-  function contradictionAllows(): boolean {
-    return contradiction === null || contradiction.source.startsWith('witness ');
-  }
-
-  function report(next: Contradiction | null): void {
-    if (next !== null && next.found_at !== contradiction?.found_at) events.onContradiction(next);
-    if (next === null && contradiction !== null) events.onResolved(contradiction);
-    contradiction = next;
-    isJudged = true;
+  function know(next: { readonly signed: SignedRecord | null; readonly findings: Findings }): void {
+    const sourcesOf = (known: Findings | null): string =>
+      (known?.contradictions ?? []).map(({ source }) => source).join('\n');
+    if (sourcesOf(next.findings) !== sourcesOf(findings)) events.onFindings(next.findings.contradictions);
+    ({ signed, findings } = next);
   }
 }

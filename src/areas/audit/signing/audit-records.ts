@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
-import type { StateRecord, StateStore } from '../../../event-sourcing/ports/state-store.js';
-import type { RecordKind } from '../../../event-sourcing/ports/change-record.js';
+import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
+import { changeRecord, type RecordKind } from '../../../event-sourcing/ports/change-record.js';
 
 /** The last signed checkpoint. One record for all processes: a compare-and-set makes their signatures one chain. */
 const signedSchema = z.strictObject({
@@ -19,43 +21,112 @@ const signedSchema = z.strictObject({
 });
 
 const contradictionSchema = z.strictObject({
-  origin: z.string(),
+  /** The first pass that found it. */
   found_at: z.iso.datetime(),
-  /**
-   * The check that found it: `record`, `folder`, `keys`, `page`, `tiles`, `log`, `sweep` or `witness <name>`. The same check
-   * takes it back.
-   */
+  /** The check: `record`, `folder`, `keys`, `page`, `tiles`, `log`, `sweep` or `witness <name>`. */
   source: z.string(),
   what: z.string(),
   /** The size of the tree in which it was found. */
   size: z.int().nonnegative(),
 });
 
-export type SignedRecord = z.infer<typeof signedSchema> & JsonObject;
-export type Contradiction = z.infer<typeof contradictionSchema> & JsonObject;
+/** What the last pass of each check has found, in this process or another one. Most logs have no finding, so most have no record. */
+const findingsSchema = z.strictObject({
+  origin: z.string(),
+  contradictions: z.array(contradictionSchema),
+  /** Why the sequencing does not go on; null while it does. */
+  problem: z.string().nullable(),
+});
 
-/** What the checks of the audit log have found, by source: a sentence, or null. A check without a verdict is absent. */
-export type Verdicts = ReadonlyMap<string, string | null>;
+export type SignedRecord = z.infer<typeof signedSchema> & JsonObject;
+export type Contradiction = z.infer<typeof contradictionSchema>;
+export type Findings = z.infer<typeof findingsSchema>;
+
+/** What checks have found, by source: a sentence, or null. A check that has not ended a pass in this process is absent. */
+export type CheckResults = ReadonlyMap<string, string | null>;
 
 export const signedRecord: RecordKind<z.infer<typeof signedSchema>> = {
   key: 'audit/checkpoint',
   schema: signedSchema,
 };
-export const contradictionRecord: RecordKind<z.infer<typeof contradictionSchema>> = {
-  key: 'audit/contradiction',
-  schema: contradictionSchema,
-};
+export const findingsRecord: RecordKind<Findings> = { key: 'audit/findings', schema: findingsSchema };
 
 /** The records of the audit log in the state store. */
 const prefix = 'audit/';
 const recordsMax = 100;
 
-/** Reads all records of the audit log in one call, by key. @throws StoreUnavailable */
-export async function readAuditRecords(
-  stateStore: Pick<StateStore, 'list'>,
-): Promise<ReadonlyMap<string, StateRecord>> {
+export interface AuditRecords {
+  readonly signed: { readonly value: SignedRecord; readonly version: string } | null;
+  readonly findings: Findings;
+}
+
+/** Reads all records of the audit log in one call. @throws StoreUnavailable */
+export async function readAuditRecords(stateStore: Pick<StateStore, 'list'>): Promise<AuditRecords> {
   const records = await stateStore.list(prefix, { limit: recordsMax });
-  return new Map(records.map((record) => [record.key, record]));
+  const signed = records.find(({ key }) => key === signedRecord.key);
+  const findings = records.find(({ key }) => key === findingsRecord.key);
+  return {
+    signed:
+      signed === undefined
+        ? null
+        : { value: signedRecord.schema.parse(signed.value), version: signed.version },
+    findings: findings === undefined ? noFindings : findingsSchema.parse(findings.value),
+  };
+}
+
+const noFindings: Findings = { origin: '', contradictions: [], problem: null };
+
+/** What a pass knows. */
+export interface Pass {
+  /** Null: the process cannot tell it yet. */
+  readonly origin: string | null;
+  readonly size: number;
+  readonly at: Date;
+  readonly checked: CheckResults;
+  /** Undefined: the process has not read the log yet. */
+  readonly problem: string | null | undefined;
+}
+
+/**
+ * Returns the findings after a pass: what its checks have found, and what the last pass of each other check found. Another
+ * origin begins without findings.
+ */
+export function findingsAfter(before: Findings, { origin, size, at, checked, problem }: Pass): Findings {
+  const earlier = origin === null || before.origin === origin ? before.contradictions : [];
+  const standing = earlier.flatMap((one) => {
+    const what = checked.get(one.source);
+    if (what === null) return [];
+    return what === undefined || what === one.what ? [one] : [{ ...one, what, size }];
+  });
+  const others = [...checked].flatMap(([source, what]) =>
+    what === null || standing.some((one) => one.source === source)
+      ? []
+      : [{ source, what, size, found_at: at.toISOString() }],
+  );
+  return {
+    origin: origin ?? before.origin,
+    contradictions: [...standing, ...others],
+    problem: problem === undefined ? before.problem : problem,
+  };
+}
+
+/** Writes the findings after a pass when they differ from the recorded ones. @throws StoreUnavailable */
+export async function recordFindings(
+  stateStore: Pick<StateStore, 'get' | 'compareAndSet'>,
+  pass: Pass,
+): Promise<Findings> {
+  const changed = await changeRecord<Findings, Findings, Findings>(
+    stateStore,
+    findingsRecord,
+    (found) => {
+      const before = found?.value ?? { ...noFindings, origin: pass.origin ?? '' };
+      const next = findingsAfter(before, pass);
+      return isDeepStrictEqual(before, next) ? { keep: next } : { write: next, result: next };
+    },
+    { tries: 3, unknownOutcome: 'retry' },
+  );
+  if (changed === null) throw new StoreUnavailable('other processes change the findings of the audit log');
+  return 'kept' in changed ? changed.kept : changed.result;
 }
 
 /** Returns the origin of a log's checkpoints, which is also the name of its keys: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log. */

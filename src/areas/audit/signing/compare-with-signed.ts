@@ -3,7 +3,7 @@ import { LogEndsEarly } from '../history/log-resources.js';
 import type { Hash } from '../tree/merkle.js';
 import { tileWidth } from '../tree/tile-paths.js';
 import type { TreeReader } from '../tree/tree-reader.js';
-import { originOf, type SignedRecord, type Verdicts } from './audit-records.js';
+import { originOf, type SignedRecord, type CheckResults } from './audit-records.js';
 import { type CheckpointFolder, FolderProblem } from './checkpoint-folder.js';
 import { sentenceOfDamage, type Pages } from './pages.js';
 import type { StoredLog } from './sequencer.js';
@@ -17,10 +17,10 @@ interface Claim {
 
 /**
  * Compares the log with the last signed checkpoint of its origin: in the record, in each folder, and in the events of the
- * last pages. It returns `wait` while the log may be short for a moment, or lacks a restart.
+ * last pages. It returns null while the log may be short for a moment, or lacks a restart.
  * @throws StoreUnavailable
  */
-export type CompareWithSigned = (log: StoredLog, signed: SignedRecord | null) => Promise<Verdicts | 'wait'>;
+export type CompareWithSigned = (log: StoredLog, signed: SignedRecord | null) => Promise<CheckResults | null>;
 
 export function makeCompareWithSigned({
   tree,
@@ -39,33 +39,33 @@ export function makeCompareWithSigned({
   return async (log, signed) => {
     const origin = originOf(log);
     // This process has not read the restart yet.
-    if (signed?.former_origins.includes(origin) === true) return 'wait';
-    const { claims, verdicts } = await readClaims(origin, signed);
+    if (signed?.former_origins.includes(origin) === true) return null;
+    const { claims, checked } = await readClaims(origin, signed);
     for (const claim of claims) {
       const problem = await compareClaim(claim, log);
-      if (problem !== null) verdicts.set(claim.source, problem);
+      if (problem !== null) checked.set(claim.source, problem);
     }
     const ends = await checkEnds([log.size, ...claims.map(({ size }) => Math.min(size, log.size))]);
-    verdicts.set('page', ends.problem);
+    checked.set('page', ends.problem);
     arePagesRight = ends.problem === null;
     const isShort = ends.isShort || claims.some(({ size }) => size > log.size);
     if (!isShort) shortLog.whole();
-    else if (!shortLog.isLasting()) return 'wait';
-    return verdicts;
+    else if (!shortLog.isLasting()) return null;
+    return checked;
   };
 
   async function readClaims(origin: string, signed: SignedRecord | null) {
-    const verdicts = new Map<string, string | null>([['record', null]]);
+    const checked = new Map<string, string | null>([['record', null]]);
     const claims: Claim[] = [];
     if (signed?.origin === origin && signed.size > 0) {
       claims.push({ source: 'record', size: signed.size, root: Buffer.from(signed.root, 'base64') });
     }
     for (const folder of folders) {
       const { checkpoint, problem } = await readFolder(folder, origin);
-      verdicts.set(folder.source, problem);
+      checked.set(folder.source, problem);
       if (checkpoint !== null) claims.push({ source: folder.source, ...checkpoint });
     }
-    return { claims, verdicts };
+    return { claims, checked };
   }
 
   async function compareClaim({ size, root }: Claim, log: StoredLog): Promise<string | null> {

@@ -12,6 +12,7 @@ import {
   type StoredEnd,
 } from '../tree/log-accumulator.js';
 import { TileDiffers, TilesDamaged, type TileStore } from '../tree/tile-store.js';
+import type { CheckResults } from './audit-records.js';
 import type { ProjectOf } from '../history/project-of.js';
 import { tileWidth } from '../tree/tile-paths.js';
 import { edgeOf } from '../tree/tiles.js';
@@ -30,19 +31,20 @@ export interface SequencerProblem {
 }
 
 export interface Sequencer {
-  /** Follows the log until the signal aborts. It never fails: problems are in `problem`. */
+  /** Follows the log until the signal aborts. It never fails: problems are in `problem`. Then it knows nothing. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Returns the stored log; null until the first tiles are written or read. */
   readonly stored: () => StoredLog | null;
   readonly problem: () => SequencerProblem | null;
-  /** Returns whether this process has compared all stored tiles with the log, from the first event to the head. */
-  readonly hasComparedAll: () => boolean;
+  /**
+   * Returns the findings of the running sequencing: of the check `log` since it has read the log, and of `tiles` when it has
+   * compared all stored tiles with the log, or met one that differs.
+   */
+  readonly checked: () => CheckResults;
   /** Writes all tiles again from the first event. */
   readonly startOver: () => void;
   /** Returns whether all tiles are written again, or will be at the next run. */
   readonly isStartingOver: () => boolean;
-  /** Forgets what the last run has found: another process sequences now. */
-  readonly forget: () => void;
 }
 
 /** An event without JSON: the type that the adapter of EventStoreDB gives it. */
@@ -81,10 +83,21 @@ export function makeSequencer(deps: {
   );
 
   return {
-    run,
+    run: async (signal) => {
+      await followLog(deps, { signal, begin, onRetry: deps.onRetry, waitMsAfter });
+      // Another process sequences from now on.
+      [stored, problem, comparedAll] = [null, null, false];
+    },
     stored: () => stored,
     problem: () => problem,
-    hasComparedAll: () => comparedAll,
+    checked: () => {
+      const checked = new Map<string, string | null>();
+      if (stored !== null || problem !== null)
+        checked.set('log', problem?.kind === 'replaced-log' ? problem.reason : null);
+      if (problem?.kind === 'tile-differs') checked.set('tiles', problem.reason);
+      else if (comparedAll) checked.set('tiles', null);
+      return checked;
+    },
     startOver: () => {
       // Reads miss tiles until the rebuild has written them. Each would begin it again.
       if (fromStart) return;
@@ -92,18 +105,11 @@ export function makeSequencer(deps: {
       running?.abort();
     },
     isStartingOver: () => fromStart,
-    forget: () => {
-      [stored, problem, comparedAll] = [null, null, false];
-    },
   };
-
-  function run(signal: AbortSignal): Promise<void> {
-    return followLog(deps, { signal, begin, onRetry: deps.onRetry, waitMsAfter });
-  }
 
   /** @returns the wait after a problem that only an operator ends */
   function waitMsAfter(error: unknown): number | null {
-    // Only a comparison of all tiles takes the contradiction back.
+    // A differing tile stays a finding until all tiles were compared.
     if (error instanceof TileDiffers) [comparedAll, fromStart] = [false, true];
     report(problemOf(error));
     return problem?.kind === 'tile-differs' ? differsMs : null;

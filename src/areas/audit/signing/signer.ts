@@ -1,15 +1,15 @@
 import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
-import type { StateRecord, StateStore } from '../../../event-sourcing/ports/state-store.js';
-import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
+import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
 import type { ShortLog } from '../../../event-sourcing/feeding/short-log.js';
 import {
-  type Contradiction,
-  contradictionRecord,
+  type AuditRecords,
+  type CheckResults,
+  type Findings,
   originOf,
   readAuditRecords,
+  recordFindings,
   type SignedRecord,
   signedRecord,
-  type Verdicts,
 } from './audit-records.js';
 import { type CheckpointFolder, FolderProblem } from './checkpoint-folder.js';
 import { makeCompareWithSigned } from './compare-with-signed.js';
@@ -18,12 +18,18 @@ import type { Pages } from './pages.js';
 import type { StoredLog } from './sequencer.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 
-/** What one pass of the signer knows. */
+/** What is signed and found after a pass. */
 export interface Signing {
   readonly signed: SignedRecord | null;
-  readonly contradiction: Contradiction | null;
-  /** Whether this pass signed. */
-  readonly isNew: boolean;
+  readonly findings: Findings;
+}
+
+/** What the other checks have found, and why the sequencing does not go on; undefined before the log is read. */
+export interface OtherChecks {
+  readonly checked: CheckResults;
+  readonly problem: string | null | undefined;
+  /** False: a witness has not answered yet. */
+  readonly maySign: boolean;
 }
 
 export type SignableLog = Pick<StoredLog, 'logId' | 'restart' | 'size' | 'root'>;
@@ -31,12 +37,11 @@ export type SignableLog = Pick<StoredLog, 'logId' | 'restart' | 'size' | 'root'>
 /** Signs checkpoints of the stored log: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log. */
 export interface Signer {
   /**
-   * Checks the log against what was signed, and signs when a checkpoint is due. Call it about once a second.
-   * @param verdicts of the other checks
-   * @param maySign false: a witness has not answered yet
+   * Checks the log against what was signed, records the findings, and signs when a checkpoint is due and nothing is found.
+   * Call it about once a second.
    * @returns null when nothing was due @throws StoreUnavailable
    */
-  pass(verdicts: Verdicts, maySign: boolean): Promise<Signing | null>;
+  pass(others: OtherChecks): Promise<Signing | null>;
   /**
    * Writes a checkpoint of another process to the folders of this one, unless one of them contradicts it.
    * @throws FolderProblem
@@ -64,73 +69,77 @@ export function makeSigner(deps: {
   const { stateStore, folders, clock } = deps;
   const compare = makeCompareWithSigned(deps);
   let passedAtMs = -Infinity;
-  let last: Pick<Signing, 'signed' | 'contradiction'> = { signed: null, contradiction: null };
-  /** The verdicts of the last pass, and whether it might sign. */
+  let signedSize = 0;
+  /** What the last pass got from the other checks. */
   let known = '';
   /** Whether the log was compared with what was signed. It is as soon as this process has read it. */
   let hasCompared = false;
 
   return {
-    pass: async (verdicts, maySign) => {
+    pass: async (others) => {
       const log = deps.stored();
-      const nowMs = steadyMsOf(clock);
-      const isAtHead = log?.atHead === true;
-      const now = JSON.stringify([maySign, ...verdicts]);
-      const isDue =
-        nowMs - passedAtMs >= waitMs ||
-        (isAtHead && !hasCompared) ||
-        (maySign && unsignedOf(log, last.signed) >= eventsMax) ||
-        now !== known;
-      if (!isDue) return null;
-      [passedAtMs, known] = [nowMs, now];
-      hasCompared ||= isAtHead;
-      const signing = await passOver(log, await readAuditRecords(stateStore), { verdicts, maySign });
-      last = signing;
+      if (!isDue(log, others)) return null;
+      [passedAtMs, known] = [steadyMsOf(clock), JSON.stringify([...others.checked, others])];
+      hasCompared ||= log?.atHead === true;
+      const signing = await passOver(log, (await readAuditRecords(stateStore)).signed, others);
+      signedSize = signing.signed?.size ?? 0;
       return signing;
     },
     keep,
     draft: (log) => sign(log, null),
   };
 
+  function isDue(log: StoredLog | null, others: OtherChecks): boolean {
+    return (
+      steadyMsOf(clock) - passedAtMs >= waitMs ||
+      (log?.atHead === true && !hasCompared) ||
+      (others.maySign && (log?.size ?? 0) - signedSize >= eventsMax) ||
+      JSON.stringify([...others.checked, others]) !== known
+    );
+  }
+
   async function passOver(
     log: StoredLog | null,
-    records: ReadonlyMap<string, StateRecord>,
-    { verdicts, maySign }: { readonly verdicts: Verdicts; readonly maySign: boolean },
+    stored: AuditRecords['signed'],
+    { checked, problem, maySign }: OtherChecks,
   ): Promise<Signing> {
-    const stored = records.get(signedRecord.key) ?? null;
-    const recorded = records.get(contradictionRecord.key) ?? null;
-    const signed = stored === null ? null : (signedRecord.schema.parse(stored.value) as SignedRecord);
-    const judge = (all: Verdicts): Promise<Contradiction | null> => judgeAll(all, log, { signed, recorded });
-    if (log?.atHead !== true) return { signed, contradiction: await judge(verdicts), isNew: false };
+    const signed = stored?.value ?? null;
+    const compared = log?.atHead === true ? await compareOrAgain(log, signed) : null;
+    const findings = await recordFindings(stateStore, {
+      origin: knownOriginOf(log, signed),
+      ...{ size: log?.size ?? 0, at: clock.now(), problem },
+      checked: new Map([...(compared ?? []), ...checked]),
+    });
+    if (log === null || compared === null || findings.contradictions.length > 0) return { signed, findings };
+    return { signed: await signNext(log, stored, maySign), findings };
+  }
+
+  async function compareOrAgain(log: StoredLog, signed: SignedRecord | null): Promise<CheckResults | null> {
     const compared = await compare(log, signed);
-    if (compared === 'wait') {
-      passedAtMs = -Infinity;
-      return { signed, contradiction: last.contradiction, isNew: false };
-    }
-    const contradiction = await judge(new Map([...compared, ...verdicts]));
-    if (contradiction !== null) return { signed, contradiction, isNew: false };
+    if (compared === null) passedAtMs = -Infinity;
+    return compared;
+  }
+
+  async function signNext(
+    log: StoredLog,
+    stored: AuditRecords['signed'],
+    maySign: boolean,
+  ): Promise<SignedRecord | null> {
+    const signed = stored?.value ?? null;
     const next = maySign ? nextOf(log, signed) : null;
     // The first pass writes the last checkpoint to each folder that lacks it, before anything more is signed.
     if (signed !== null) await writeFiles(signed);
-    return next === null ? { signed, contradiction, isNew: false } : replace(stored, signed, next);
-  }
-
-  function nextOf(log: StoredLog, signed: SignedRecord | null) {
-    const isNew = isUnsigned(log, signed);
-    const next = isNew ? sign(log, signed) : signedByAdded(signed, originOf(log));
-    return next === null ? null : { next, isNew };
-  }
-
-  async function replace(
-    stored: StateRecord | null,
-    signed: SignedRecord | null,
-    { next, isNew }: { readonly next: SignedRecord; readonly isNew: boolean },
-  ): Promise<Signing> {
+    if (next === null) return signed;
     const version = await stateStore.compareAndSet(signedRecord.key, stored?.version ?? null, next);
     // Another process signed first. The next pass reads its checkpoint.
-    if (version === null) return { signed, contradiction: null, isNew: false };
+    if (version === null) return signed;
     await writeFiles(next);
-    return { signed: next, contradiction: null, isNew };
+    return next;
+  }
+
+  function nextOf(log: StoredLog, signed: SignedRecord | null): SignedRecord | null {
+    const isUnsigned = log.size > 0 && (signed?.origin !== originOf(log) || log.size > signed.size);
+    return isUnsigned ? sign(log, signed) : signedByAdded(signed, originOf(log));
   }
 
   /** A key that was added signs the last checkpoint too, so that it is known before the log grows. Null when none was. */
@@ -182,44 +191,6 @@ export function makeSigner(deps: {
     if (signed.note === '') return;
     for (const folder of folders) await folder.write(signed, signed.note);
   }
-
-  /**
-   * Records the first contradiction, or removes the one whose own check passes now.
-   * @returns the contradiction that holds
-   */
-  async function judgeAll(
-    verdicts: Verdicts,
-    log: StoredLog | null,
-    { signed, recorded }: { readonly signed: SignedRecord | null; readonly recorded: StateRecord | null },
-  ): Promise<Contradiction | null> {
-    const origin = log === null ? (signed?.origin ?? '') : originOf(log);
-    const [first] = [...verdicts].filter(([, what]) => what !== null);
-    const changed = await changeRecord<Contradiction, Contradiction | null, Contradiction | null>(
-      stateStore,
-      {
-        key: contradictionRecord.key,
-        schema: { parse: (value) => contradictionRecord.schema.parse(value) },
-      },
-      (before) => {
-        if (before !== null && holds(before.value, log, verdicts)) return { keep: before.value };
-        if (first === undefined) return before === null ? { keep: null } : { write: null, result: null };
-        const [source, what] = first;
-        const next: Contradiction = {
-          ...{ origin, source, what: what ?? '', size: log?.size ?? 0 },
-          found_at: clock.now().toISOString(),
-        };
-        return { write: next, result: next };
-      },
-      { tries: 3, first: recorded },
-    );
-    if (changed === null) return last.contradiction;
-    return 'kept' in changed ? changed.kept : changed.result;
-  }
-}
-
-/** A restart begins another origin, which nothing contradicts yet. Before it has read the log, a process cannot tell. */
-function holds({ origin, source }: Contradiction, log: StoredLog | null, verdicts: Verdicts): boolean {
-  return (log === null || origin === originOf(log)) && verdicts.get(source) !== null;
 }
 
 /** Returns whether a kept checkpoint is of another or a longer history than the signed one. */
@@ -227,11 +198,8 @@ function contradicts(kept: CheckpointText, { size, root }: SignedRecord): boolea
   return kept.size > size || (kept.size === size && kept.root.toString('base64') !== root);
 }
 
-/** Returns how many events the last checkpoint lacks. */
-function unsignedOf(log: StoredLog | null, signed: SignedRecord | null): number {
-  return (log?.size ?? 0) - (signed?.size ?? 0);
-}
-
-function isUnsigned(log: StoredLog, signed: SignedRecord | null): boolean {
-  return log.size > 0 && (signed?.origin !== originOf(log) || log.size > signed.size);
+/** Before it has read the log up to the last restart, a process knows the origin from the signed checkpoint only. */
+function knownOriginOf(log: StoredLog | null, signed: SignedRecord | null): string | null {
+  const isBehind = log === null || signed?.former_origins.includes(originOf(log)) === true;
+  return isBehind ? (signed?.origin ?? null) : originOf(log);
 }

@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { ShortLog } from '../../../event-sourcing/feeding/short-log.js';
 import { LogEndsEarly } from '../history/log-resources.js';
 import { type Hash, rootOf } from '../tree/merkle.js';
-import type { Verdicts } from './audit-records.js';
+import type { CheckResults } from './audit-records.js';
 import type { Pages } from './pages.js';
 import type { StoredLog } from './sequencer.js';
 import { tileWidth } from '../tree/tile-paths.js';
@@ -19,15 +19,13 @@ export interface SweepProgress {
 }
 
 export interface Sweep {
-  /** Sweeps at the start and once a day until the signal aborts, in the process that sequences. It never fails. */
+  /** Sweeps at the start and once a day, while this process sequences: until the signal aborts. It never fails. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Sweeps once. Returns the first damage, as a sentence; null when all is right. @throws StoreUnavailable */
   readonly pass: (signal: AbortSignal) => Promise<string | null>;
   readonly progress: () => SweepProgress;
-  /** Returns what the last pass found. */
-  readonly verdicts: () => Verdicts;
-  /** Forgets what was found: another process sequences and sweeps now. */
-  readonly forget: () => void;
+  /** Returns what the last pass of this run has found. */
+  readonly checked: () => CheckResults;
 }
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -56,47 +54,42 @@ export function makeSweep({
 }): Sweep {
   const nothing: SweepProgress = { running: null, finishedAt: null, size: 0 };
   let progress = nothing;
-  let found: string | null = null;
-  let dueAtMs = -Infinity;
-  /** Counts the calls of `forget`: a pass that began before the last one finds nothing. */
-  let forgotten = 0;
+  /** Undefined before the end of the first pass. */
+  let found: string | null | undefined;
 
   return {
     run: async (signal) => {
+      let dueAtMs = -Infinity;
       while (!signal.aborted) {
-        if (stored()?.atHead === true && steadyMsOf(clock) >= dueAtMs) await passAndWait(signal);
+        if (stored()?.atHead === true && steadyMsOf(clock) >= dueAtMs)
+          dueAtMs = (await passOrRetry(signal)) + steadyMsOf(clock);
         // An abort ends the loop.
         await clock.sleep(lookMs, signal).catch(() => undefined);
       }
+      // Another process sweeps from now on.
+      [found, progress] = [undefined, nothing];
     },
     pass,
     progress: () => progress,
-    verdicts: () =>
-      progress.finishedAt === null && found === null ? new Map() : new Map([['sweep', found]]),
-    forget: () => {
-      forgotten += 1;
-      [found, progress, dueAtMs] = [null, nothing, -Infinity];
-    },
+    checked: () => new Map(found === undefined ? [] : [['sweep', found]]),
   };
 
-  async function passAndWait(signal: AbortSignal): Promise<void> {
-    const began = forgotten;
-    let waitMs = dayMs;
+  /** @returns the wait until the next pass */
+  async function passOrRetry(signal: AbortSignal): Promise<number> {
     try {
       await pass(signal);
+      return dayMs;
     } catch (error) {
       onRetry(error as StoreUnavailable, 0);
-      waitMs = retryMs;
+      return retryMs;
     }
-    if (began === forgotten) dueAtMs = steadyMsOf(clock) + waitMs;
   }
 
   async function pass(signal: AbortSignal): Promise<string | null> {
     const size = stored()?.size ?? 0;
-    const began = forgotten;
     try {
       const problem = await compareAll(size, signal).catch(problemOf);
-      if (signal.aborted || began !== forgotten) return problem;
+      if (signal.aborted) return problem;
       shortLog.whole();
       found = problem;
       progress = { running: null, finishedAt: clock.now(), size };

@@ -25,8 +25,8 @@ export interface WitnessStatus {
   readonly problem: string | null;
   /** Whether it has not answered since this process started. The first signature waits for it. */
   readonly isAwaited: boolean;
-  /** The contradiction that it has found; null for none. */
-  readonly contradiction: string | null;
+  /** What its last answer about the history shows: a contradiction, or null; undefined before such an answer. */
+  readonly found: string | null | undefined;
   /** Whether it holds more events than the service has shown it, and has not done so for long enough to contradict. */
   readonly isAhead: boolean;
 }
@@ -40,8 +40,6 @@ export interface Witnesses {
    */
   offer(signed: SignedRecord, options?: OfferOptions): Promise<ReadonlyMap<string, string>>;
   statuses(): readonly WitnessStatus[];
-  /** Forgets the replies, but not which witnesses have answered: another process asks now, and gets later ones. */
-  forget(): void;
 }
 
 export interface OfferOptions {
@@ -50,8 +48,8 @@ export interface OfferOptions {
 }
 
 /** Returns what a status shows of a witness that does not cosign; null for nothing. */
-export function witnessProblem({ problem, isAwaited, contradiction }: WitnessStatus): string | null {
-  if (contradiction !== null || problem === null || !isAwaited) return contradiction ?? problem;
+export function witnessProblem({ problem, isAwaited, found = null }: WitnessStatus): string | null {
+  if (found !== null || problem === null || !isAwaited) return found ?? problem;
   return `${problem}; it has not answered since the start, and the first signature waits for it`;
 }
 
@@ -86,34 +84,36 @@ export function parseWitnesses(text: string): readonly Witness[] {
   return witnesses;
 }
 
+/**
+ * @param deps.answered the names of the witnesses that have answered since the process started. The replies themselves are
+ * those of one turn: while another process sequences, it gets later ones
+ */
 export function makeWitnesses(deps: {
   readonly witnesses: readonly Witness[];
+  readonly answered: Set<string>;
   readonly tree: Pick<TreeReader, 'consistency'>;
   readonly post: PostText;
   readonly clock: SteadyClock;
 }): Witnesses {
-  const unasked = {
-    size: 0,
-    problem: null as string | null,
-    contradiction: null as string | null,
+  const states = deps.witnesses.map((witness) => ({
+    ...{ witness, size: 0, problem: null as string | null },
+    found: undefined as string | null | undefined,
     aheadSinceMs: null as number | null,
-  };
-  const states = deps.witnesses.map((witness) => ({ witness, isAwaited: true, ...unasked }));
+  }));
   type State = (typeof states)[number];
+  const isAwaited = ({ witness }: State): boolean => !deps.answered.has(witness.verifier.name);
 
   return {
     statuses: () =>
-      states.map(({ witness, isAwaited, size, problem, contradiction, aheadSinceMs }) => ({
-        name: witness.verifier.name,
-        ...{ size, problem, isAwaited, contradiction },
-        isAhead: aheadSinceMs !== null && contradiction === null,
+      states.map((state) => ({
+        name: state.witness.verifier.name,
+        ...{ size: state.size, problem: state.problem, found: state.found },
+        isAwaited: isAwaited(state),
+        isAhead: state.aheadSinceMs !== null && (state.found ?? null) === null,
       })),
-    forget: () => {
-      for (const state of states) Object.assign(state, unasked);
-    },
     offer: async (signed, { sizeMax = signed.size, awaitedOnly = false } = {}) => {
       const lines = new Map<string, string>();
-      const asked = states.filter(({ isAwaited }) => isAwaited || !awaitedOnly);
+      const asked = states.filter((state) => isAwaited(state) || !awaitedOnly);
       await Promise.all(
         asked.map(async (state) => {
           const line = await offerTo(state, signed, sizeMax);
@@ -152,9 +152,10 @@ export function makeWitnesses(deps: {
     if (reply.status !== 200) {
       // A refusal is an answer. An error of a server or of a proxy says nothing about what the witness holds.
       if (reply.status >= 400 && reply.status < 500 && !postponed.includes(reply.status))
-        state.isAwaited = false;
+        deps.answered.add(state.witness.verifier.name);
       state.problem = `it answers ${reply.status}`;
-      state.contradiction = contradictionIn(state, { signed, sizeMax }, reply) ?? state.contradiction;
+      // Only a cosignature shows that the histories are one.
+      state.found = contradictionIn(state, { signed, sizeMax }, reply) ?? state.found;
       return null;
     }
     const text = parseNote(signed.note)?.text ?? '';
@@ -166,7 +167,8 @@ export function makeWitnesses(deps: {
       state.problem = 'its reply holds no cosignature of its key';
       return null;
     }
-    Object.assign(state, { ...unasked, size: signed.size, isAwaited: false });
+    deps.answered.add(state.witness.verifier.name);
+    Object.assign(state, { size: signed.size, problem: null, found: null, aheadSinceMs: null });
     return line;
   }
 

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { contradictionRecord, signedRecord } from '../../../../src/areas/audit/signing/audit-records.js';
+import { findingsRecord, signedRecord } from '../../../../src/areas/audit/signing/audit-records.js';
 import { makeNoteSigner } from '../../../../src/areas/audit/tree/note.js';
 import { parseWitnesses } from '../../../../src/areas/audit/signing/witnesses.js';
 import {
@@ -83,7 +83,7 @@ for (const [what, count] of [
       what: 'the witness witness.example/w1 has cosigned 90 events, and the last checkpoint has 70',
     });
     t.is((await process.audit.readSigned())?.size, 70);
-    t.not(await restored.get(contradictionRecord.key), null);
+    t.not(await restored.get(findingsRecord.key), null);
   });
 }
 
@@ -109,11 +109,11 @@ test('A contradiction that was found before anything was signed outlives the pro
   const first = start();
   await eventually('a contradiction', () => first.audit.status().contradiction !== null);
   await first.stop();
-  const found = await restored.get(contradictionRecord.key);
+  const found = await restored.get(findingsRecord.key);
   // When another process starts, which has not read the log yet
   const second = start();
   await eventually('it knows the contradiction', () => second.audit.status().contradiction !== null);
   // Then the record is that of the first one
-  t.deepEqual(await restored.get(contradictionRecord.key), found);
+  t.deepEqual(await restored.get(findingsRecord.key), found);
   await second.stop();
 });

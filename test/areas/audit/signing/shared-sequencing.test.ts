@@ -2,9 +2,10 @@ import test from 'ava';
 
 import type { CheckpointFolder } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
 import { makeNoteSigner } from '../../../../src/areas/audit/tree/note.js';
-import { makeSequencingRecord } from '../../../../src/areas/audit/signing/sequencing-elsewhere.js';
-import { auditCollection, TilesDamaged } from '../../../../src/areas/audit/tree/tile-store.js';
+import { findingsRecord } from '../../../../src/areas/audit/signing/audit-records.js';
+import { auditCollection } from '../../../../src/areas/audit/tree/tile-store.js';
 import { parseWitnesses, type PostText } from '../../../../src/areas/audit/signing/witnesses.js';
+import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import {
@@ -131,13 +132,17 @@ test('A process that starts hides the problem of the one that sequences for 10 s
   await eventStore.append('asset-bad', 'no-stream', [bad]);
   const [first, second] = start();
   await eventually('the problem', () => second.audit.status().problem !== null);
-  // When another process removes the record, as one does that sequences for a moment
-  const stored = await stateStore.get('audit/problem');
-  await stateStore.compareAndSet('audit/problem', stored?.version ?? null, null);
+  // When another process records that it has none, as one does that sequences for a moment
+  const problem = first.audit.status().problem;
+  const stored = await stateStore.get(findingsRecord.key);
+  await stateStore.compareAndSet(findingsRecord.key, stored?.version ?? null, {
+    ...(stored?.value as JsonObject),
+    problem: null,
+  });
   // Then the first one writes it again
   await eventually(
     'the problem is published again',
-    async () => (await stateStore.get('audit/problem')) !== null,
+    async () => ((await stateStore.get(findingsRecord.key))?.value as JsonObject)['problem'] === problem,
   );
   await eventually('the problem of another process', () => second.audit.status().problem !== null);
   t.not(first.audit.status().problem, null);
@@ -148,26 +153,27 @@ test('What a process found before another one sequenced takes no contradiction b
   // Given a first process whose sweep found nothing, and a second one whose sweep finds a changed tile
   const { append, start, move, stateStore } = givenTwo(7);
   await append(300);
-  let swept: ReadonlyMap<string, string | null> = new Map([['sweep', null]]);
+  let runs = 0;
   const clean = {
-    verdicts: () => swept,
-    forget: () => {
-      swept = new Map();
-    },
+    run: () => Promise.resolve(void (runs += 1)),
+    checked: () => new Map(runs === 1 ? [['sweep', null]] : []),
   };
-  const differing = { verdicts: () => new Map([['sweep', 'the event differs']]), forget: () => undefined };
+  const differing = {
+    run: () => Promise.resolve(),
+    checked: () => new Map([['sweep', 'the event differs']]),
+  };
   const [first, second] = start({ sweep: clean }, { sweep: differing });
   await showsSigned(first, 300);
   move();
   await eventually('a contradiction', () => second.audit.status().contradiction !== null);
-  const found = (await stateStore.get('audit/contradiction'))?.version;
+  const found = (await stateStore.get(findingsRecord.key))?.version;
   // When the first one sequences again, and reads a longer log
   move('first');
   await append(500);
   await eventually('the first one reads the log', () => first.sequencer.stored()?.size === 800);
   await eventually('a pass', () => first.audit.status().contradiction !== null);
   // Then the contradiction stands, and nothing is signed
-  t.is((await stateStore.get('audit/contradiction'))?.version, found);
+  t.is((await stateStore.get(findingsRecord.key))?.version, found);
   t.is((await first.audit.readSigned())?.size, 300);
   await Promise.all([first.stop(), second.stop()]);
 });
@@ -197,7 +203,7 @@ test('An earlier answer of a witness takes no contradiction of another process b
   isRefusing = true;
   move();
   await eventually('a contradiction', () => second.audit.status().contradiction !== null);
-  const found = (await stateStore.get('audit/contradiction'))?.version;
+  const found = (await stateStore.get(findingsRecord.key))?.version;
   // When the first one sequences again, and the witness does not answer it
   isAway = true;
   move('first');
@@ -205,7 +211,7 @@ test('An earlier answer of a witness takes no contradiction of another process b
   await eventually('the first one reads the log', () => first.sequencer.stored()?.size === 800);
   await eventually('the first one has asked', () => first.audit.status().witnesses[0]?.problem === 'Error');
   // Then the contradiction stands, and nothing is signed
-  t.is((await stateStore.get('audit/contradiction'))?.version, found);
+  t.is((await stateStore.get(findingsRecord.key))?.version, found);
   t.is((await first.audit.readSigned())?.size, 300);
   await Promise.all([first.stop(), second.stop()]);
 });
@@ -259,11 +265,20 @@ test('A process that writes lost tiles again for another one shows no part of th
 });
 
 test('Damaged tiles hide no problem of the process that sequences', async (t) => {
-  const { stateStore, clock } = givenTwo(11);
-  const tiles = { readHead: () => Promise.reject(new TilesDamaged('the head is no head')) };
-  const record = makeSequencingRecord({ stateStore, tiles, clock });
-  await record.publish('the head is no head');
-  t.like(await record.read(), { log: null, problem: 'the head is no head' });
+  // Given a head of the stored tree that is no head
+  const { append, start, readModelStore } = givenTwo(11);
+  await append(20);
+  await readModelStore.ensureCollection(auditCollection, []);
+  const document = { id: 'head', revision: 0n, body: { size: 'none' } };
+  await readModelStore.write(auditCollection, [{ document, foldedFrom: 'whole-stream' }]);
+  // When the first process meets it
+  const [first, second] = start();
+  await eventually('the problem', () => first.audit.status().problem !== null);
+  // Then the second one shows the same sentence
+  const { problem } = first.audit.status();
+  await eventually('the problem of another process', () => second.audit.status().problem === problem);
+  t.regex(problem ?? '', /head/);
+  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('A folder with a larger checkpoint than the signed one keeps it, and the process says so', async (t) => {
@@ -302,8 +317,8 @@ test('A process that reads no log takes no contradiction of another process back
     'the contradiction of another process',
     () => second.audit.status().contradiction !== null,
   );
-  const found = (await stateStore.get('audit/contradiction'))?.version;
+  const found = (await stateStore.get(findingsRecord.key))?.version;
   await second.audit.readSigned();
-  t.is((await stateStore.get('audit/contradiction'))?.version, found);
+  t.is((await stateStore.get(findingsRecord.key))?.version, found);
   await Promise.all([first.stop(), second.stop()]);
 });

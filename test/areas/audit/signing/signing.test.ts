@@ -125,7 +125,7 @@ test('After a restore of an older log, no checkpoint is signed, and the contradi
   });
   t.is((await after.audit.readSigned())?.size, 200);
   await after.stop();
-  t.not(await stateStore.get('audit/contradiction'), null);
+  t.not(await stateStore.get('audit/findings'), null);
 });
 
 test('After a restore of log and state, the folder shows that the log is older', async (t) => {
@@ -171,7 +171,7 @@ test('The contradiction ends when the newer log is back', async (t) => {
     const { contradiction, signed } = process.audit.status();
     return signed !== null && contradiction === null;
   });
-  t.is(await stateStore.get('audit/contradiction'), null);
+  t.like((await stateStore.get('audit/findings'))?.value, { contradictions: [] });
   await process.stop();
 });
 

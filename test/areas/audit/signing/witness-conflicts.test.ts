@@ -18,6 +18,7 @@ async function offer(replies: readonly (readonly [number, string])[], known = 0)
   if (verifier === null) throw new Error('no key');
   let nowMs = 0;
   const witnesses = makeWitnesses({
+    answered: new Set(),
     witnesses: [{ verifier, url: 'https://witness.example' }],
     tree: { consistency: () => Promise.resolve([]) },
     post,
@@ -31,7 +32,7 @@ async function offer(replies: readonly (readonly [number, string])[], known = 0)
   const found: (string | null)[] = [];
   while (left.length > 0) {
     await witnesses.offer(signed);
-    found.push(witnesses.statuses()[0]?.contradiction ?? null);
+    found.push(witnesses.statuses()[0]?.found ?? null);
     nowMs += 20_000;
   }
   return { asked, found };

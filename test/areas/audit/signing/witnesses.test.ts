@@ -53,7 +53,7 @@ test('A witness cosigns each checkpoint of a growing log, and the served note ho
   const verifier = parseVkey(witness.vkey);
   t.is(note?.signatures.length, 2);
   t.true(note?.signatures.some((line) => verifier !== null && isSignedBy(verifier, note.text, line)));
-  t.like(process.audit.status().witnesses[0], { size: 301, problem: null, contradiction: null });
+  t.like(process.audit.status().witnesses[0], { size: 301, problem: null, found: null });
 });
 
 test('A witness that holds another size than the service thinks gets a proof from its own size', async (t) => {
@@ -148,7 +148,7 @@ test('A reply with a cosignature that does not verify is no answer, and the stat
     size: 0,
     problem: 'its reply holds no cosignature of its key',
     isAwaited: true,
-    contradiction: null,
+    found: undefined,
   });
   await eventually('the log is sequenced', () => process.sequencer.stored()?.atHead === true);
   t.is(await process.audit.readSigned(), null);
