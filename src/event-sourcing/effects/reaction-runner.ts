@@ -1,15 +1,9 @@
 import type { SetApartItem } from '../feeding/set-apart.js';
-import { reasonOf } from '../ports/errors.js';
 import { reactionConsumer } from '../feeding/consumers/names.js';
-import { makeTasks, type Task } from '../feeding/consumers/tasks.js';
+import { runConsumers } from '../feeding/consumers/run-consumers.js';
 import type { Lease, Progress } from '../feeding/consumers/lease.js';
 import type { AnyReaction } from './reaction.js';
-import {
-  type ReactionDeps,
-  type ReactionProgress,
-  type RunningReaction,
-  runReaction,
-} from './run-reaction.js';
+import { type ReactionDeps, type ReactionProgress, runReaction } from './run-reaction.js';
 
 /** The status of one reaction, for metrics. */
 export interface ReactionStatus extends ReactionProgress {
@@ -34,10 +28,6 @@ export interface ReactionRunner {
   stop(): Promise<void>;
 }
 
-interface ReactionTask extends Task {
-  status(): ReactionStatus;
-}
-
 /**
  * Runs each reaction while this process is the owner of the lease, independently of the others: src/event-sourcing/feeding/README.md#the-lease. A
  * reaction retries while a store is unavailable. After a takeover, claims keep the turns that still run here from those of
@@ -55,24 +45,14 @@ export function startReactions(
     const unknown = types.filter((type) => !codec.types.includes(type));
     if (unknown.length > 0) throw new Error(`the codec of ${name} does not know ${unknown.join(', ')}`);
   }
-  const { lease } = deps;
-  const tasks = makeTasks<ReactionTask>();
-  /** The reactions that have stopped here. Another process takes the lease over; the stopped task stays for its reason. */
-  const stoppedHere = new Set<AnyReaction>();
-  for (const { name } of reactions) lease.add(reactionConsumer(name), () => progressOf(name));
-  adjust();
-  const removeListener = lease.onChange(adjust);
+  const consumers = reactions.map((reaction) => ({
+    name: reactionConsumer(reaction.name),
+    tasks: () => new Map([[reaction.name, (signal: AbortSignal) => start(reaction, signal)]]),
+    progress: ([status]: readonly ReactionStatus[]) => progressOf(status),
+  }));
+  return runConsumers(deps.lease, consumers, events.onStopped);
 
-  return {
-    statuses: () => tasks.all().map((task) => task.status()),
-    stop: async () => {
-      removeListener();
-      await tasks.stop();
-    },
-  };
-
-  function progressOf(name: string): Progress {
-    const status = tasks.get(name)?.status();
+  function progressOf(status: ReactionStatus | undefined): Progress {
     if (status === undefined) return { state: null, lagMs: 0, problem: null };
     const { oldestOpenAt, atHead, reason } = status;
     // Another process may have recorded the event, and its clock may be ahead.
@@ -82,20 +62,10 @@ export function startReactions(
     return { state, lagMs, problem: reason };
   }
 
-  function adjust(): void {
-    const wanted = new Map<string, () => ReactionTask>();
-    for (const reaction of reactions) {
-      if (lease.isOwner() || stoppedHere.has(reaction)) wanted.set(reaction.name, () => startTask(reaction));
-    }
-    tasks.adjust(wanted);
-  }
-
-  function startTask(reaction: AnyReaction): ReactionTask {
+  function start(reaction: AnyReaction, signal: AbortSignal) {
     const { name } = reaction;
-    const controller = new AbortController();
-    let reason: string | null = null;
-    const running: RunningReaction = runReaction(deps, reaction, {
-      signal: controller.signal,
+    const running = runReaction(deps, reaction, {
+      signal,
       ...(deps.aheadMax === undefined ? {} : { aheadMax: deps.aheadMax }),
       onRetry: (error, failures) => {
         events.onRetry(name, error, failures);
@@ -105,21 +75,8 @@ export function startReactions(
       },
     });
     return {
-      end: () => {
-        controller.abort();
-      },
-      status: () => ({
-        name,
-        state: reason === null ? 'running' : 'stopped',
-        reason,
-        ...running.progress(),
-      }),
-      done: running.done.catch((error: unknown) => {
-        reason = reasonOf(error);
-        events.onStopped(name, error);
-        stoppedHere.add(reaction);
-        lease.stopped(reactionConsumer(name));
-      }),
+      done: running.done,
+      status: (): ReactionStatus => ({ name, state: 'running', reason: null, ...running.progress() }),
     };
   }
 }

@@ -4,13 +4,13 @@ import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { nameOf, viewConsumer } from '../consumers/names.js';
-import { makeTasks } from '../consumers/tasks.js';
+import { runConsumers, type Consumer } from '../consumers/run-consumers.js';
 import { makeElapsed } from '../../../kit/time/elapsed.js';
 import type { Lease, Progress } from '../consumers/lease.js';
 import type { Generations } from '../../views/generations/generations.js';
 import { type AnyView, viewVersion } from '../../views/projection.js';
 import type { ProjectorDeps } from './projector.js';
-import { type ProjectionStatus, type ProjectorTask, startProjectorTask } from './projector-task.js';
+import { feedCollection, type ProjectionStatus } from './projector-task.js';
 import { dropOrphanedGenerations, makeRebuildSupervisor } from '../../views/generations/rebuild.js';
 import { makeViewWatch, type Standing } from './view-watch.js';
 
@@ -71,37 +71,26 @@ export async function startProjections(
   const { projections } = generations;
   const stopping = new AbortController();
   setMaxListeners(projections.length + 1, stopping.signal);
-  const tasks = makeTasks<ProjectorTask>();
   const [startHead] = await Promise.all([
     eventStore.head(),
     dropOrphanedGenerations(generations, deps.readModelStore),
   ]);
-  const supervisor = makeRebuildSupervisor(
-    { ...deps, statusOf: (collection) => tasks.get(collection)?.status() ?? null },
-    events.onRebuilt,
-  );
+  const statusOf = (collection: string): ProjectionStatus | null => consumers.get(collection);
+  const supervisor = makeRebuildSupervisor({ ...deps, statusOf }, events.onRebuilt);
   /** The views whose rebuild a call carries on now. A comparison may take longer than a tick. */
   const rebuilding = new Map<AnyView, Promise<void>>();
-  /** The views that have stopped here. Another process takes the lease over; the stopped task stays for its reason. */
-  const stoppedHere = new Set<AnyView>();
-  const watch = makeViewWatch({
-    ...{ ...deps, startHead },
-    statusOf: (collection) => tasks.get(collection)?.status() ?? null,
-    statuses: () => tasks.all().map((task) => task.status()),
-  });
+  const watch = makeViewWatch({ ...deps, startHead, statusOf, statuses: () => consumers.statuses() });
   const elapsedMs = makeElapsed(clock);
   let registryReadAtMs = elapsedMs();
 
-  for (const projection of projections) lease.add(consumerOf(projection), () => progressOf(projection));
-  adjustTasks();
-  const removeListener = lease.onChange(adjustTasks);
+  const consumers = runConsumers(lease, projections.map(consumerFor), events.onStopped);
   const loop = tickEachSecond();
 
   return {
-    statuses: () => tasks.all().map((task) => task.status()),
+    statuses: consumers.statuses,
     live: () => ({
       reached: watch.reached(),
-      statuses: projections.flatMap((projection) => taskOf(projection)?.status() ?? []),
+      statuses: projections.flatMap((projection) => liveStatus(projection) ?? []),
     }),
     shows: watch.shows,
     unfed: watch.unfed,
@@ -119,27 +108,45 @@ export async function startProjections(
       })),
     lagsMs: () => new Map(projections.map((projection) => [projection.name, watch.lagMs(projection)])),
     stop: async () => {
-      removeListener();
       stopping.abort();
-      const ended = Promise.all([tasks.stop(), loop, ...rebuilding.values()]);
+      const ended = Promise.all([consumers.stop(), loop, ...rebuilding.values()]);
       // The others take over at once, for a second feeder is harmless.
       await lease.stop();
       await ended;
     },
   };
 
-  function progressOf(projection: AnyView): Progress {
+  function consumerFor(projection: AnyView): Consumer<ProjectionStatus> {
+    return {
+      name: consumerOf(projection),
+      tasks: (running) =>
+        new Map(
+          fedCollections(projection, running).map((collection) => [
+            collection,
+            (signal) =>
+              feedCollection(deps, {
+                ...{ projection, collection, startHead, signal },
+                onRetry: (error, attempt) => {
+                  events.onRetry(collection, error, attempt);
+                },
+                onSetApart: (stream) => {
+                  events.onSetApart?.(collection, stream);
+                },
+              }),
+          ]),
+        ),
+      progress: (statuses) => progressOf(projection, statuses),
+    };
+  }
+
+  function progressOf(projection: AnyView, statuses: readonly ProjectionStatus[]): Progress {
     const lagMs = watch.lagMs(projection);
-    const statuses = tasks
-      .all()
-      .map((task) => task.status())
-      .filter((status) => status.projection === projection);
     const reached = statuses.flatMap(({ collection, position }) =>
       position === null ? [] : [[collection, position] as const],
     );
     const positions = Object.fromEntries(reached);
     // While the registry cannot be read, the live collection is unknown, and its task goes on.
-    const status = taskOf(projection)?.status() ?? statuses[0];
+    const status = liveStatus(projection) ?? statuses[0];
     if (status === undefined) return { state: null, lagMs, problem: null, positions };
     const { state, reason } = status;
     return { state: state === 'live' ? 'running' : state, lagMs, problem: reason, positions };
@@ -168,57 +175,21 @@ export async function startProjections(
       registryReadAtMs = nowMs;
       await generations.refresh();
     }
-    adjustTasks();
+    consumers.adjust();
     for (const projection of projections) {
-      if (isFedHere(projection)) carryOn(projection);
+      if (consumers.isFedHere(consumerOf(projection))) carryOn(projection);
     }
     await watch.tick();
   }
 
-  function adjustTasks(): void {
-    if (stopping.signal.aborted) return;
-    const wanted = new Map<string, () => ProjectorTask>();
-    for (const projection of projections) {
-      if (!isFedHere(projection)) continue;
-      for (const collection of fedCollections(projection)) {
-        wanted.set(collection, () => startTask(projection, collection));
-      }
-    }
-    tasks.adjust(wanted);
-  }
-
-  function isFedHere(projection: AnyView): boolean {
-    return lease.isOwner() || stoppedHere.has(projection);
-  }
-
   /** While the registry cannot be read, the collections that are fed stay as they are. */
-  function fedCollections(projection: AnyView): readonly string[] {
+  function fedCollections(projection: AnyView, running: readonly ProjectionStatus[]): readonly string[] {
     try {
       return generations.fedCollections(projection);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      return tasks
-        .all()
-        .filter((task) => task.status().projection === projection)
-        .map((task) => task.status().collection);
+      return running.map(({ collection }) => collection);
     }
-  }
-
-  function startTask(projection: AnyView, collection: string): ProjectorTask {
-    return startProjectorTask(deps, {
-      ...{ projection, collection, startHead },
-      onRetry: (error, attempt) => {
-        events.onRetry(collection, error, attempt);
-      },
-      onStopped: (error) => {
-        events.onStopped(collection, error);
-        stoppedHere.add(projection);
-        lease.stopped(consumerOf(projection));
-      },
-      onSetApart: (stream) => {
-        events.onSetApart?.(collection, stream);
-      },
-    });
   }
 
   function carryOn(projection: AnyView): void {
@@ -235,10 +206,10 @@ export async function startProjections(
     rebuilding.set(projection, work);
   }
 
-  /** Returns the task of the live collection; null when another process feeds it, or the live one is unknown. */
-  function taskOf(projection: AnyView): ProjectorTask | null {
+  /** Returns the status of the live collection; null when another process feeds it, or the live one is unknown. */
+  function liveStatus(projection: AnyView): ProjectionStatus | null {
     const collection = generations.knownLive(projection);
-    return collection === null ? null : tasks.get(collection);
+    return collection === null ? null : consumers.get(collection);
   }
 }
 

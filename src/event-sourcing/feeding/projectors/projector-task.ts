@@ -1,8 +1,8 @@
 import type { SetApartItem } from '../set-apart.js';
 import { countAfter } from '../count-after.js';
-import { isForLackOfRoom, reasonOf } from '../../ports/errors.js';
+import { isForLackOfRoom } from '../../ports/errors.js';
 import type { Position } from '../../ports/domain-event.js';
-import type { Task } from '../consumers/tasks.js';
+import type { Work } from '../consumers/run-consumers.js';
 import { heldEventsMax } from '../../views/generations/held-collections.js';
 import type { AnyView } from '../../views/projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
@@ -18,24 +18,20 @@ export interface ProjectionStatus extends ProjectorProgress {
   readonly reason: string | null;
 }
 
-/** The projector of one collection in this process. */
-export interface ProjectorTask extends Task {
-  status(): ProjectionStatus;
-}
-
-export interface ProjectorTaskOptions {
-  readonly projection: AnyView;
-  readonly collection: string;
-  /** The head of the log at the start of the process: the projector is live from there on. */
-  readonly startHead: Position | null;
-  readonly onRetry: (error: Error, attempt: number) => void;
-  readonly onStopped: (error: unknown) => void;
-  readonly onSetApart: (stream: SetApartItem) => void;
-}
-
-export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOptions): ProjectorTask {
-  const { projection, collection, startHead, onRetry, onStopped, onSetApart } = options;
-  const controller = new AbortController();
+/** Runs the projector of one collection in this process. */
+export function feedCollection(
+  deps: ProjectorDeps,
+  options: {
+    readonly projection: AnyView;
+    readonly collection: string;
+    /** The head of the log at the start of the process: the projector is live from there on. */
+    readonly startHead: Position | null;
+    readonly signal: AbortSignal;
+    readonly onRetry: (error: Error, attempt: number) => void;
+    readonly onSetApart: (stream: SetApartItem) => void;
+  },
+): Work<ProjectionStatus> {
+  const { projection, collection, startHead, signal, onRetry, onSetApart } = options;
   let status: ProjectionStatus = {
     ...{ projection, collection, state: 'catching-up', reason: null, read: null },
     ...{ position: null, atHead: false, lastEventAt: null, setApart: 0 },
@@ -51,20 +47,9 @@ export function startProjectorTask(deps: ProjectorDeps, options: ProjectorTaskOp
   const done = runProjector(
     deps,
     { projection, collection },
-    { signal: controller.signal, onProgress, onRetry: retry, onRead, onSetApart },
-  ).catch((error: unknown) => {
-    status = { ...status, state: 'stopped', reason: reasonOf(error) };
-    onStopped(error);
-  });
-  const ended = done.finally(() => deps.held?.release(collection));
-
-  return {
-    done: ended,
-    end: () => {
-      controller.abort();
-    },
-    status: () => status,
-  };
+    { signal, onProgress, onRetry: retry, onRead, onSetApart },
+  );
+  return { status: () => status, done: done.finally(() => deps.held?.release(collection)) };
 
   function retry(error: Error, attempt: number): void {
     onRetry(error, attempt);
