@@ -7,7 +7,7 @@ import { makeStorageUrls } from '../areas/storages/bucket/signing/media-urls.js'
 import type { OutgoingOptions } from '../outgoing/outgoing-http.js';
 import { openPayments, type PaymentOptions } from './opening/open-payments.js';
 import type { Clock, Random } from '../kit/time/clock.js';
-import { hasEvents } from '../event-sourcing/feeding/has-events.js';
+import { hasEvents } from '../event-sourcing/feeding/read-log.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
 import {
@@ -34,7 +34,7 @@ import { makeSealer, type Sealer } from '../keys/sealing/sealer.js';
 import { makePlaylistTokens } from '../keys/codes/playlist-tokens.js';
 import { makeShareSessions } from '../keys/codes/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
-import { type Outbox, makeOutbox } from '../event-sourcing/effects/outbox.js';
+import { makeOutbox, type Outbox } from '../event-sourcing/effects/outbox.js';
 import type { MailOutbox } from '../mail/mail-outbox.js';
 import { makeNodeCheckMetrics, type NodeCheckMetrics } from '../observing/work-metrics.js';
 import { type AccessTokens, makeAccessTokens } from '../security/tokens/access-tokens.js';
@@ -44,7 +44,7 @@ import { limitsFrom } from '../security/rates/limits.js';
 import { makeCheckPassword } from '../security/passwords/password-rules.js';
 import { makePasswords, sharePasswordScrypt } from '../security/passwords/passwords.js';
 import type { ScryptParameters } from '../security/passwords/scrypt.js';
-import { makeCommands, type Commands } from '../areas/commands.js';
+import { type Commands, makeCommands } from '../areas/commands.js';
 import { openAgentSecrets } from './opening/agent-secrets.js';
 import { type Audit, openAudit } from './tasks/audit.js';
 import { type Leases, openLeases } from './tasks/leases.js';

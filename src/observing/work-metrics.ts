@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { countAfter } from '../event-sourcing/feeding/count-after.js';
+import { countAfter } from '../event-sourcing/feeding/read-log.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { Position } from '../event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';

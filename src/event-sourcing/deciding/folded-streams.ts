@@ -7,7 +7,7 @@ import { evolveDecoded, evolveDocument } from '../views/fold-documents.js';
 import { makeSizedLru } from '../../kit/lru.js';
 import { eventBytes } from '../feeding/event-bytes.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
-import { readStream } from '../feeding/read-stream.js';
+import { readStream } from '../feeding/read-log.js';
 
 /** A stream folded up to a revision: its aggregate's state and its views' documents. */
 export interface Folded<State> {

@@ -107,13 +107,13 @@ async function findEvent(
 }
 
 /** Up to where a consumer has processed the log, and the last event of this service up to there; null before the first. */
-export interface Processed {
+interface Processed {
   readonly position: Position | null;
   readonly lastEvent: Identified | null;
 }
 
 /** Saves the checkpoint of one consumer. */
-export interface CheckpointSaver {
+interface CheckpointSaver {
   /** Begins at the stored checkpoint. */
   begin(checkpoint: Checkpoint | null): void;
   /** Notes that more has changed than the position. */

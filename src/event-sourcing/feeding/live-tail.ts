@@ -3,7 +3,7 @@ import { logPageBytesMax, type LogPage } from '../ports/event-store.js';
 import { eventBytes } from './event-bytes.js';
 
 /** The events that a live subscription has sent and no page holds yet. */
-export interface LiveTail {
+interface LiveTail {
   isLive(): boolean;
   /** @param from the position after which the subscription sends every event, in order */
   readonly begin: (from: Position | null) => void;

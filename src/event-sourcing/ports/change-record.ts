@@ -20,7 +20,7 @@ export type RecordChange<Written, Kept> =
   | { readonly write: JsonValue; readonly expiresAt?: Date; readonly result: Written };
 
 /** The result of a change; null: another writer was faster at every attempt. */
-export type ChangedRecord<Written, Kept> =
+type ChangedRecord<Written, Kept> =
   { readonly kept: Kept } | { readonly version: string; readonly result: Written } | null;
 
 export interface ChangeOptions {

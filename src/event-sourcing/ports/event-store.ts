@@ -26,7 +26,7 @@ export type ReadCategory = (options: {
   readonly limit: number;
 }) => Promise<LogPage & { readonly last: LogEvent | null }>;
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
 }
 

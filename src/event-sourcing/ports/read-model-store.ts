@@ -21,7 +21,7 @@ export interface DocumentWrite {
 
 export type WriteOutcome = 'applied' | 'refused';
 
-export interface IndexedValue {
+interface IndexedValue {
   readonly field: string;
   readonly equals: string;
 }

@@ -117,7 +117,7 @@ export async function loadCheckpoints(
   );
 }
 
-export type SaveCheckpoint = (checkpoint: Checkpoint) => Promise<void>;
+type SaveCheckpoint = (checkpoint: Checkpoint) => Promise<void>;
 
 /**
  * Makes the function that moves the checkpoint of a reader forward. It ignores an earlier position of the same log, and replaces

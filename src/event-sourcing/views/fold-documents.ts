@@ -3,7 +3,7 @@ import { streamName } from '../ports/stream-name.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { AnyProjection } from './projection.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
-import { readStream } from '../feeding/read-stream.js';
+import { readStream } from '../feeding/read-log.js';
 
 /**
  * Folds events into a document at revision r. Takes event r + 1, ignores an older one and stops at a later one. An

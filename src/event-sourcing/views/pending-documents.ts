@@ -1,10 +1,10 @@
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
 import type { LogEvent } from '../ports/domain-event.js';
-import { type EventGroups, groupsOf } from '../feeding/page-groups.js';
 import type { SetApart } from '../feeding/set-apart.js';
 import { foldEvents, foldOnwards, foldWholeStream } from './fold-documents.js';
 import type { AnyProjection } from './projection.js';
+import { parseStreamName } from '../ports/stream-name.js';
 
 /** The documents of a collection that a projector has folded and not written yet: at most one write a document. */
 export interface PendingDocuments {
@@ -177,4 +177,37 @@ export function makePendingDocuments(
     }
     if (writes.length > 0) await readModelStore.write(collection, writes);
   }
+}
+
+/** The events of one category, by the id of their stream, in order. */
+type EventGroups = ReadonlyMap<string, readonly LogEvent[]>;
+
+const none: EventGroups = new Map();
+const grouped = new WeakMap<LogPage, Map<string, Map<string, LogEvent[]>>>();
+
+/** Returns the events of a category in a page. A page is grouped once for all views that follow it. */
+export function groupsOf(page: LogPage, category: string): EventGroups {
+  let categories = grouped.get(page);
+  if (categories === undefined) {
+    categories = groupByCategory(page.events);
+    grouped.set(page, categories);
+  }
+  return categories.get(category) ?? none;
+}
+
+function groupByCategory(events: readonly LogEvent[]): Map<string, Map<string, LogEvent[]>> {
+  const categories = new Map<string, Map<string, LogEvent[]>>();
+  for (const event of events) {
+    const name = parseStreamName(event.stream);
+    if (name === null) continue;
+    let groups = categories.get(name.category);
+    if (groups === undefined) {
+      groups = new Map<string, LogEvent[]>();
+      categories.set(name.category, groups);
+    }
+    const group = groups.get(name.id);
+    if (group === undefined) groups.set(name.id, [event]);
+    else group.push(event);
+  }
+  return categories;
 }

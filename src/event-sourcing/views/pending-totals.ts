@@ -1,12 +1,11 @@
-import { groupsOf } from '../feeding/page-groups.js';
+import { groupsOf, type PendingDocuments } from './pending-documents.js';
 import type { SetApart } from '../feeding/set-apart.js';
 import type { LogEvent } from '../ports/domain-event.js';
 import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import { streamName } from '../ports/stream-name.js';
-import type { PendingDocuments } from './pending-documents.js';
 import type { AnyTally } from './projection.js';
-import { placedAt, type PlacedChange, totalOf, totalWith } from './total.js';
+import { placedAt, type PlacedChange, totalOf, totalWith } from './totals.js';
 
 /** Totals of one batch, and changes of one batch: about 1 MiB of memory. */
 const batchMax = { totals: 1_000, changes: 10_000 };

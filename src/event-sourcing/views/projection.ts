@@ -2,7 +2,7 @@ import type { DomainEvent, JsonObject, Recorded } from '../ports/domain-event.js
 import type { EventCodec } from '../ports/event-codec.js';
 
 /** What all views have. */
-export interface ViewDefinition<Event extends DomainEvent> {
+interface ViewDefinition<Event extends DomainEvent> {
   /** A name in docs/architecture.md#views. */
   readonly name: string;
   /** Raise it with every change of what the documents hold: the view is then built again. */

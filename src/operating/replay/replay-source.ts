@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { openExportedLog } from '../../areas/audit/history/exported-log.js';
 import { type LogPart, readLogToHead, ReplayProblem } from '../../areas/audit/tree/log-until.js';
 import { type Config, ConfigProblem } from '../../config/config.js';
-import { hasEvents } from '../../event-sourcing/feeding/has-events.js';
+import { hasEvents } from '../../event-sourcing/feeding/read-log.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { openLogReader } from '../../stores/embedded/log/log-reader.js';
 import { checkConnections, eventStoreDbPolicy } from '../../composition/opening/connections.js';

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../../src/event-sourcing/ports/domain-event
 import { StreamDamaged, UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
-import { dropGeneration } from '../../../src/event-sourcing/views/generations/drop-generation.js';
+import { dropGeneration } from '../../../src/event-sourcing/views/generations/prune-views.js';
 import {
   collection,
   givenProjector,

@@ -3,7 +3,7 @@ import type { Lease, Progress } from './lease.js';
 import { makeTasks, type Task } from './tasks.js';
 
 /** The work of one task, until its signal aborts. */
-export interface Work<Status> {
+export interface RunningTask<Status> {
   status(): Status;
   /** @throws every error that no retry cures: the consumer has stopped */
   readonly done: Promise<void>;
@@ -17,7 +17,9 @@ export interface Consumer<Status> {
    * Returns its tasks by name: a view has one for each collection.
    * @param running the status of each task that runs
    */
-  readonly tasks: (running: readonly Status[]) => ReadonlyMap<string, (signal: AbortSignal) => Work<Status>>;
+  readonly tasks: (
+    running: readonly Status[],
+  ) => ReadonlyMap<string, (signal: AbortSignal) => RunningTask<Status>>;
   readonly progress: (running: readonly Status[]) => Progress;
 }
 
@@ -71,7 +73,7 @@ export function runConsumers<Status extends { readonly state: string; readonly r
     tasks.adjust(new Map(wanted));
   }
 
-  function startTask(consumer: string, task: string, start: (signal: AbortSignal) => Work<Status>) {
+  function startTask(consumer: string, task: string, start: (signal: AbortSignal) => RunningTask<Status>) {
     const ending = new AbortController();
     let reason: string | null = null;
     const work = start(ending.signal);

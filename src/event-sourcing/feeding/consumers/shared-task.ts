@@ -5,7 +5,7 @@ import type { Lease, Progress } from './lease.js';
 import type { Task } from './tasks.js';
 
 /** Work at intervals that the owner of its lease does for all processes: src/event-sourcing/feeding/README.md#the-lease. */
-export interface SharedTask {
+interface SharedTask {
   /** In kebab case. */
   readonly name: string;
   readonly intervalMs: number;

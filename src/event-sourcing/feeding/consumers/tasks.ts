@@ -6,7 +6,7 @@ export interface Task {
 }
 
 /** The tasks of this process, by name. */
-export interface Tasks<Kind extends Task> {
+interface Tasks<Kind extends Task> {
   /** Ends the tasks that are not wanted, and starts those that are wanted and do not run. */
   adjust(wanted: ReadonlyMap<string, () => Kind>): void;
   get(name: string): Kind | null;

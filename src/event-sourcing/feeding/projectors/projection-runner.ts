@@ -4,7 +4,7 @@ import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { nameOf, viewConsumer } from '../consumers/names.js';
-import { runConsumers, type Consumer } from '../consumers/run-consumers.js';
+import { type Consumer, runConsumers } from '../consumers/run-consumers.js';
 import { makeElapsed } from '../../../kit/time/elapsed.js';
 import type { Lease, Progress } from '../consumers/lease.js';
 import type { Generations } from '../../views/generations/generations.js';
@@ -16,7 +16,7 @@ import { makeViewWatch, type Standing } from './view-watch.js';
 
 export type { ProjectionStatus } from './projector-task.js';
 
-export interface ProjectionEvents {
+interface ProjectionEvents {
   readonly onRetry: (collection: string, error: Error, attempt: number) => void;
   /** A projection stopped. The others go on; readers of this one get the documents written so far. */
   readonly onStopped: (collection: string, error: unknown) => void;

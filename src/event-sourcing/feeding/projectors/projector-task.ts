@@ -1,9 +1,8 @@
 import type { SetApartItem } from '../set-apart.js';
-import { countAfter } from '../count-after.js';
+import { countAfter } from '../read-log.js';
 import { isForLackOfRoom } from '../../ports/errors.js';
 import type { Position } from '../../ports/domain-event.js';
-import type { Work } from '../consumers/run-consumers.js';
-import { heldEventsMax } from '../../views/generations/held-collections.js';
+import type { RunningTask } from '../consumers/run-consumers.js';
 import type { AnyView } from '../../views/projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
 
@@ -18,6 +17,9 @@ export interface ProjectionStatus extends ProjectorProgress {
   readonly reason: string | null;
 }
 
+/** The most events that a held collection may lack. Lists lack the documents that these events would add. */
+const heldEventsMax = 1_000;
+
 /** Runs the projector of one collection in this process. */
 export function feedCollection(
   deps: ProjectorDeps,
@@ -30,7 +32,7 @@ export function feedCollection(
     readonly onRetry: (error: Error, attempt: number) => void;
     readonly onSetApart: (stream: SetApartItem) => void;
   },
-): Work<ProjectionStatus> {
+): RunningTask<ProjectionStatus> {
   const { projection, collection, startHead, signal, onRetry, onSetApart } = options;
   let status: ProjectionStatus = {
     ...{ projection, collection, state: 'catching-up', reason: null, read: null },

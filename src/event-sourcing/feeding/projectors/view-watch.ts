@@ -32,7 +32,7 @@ export interface ViewWatch {
   readonly positionOf: (projection: AnyView) => Position | null;
 }
 
-export const unfedAfterMs = 15_000;
+const unfedAfterMs = 15_000;
 /** A process that does not feed reads the head of the log every fifth tick. */
 const headTicks = 5;
 

@@ -8,9 +8,6 @@ export interface HeldCollections {
   readonly release: (collection: string) => void;
 }
 
-/** The most events that a held collection may lack. Lists lack the documents that these events would add. */
-export const heldEventsMax = 1_000;
-
 export function makeHeldCollections(): HeldCollections {
   const held = new Set<string>();
   return {

@@ -1,11 +1,11 @@
 import type { ReadModelStore } from '../../ports/read-model-store.js';
-import { listRecords, type NamedRecord, removeRecord } from '../../ports/records.js';
+import { dropCheckpoint, listRecords, type NamedRecord, removeRecord } from '../../ports/records.js';
 import { type Generations, registryPrefix } from './generations.js';
 import { collectionName, parseCollectionName, viewVersion } from '../projection.js';
-import { dropGeneration } from './drop-generation.js';
+import { removeSetApart } from '../../feeding/set-apart.js';
 
 /** The names of the removed collections and records. */
-export interface Pruned {
+interface Pruned {
   readonly collections: readonly string[];
   readonly records: readonly string[];
 }
@@ -56,4 +56,15 @@ export async function findPrunable({ generations, readModelStore }: PruneDeps): 
     const named = [building, retiring, dropping].flatMap((phase) => phase?.generation ?? []);
     return [live, ...named].map((generation) => collectionName(projection, generation));
   }
+}
+
+/** Drops a collection, its checkpoint, and the records of the streams that it has set apart. Idempotent. */
+export async function dropGeneration(
+  readModelStore: Pick<ReadModelStore, 'dropCollection' | 'get' | 'scan' | 'write'>,
+  collection: string,
+): Promise<void> {
+  // First: without its documents it would claim that an empty collection is complete.
+  await dropCheckpoint(readModelStore, collection);
+  await readModelStore.dropCollection(collection);
+  await removeSetApart(readModelStore, collection);
 }

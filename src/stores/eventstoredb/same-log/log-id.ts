@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EventMetadata, NewEvent, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged, WrongExpectedRevision } from '../../../event-sourcing/ports/errors.js';
-import { hasEvents } from '../../../event-sourcing/feeding/has-events.js';
+import { hasEvents } from '../../../event-sourcing/feeding/read-log.js';
 import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
 
 /** The stream with the log's mark, without the prefix. Reads of the whole log leave it out. */

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { countAfter } from '../../../src/event-sourcing/feeding/count-after.js';
+import { countAfter } from '../../../src/event-sourcing/feeding/read-log.js';
 import type { NewEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { givenWorld } from '../../support/given/given-world.js';
 

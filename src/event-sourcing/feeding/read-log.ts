@@ -1,0 +1,54 @@
+import type { Position, StoredEvent } from '../ports/domain-event.js';
+import type { EventStore } from '../ports/event-store.js';
+
+const pageSize = 500;
+
+/** Reads a stream from a revision to its head, page by page. */
+export async function readStream(
+  eventStore: Pick<EventStore, 'read'>,
+  stream: string,
+  from = 0n,
+): Promise<readonly StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for (;;) {
+    const page = await eventStore.read(stream, { from: from + BigInt(events.length), limit: pageSize });
+    events.push(...page);
+    if (page.length < pageSize) return events;
+  }
+}
+
+/** How many events follow a position. */
+interface Following {
+  /** At most the limit. */
+  readonly count: number;
+  /** Whether no more than these follow. */
+  readonly isAll: boolean;
+}
+
+/**
+ * Counts the events after a position, up to a limit. A page of the log also ends at its bytes, so a few large events need
+ * several reads. @throws StoreUnavailable
+ */
+export async function countAfter(
+  eventStore: Pick<EventStore, 'readAll'>,
+  position: Position | null,
+  limit: number,
+): Promise<Following> {
+  let [after, count] = [position, 0];
+  for (;;) {
+    const { events, cursor, atHead } = await eventStore.readAll({ after, limit: limit - count });
+    count += events.length;
+    if (atHead || count >= limit || cursor === after) return { count, isAll: atHead };
+    after = cursor;
+  }
+}
+
+/** Tells whether a log has an event of this service. It reads up to the first one. @throws StoreUnavailable, StoreDamaged */
+export async function hasEvents({ readAll }: Pick<EventStore, 'readAll'>): Promise<boolean> {
+  for (let after: Position | null = null; ;) {
+    const { events, cursor, atHead } = await readAll({ after, limit: 1_000 });
+    if (events.length > 0) return true;
+    if (atHead) return false;
+    after = cursor;
+  }
+}
