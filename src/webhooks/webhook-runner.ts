@@ -1,5 +1,5 @@
 import { endpointConsumer } from '../event-sourcing/feeding/consumers/names.js';
-import { makeTasks, type Task } from '../event-sourcing/feeding/consumers/tasks.js';
+import { runConsumers } from '../event-sourcing/feeding/consumers/run-consumers.js';
 import type { Lease, Progress } from '../event-sourcing/feeding/consumers/lease.js';
 import type { LaneFigures } from '../event-sourcing/effects/outbox.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
@@ -16,10 +16,6 @@ export interface WebhookRunner {
   statuses(): readonly WebhookStatus[];
   /** Begins no attempt, cuts running ones off and saves the marks. Events that are cut off are sent again. */
   stop(): Promise<void>;
-}
-
-interface EndpointTask extends Task {
-  status(): WebhookStatus;
 }
 
 /** An endpoint that no setting names is dropped after it was not fed for this time: every process may be restarting. */
@@ -41,26 +37,28 @@ export function startWebhooks(
   },
 ): WebhookRunner {
   const { lease, records, clock } = deps;
-  const tasks = makeTasks<EndpointTask>();
-  /** Endpoints that have stopped here, for example at an event of a newer release. */
-  const stoppedHere = new Set<string>();
   const stopping = new AbortController();
-  for (const { id } of endpoints) lease.add(endpointConsumer(id), () => progressOf(id));
-  adjust();
-  const removeListener = lease.onChange(adjust);
+  const consumers = runConsumers(
+    lease,
+    endpoints.map((endpoint) => ({
+      name: endpointConsumer(endpoint.id),
+      tasks: () => new Map([[endpoint.id, (signal: AbortSignal) => feed(endpoint, signal)]]),
+      progress: ([status]: readonly WebhookStatus[]) => progressOf(status),
+    })),
+    // An endpoint may stop at an event of a newer release, for example.
+    events.onStopped,
+  );
   const dropping = dropUnused();
 
   return {
-    statuses: () => tasks.all().map((task) => task.status()),
+    statuses: consumers.statuses,
     stop: async () => {
-      removeListener();
       stopping.abort();
-      await Promise.all([tasks.stop(), dropping]);
+      await Promise.all([consumers.stop(), dropping]);
     },
   };
 
-  function progressOf(endpointId: string): Progress {
-    const status = tasks.get(endpointId)?.status();
+  function progressOf(status: WebhookStatus | undefined): Progress {
     if (status === undefined) return { state: null, lagMs: 0, problem: null };
     const { state, oldestAt } = status;
     const lagMs = oldestAt === null ? 0 : Math.max(0, clock.now().getTime() - oldestAt.getTime());
@@ -69,37 +67,17 @@ export function startWebhooks(
     return { state: 'stopped', lagMs, problem };
   }
 
-  function adjust(): void {
-    const wanted = new Map<string, () => EndpointTask>();
-    for (const endpoint of endpoints) {
-      if (lease.isOwner() || stoppedHere.has(endpoint.id)) wanted.set(endpoint.id, () => startTask(endpoint));
-    }
-    tasks.adjust(wanted);
-  }
-
-  function startTask(endpoint: WebhookEndpoint): EndpointTask {
+  function feed(endpoint: WebhookEndpoint, signal: AbortSignal) {
     const { id: endpointId } = endpoint;
-    const controller = new AbortController();
     let state: WebhookStatus['state'] = 'delivering';
-    const feed = feedEndpoint(deps, endpoint, { signal: controller.signal, events });
+    const { done, figures } = feedEndpoint(deps, endpoint, { signal, events });
     return {
-      end: () => {
-        controller.abort();
-      },
-      status: () => ({ endpointId, state, ...feed.figures() }),
-      done: feed.done.then(
-        (ended) => {
-          if (ended === 'ended') return;
-          state = 'gone';
-          events.onGone(endpointId);
-        },
-        (error: unknown) => {
-          state = 'stopped';
-          events.onStopped(endpointId, error);
-          stoppedHere.add(endpointId);
-          lease.stopped(endpointConsumer(endpointId));
-        },
-      ),
+      status: (): WebhookStatus => ({ endpointId, state, ...figures() }),
+      done: done.then((ended) => {
+        if (ended === 'ended') return;
+        state = 'gone';
+        events.onGone(endpointId);
+      }),
     };
   }
 

@@ -9,7 +9,7 @@ export interface RunningTask<Status> {
   readonly done: Promise<void>;
 }
 
-/** What an owner of the lease feeds: a view or a reaction. */
+/** What an owner of the lease feeds: a view, a reaction, an endpoint or the outbox. */
 export interface Consumer<Status> {
   /** Its name in the lease. */
   readonly name: string;
@@ -39,7 +39,7 @@ export interface Consumers<Status> {
  * Runs the consumers while this process is the owner of the lease, independently of one another. When one stops, another
  * process takes the lease over; the stopped task stays here for its reason: src/event-sourcing/feeding/README.md#the-lease.
  */
-export function runConsumers<Status extends { readonly state: string; readonly reason: string | null }>(
+export function runConsumers<Status extends { readonly state: string }>(
   lease: Pick<Lease, 'add' | 'isOwner' | 'onChange' | 'stopped'>,
   consumers: readonly Consumer<Status>[],
   onStopped: (task: string, error: unknown) => void,
