@@ -6,7 +6,7 @@ import { parseCheckpointText, parseNote, parseVkey } from '../tree/note.js';
 import { type TilePath, tilePath, tileWidth } from '../tree/tile-paths.js';
 
 /** A signed checkpoint to export. */
-export interface ExportedCheckpoint {
+interface ExportedCheckpoint {
   readonly note: string;
   readonly origin: string;
   readonly size: number;

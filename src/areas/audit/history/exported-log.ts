@@ -12,7 +12,7 @@ import { tilePath, tileWidth } from '../tree/tile-paths.js';
 import { makeGrowingTree } from '../tree/tiles.js';
 
 /** An export whose hashes lead to its checkpoint. Whether the key of the log signed the checkpoint is not checked. */
-export interface ExportedLog extends CheckpointText {
+interface ExportedLog extends CheckpointText {
   /**
    * Reads the events in log order, and compares each with its leaf under the checkpoint.
    * @throws ReplayProblem naming the first event that differs

@@ -31,7 +31,7 @@ export interface EventSearch {
 }
 
 /** The found events, newest first. */
-export interface FoundEvents {
+interface FoundEvents {
   readonly events: readonly IndexedEvent[];
   /** `before` of the search that goes on; null when all events of the range were considered. */
   readonly next: number | null;

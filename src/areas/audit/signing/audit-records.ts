@@ -141,7 +141,7 @@ export function originOf({
 }
 
 /** What a status shows of the last checkpoint. */
-export interface SignedSummary {
+interface SignedSummary {
   readonly signed_size: number;
   readonly signed_at: string | null;
   /** Base64. */

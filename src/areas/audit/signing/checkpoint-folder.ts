@@ -24,7 +24,7 @@ export class FolderProblem extends Error {
 const filePattern = /^\d{20}$/;
 
 /** A place where the service keeps checkpoints. */
-export interface CheckpointPlace {
+interface CheckpointPlace {
   readonly source: CheckpointFolder['source'];
   readonly path: string;
   /** The name of the place in sentences. */

@@ -20,7 +20,7 @@ interface Claim {
  * last pages. It returns null while the log may be short for a moment, or lacks a restart.
  * @throws StoreUnavailable
  */
-export type CompareWithSigned = (log: StoredLog, signed: SignedRecord | null) => Promise<CheckResults | null>;
+type CompareWithSigned = (log: StoredLog, signed: SignedRecord | null) => Promise<CheckResults | null>;
 
 export function makeCompareWithSigned({
   tree,

@@ -19,7 +19,7 @@ export interface Pages {
   compareTile(hashes: readonly Hash[], name: TileName): Promise<string | null>;
 }
 
-export interface CheckedPage {
+interface CheckedPage {
   readonly hashes: readonly Hash[];
   readonly problem: string | null;
 }

@@ -25,7 +25,7 @@ export interface StoredLog extends SequencedLog {
 }
 
 /** Why the sequencing does not go on: a sentence with the place, without data of the event. */
-export interface SequencerProblem {
+interface SequencerProblem {
   readonly reason: string;
   readonly kind: 'unreadable-event' | 'replaced-log' | 'damaged-tiles' | 'tile-differs' | 'defect';
 }

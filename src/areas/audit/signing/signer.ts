@@ -25,14 +25,14 @@ export interface Signing {
 }
 
 /** What the other checks have found, and why the sequencing does not go on; undefined before the log is read. */
-export interface OtherChecks {
+interface OtherChecks {
   readonly checked: CheckResults;
   readonly problem: string | null | undefined;
   /** False: a witness has not answered yet. */
   readonly maySign: boolean;
 }
 
-export type SignableLog = Pick<StoredLog, 'logId' | 'restart' | 'size' | 'root'>;
+type SignableLog = Pick<StoredLog, 'logId' | 'restart' | 'size' | 'root'>;
 
 /** Signs checkpoints of the stored log: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log. */
 export interface Signer {

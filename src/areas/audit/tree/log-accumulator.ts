@@ -7,7 +7,7 @@ import type { LogHead, StoredTile, TilePlace, TileToStore } from './tile-store.j
 import { makeGrowingTree } from './tiles.js';
 
 /** The stream category and the event type by which an operator begins another origin: src/areas/audit/signing/README.md#contradictions-of-the-audit-log. */
-export const restartStreamPrefix = 'audit-';
+const restartStreamPrefix = 'audit-';
 export const restartType = 'AuditRestarted';
 
 /** The sequenced log up to an event. */

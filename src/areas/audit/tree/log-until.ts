@@ -15,7 +15,7 @@ export interface LogPart {
 }
 
 /** The next events of a log, each with the index of its leaf. */
-export interface IndexedPart {
+interface IndexedPart {
   readonly events: readonly IndexedEvent<StoredEvent>[];
   readonly share: number;
 }

@@ -27,13 +27,13 @@ export interface NoteVerifier {
 }
 
 /** A note and its signatures. `text` ends with a line end. */
-export interface SignedNote {
+interface SignedNote {
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
 
 /** One line below the text of a note. `keyId` is 8 hexadecimal digits. */
-export interface NoteSignature {
+interface NoteSignature {
   readonly name: string;
   readonly keyId: string;
   readonly signature: Buffer;

@@ -36,7 +36,7 @@ export function edgeOf(size: number): readonly (TileName & { readonly width: num
 }
 
 /** A tree that grows by leaves. It keeps the right edge only, at most 255 hashes a level. */
-export interface GrowingTree {
+interface GrowingTree {
   readonly size: () => number;
   readonly root: () => Hash;
   /** Adds a leaf. Returns the tiles that it filled, the lowest first. */

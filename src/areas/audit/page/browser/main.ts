@@ -1,4 +1,4 @@
-import { makeAlarms } from './views/alarms.js';
+import { makeAlarms, makeVerdictView } from './views/verdict-view.js';
 import { makePageChecks } from './proof/checks.js';
 import { byId } from '../../../../http/pages/browser/elements.js';
 import { makeEventList } from './views/event-list.js';
@@ -10,7 +10,6 @@ import { CallFailed, makePageClient, sentenceOfCall } from './service-client.js'
 import { makeSignIn } from './sign-in.js';
 import { makeStatusView } from './views/status-view.js';
 import { makeStreamView } from './views/stream-view.js';
-import { makeVerdictView } from './views/verdict-view.js';
 
 /** The page asks for another checkpoint so often while it is visible. */
 const pollMs = 60_000;

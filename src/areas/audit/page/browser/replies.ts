@@ -8,7 +8,7 @@ export interface ShownItem {
   readonly event: ShownEvent;
 }
 
-export interface ShownPage {
+interface ShownPage {
   readonly items: readonly ShownItem[];
   readonly nextCursor: string | null;
 }

@@ -1,11 +1,10 @@
 import { announce, byId } from '../../../../http/pages/browser/elements.js';
 import type { KeptDevice } from './kept-device.js';
 import { fieldsOf, textIn } from './replies.js';
-import { askForPasskey, knowsPasskeys, NoPasskey } from './passkey.js';
 import { sentenceOfCall, type ServiceClient } from './service-client.js';
 
 /** The forms of the sign-in: password, mailed code or passkey, then the second factor. */
-export interface SignIn {
+interface SignIn {
   /** Shows the first form, with a sentence that says why; empty at the first visit. */
   readonly ask: (why: string) => void;
   /** Shows the form of the second factor. */
@@ -160,4 +159,32 @@ async function attempt(form: HTMLFormElement, note: HTMLElement, work: () => Pro
   } finally {
     for (const button of buttons) button.disabled = false;
   }
+}
+
+/** The browser gave no passkey. The message is a sentence for the user. */
+class NoPasskey extends Error {
+  override readonly name = 'NoPasskey';
+}
+
+function knowsPasskeys(): boolean {
+  return typeof PublicKeyCredential === 'function' && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
+}
+
+/**
+ * Asks the browser for a passkey that answers a challenge of the service.
+ * @param path the call that takes the response; its options are below it
+ * @throws NoPasskey, and the errors of the client
+ */
+async function askForPasskey(client: ServiceClient, path: string): Promise<object> {
+  const reply = fieldsOf(fieldsOf(await client.post(`${path}/options`, {}))['data']);
+  const json = reply['publicKey'] as PublicKeyCredentialRequestOptionsJSON;
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(json);
+  try {
+    const credential = await navigator.credentials.get({ publicKey });
+    if (credential instanceof PublicKeyCredential) return credential.toJSON();
+  } catch (error) {
+    // The user dismissed the dialog, or the browser has no passkey of this service.
+    if (!(error instanceof DOMException)) throw error;
+  }
+  throw new NoPasskey('The browser gave no passkey. Try again, or use another way.');
 }

@@ -12,7 +12,7 @@ export interface Checked {
 }
 
 /** The checks of the page: the checkpoint, and each shown event. */
-export interface PageChecks {
+interface PageChecks {
   /** Reads status and checkpoint again. It keeps the checkpoint only where every check of it has passed. It never throws. */
   readonly refresh: () => Promise<Checked>;
   readonly mark: (item: ShownItem) => Promise<EventMark>;

@@ -12,7 +12,7 @@ export function hashLeaf(entry: string): Promise<Bytes> {
 }
 
 /** Returns the hash of an inner node: RFC 9162, section 2.1.1. */
-export function hashPair(left: Bytes, right: Bytes): Promise<Bytes> {
+function hashPair(left: Bytes, right: Bytes): Promise<Bytes> {
   return digestOfBytes(joinBytes(Uint8Array.of(1), left, right));
 }
 

@@ -27,7 +27,7 @@ export type PageVerdict =
   | { readonly kind: 'unchecked'; readonly reason: string };
 
 /** What a verdict is made of. */
-export interface VerdictInput {
+interface VerdictInput {
   /** The signed checkpoint, as the service shows it. */
   readonly note: string;
   readonly kept: KeptNote | null;

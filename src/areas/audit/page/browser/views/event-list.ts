@@ -12,7 +12,7 @@ import { pageOfReply, type ShownItem } from '../replies.js';
 import { sentenceOfCall, type ServiceClient } from '../service-client.js';
 
 /** The list of events of one search, each with its mark. */
-export interface EventList {
+interface EventList {
   /** Begins another search. @param query the filters, by the names of `GET /audit/events` */
   readonly show: (query: Readonly<Record<string, string>>) => void;
   readonly clear: () => void;

@@ -12,7 +12,7 @@ import type { ShownStatus } from '../replies.js';
 import type { PageVerdict } from '../proof/verdict.js';
 
 /** Shows the state of the log, and what this browser keeps of it. */
-export interface StatusView {
+interface StatusView {
   readonly show: (checked: Checked) => void;
 }
 

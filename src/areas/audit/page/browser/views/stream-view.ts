@@ -3,7 +3,7 @@ import { type ShownStream, streamOfReply } from '../replies.js';
 import { sentenceOfCall, type ServiceClient } from '../service-client.js';
 
 /** Shows the documents of a stream at a moment. */
-export interface StreamView {
+interface StreamView {
   /** @param moment the index of an event or a time; empty for the end of the signed log */
   readonly show: (stream: string, moment: string) => void;
 }

@@ -1,7 +1,6 @@
-import type { Alarms } from './alarms.js';
 import type { Checked } from '../proof/checks.js';
-import { byId, makeUnfolding } from '../../../../../http/pages/browser/elements.js';
-import { type Kept, KeptUnreadable, type KeptNote } from '../kept.js';
+import { byId, makeElement, makeUnfolding } from '../../../../../http/pages/browser/elements.js';
+import { type Kept, type KeptNote, KeptUnreadable } from '../kept.js';
 import { sentenceOfContradiction } from './status-view.js';
 import type { PageVerdict } from '../proof/verdict.js';
 
@@ -82,4 +81,31 @@ function readKept(kept: Kept): KeptNote | null {
     if (error instanceof KeptUnreadable) return null;
     throw error;
   }
+}
+
+/** The subjects of alarms. Each has at most one sentence. */
+export type AlarmSubject = 'contradiction' | 'checkpoint' | 'events' | 'sequencing';
+
+/** Shows failures above everything else, until they end. */
+export interface Alarms {
+  readonly set: (subject: AlarmSubject, sentence: string | null) => void;
+}
+
+export function makeAlarms(): Alarms {
+  const region = byId('alarm', HTMLElement);
+  const title = document.title;
+  const sentences = new Map<AlarmSubject, string>();
+  return {
+    set: (subject, sentence) => {
+      if ((sentences.get(subject) ?? null) === sentence) return;
+      if (sentence === null) sentences.delete(subject);
+      else sentences.set(subject, sentence);
+      const lines = [...sentences.values()].map((line) => makeElement('p', {}, line));
+      region.replaceChildren(
+        ...(lines.length === 0 ? [] : [makeElement('h2', {}, 'NOT VERIFIED'), ...lines]),
+      );
+      region.hidden = lines.length === 0;
+      document.title = lines.length === 0 ? title : `NOT VERIFIED – ${title}`;
+    },
+  };
 }
