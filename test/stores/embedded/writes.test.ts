@@ -35,6 +35,17 @@ test.serial(
   },
 );
 
+test.serial('Appends of further turns join several that wait, as long as each turn brings one', async (t) => {
+  const { eventStore } = await givenLog(t, { faults: [commitFails({ n: 2, code: 'SQLITE_FULL' })] });
+  const appends = [eventStore.append('thing-first', 'no-stream', makeEvents(1))];
+  for (const stream of ['thing-1', 'thing-2', 'thing-3']) {
+    appends.push(eventStore.append(stream, 'no-stream', makeEvents(1)));
+    await new Promise(setImmediate);
+  }
+  await Promise.all(appends);
+  t.is((await eventStore.readAll({ after: null, limit: 10 })).events.length, 4);
+});
+
 test.serial('A write without room says so, also where its outcome is unknown', async (t) => {
   for (const [step, outcome] of [
     ['statement', StoreUnavailable],

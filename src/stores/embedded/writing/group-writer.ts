@@ -43,8 +43,8 @@ const pieceRequests = 16;
 const waitingMax = { requests: 20_000, bytes: 64 * 1024 * 1024 };
 
 /**
- * Starts the writer thread of a file. The requests of one turn of the event loop are a batch. Requests that arrive
- * during a commit form the next, so many writers share one sync (group commit). @throws StoreDamaged, StoreUnavailable
+ * Starts the writer thread of a file. The requests of a few turns of the event loop are a batch. Requests that
+ * arrive during a commit form the next, so many writers share one sync (group commit). @throws StoreDamaged, StoreUnavailable
  */
 export async function startGroupWriter<Request, Reply>(
   options: GroupWriterOptions<Request, Reply>,
@@ -59,7 +59,7 @@ export async function startGroupWriter<Request, Reply>(
   /** The requests that the thread received and has not answered, in order. */
   let inFlight: Pending<Request, Reply>[] = [];
   let inFlightBytes = 0;
-  /** `scheduled`: this turn of the event loop ends with a send. `gathering`: the batch in flight began in this turn. */
+  /** `scheduled`: a turn of the event loop ends with a send soon. `gathering`: the batch in flight began in this turn. */
   let [scheduled, gathering] = [false, false];
   let watch: NodeJS.Timeout | null = null;
   let unusable: Error | null = null;
@@ -96,7 +96,10 @@ export async function startGroupWriter<Request, Reply>(
     if (unusable !== null) throw new StoreUnavailable(unusable.message, { cause: unusable });
   }
 
-  /** Sends full pieces at once, the rest at the end of this turn, when all running callers have added requests. */
+  /**
+   * Sends full pieces at once, the rest at the end of this turn, when all running callers have added requests. Where several came,
+   * it waits as long as each further turn brings more, since those of other requests are near. A request alone never waits.
+   */
   function schedule(): void {
     if (inFlight.length > 0 && !gathering) return;
     if (waiting.length >= pieceRequests) {
@@ -105,11 +108,18 @@ export async function startGroupWriter<Request, Reply>(
     }
     if (scheduled) return;
     scheduled = true;
-    setImmediate(() => {
+    let known = 1;
+    const endOfTurn = (): void => {
+      if (!gathering && waiting.length > known) {
+        known = waiting.length;
+        setImmediate(endOfTurn);
+        return;
+      }
       scheduled = false;
       if (inFlight.length === 0 || gathering) send();
       gathering = false;
-    });
+    };
+    setImmediate(endOfTurn);
   }
 
   function send(): void {
