@@ -97,13 +97,19 @@ if (straceMissing !== null) {
       /** Requests for different subjects: those for one wait for each other, since its stream has one order. */
       const one = () => many[next() % many.length] ?? { path, email: '', token: '' };
       const member = (email: string) => post(`${one().path}/members`, { email, role: 'viewer' });
+      const newAsset = {
+        ...{ what: 'POST asset', fsyncs: 1, pages: 25, mainReads: 5 },
+        request: () => post(`${path}/assets`, asset),
+      };
       await countRows(t, directory, [
         {
           what: 'POST project',
           fsyncs: 1,
           request: () => post('/projects', { name: 'Rivers' }),
         },
-        { what: 'POST asset', fsyncs: 1, request: () => post(`${path}/assets`, asset) },
+        newAsset,
+        // The owner has twice as many projects now, and the project ten times as many assets.
+        { ...newAsset, what: 'POST asset among many' },
         {
           // The claim of the key comes before the event.
           what: 'POST asset with a given key',
@@ -164,11 +170,15 @@ async function countRows(
   rows: readonly {
     readonly what: string;
     readonly fsyncs: number;
+    /** The most pages that a request may write, and read on the thread that answers. */
+    readonly pages?: number;
+    readonly mainReads?: number;
     readonly request: () => Promise<unknown>;
   }[],
 ): Promise<void> {
   const flaws: string[] = [];
-  for (const { what, fsyncs, request } of rows) {
+  for (const { what, fsyncs, request, ...given } of rows) {
+    const most = { pages: Infinity, mainReads: Infinity, ...given };
     await isQuiet();
     // When requests come one after the other
     const alone = await countDiskCalls(process.pid, async () => {
@@ -176,8 +186,11 @@ async function countRows(
     });
     // Then
     const found = `${what}: ${alone.fsyncs} for ${requests}, ${JSON.stringify(alone.fsyncsByFile)}`;
-    t.log(found, alone.writes / requests);
+    const [pages, mainReads] = [alone.writes / 2 / requests, alone.mainReads / requests];
+    t.log(found, { pages, mainReads });
     if (alone.fsyncs < requests || alone.fsyncs > fsyncs * requests + others) flaws.push(found);
+    if (pages > most.pages || mainReads > most.mainReads)
+      flaws.push(`${what}: ${pages} pages, ${mainReads} reads`);
 
     // When 32 of them come at once
     const { events, state } = await countCommits(directory, async () => {

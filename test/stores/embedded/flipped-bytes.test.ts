@@ -21,7 +21,7 @@ function readAll(path: string): unknown {
     const queries = makeReadModelQueries(connection);
     const read = {
       collections: queries.collections(),
-      each: ids.map((id) => queries.get(collection, id)?.document ?? null),
+      each: ids.map((id) => queries.getMany(collection, [id])),
       many: queries.getMany(collection, ids),
       all: queries.find(collection, { limit: 500 }),
       some: queries.find(collection, { where: { field: 'project_id', equals: 'project-1' }, limit: 500 }),

@@ -15,6 +15,8 @@ export interface DiskCalls {
   readonly fsyncs: number;
   /** Writes at an offset. SQLite writes a page of its log by two: the frame's header, and the page. */
   readonly writes: number;
+  /** Reads at an offset by the main thread, which answers no other request meanwhile. */
+  readonly mainReads: number;
   readonly fsyncsByFile: Readonly<Record<string, number>>;
   readonly writesByFile: Readonly<Record<string, number>>;
 }
@@ -25,7 +27,7 @@ export async function countDiskCalls(pid: number, work: () => Promise<unknown>):
   const file = join(folder, 'calls');
   const tracer = spawn(
     'strace',
-    ['-f', '-y', '-e', 'trace=fsync,fdatasync,pwrite64,pwritev', '-o', file, '-p', String(pid)],
+    ['-f', '-y', '-e', 'trace=fsync,fdatasync,pwrite64,pwritev,pread64', '-o', file, '-p', String(pid)],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
   try {
@@ -34,7 +36,7 @@ export async function countDiskCalls(pid: number, work: () => Promise<unknown>):
     await work();
     tracer.kill('SIGINT');
     await once(tracer, 'close');
-    return parse(await readFile(file, 'utf8'));
+    return parse(await readFile(file, 'utf8'), String(pid));
   } finally {
     tracer.kill('SIGKILL');
     await rm(folder, { recursive: true });
@@ -42,15 +44,24 @@ export async function countDiskCalls(pid: number, work: () => Promise<unknown>):
 }
 
 /** A call that another thread interrupts has two lines; only the first one names the file. */
-function parse(lines: string): DiskCalls {
+function parse(lines: string, main: string): DiskCalls {
   const fsyncsByFile: Record<string, number> = {};
   const writesByFile: Record<string, number> = {};
-  for (const [, call, path = ''] of lines.matchAll(/^\d+ +(\w+)\(\d+<([^>]*)>/gm)) {
-    const counts = call === 'fsync' || call === 'fdatasync' ? fsyncsByFile : writesByFile;
+  const mainReadsByFile: Record<string, number> = {};
+  for (const [, thread, call, path = ''] of lines.matchAll(/^(\d+) +(\w+)\(\d+<([^>]*)>/gm)) {
+    if (call === 'pread64' && thread !== main) continue;
+    const counts =
+      call === 'pread64' ? mainReadsByFile : call?.endsWith('sync') ? fsyncsByFile : writesByFile;
     const name = basename(path);
     counts[name] = (counts[name] ?? 0) + 1;
   }
-  return { fsyncs: sum(fsyncsByFile), writes: sum(writesByFile), fsyncsByFile, writesByFile };
+  return {
+    fsyncs: sum(fsyncsByFile),
+    writes: sum(writesByFile),
+    mainReads: sum(mainReadsByFile),
+    fsyncsByFile,
+    writesByFile,
+  };
 }
 
 function sum(counts: Readonly<Record<string, number>>): number {

@@ -29,8 +29,7 @@ const beforeAll = { value: '', id: '' };
 
 /** Reads read-models.db synchronously, with one statement for each read. */
 export interface ReadModelQueries {
-  get(collection: string, id: string): SizedDocument | null;
-  getMany(collection: string, ids: readonly string[]): StoredDocument[];
+  getMany(collection: string, ids: readonly string[]): SizedDocument[];
   find(collection: string, query: DocumentQuery): StoredDocument[];
   findInOrder(collection: string, query: OrderedQuery): StoredDocument[];
   ids(collection: string, query: IdQuery): string[];
@@ -41,9 +40,6 @@ export interface ReadModelQueries {
 }
 
 export function makeReadModelQueries(connection: Connection): ReadModelQueries {
-  const selectDocument = connection.query<readonly [revision: bigint, body: Buffer | null, checksum: bigint]>(
-    `SELECT revision, CAST(body AS BLOB), checksum FROM documents WHERE collection = ${collectionNumber} AND id = ?`,
-  );
   const selectMany = connection.query<DocumentsRow>(
     inOneRow(
       `SELECT ${documentColumns} FROM documents WHERE collection = ${collectionNumber}
@@ -79,14 +75,7 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const knownIndexes = new Set<string>();
 
   return {
-    get: (collection, id) => {
-      const row = selectDocument.get(collection, id);
-      if (row === undefined) return null;
-      const [revision, body, checksum] = row;
-      const document = { id, revision, body: decodeDocumentBody({ id, revision, body }, checksum) };
-      return { document, bytes: body?.length ?? 0 };
-    },
-    getMany: (collection, ids) => toDocuments(selectMany.get(collection, JSON.stringify(ids))),
+    getMany: (collection, ids) => toSized(selectMany.get(collection, JSON.stringify(ids))),
     find: (collection, { where, after, descending = false, limit }) => {
       const page = { after, descending, limit };
       if (where === undefined) {
@@ -173,17 +162,18 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
 }
 
 function toDocuments(row: DocumentsRow | undefined): StoredDocument[] {
+  return toSized(row).map(({ document }) => document);
+}
+
+function toSized(row: DocumentsRow | undefined): SizedDocument[] {
   if (row === undefined) return [];
   const [entries, bodies] = row;
   let at = 0;
   return (parse(entries) as DocumentEntry[]).map(([id, revision, length, checksum]) => {
     const body = length === null ? null : (bodies?.subarray(at, at + length) ?? null);
     at += length ?? 0;
-    return {
-      id,
-      revision: parseRevision(revision),
-      body: decodeDocumentBody({ id, revision, body }, checksum),
-    };
+    const decoded = decodeDocumentBody({ id, revision, body }, checksum);
+    return { document: { id, revision: parseRevision(revision), body: decoded }, bytes: length ?? 0 };
   });
 }
 

@@ -1,6 +1,11 @@
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
-import type { ReadModelStore, StoredDocument } from '../../../event-sourcing/ports/read-model-store.js';
+import type {
+  IdQuery,
+  ReadModelStore,
+  StoredDocument,
+} from '../../../event-sourcing/ports/read-model-store.js';
 import { recordsCollection } from '../../../event-sourcing/ports/records.js';
+import { makeSizedLru } from '../../../kit/lru.js';
 import type { EmbeddedContext } from '../files/context.js';
 import { makeDocumentCache, type SizedDocument } from './document-cache.js';
 import { outcomesOf, rowsOf } from './document-writes.js';
@@ -14,6 +19,10 @@ import type { DocumentRow, ReadModelReply, ReadModelRequest } from './read-model
 export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {
   const changes = new Map<string, number>();
   const cache = makeDocumentCache();
+  const selected = makeSizedLru<readonly string[]>({
+    ...{ entriesMax: 4_000, bytesMax: 1024 * 1024 },
+    bytesOf: (ids) => 200 + 60 * ids.length,
+  });
   const { writer, queries, answer, close } = await openFile<
     ReadModelRequest,
     ReadModelReply,
@@ -41,21 +50,12 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       await writer.write(['drop', collection], 0);
     },
     collections: () => answer(() => queries.collections()),
-    get: (collection, id) =>
-      answer(() =>
-        // Threads that catch up write checkpoints too.
-        collection === recordsCollection
-          ? (queries.get(collection, id)?.document ?? null)
-          : cache.get(collection, id, () => queries.get(collection, id)),
-      ),
-    getEach: (names) =>
-      answer(() =>
-        names.map(({ collection, id }) => cache.get(collection, id, () => queries.get(collection, id))),
-      ),
-    getMany: (collection, ids) => answer(() => getMany(collection, ids)),
+    get: (collection, id) => answer(() => read(collection, [id])[0] ?? null),
+    getEach: (names) => answer(() => names.map(({ collection, id }) => read(collection, [id])[0] ?? null)),
+    getMany: (collection, ids) => answer(() => read(collection, ids)),
     find: (collection, query) => answer(() => queries.find(collection, query)),
     findInOrder: (collection, query) => answer(() => queries.findInOrder(collection, query)),
-    ids: (collection, query) => answer(() => queries.ids(collection, query)),
+    ids: (collection, query) => answer(() => idsOf(collection, query)),
     scan: (collection, options) => answer(() => queries.scan(collection, options)),
     write: async (collection, writes) => {
       if (writes.length === 0) return [];
@@ -72,30 +72,31 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     },
   };
 
-  /** Caches a document written alone, because the projector reads it soon. Removes the documents of larger writes. */
+  /** Caches what was written, because the projector or the next request reads it soon. */
   function noteWritten(collection: string, rows: readonly DocumentRow[], reply: ReadModelReply): void {
-    const [first] = rows;
-    const applied = Array.isArray(reply) && reply[0] === true;
-    if (first !== undefined && rows.length === 1 && applied) cache.written(collection, parseRow(first));
-    else cache.forget(collection, idsOf(rows));
+    for (const [index, row] of rows.entries()) {
+      const applied = Array.isArray(reply) && reply[index] === true;
+      if (applied) cache.written(collection, parseRow(row));
+      else cache.forget(collection, row[0]);
+    }
   }
 
-  function getMany(collection: string, ids: readonly string[]): readonly StoredDocument[] {
-    const known = cache.known(collection, [...new Set(ids)]);
-    if (known.length === ids.length) return known;
-    const found = new Set(known.map(({ id }) => id));
-    return [
-      ...known,
-      ...queries.getMany(
-        collection,
-        ids.filter((id) => !found.has(id)),
-      ),
-    ];
+  /** Threads that catch up write checkpoints too, so records are not cached. */
+  function read(collection: string, ids: readonly string[]): readonly StoredDocument[] {
+    return collection === recordsCollection
+      ? queries.getMany(collection, ids).map(({ document }) => document)
+      : cache.getMany(collection, ids, (unknown) => queries.getMany(collection, unknown));
   }
-}
 
-function idsOf(rows: readonly DocumentRow[]): readonly string[] {
-  return rows.map(([id]) => id);
+  /** Selects ids again only after a change of the collection. */
+  function idsOf(collection: string, query: IdQuery): readonly string[] {
+    const key = JSON.stringify([collection, query, changes.get(collection)]);
+    const known = selected.get(key);
+    if (known !== undefined) return known;
+    const ids = queries.ids(collection, query);
+    selected.set(key, ids);
+    return ids;
+  }
 }
 
 /** The projector mostly compares the revision alone, so the body is parsed when it is read. */

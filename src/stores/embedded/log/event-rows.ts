@@ -108,22 +108,35 @@ export function decodePage(
   }
   // The checksums prove that `encodeContent` wrote these contents.
   const parsed = JSON.parse(`[${contents.toString()}]`) as readonly StoredContent[];
-  const events: LogEvent[] = [];
-  for (const [index, { stream, recorded_at, id, type, metadata, data }] of parsed.entries()) {
+  return parsed.flatMap((stored, index): LogEvent | [] => {
     const [sequence, revision] = entries[index] as PageEntry;
-    if (!stream.startsWith(streamPrefix)) continue;
-    events.push({
-      id,
-      type,
-      data,
-      metadata,
-      stream: stream.slice(streamPrefix.length),
-      revision: BigInt(revision),
-      recordedAt: new Date(recorded_at),
-      position: positionOf(sequence),
-    });
-  }
-  return events;
+    return toLogEvent(stored, sequence, BigInt(revision), streamPrefix) ?? [];
+  });
+}
+
+/** Decodes an event that this process has just written; null where its stream lacks the prefix. */
+export function decodeWritten(
+  content: string,
+  sequence: number,
+  revision: bigint,
+  streamPrefix: string,
+): LogEvent | null {
+  return toLogEvent(JSON.parse(content) as StoredContent, sequence, revision, streamPrefix);
+}
+
+function toLogEvent(
+  { stream, recorded_at, id, type, metadata, data }: StoredContent,
+  sequence: number,
+  revision: bigint,
+  streamPrefix: string,
+): LogEvent | null {
+  if (!stream.startsWith(streamPrefix)) return null;
+  return {
+    ...{ id, type, data, metadata, revision },
+    stream: stream.slice(streamPrefix.length),
+    recordedAt: new Date(recorded_at),
+    position: positionOf(sequence),
+  };
 }
 
 function decodeContent(

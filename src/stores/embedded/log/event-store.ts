@@ -1,5 +1,6 @@
+import { makeLru } from '../../../kit/lru.js';
 import type { Clock, Random } from '../../../kit/time/clock.js';
-import type { NewEvent, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
+import type { NewEvent, Position, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 import { EventTooLarge, WrongExpectedRevision } from '../../../event-sourcing/ports/errors.js';
 import {
   type AppendOptions,
@@ -13,7 +14,7 @@ import {
 import { makeFeeder } from '../../../event-sourcing/feeding/feeder.js';
 import type { EmbeddedContext } from '../files/context.js';
 import { type EventReader, makeEventReader } from './event-reader.js';
-import { encodeContent, positionOf, sequenceOf } from './event-rows.js';
+import { decodeWritten, encodeContent, positionOf, sequenceOf } from './event-rows.js';
 import type { AppendReply, AppendRequest } from './event-writer.js';
 import { eventsFormat } from '../files/formats.js';
 import { type OpenFile, openFile } from '../files/open-file.js';
@@ -28,24 +29,74 @@ export interface EventLog extends OpenFile<AppendRequest, AppendReply, EventRead
   readonly logId: string;
   /** The version of state.db that the log had noted when it was opened. */
   readonly stateEnd: number;
-  /** Adds a listener that runs after every commit that added events. */
-  onGrown(listener: () => void): void;
+  /** Reads a stream without the file, where this process knows that no event follows: no other process appends. */
+  readStream: EventReader['readStream'];
+  /** Reads the log as `EventReader` does. */
+  readLog: EventReader['readLog'];
+  /** Adds a listener that receives the appends of every commit, in their order. */
+  onGrown(listener: (appends: readonly Appended[]) => void): void;
 }
+
+/** An append that a commit has added to the log. */
+interface Appended {
+  readonly stream: string;
+  /** The revision and the sequence before its first event. */
+  readonly revision: bigint;
+  readonly sequence: number;
+  readonly contents: readonly string[];
+}
+
+/** The streams whose end is known. A name has about 60 characters. */
+const knownEnds = 10_000;
 
 /** Opens events.db. @throws StoreDamaged, StoreUnavailable */
 export async function openEventLog(context: EmbeddedContext): Promise<EventLog> {
-  const listeners: (() => void)[] = [];
+  const listeners: ((appends: readonly Appended[]) => void)[] = [];
+  /** The revision after which a stream has no event, by stream. */
+  const ends = makeLru<number>(knownEnds);
   const file = await openFile<AppendRequest, AppendReply, EventReader>(context, eventsFormat, {
     makeQueries: makeEventReader,
-    onSettled: (_, replies) => {
-      const sequences = (replies ?? []).flatMap((reply) => (reply === null ? [] : [reply[2] ?? reply[1]]));
-      if (sequences.length === 0) return;
-      file.queries.mustHold(Math.max(...sequences));
-      for (const listener of listeners) listener();
+    onSettled: (requests, replies) => {
+      if (replies === null) ends.clear();
+      const appends = (replies ?? []).flatMap((reply, index) => appendsOf(requests[index], reply));
+      // A repeated append is in the log already, and its stream may have grown since.
+      const added = appends.filter(({ sequence }) => sequence >= settled);
+      for (const { stream, revision, sequence, contents } of added) {
+        ends.set(stream, Number(revision) + contents.length);
+        settled = sequence + contents.length;
+      }
+      if (added.length === 0) return;
+      file.queries.mustHold(settled);
+      for (const listener of listeners) listener(added);
     },
   });
   const { logId, stateEnd } = file.queries;
-  return { ...file, logId, stateEnd, onGrown: (listener) => listeners.push(listener) };
+  let settled = file.queries.head();
+  return { ...file, logId, stateEnd, readStream, readLog, onGrown: (listener) => listeners.push(listener) };
+
+  function readStream(stream: string, from: bigint, limit: number): StoredEvent[] {
+    if (from > (ends.get(stream) ?? Infinity)) return [];
+    const events = file.queries.readStream(stream, from, limit);
+    if (events.length < limit) ends.set(stream, Number(from) + events.length - 1);
+    return events;
+  }
+
+  function readLog(...options: Parameters<EventReader['readLog']>): ReturnType<EventReader['readLog']> {
+    const page = file.queries.readLog(...options);
+    // A commit may be in the file before its thread reports it. Who reads an event here must find it in its stream.
+    if (page.end > settled) ends.clear();
+    return page;
+  }
+}
+
+/** Returns the appends of a request that the log contains now. */
+function appendsOf(request: AppendRequest | null | undefined, reply: AppendReply): readonly Appended[] {
+  if (reply === null || request === null || request === undefined) return [];
+  const [, last, further] = reply;
+  const [stream, revision, next, ...idsAndContents] = request;
+  const contents = idsAndContents.filter((_, index) => index % 2 === 1);
+  const following = further === null ? [] : appendsOf(next, [0, further, null]);
+  return [{ stream, revision, sequence: last - contents.length, contents }, ...following];
 }
 
 /**
@@ -60,24 +111,31 @@ export function makeEmbeddedEventStore(deps: {
 }): EventStore {
   const { log, streamPrefix, clock } = deps;
   const { queries: reader, writer, answer } = log;
-  const feeder = makeFeeder({ ...deps, readAll, gatherMs, pageSize });
-  log.onGrown(() => {
-    feeder.wake();
+  /** The sequence up to which the feeder has received all events; null while it has no consumer. */
+  let received: number | null = null;
+  const onRest = (): void => {
+    received = null;
+  };
+  const feeder = makeFeeder({ ...deps, readAll, onRest, gatherMs, pageSize });
+  log.onGrown((appends) => {
+    if (received !== null) for (const append of appends) received = follow(append, received);
   });
 
   return {
     shortLogMs: 0,
     logId: () => Promise.resolve(log.logId),
     read: (stream, { from = 0n, limit = 500 } = {}) =>
-      answer(() => reader.readStream(streamPrefix + stream, from, limit).map(withoutPrefix)),
+      answer(() => log.readStream(streamPrefix + stream, from, limit).map(withoutPrefix)),
     append,
     readAll,
-    head: () =>
-      answer(() => {
-        const head = reader.head();
-        return head === 0 ? null : positionOf(head);
-      }),
-    subscribe: (options) => feeder.subscribe(options),
+    head: () => answer(() => toPosition(reader.head())),
+    subscribe: (options) => {
+      if (received === null) {
+        received = reader.head();
+        feeder.live(toPosition(received));
+      }
+      return feeder.subscribe(options);
+    },
     close: log.close,
   };
 
@@ -128,9 +186,21 @@ export function makeEmbeddedEventStore(deps: {
 
   function readAll({ after, limit }: Parameters<EventStore['readAll']>[0]): Promise<LogPage> {
     return answer(() => {
-      const { events, end, atHead, bytes } = reader.readLog(sequenceOf(after), limit, streamPrefix);
-      return { events, cursor: end === 0 ? null : positionOf(end), atHead, bytes };
+      const { events, end, atHead, bytes } = log.readLog(sequenceOf(after), limit, streamPrefix);
+      return { events, cursor: toPosition(end), atHead, bytes };
     });
+  }
+
+  /** Hands the events to the feeder, so that consumers at the end of the log need no read. Returns the last sequence. */
+  function follow({ revision, sequence, contents }: Appended, after: number): number {
+    if (sequence < after) return after;
+    // Where the outcome of an append is unknown, its events are read from the log.
+    if (sequence > after) feeder.live(toPosition(sequence));
+    for (const [index, content] of contents.entries()) {
+      const [at, of] = [sequence + index + 1, revision + BigInt(index + 1)];
+      feeder.receive({ position: positionOf(at), event: decodeWritten(content, at, of, streamPrefix) });
+    }
+    return sequence + contents.length;
   }
 
   function withoutPrefix(event: StoredEvent): StoredEvent {
@@ -160,4 +230,8 @@ function encode(
     throw new EventTooLarge(`an append of ${bytes} bytes; the limit is ${maxAppendBytes}`);
   }
   return { contents, bytes };
+}
+
+function toPosition(sequence: number): Position | null {
+  return sequence === 0 ? null : positionOf(sequence);
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ReadModelStore } from '../../../event-sourcing/ports/read-model-store.js';
+import type { ReadModelStore, StoredDocument } from '../../../event-sourcing/ports/read-model-store.js';
 import { outcomesOf, rowsOf } from '../documents/document-writes.js';
 import { readErrorOf } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
@@ -34,10 +34,10 @@ export function openFeedingStores(options: {
   return {
     log,
     readModelStore: {
-      getMany: (collection, ids) => answer(() => queries.getMany(collection, ids)),
+      getMany: (collection, ids) => answer(() => read(collection, ids)),
       write: (collection, writes) =>
         answer(() => outcomesOf(writer.apply(['write', collection, rowsOf(writes, { withParsed: true })]))),
-      get: (collection, id) => answer(() => queries.get(collection, id)?.document ?? null),
+      get: (collection, id) => answer(() => read(collection, [id])[0] ?? null),
       scan: (collection, options) => answer(() => queries.scan(collection, options)),
     },
     inOneWrite: async (work) => {
@@ -58,6 +58,10 @@ export function openFeedingStores(options: {
       connection.close();
     },
   };
+
+  function read(collection: string, ids: readonly string[]): StoredDocument[] {
+    return queries.getMany(collection, ids).map(({ document }) => document);
+  }
 
   // The function is `async` only to turn a thrown error into a rejection, as the ports require.
   // eslint-disable-next-line @typescript-eslint/require-await
