@@ -120,9 +120,7 @@ export function makeCommandHandler(deps: {
     if (newEvents.length > 0) streams.keep(target.stream, after);
     if (after.documents.size > 0) {
       const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
-      // Only the stream shows the events: the append has used up its time, and the views read them from the log.
-      const isLate = newEvents.length > 0 && position === null && options.revokesAccess !== true;
-      if (options.isUrgent !== true && !isLate) await written;
+      if (options.isUrgent !== true) await written;
     }
     return { events, revision: after.revision, position, documents: after.documents };
   }
