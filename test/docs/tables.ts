@@ -52,11 +52,9 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
     table(
       ['category', 'type', 'fields of `data`'],
       everyAggregate.flatMap(({ category, codec }) =>
-        Object.entries(codec.schemas as Readonly<Record<string, z.ZodObject>>).map(([type, { shape }]) => [
-          category,
-          `\`${type}\``,
-          codeOf(Object.keys(shape)),
-        ]),
+        Object.entries(codec.schemas as Readonly<Record<string, z.ZodObject>>).map(
+          ([type, { shape }], at) => [at === 0 ? category : '', `\`${type}\``, codeOf(Object.keys(shape))],
+        ),
       ),
     ),
   streams: () =>
@@ -152,7 +150,7 @@ function usageOf(command: Command): string {
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`.replaceAll('  ', ' ');
   // Without padding, a longer cell changes no other row.
   return ['<!-- prettier-ignore -->', line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
