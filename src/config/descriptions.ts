@@ -62,7 +62,7 @@ export const serviceVariables: Readonly<
   },
   MAX_CONNECTIONS_PER_CLIENT: {
     meaning:
-      'the connections that one client address may hold; see [errors and limits](limits.md#connections)',
+      'the connections that one client address may hold; see [limits](limits.md#connections)',
   },
   MAX_REQUESTS: {
     meaning:
@@ -95,7 +95,7 @@ export const serviceVariables: Readonly<
   },
   MAIL_RETRY_MS: {
     meaning:
-      'how long a mail that was not sent waits for the next attempt, in milliseconds; doubled each time, up to sixty times',
+      'how long a mail that was not sent waits for the next attempt; doubled each time, up to sixty times',
   },
   MAIL_UNKNOWN_MS: {
     default: '`60000,600000,3600000`',
@@ -140,7 +140,7 @@ export const serviceVariables: Readonly<
       'checks of new passwords beside length and character classes: `local-part`, `common`; recommended in production, see [accounts](accounts.md#passwords)',
   },
   LIMITS_FILE: {
-    meaning: 'a JSON file that changes limits; see [errors and limits](limits.md#limits)',
+    meaning: 'a JSON file that changes limits; see [limits](limits.md#limits)',
   },
   PLANS_FILE: { default: 'two built-in plans', meaning: 'a JSON file of plans; see [below](#plans)' },
   LOG_LEVEL: { meaning: '`fatal`, `error`, `warn`, `info`, `debug` or `silent`' },

@@ -20,7 +20,7 @@ function linesOf({ what, goal, figures: [ours, ...peers], by }: PeerRow): readon
 
 function columnsOf({ program, perSecond, p50, p99, cpuMs, calls }: Figures): readonly string[] {
   const both = (name: 'fsyncs' | 'writes'): string =>
-    calls === null ? 'not counted' : `${number(calls.alone[name])}, ${number(calls.together[name])}`;
+    calls === null ? '' : `${number(calls.alone[name])}, ${number(calls.together[name])}`;
   return [
     program,
     number(perSecond),
