@@ -4,9 +4,11 @@ import { ordersProjection } from './payments/orders/projection.js';
 import { peerNodesProjection } from './nodes/peer-nodes/projection.js';
 import { projectsProjection } from './projects/projects/projection.js';
 import { sessionsProjection } from './accounts/sessions/projection.js';
-import { shareAccessesProjection } from './shares/share-accesses/projection.js';
-import { shareDownloadsTally } from './shares/share-accesses/downloads-tally.js';
-import { shareViewsTally } from './shares/share-accesses/views-tally.js';
+import {
+  shareAccessesProjection,
+  shareDownloadsTally,
+  shareViewsTally,
+} from './shares/share-accesses/projection.js';
 import { sharesProjection } from './shares/shares/projection.js';
 import { storageConfigsProjection } from './storages/storage-configs/projection.js';
 import { transactionsProjection } from './payments/transactions/projection.js';

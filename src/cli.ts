@@ -1,7 +1,6 @@
 #!/usr/bin/env -S node --enable-source-maps
 import { CommanderError } from 'commander';
-import { isExplained } from './cli/explained.js';
-import { exitCodes } from './cli/exit-codes.js';
+import { exitCodes, isExplained } from './cli/exit-codes.js';
 import { printError } from './cli/operate.js';
 import { program } from './cli/program.js';
 

@@ -13,7 +13,7 @@ import { listenForMetrics, registerServiceMetrics, type RunningParts } from './c
 import { makeOperators } from './composition/operators.js';
 import { bringUpProjections } from './composition/tasks/projections.js';
 import { bringUpMails } from './composition/tasks/mails.js';
-import { bringUpReactions } from './composition/tasks/reactions.js';
+import { bringUpReactions } from './composition/tasks/make-reactions.js';
 import { bringUpWebhooks } from './composition/tasks/webhooks.js';
 import { runDailyTasks } from './composition/tasks/daily-tasks.js';
 import { startSharedTasks } from './composition/tasks/shared-tasks.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { lineForEyes } from '../src/log-line-for-eyes.js';
+import { lineForEyes } from '../src/log.js';
 import { eventually } from './support/eventually.js';
 
 const run = promisify(execFile);

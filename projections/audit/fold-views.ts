@@ -1,7 +1,10 @@
-import type { JsonObject, StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import {
+  type JsonObject,
+  type StoredEvent,
+  parseStreamName,
+} from '../../src/event-sourcing/ports/domain-event.js';
 import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import type { StoredDocument } from '../../src/event-sourcing/ports/read-model-store.js';
-import { parseStreamName } from '../../src/event-sourcing/ports/stream-name.js';
 import { evolveDocument } from '../../src/event-sourcing/views/fold-documents.js';
 import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
 

@@ -14,10 +14,13 @@ import { shareEvents } from '../../src/areas/shares/domain/share/events.js';
 import { storageEvents } from '../../src/areas/storages/domain/storage/events.js';
 import { transactionEvents } from '../../src/areas/payments/domain/transaction/events.js';
 import { userEvents } from '../../src/areas/accounts/domain/user/events.js';
-import type { DomainEvent, StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
+import {
+  type DomainEvent,
+  type StoredEvent,
+  parseStreamName,
+} from '../../src/event-sourcing/ports/domain-event.js';
 import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import type { AggregateEvents } from '../../src/event-sourcing/ports/events.js';
-import { parseStreamName } from '../../src/event-sourcing/ports/stream-name.js';
 
 /** The events of all aggregates, by area. */
 export const eventsByArea = {

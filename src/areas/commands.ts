@@ -12,7 +12,12 @@ import { makeShareCommands } from './shares/commands/index.js';
 import { makeStorageCommands } from './storages/commands/index.js';
 import { makeLeaving, makeProjectHoldings } from './projects/commands/leaving.js';
 import type { OrdersOf } from '../../projections/payments/orders/reader.js';
-import type { Deps } from './deps.js';
+import type { NodeDeps } from './nodes/deps.js';
+import type { PaymentDeps } from './payments/deps.js';
+import type { ShareDeps } from './shares/deps.js';
+
+/** The collaborators of the use cases of all areas. */
+export interface Deps extends ShareDeps, PaymentDeps, NodeDeps {}
 
 export type Commands = ReturnType<typeof makeCommands>;
 

@@ -5,15 +5,28 @@ import { addAuditCommands } from './commands/audit-commands.js';
 import { addCompletionCommand } from './commands/completion-command.js';
 import { addBackupCommands } from './commands/backup-commands.js';
 import { addNodeCommands } from './commands/node-commands.js';
-import { exitCodes } from './exit-codes.js';
-import { isExplained } from './explained.js';
-import { initKeys } from './commands/init-keys.js';
+import { exitCodes, isExplained } from './exit-codes.js';
 import { operate, printError, printJson, printResult, show } from './operate.js';
 import { addProjectionCommands } from './commands/projection-commands.js';
 import { addPaymentCommands } from './commands/payment-commands.js';
 import { addStatusCommand } from './commands/status-command.js';
 import { addUserCommands } from './commands/user-commands.js';
 import { addWebhookCommands } from './commands/webhook-commands.js';
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { readKeyFile, readOrMakeKeyFile } from '../keys/rings/key-file.js';
+
+/**
+ * Makes the file that `KEYS_FILE` names, with mode 0600. A file that exists stays as it is, so every start of a
+ * deployment may run this.
+ * @throws KeyProblem when the file is no key file, or other users may read it
+ */
+function initKeys(file: string): { readonly file: string; readonly made: boolean } {
+  const path = resolve(file);
+  const made = readKeyFile(path) === null;
+  readOrMakeKeyFile(path, randomBytes);
+  return { file: path, made };
+}
 
 /** The command line. It runs nothing before `parseAsync`; docs/operate.md#commands lists its commands. */
 export const program = new Command('stowage')

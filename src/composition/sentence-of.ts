@@ -1,4 +1,4 @@
-import { framesOf } from '../http/replies/error-frames.js';
+import { framesOf } from '../http/replies/error-reply.js';
 import {
   CommandRejected,
   DocumentTooLarge,
@@ -9,7 +9,7 @@ import {
   UndecodableEvent,
   WrongExpectedRevision,
 } from '../event-sourcing/ports/errors.js';
-import { Overloaded } from '../kit/overloaded.js';
+import { Overloaded } from '../kit/semaphore.js';
 import { MailNotSent, MailRefused, MailUnknown } from '../mail/errors.js';
 import { OutgoingError } from '../outgoing/outgoing-http.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing, KeyProblem } from '../keys/sealing/errors.js';

@@ -11,10 +11,11 @@ import { hasEvents } from '../event-sourcing/feeding/read-log.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
 import {
+  type Generations,
   type HeldCollections,
+  makeGenerations,
   makeHeldCollections,
-} from '../event-sourcing/views/generations/held-collections.js';
-import { type Generations, makeGenerations } from '../event-sourcing/views/generations/generations.js';
+} from '../event-sourcing/views/generations/generations.js';
 import { defaultAppendLimits, embeddedAppendLimits } from '../event-sourcing/deciding/append-durably.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';

@@ -16,11 +16,10 @@ import {
   textList,
   wholeNumber,
 } from './fields.js';
-import { agentSecretProblems } from './parts/agent-secrets.js';
-import { keysFileProblems } from './parts/keys-file.js';
+import { agentSecretProblems, keysFileProblems } from './parts/agent-secrets.js';
 import { changesForDevelopment, drainSecondsOf } from './parts/development.js';
 import { findMisspelt } from './parts/misspelt.js';
-import { type Limits, readLimits } from './parts/limits.js';
+import { type Limits, readLimits, readWebhooks } from './parts/limits.js';
 import { type MailDestination, readMailDestination } from './parts/mail.js';
 import {
   browserOriginsOf,
@@ -31,7 +30,6 @@ import {
 } from './parts/origins.js';
 import { paymentProblems, readPayments, readPlans } from './parts/payments.js';
 import { readPasskeys } from './parts/passkeys.js';
-import { readWebhooks } from './parts/webhooks.js';
 import { readWitnesses } from './parts/witnesses.js';
 import {
   collect,
@@ -43,7 +41,7 @@ import {
 } from './sources.js';
 import type { Witness } from '../areas/audit/signing/witnesses.js';
 import { builtInPlans, type Plan } from '../areas/payments/domain/order/plans.js';
-import type { NodeProbe } from '../areas/nodes/prober/target.js';
+import type { NodeProbe } from '../areas/nodes/prober/probe.js';
 import type { PasskeySettings } from '../security/tokens/webauthn.js';
 import type { WebhookEndpoint } from '../webhooks/endpoint.js';
 import type { Mailbox } from '../mail/mailbox.js';

@@ -1,10 +1,9 @@
-import type { NamedRevisions } from '../event-sourcing/deciding/expected-revision.js';
+import type { NamedRevisions } from '../event-sourcing/deciding/command-handler.js';
 import { z } from 'zod';
 import type { CommandContext } from '../event-sourcing/ports/command-context.js';
 import type { AccessKind, Grants, Policy } from './access/access.js';
-import type { ErrorCode } from './replies/error-codes.js';
+import type { ErrorCode, HttpError } from './replies/error-codes.js';
 import type { PathParams } from './access/gate.js';
-import type { HttpError } from './replies/http-error.js';
 import type { RouteLimit } from './access/limits.js';
 import type { Reply, ReplySpecs } from './replies/reply.js';
 import type { GuardedAction } from '../areas/accounts/domain/guard.js';

@@ -1,4 +1,4 @@
-import { Overloaded } from './overloaded.js';
+import { Overloaded } from './semaphore.js';
 
 /** Runs work that continues after the reply to its caller. */
 export interface Background {

@@ -5,8 +5,18 @@ import type {
 } from '../event-sourcing/feeding/projectors/projection-runner.js';
 import type { Standing } from '../event-sourcing/feeding/projectors/view-watch.js';
 import type { LogReads } from './stores/log-reads.js';
-import type { Readiness } from './readiness.js';
 import type { StoreWatch } from './stores/store-watch.js';
+
+/** Says whether this process may serve. Callers use both functions often, so they must be cheap. */
+export interface Readiness {
+  /** Returns whether the views have caught up once. A store that fails later fails only the requests that need it. */
+  serving(): boolean;
+  /**
+   * Returns whether a balancer should send requests: the stores of reads answer, no projection has stopped or is far behind. The
+   * reasons also name a log that does not answer, which only writes need.
+   */
+  ready(): { readonly ok: boolean; readonly reasons: readonly string[] };
+}
 
 export interface Health extends Readiness {
   /** Returns the status of every projection of this process; empty before the start of the projections. */

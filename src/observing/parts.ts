@@ -1,7 +1,7 @@
 import type { JsonObject } from '../event-sourcing/ports/domain-event.js';
 import type { LeaseRecord, Progress } from '../event-sourcing/feeding/consumers/lease.js';
 import type { Standing } from '../event-sourcing/feeding/projectors/view-watch.js';
-import type { Readiness } from './readiness.js';
+import type { Readiness } from './health.js';
 import type { StoreState } from './stores/store-watch.js';
 
 /** A store, a view, a reaction or a task, as operators see it. */

@@ -1,7 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { makeLru } from '../kit/lru.js';
-import { makeKeyedSemaphore } from '../kit/semaphore.js';
-import { Overloaded } from '../kit/overloaded.js';
+import { Overloaded, makeKeyedSemaphore } from '../kit/semaphore.js';
 import { type Clock, steadyMsOf } from '../kit/time/clock.js';
 import { failure, lookupMs, type ResolveName } from './resolve-name.js';
 

@@ -1,7 +1,6 @@
-import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
+import { type StoredEvent, parseStreamName } from '../event-sourcing/ports/domain-event.js';
 import { CommandRejected } from '../event-sourcing/ports/errors.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
-import { parseStreamName } from '../event-sourcing/ports/stream-name.js';
 import type { DeliveryRecords, EndpointRecord, GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { sentCategories } from './messages/make-message.js';

@@ -8,7 +8,7 @@ import { runAudit } from '../../src/composition/tasks/audit.js';
 import { makeHttp } from '../../src/composition/http.js';
 import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config/config.js';
-import { orderNumber } from '../../src/areas/payments/domain/order/number.js';
+import { orderNumber } from '../../src/areas/payments/domain/payment-ids.js';
 import { orderAggregate, orderLifeMs } from '../../src/areas/payments/domain/order/order.js';
 import { orderStatus } from '../../src/areas/payments/domain/order/fold.js';
 import { builtInPlans, defaultCurrency, findOffer } from '../../src/areas/payments/domain/order/plans.js';

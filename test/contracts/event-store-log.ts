@@ -1,7 +1,7 @@
 import type { TestFn } from 'ava';
 import type { LogEvent, Position } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
-import { eventBytes } from '../../src/event-sourcing/feeding/event-bytes.js';
+import { eventBytes } from '../../src/event-sourcing/feeding/read-log.js';
 import { logPageBytesMax, type EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import {
   type EventStoreHarness,

@@ -6,7 +6,7 @@ import test from 'ava';
 import { packageFile } from '../../src/package-files.js';
 import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config/config.js';
-import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/domain-event.js';
 import { erased } from '../../src/keys/sealing/sealer.js';
 import { defaultLimits } from '../../src/security/rates/limits.js';
 import { readWholeLog } from '../support/audit/audit-scene.js';

@@ -1,5 +1,8 @@
-import type { StoredEvent, DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
-import { streamName } from '../../src/event-sourcing/ports/stream-name.js';
+import {
+  type DomainEvent,
+  type StoredEvent,
+  streamName,
+} from '../../src/event-sourcing/ports/domain-event.js';
 import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
 import { emailAggregate, type EmailState } from '../../src/areas/accounts/domain/email/email.js';
 import { hasAddress, userAggregate, type UserState } from '../../src/areas/accounts/domain/user/user.js';

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { openServices, type Services } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config/config.js';
-import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../src/event-sourcing/ports/domain-event.js';
 import { KeyDestroyed } from '../../src/keys/sealing/errors.js';
 import { type RingName, ringNames } from '../../src/keys/rings/key-file-format.js';
 import { readKeyFile } from '../../src/keys/rings/key-file.js';

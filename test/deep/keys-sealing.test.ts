@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import type { Sealed } from '../../src/event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../src/event-sourcing/ports/domain-event.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { KeyDestroyed } from '../../src/keys/sealing/errors.js';
 import { makeKeyring, type Keyring } from '../../src/keys/rings/keyring.js';

@@ -1,7 +1,7 @@
 import { assetAggregate } from '../../src/areas/assets/domain/asset/asset.js';
 import { keysOfAsset } from '../../src/areas/assets/domain/asset/fold.js';
 import { CommandRejected, OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../src/kit/overloaded.js';
+import { Overloaded } from '../../src/kit/semaphore.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { type BucketCalls, givenCommands } from '../support/given/given-commands.js';
 import { givenAsset, nextContext } from '../support/given/given-share.js';

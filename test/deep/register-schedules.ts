@@ -1,7 +1,7 @@
 import type { DocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../src/kit/overloaded.js';
+import { Overloaded } from '../../src/kit/semaphore.js';
 import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
 import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
 import {

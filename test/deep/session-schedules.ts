@@ -1,8 +1,8 @@
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../src/kit/overloaded.js';
-import { HttpError } from '../../src/http/replies/http-error.js';
+import { Overloaded } from '../../src/kit/semaphore.js';
+import { HttpError } from '../../src/http/replies/error-codes.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { userId } from '../support/examples/ids.js';
 import { type Attempt, eventsOf, judge, raisingIn } from './session-history.js';

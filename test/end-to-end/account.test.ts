@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { Clock } from '../../src/kit/time/clock.js';
 import { erased } from '../../src/keys/sealing/sealer.js';
-import { sealedSchema } from '../../src/event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/domain-event.js';
 import { eventually } from '../support/eventually.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { type Canaries, findCanaries, findCanariesInFiles } from '../support/examples/canaries.js';

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 
-import { entryOf } from '../../src/areas/audit/tree/leaf.js';
+import { entryOf } from '../../src/areas/audit/tree/canonical-json.js';
 import { leafHash, rootFromInclusion, rootOf } from '../../src/areas/audit/tree/merkle.js';
 import { parseCheckpointText, parseNote } from '../../src/areas/audit/tree/note.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { isExplained } from '../../src/cli/explained.js';
+import { isExplained } from '../../src/cli/exit-codes.js';
 import { listRecords, putRecord } from '../../src/event-sourcing/ports/records.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { openDocuments, openLog } from '../support/servers/embedded-directory.js';

@@ -1,7 +1,6 @@
 import test from 'ava';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../src/kit/overloaded.js';
-import { makeKeyedMutex } from '../../src/kit/keyed-mutex.js';
+import { Overloaded, makeKeyedMutex } from '../../src/kit/semaphore.js';
 import { withTimeLimit } from '../../src/kit/time/time-limit.js';
 
 /** Returns a gate that blocks work until the test opens it. */

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { Overloaded } from '../../src/kit/overloaded.js';
-import { makeKeyedSemaphore, makeSemaphore } from '../../src/kit/semaphore.js';
+import { Overloaded, makeKeyedSemaphore, makeSemaphore } from '../../src/kit/semaphore.js';
 
 test('A semaphore serves waiting callers in the order of their calls', async (t) => {
   const semaphore = makeSemaphore(2);

@@ -73,8 +73,7 @@ import { eventTime, firstEventAt, recordEvents } from '../support/given/given-ev
 import { accessId, shareId } from '../support/examples/ids.js';
 import { shareAccessAggregate } from '../../src/areas/shares/domain/share-access/share-access.js';
 import type { ShareAccessEvent } from '../../src/areas/shares/domain/share-access/events.js';
-import { shareDownloadsTally } from '../../projections/shares/share-accesses/downloads-tally.js';
-import { shareViewsTally } from '../../projections/shares/share-accesses/views-tally.js';
+import { shareDownloadsTally, shareViewsTally } from '../../projections/shares/share-accesses/projection.js';
 import { givenProjection } from '../support/given/given-projection.js';
 
 const created = { created_at: firstEventAt, updated_at: firstEventAt };

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  DomainEvent,
-  JsonObject,
-  NewEvent,
-  StoredEvent,
+import {
+  type DomainEvent,
+  type JsonObject,
+  type NewEvent,
+  type StoredEvent,
+  parseStreamName,
 } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventCodec } from '../../src/event-sourcing/ports/event-codec.js';
-import { parseStreamName } from '../../src/event-sourcing/ports/stream-name.js';
 import { codecs } from '../support/examples/every-event.js';
 
 /** An event as the release wrote it. */

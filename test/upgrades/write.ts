@@ -2,8 +2,7 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { parseStreamName } from '../../src/event-sourcing/ports/stream-name.js';
+import { type JsonObject, parseStreamName } from '../../src/event-sourcing/ports/domain-event.js';
 import { readWholeLog } from '../support/audit/audit-scene.js';
 import { eventually } from '../support/eventually.js';
 import { everyEvent } from '../support/examples/every-event.js';

@@ -1,6 +1,5 @@
-import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
+import type { Recorded, Sealed } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Projection } from '../../../src/event-sourcing/views/projection.js';
-import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
 import {
   type AuthenticationMethod,
   sessionCategory,

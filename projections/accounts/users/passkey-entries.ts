@@ -1,7 +1,6 @@
 import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
 import { keptPasskeys } from '../../../src/areas/accounts/domain/user/fold.js';
-import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
+import type { Recorded, Sealed } from '../../../src/event-sourcing/ports/domain-event.js';
 
 /** A passkey of a user's document. Only the log contains the credential. */
 export type PasskeyEntry = {

@@ -1,5 +1,5 @@
 import type { AccountFactors, SessionEpoch } from '../../../src/areas/accounts/domain/guard.js';
-import type { Sealed } from '../../../src/event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { documentAfter, type DocumentsAfter } from '../../after-command.js';

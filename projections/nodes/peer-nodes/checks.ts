@@ -4,9 +4,8 @@ import {
   nodeCheckKey,
   nodeCheckPrefix,
 } from '../../../src/areas/nodes/domain/node/fold.js';
-import type { Clock } from '../../../src/kit/time/clock.js';
+import { type Clock, makeElapsed } from '../../../src/kit/time/clock.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
-import { makeElapsed } from '../../../src/kit/time/elapsed.js';
 
 /** The counters of all nodes. */
 export interface NodeChecks {

@@ -1,19 +1,51 @@
 import { type NodeCheck, statusShown } from '../../../src/areas/nodes/domain/node/fold.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
-import { documentAfter, type DocumentsAfter } from '../../after-command.js';
-import { type FilteredPage, matchesOf, matchingPage, type OrderedList } from '../../filtered-page.js';
+import { type DocumentsAfter, documentAfter } from '../../after-command.js';
+import { type FilteredPage, type OrderedList, matchesOf, matchingPage } from '../../filtered-page.js';
 import { resourceOf } from '../../resource-of.js';
-import { nodesByName } from './by-name.js';
 import type { NodeCheckReader, NodeChecks } from './checks.js';
 import { type NodeDocument, peerNodesProjection } from './projection.js';
 import {
-  nodeResource,
   type NodeResource,
   type NodeSort,
-  operatedNode,
   type OperatedNode,
+  nodeResource,
+  operatedNode,
 } from './resource.js';
+import { sortedName } from '../../words.js';
+
+type Node = ViewDocument<NodeDocument>;
+
+const idLength = 36;
+
+/** Puts nodes in order of name, then of id. Capitals and accents do not count. A place is the id and the name of a node. */
+function nodesByName(
+  nodes: readonly Node[],
+  descending: boolean,
+): Pick<OrderedList<Node>, 'read' | 'placeOf'> {
+  const sign = descending ? -1 : 1;
+  const placeOf = ({ id, body }: Node): string => id + sortedName(body.name);
+  const ordered = nodes
+    .map((node) => ({ node, place: placeOf(node) }))
+    .sort((one, other) => sign * compare(one.place, other.place));
+  return {
+    placeOf,
+    read: ({ after, limit }) => {
+      const start =
+        after === undefined ? 0 : ordered.findIndex(({ place }) => sign * compare(place, after) > 0);
+      return start === -1 ? [] : ordered.slice(start, start + limit).map(({ node }) => node);
+    },
+  };
+}
+
+function compare(one: string, other: string): number {
+  return order(one.slice(idLength), other.slice(idLength)) || order(one, other);
+}
+
+function order(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
 
 export type { NodeResource, OperatedNode } from './resource.js';
 

@@ -1,4 +1,4 @@
-import { orderNumber } from '../../../src/areas/payments/domain/order/number.js';
+import { orderNumber } from '../../../src/areas/payments/domain/payment-ids.js';
 import { unusedPayments } from '../../../src/areas/payments/domain/order/unused.js';
 import { moneyOf, type PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 import type { ViewDocument } from '../../../src/event-sourcing/views/views.js';

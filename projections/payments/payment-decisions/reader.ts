@@ -1,8 +1,7 @@
-import { paymentNoteScope } from '../../../src/keys/sealing/payment-note-scope.js';
+import { paymentNoteScope } from '../../../src/keys/sealing/key-scope.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { z } from 'zod';
-import type { DecisionEntry, RecordedEntry } from './entry.js';
-import type { DecisionResource, RecordedResource } from './resource.js';
+import type { DecisionEntry, DecisionResource, RecordedEntry, RecordedResource } from './resource.js';
 
 /** Opens the notes, and sorts by time. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
 export async function openDecisions(

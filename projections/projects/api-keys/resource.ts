@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
-import { scope } from '../../../src/areas/projects/domain/scope.js';
+import { scope } from '../../../src/areas/projects/domain/role.js';
 
 /** An API key as it is listed (src/areas/projects/README.md#api-keys). */
 export const apiKeyResource = z

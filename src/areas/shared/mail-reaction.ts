@@ -2,7 +2,7 @@ import type { MailOutcome } from '../../validation/fields.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import type { DomainEvent } from '../../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
-import { readReferenced, referenceTo } from '../../event-sourcing/feeding/event-reference.js';
+import { readReferenced, referenceTo } from '../../event-sourcing/feeding/set-apart.js';
 import {
   contextFor,
   eventFor,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Background } from '../../kit/background.js';
-import { Overloaded } from '../../kit/overloaded.js';
+import { Overloaded } from '../../kit/semaphore.js';
 import type { Config } from '../../config/config.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';

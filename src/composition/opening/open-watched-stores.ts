@@ -1,14 +1,33 @@
 import { type Availability, makeWakefulSleep } from '../../observing/stores/availability.js';
-import type { Config } from '../../config/config.js';
+import { type Config, ConfigProblem } from '../../config/config.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
 import { loadKeys, readKeySettings } from '../../keys/rings/key-rings.js';
 import type { Log } from '../../log.js';
 import { checkConnections } from './connections.js';
 import { noteAvailability, noteReturned, observeStore } from '../../observing/stores/observed-store.js';
-import { makeStoreMetrics, type StoreMetrics } from '../../observing/stores/store-metrics.js';
-import { openStores, type Stores } from './open-stores.js';
-import { requirePrivateDirectory } from './private-directory.js';
-import { distinctLinks, makeStoreLinks, type StoreLinks } from './store-links.js';
+import { type StoreMetrics, makeStoreMetrics } from '../../observing/stores/store-metrics.js';
+import { type Stores, openStores } from './open-stores.js';
+import { type StoreLinks, distinctLinks, makeStoreLinks } from './store-links.js';
+import { statSync } from 'node:fs';
+
+/** Write permission of the group and of others. */
+const othersWrite = 0o022;
+
+/**
+ * Refuses a data directory that other users may write: they could replace its files. One that does not exist is made
+ * with access for this user alone (src/stores/embedded/README.md#one-owner).
+ * @throws ConfigProblem
+ */
+function requirePrivateDirectory(directory: string): void {
+  // Windows reports modes that do not tell who may write.
+  if (process.platform === 'win32') return;
+  const mode = statSync(directory, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & othersWrite) === 0) return;
+  throw new ConfigProblem(
+    `other users may write DATA_DIR ${directory} (mode ${(mode & 0o777).toString(8)}), so they could replace its files; ` +
+      `run: chmod go-w ${directory}`,
+  );
+}
 
 /** Choices of the caller about the stores. */
 export interface StoreOptions {

@@ -20,7 +20,7 @@ import { makeWitnesses, type PostText } from '../../areas/audit/signing/witnesse
 import type { Clock, Random } from '../../kit/time/clock.js';
 import { auditConsumer } from '../../event-sourcing/feeding/consumers/names.js';
 import type { Lease } from '../../event-sourcing/feeding/consumers/lease.js';
-import { makeShortLog } from '../../event-sourcing/feeding/short-log.js';
+import { makeShortLog } from '../../event-sourcing/feeding/read-log.js';
 import type { Config } from '../../config/config.js';
 import type { Keyring } from '../../keys/rings/keyring.js';
 import type { Log } from '../../log.js';

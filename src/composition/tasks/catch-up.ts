@@ -4,7 +4,7 @@ import type { SetApartItem } from '../../event-sourcing/feeding/set-apart.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';
-import type { FedCollection } from '../../event-sourcing/views/pending.js';
+import type { FedCollection } from '../../event-sourcing/views/pending-totals.js';
 import { packageFile } from '../../package-files.js';
 import { openLogReader } from '../../stores/embedded/log/log-reader.js';
 import { loadCheckpoints } from '../../event-sourcing/ports/records.js';

@@ -9,23 +9,52 @@ import { makeDeleteAssetObjects } from '../../areas/assets/commands/delete-objec
 import { acceptNewInvitations, acceptOpenInvitations } from '../../areas/projects/commands/invitations.js';
 import { purgeUnprovedAccounts } from '../../areas/accounts/commands/unproved.js';
 import { makeShareEndings } from '../../areas/shares/commands/ending.js';
-import { makeForgetShareMails } from '../../areas/shares/commands/mails/forget-share-mail-reaction.js';
-import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/defaults/choose-first-default-reaction.js';
+import { makeForgetShareMails } from '../../areas/shares/commands/mails/mail-share-reaction.js';
+import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/choose-first-default.js';
 import {
   makeDeleteLateStorages,
   makeDeleteProjectStorages,
-} from '../../areas/storages/commands/deleting/delete-orphaned-storages-reaction.js';
+} from '../../areas/storages/commands/deleting/delete-orphaned-storages.js';
 import { makeProbeStorages } from '../../areas/storages/commands/probing/probe-storage-reaction.js';
-import { endGivenAccesses } from '../../areas/accounts/commands/erasing.js';
-import { makeEraseStorageCredentials } from '../../areas/storages/commands/deleting/erase-storage-credentials-reaction.js';
+import { endGivenAccesses, finishErasures } from '../../areas/accounts/commands/erasing.js';
+import { makeEraseStorageCredentials } from '../../areas/storages/commands/deleting/delete-storage.js';
 import { finishEmailChanges, releaseLeftAddresses } from '../../areas/accounts/commands/email-change.js';
-import { finishErasures } from '../../areas/accounts/commands/erasing.js';
 import type { AnyProjection } from '../../event-sourcing/views/projection.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
 import type { ProjectionRunner } from '../../event-sourcing/feeding/projectors/projection-runner.js';
 import { makeMailReactions } from './mail-reactions.js';
 import type { Services } from '../services.js';
+import { endsProcess } from '../../event-sourcing/ports/errors.js';
+import { type ReactionRunner, startReactions } from '../../event-sourcing/effects/reaction-runner.js';
+import { sentenceOf } from '../sentence-of.js';
+import { levelOf } from '../opening/store-reports.js';
+
+/** @param fail receives the error of a store that is damaged or belongs to another service; the process should end */
+export function bringUpReactions(
+  services: Services,
+  runner: Pick<ProjectionRunner, 'shows'>,
+  fail: (error: unknown) => void,
+): ReactionRunner {
+  const { logger } = services.log;
+  const { stateStore } = services.stores;
+  const { feeder: lease } = services.leases;
+  const deps = { ...services, stateStore, lease, holder: services.leases.feeder.id };
+  return startReactions(deps, makeReactions(services, runner), {
+    onRetry: (reaction, error, failures) => {
+      const level = levelOf(services.availability, error);
+      logger[level]({ reaction, error: sentenceOf(error), failures }, 'a reaction failed; trying again');
+    },
+    onSetApart: (reaction, { event, reason }) => {
+      logger.error({ reaction, ...event, error: reason }, 'a reaction has set an event apart');
+    },
+    onStopped: (reaction, error) => {
+      logger.error({ reaction, error: sentenceOf(error) }, 'a reaction stopped');
+      // Too many events that cannot be read stop only their reaction.
+      if (endsProcess(error)) fail(error);
+    },
+  });
+}
 
 /** @param runner the running views; a reaction that reads a view waits until the view has the event */
 export function makeReactions(

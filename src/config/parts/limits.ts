@@ -3,6 +3,17 @@ import { listProblems } from '../../validation/field-problems.js';
 import { fieldProblems } from '../../validation/zod-problems.js';
 import { defaultLimits } from '../../security/rates/limits.js';
 import { ConfigProblem, readJson } from '../sources.js';
+import { type WebhookEndpoint, WebhookUrlsProblem, parseEndpoints } from '../../webhooks/endpoint.js';
+
+/** Reads `WEBHOOK_URLS`. @throws ConfigProblem that names the line, and no value */
+export function readWebhooks(text: string | undefined): readonly WebhookEndpoint[] {
+  try {
+    return parseEndpoints(text ?? '');
+  } catch (error) {
+    if (!(error instanceof WebhookUrlsProblem)) throw error;
+    throw new ConfigProblem(`WEBHOOK_URLS: ${error.message}`);
+  }
+}
 
 /** Named limits of LIMITS_FILE: a number of uses in a number of seconds. */
 export type Limits = Readonly<Record<string, { readonly limit: number; readonly seconds: number }>>;

@@ -2,12 +2,40 @@ import type { Load } from './command-handler.js';
 import type { Aggregate, Evolving } from './decider.js';
 import type { DocumentWriter } from '../views/document-writer.js';
 import type { DomainEvent, NewEvent, StoredEvent } from '../ports/domain-event.js';
-import type { EventStore } from '../ports/event-store.js';
+import { type EventStore, maxEventBytes } from '../ports/event-store.js';
 import { evolveDecoded, evolveDocument } from '../views/fold-documents.js';
-import { makeSizedLru } from '../../kit/lru.js';
-import { eventBytes } from '../feeding/event-bytes.js';
+import { makeLru, makeSizedLru } from '../../kit/lru.js';
+import { eventBytes, readStream } from '../feeding/read-log.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
-import { readStream } from '../feeding/read-log.js';
+import { assertDocumentFits, maxDocumentBytes } from '../ports/document-size.js';
+
+/** A stream with its documents after the events that a command would append. */
+interface Grown {
+  readonly revision: bigint | null;
+  readonly documents: ReadonlyMap<string, StoredDocument>;
+}
+
+/** Refuses a command that would make a document larger than a store accepts. @throws DocumentTooLarge */
+type DocumentGuard = (stream: string, after: Grown) => void;
+
+/** The most by which an event lengthens a document. A number of 2 bytes in a list of JSON takes up to 17 in BSON. */
+const growthMax = 9 * maxEventBytes;
+
+/**
+ * Makes the guard. It measures the documents of a stream only when its events since the last measurement could have
+ * made them too large, because a measurement of a large document costs as much as its command.
+ */
+export function makeDocumentGuard(): DocumentGuard {
+  const measured = makeLru<{ readonly revision: bigint; readonly bytes: number }>(10_000);
+  return (stream, { revision, documents }) => {
+    if (revision === null) return;
+    const last = measured.get(stream) ?? { revision: -1n, bytes: 0 };
+    const bytesMax = last.bytes + Number(revision - last.revision) * growthMax;
+    if (bytesMax <= maxDocumentBytes) return;
+    const bytes = Math.max(0, ...Array.from(documents.values(), assertDocumentFits));
+    measured.set(stream, { revision, bytes });
+  };
+}
 
 /** A stream folded up to a revision: its aggregate's state and its views' documents. */
 export interface Folded<State> {

@@ -1,25 +1,26 @@
-import { requireRevision } from './expected-revision.js';
-import { appendDurably, type AppendLimits, defaultAppendLimits } from './append-durably.js';
+import { type CommandHandler, type HandleOptions, type Handled, requireRevision } from './command-handler.js';
+import { type AppendLimits, appendDurably, defaultAppendLimits, retryRead } from './append-durably.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
-import type { CommandHandler, Handled, HandleOptions } from './command-handler.js';
 import type { CommandContext } from '../ports/command-context.js';
-import { streamName } from '../ports/stream-name.js';
+import { type DomainEvent, type Position, streamName } from '../ports/domain-event.js';
 import type { DocumentWriter } from '../views/document-writer.js';
-import type { DomainEvent, Position } from '../ports/domain-event.js';
 import {
   CommandRejected,
   PreconditionFailed,
   TargetNotFound,
   WrongExpectedRevision,
 } from '../ports/errors.js';
-import { Overloaded } from '../../kit/overloaded.js';
+import { Overloaded, makeKeyedMutex } from '../../kit/semaphore.js';
 import type { EventStore, FurtherAppend } from '../ports/event-store.js';
-import { type Encoded, type Folded, makeFoldedStreams, type Target } from './folded-streams.js';
-import { makeDocumentGuard } from './document-guard.js';
+import {
+  type Encoded,
+  type Folded,
+  type Target,
+  makeDocumentGuard,
+  makeFoldedStreams,
+} from './folded-streams.js';
 import { eventId } from './ids.js';
-import { makeKeyedMutex } from '../../kit/keyed-mutex.js';
 import { traceCommand } from '../../kit/trace.js';
-import { retryRead } from './retry-pauses.js';
 
 const attemptsMax = 20;
 

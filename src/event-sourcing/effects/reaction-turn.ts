@@ -1,7 +1,6 @@
 import { rejectedBy } from '../../kit/rejected-by.js';
 import { inTraceOf } from '../../kit/trace.js';
-import { referenceTo } from '../feeding/event-reference.js';
-import type { SetApart } from '../feeding/set-apart.js';
+import { type SetApart, referenceTo } from '../feeding/set-apart.js';
 import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreDamaged, UndecodableEvent } from '../ports/errors.js';

@@ -1,8 +1,7 @@
 import type { CommandContext } from '../ports/command-context.js';
 import type { Aggregate, Evolving } from '../deciding/decider.js';
-import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
+import { type DomainEvent, type LogEvent, type Position, streamIdOf } from '../ports/domain-event.js';
 import type { EventCodec } from '../ports/event-codec.js';
-import { streamIdOf } from '../ports/stream-name.js';
 import { reactionCommandId } from '../deciding/ids.js';
 
 /**

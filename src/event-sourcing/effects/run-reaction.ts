@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { makeCheckpointSaver, makeLoadOwnCheckpoint } from '../feeding/checkpoints.js';
-import { referenceTo } from '../feeding/event-reference.js';
+import { type SetApartItem, type SetApartRecord, makeSetApart, referenceTo } from '../feeding/set-apart.js';
 import { followLog } from '../feeding/follow-log.js';
-import { makeSetApart, type SetApartItem, type SetApartRecord } from '../feeding/set-apart.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';

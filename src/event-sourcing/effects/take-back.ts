@@ -1,6 +1,5 @@
 import type { Semaphore } from '../../kit/semaphore.js';
-import { readReferenced } from '../feeding/event-reference.js';
-import type { SetApart, SetApartRecord } from '../feeding/set-apart.js';
+import { type SetApart, type SetApartRecord, readReferenced } from '../feeding/set-apart.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';

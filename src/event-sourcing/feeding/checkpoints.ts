@@ -5,7 +5,7 @@ import { StoreDamaged, StoreUnavailable, StreamDamaged } from '../ports/errors.j
 import type { EventStore } from '../ports/event-store.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import { type Checkpoint, makeSaveCheckpoint } from '../ports/records.js';
-import { makeShortLog, type ShortLog } from './short-log.js';
+import { type ShortLog, makeShortLog } from './read-log.js';
 
 /** The fields that identify an event. */
 type Identified = Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'recordedAt'>;

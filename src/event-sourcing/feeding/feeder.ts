@@ -1,5 +1,5 @@
 import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
-import { unlessAborted } from '../../kit/unless-aborted.js';
+import { unlessAborted } from '../../kit/time/time-limit.js';
 import type { LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';

@@ -1,6 +1,6 @@
 import type { LogEvent, Position } from '../ports/domain-event.js';
 import { logPageBytesMax, type LogPage } from '../ports/event-store.js';
-import { eventBytes } from './event-bytes.js';
+import { eventBytes } from './read-log.js';
 
 /** The events that a live subscription has sent and no page holds yet. */
 interface LiveTail {

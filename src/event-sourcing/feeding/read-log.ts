@@ -1,5 +1,51 @@
 import type { Position, StoredEvent } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
+import { type SteadyClock, steadyMsOf } from '../../kit/time/clock.js';
+
+/** Returns the size of an event's data and metadata as JSON, in UTF-8 bytes. Binary values count as they are. */
+export function eventBytes({
+  data,
+  metadata,
+}: {
+  readonly data?: unknown;
+  readonly metadata?: unknown;
+}): number {
+  return bytesOf(data) + bytesOf(metadata);
+}
+
+function bytesOf(value: unknown): number {
+  if (value === undefined) return 0;
+  return value instanceof Uint8Array ? value.byteLength : Buffer.byteLength(JSON.stringify(value));
+}
+
+/** Distinguishes a log that is short for a moment from a log that an older one has replaced. */
+export interface ShortLog {
+  /** Call it when an event is missing. Returns whether events have been missing for `waitMs`. */
+  isLasting(): boolean;
+  /** Call it when no event is missing: the wait starts again. */
+  whole(): void;
+}
+
+/** @param waitMs `EventStore.shortLogMs` */
+export function makeShortLog({
+  clock,
+  waitMs,
+}: {
+  readonly clock: SteadyClock;
+  readonly waitMs: number;
+}): ShortLog {
+  let sinceMs: number | null = null;
+  return {
+    isLasting: () => {
+      const nowMs = steadyMsOf(clock);
+      sinceMs ??= nowMs;
+      return nowMs - sinceMs >= waitMs;
+    },
+    whole: () => {
+      sinceMs = null;
+    },
+  };
+}
 
 const pageSize = 500;
 

@@ -1,3 +1,35 @@
+import { z } from 'zod';
+
+/**
+ * The stored form of an encrypted value. Events and documents hold it in place of personal data and secrets.
+ * `v1.<envelope>` is sealed under the data key of its scope, `v1.<master key id>.<envelope>` directly under that master
+ * key. The envelope is base64url. Only `src/keys/sealing/envelope.ts` makes and opens it.
+ */
+export const sealedSchema = z
+  .string()
+  .regex(/^v1\.(?:[A-Za-z0-9-]{1,32}\.)?[A-Za-z0-9_-]{80,}$/)
+  .brand<'Sealed'>();
+
+/** A sealed value. The brand makes the compiler refuse plain text. */
+export type Sealed = z.infer<typeof sealedSchema>;
+
+/** Returns the name of a stream without the store's prefix. */
+export function streamName(category: string, id: string): string {
+  return `${category}-${id}`;
+}
+
+/** Splits a stream name; null for a name that `streamName` cannot make. */
+export function parseStreamName(stream: string): { readonly category: string; readonly id: string } | null {
+  const dash = stream.indexOf('-');
+  if (dash <= 0 || dash === stream.length - 1) return null;
+  return { category: stream.slice(0, dash), id: stream.slice(dash + 1) };
+}
+
+/** Returns the id in the name of an event's stream; `''` for a name that `streamName` cannot make. */
+export function streamIdOf({ stream }: { readonly stream: string }): string {
+  return parseStreamName(stream)?.id ?? '';
+}
+
 /** A JSON value as it is stored: no `undefined`, no `bigint`, no `Date`. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export interface JsonObject {

@@ -1,5 +1,4 @@
-import type { DomainEvent, Recorded, StoredEvent } from '../ports/domain-event.js';
-import { streamName } from '../ports/stream-name.js';
+import { type DomainEvent, type Recorded, type StoredEvent, streamName } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { AnyProjection } from './projection.js';
 import type { StoredDocument } from '../ports/read-model-store.js';

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import { foldOnwards, foldWholeStream } from './fold-documents.js';
-import type { Generations } from './generations/generations.js';
-import type { HeldCollections } from './generations/held-collections.js';
+import type { Generations, HeldCollections } from './generations/generations.js';
 import type { ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { AnyProjection } from './projection.js';
 import { makeTotals } from './totals.js';

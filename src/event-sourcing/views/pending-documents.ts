@@ -1,10 +1,9 @@
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
-import type { LogEvent } from '../ports/domain-event.js';
+import { type LogEvent, parseStreamName } from '../ports/domain-event.js';
 import type { SetApart } from '../feeding/set-apart.js';
 import { foldEvents, foldOnwards, foldWholeStream } from './fold-documents.js';
 import type { AnyProjection } from './projection.js';
-import { parseStreamName } from '../ports/stream-name.js';
 
 /** The documents of a collection that a projector has folded and not written yet: at most one write a document. */
 export interface PendingDocuments {

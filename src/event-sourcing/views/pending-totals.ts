@@ -1,11 +1,43 @@
-import { groupsOf, type PendingDocuments } from './pending-documents.js';
-import type { SetApart } from '../feeding/set-apart.js';
-import type { LogEvent } from '../ports/domain-event.js';
+import { type PendingDocuments, groupsOf, makePendingDocuments } from './pending-documents.js';
+import { type SetApart, type SetApartItem, makeSetApart } from '../feeding/set-apart.js';
+import { type LogEvent, streamName } from '../ports/domain-event.js';
 import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
-import { streamName } from '../ports/stream-name.js';
-import type { AnyTally } from './projection.js';
-import { placedAt, type PlacedChange, totalOf, totalWith } from './totals.js';
+import { type AnyTally, type AnyView, isTally } from './projection.js';
+import { type PlacedChange, placedAt, totalOf, totalWith } from './totals.js';
+import type { EventStore } from '../ports/event-store.js';
+
+/** A collection to feed, and its view. */
+export interface FedCollection {
+  readonly projection: AnyView;
+  readonly collection: string;
+}
+
+/** More streams than these are no exception: the view stops instead. */
+const setApartMax = 100;
+
+/** Makes the record of the streams that a collection cannot take in: src/event-sourcing/feeding/README.md#undecodable-events. */
+export function makeStreamsApart(
+  readModelStore: Parameters<typeof makeSetApart>[0],
+  collection: string,
+  onSetApart: (stream: SetApartItem) => void,
+): SetApart {
+  return makeSetApart(readModelStore, { owner: collection, itemsMax: setApartMax, onSetApart });
+}
+
+/** Makes what a feeder has folded of a collection and not written yet. */
+export function makePending(
+  deps: {
+    readonly eventStore: Pick<EventStore, 'read'>;
+    readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
+    readonly apart: Pick<SetApart, 'attempt'>;
+  },
+  { projection, collection }: FedCollection,
+): PendingDocuments {
+  return isTally(projection)
+    ? makePendingTotals(deps, { tally: projection, collection })
+    : makePendingDocuments(deps, { projection, collection });
+}
 
 /** Totals of one batch, and changes of one batch: about 1 MiB of memory. */
 const batchMax = { totals: 1_000, changes: 10_000 };

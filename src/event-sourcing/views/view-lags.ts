@@ -1,4 +1,4 @@
-import { Overloaded } from '../../kit/overloaded.js';
+import { Overloaded } from '../../kit/semaphore.js';
 
 /** For how long events have waited for the views of this process. */
 export interface ViewLags {

@@ -1,7 +1,6 @@
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
 import type { UserAccess } from '../../../projections/accounts/users/reader.js';
-import type { Role } from '../../areas/projects/domain/role.js';
-import type { Scope } from '../../areas/projects/domain/scope.js';
+import type { Role, Scope } from '../../areas/projects/domain/role.js';
 import type { AccountFactors, GuardedAction, SessionProofs } from '../../areas/accounts/domain/guard.js';
 
 /** Events record `actor`: see `EventMetadata.actor`. */

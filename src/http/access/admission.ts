@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { ipBuckets } from '../../security/rates/client-ip.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 
 /** Bounds the requests that run or wait in the process: src/http/access/README.md#admission. */
 export interface Admission {

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 
 /** The secrets that agents may present. */
 export interface KnownAgentSecrets {

@@ -1,6 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiKeyCaller, SessionCaller } from './access.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
+
+const charactersMax = 256;
+
+/** Returns the client's `User-Agent`, printable ASCII and cut to 256 characters; null if it is empty. */
+export function userAgentOf(request: IncomingMessage): string | null {
+  const text = request.headers['user-agent']?.replace(/[^\x20-\x7e]/g, '').trim() ?? '';
+  return text === '' ? null : text.slice(0, charactersMax);
+}
 
 /** What names a caller. */
 type HeadersOf = Pick<IncomingMessage, 'headers'>;

@@ -21,7 +21,7 @@ import {
   refuseKey,
   unauthorized,
 } from './credentials.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 import { makeLru } from '../../kit/lru.js';
 import { ipBuckets } from '../../security/rates/client-ip.js';
 import type { RateKey } from '../../security/rates/rate-limit.js';

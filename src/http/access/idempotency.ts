@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../../event-sourcing/ports/change-record.js';
 import { toHttpError } from '../replies/error-reply.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 import { contentOf, type FinishedReply } from '../replies/reply.js';
 
 /** A retry gets the id and time of the first attempt, so its append is the same. */

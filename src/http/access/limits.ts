@@ -2,7 +2,7 @@ import type { LimitName } from '../../security/rates/limits.js';
 import type { Allowance, RateKey, RateLimiter, RateVerdict } from '../../security/rates/rate-limit.js';
 import { ipBuckets } from '../../security/rates/client-ip.js';
 import type { KnownDevice } from '../../security/guessing/guard.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 
 export type Limiter = RateLimiter<LimitName>;
 

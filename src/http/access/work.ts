@@ -1,7 +1,7 @@
 import { countReturned, type Returned } from '../../event-sourcing/ports/returned.js';
 import type { LimitName } from '../../security/rates/limits.js';
 import type { RateKey } from '../../security/rates/rate-limit.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 import type { Limiter } from './limits.js';
 
 /** The limits of work: src/http/access/README.md#work. */

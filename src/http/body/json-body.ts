@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 import { saysEncoded } from './content-encoding.js';
 import { findJsonFlaw } from './json-scan.js';
 

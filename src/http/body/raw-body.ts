@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 
 /** src/areas/payments/README.md#payment-callbacks */
 export const rawBytesMax = 256 * 1024;

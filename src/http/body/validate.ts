@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { fieldProblem, type FieldProblem, listProblems } from '../../validation/field-problems.js';
 import { InvalidInput } from '../../validation/invalid-request.js';
 import { fieldProblems } from '../../validation/zod-problems.js';
-import type { ErrorCode } from '../replies/error-codes.js';
-import { HttpError } from '../replies/http-error.js';
+import { type ErrorCode, HttpError } from '../replies/error-codes.js';
 
 /** @throws InvalidInput naming every field that is wrong and never its value */
 export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Output {

@@ -1,6 +1,6 @@
 import type { Policy } from '../access/access.js';
 import { type GuardedAction, needOf, noFactors } from '../../areas/accounts/domain/guard.js';
-import type { Json } from './openapi-json.js';
+import type { Json } from './openapi-texts.js';
 
 /**
  * Returns the security requirements of a policy (OpenAPI 3.1, 4.8.30): none for public routes. An operation without the field has

@@ -1,4 +1,4 @@
-import type { Io, Json } from './openapi-json.js';
+import type { Io, Json } from './openapi-texts.js';
 
 /** Values by the name of the field, where the schema alone gives nothing lifelike. */
 const byName: Readonly<Record<string, unknown>> = {

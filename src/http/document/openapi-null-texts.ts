@@ -1,4 +1,4 @@
-import type { Json } from './openapi-json.js';
+import type { Json } from './openapi-texts.js';
 
 /**
  * Publishes that an optional text of a request may be null (`makeOmitNullTexts`), in the schema of a body and in all components

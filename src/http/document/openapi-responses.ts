@@ -3,7 +3,7 @@ import { fieldProblemCodes } from '../../validation/field-problems.js';
 import { problemMediaType } from '../replies/error-body.js';
 import { errorStatus, type ErrorCode } from '../replies/error-codes.js';
 import { headerRef } from './openapi-components.js';
-import type { Json } from './openapi-json.js';
+import type { Json } from './openapi-texts.js';
 import { refTo } from './openapi-schemas.js';
 
 /** The body of every error (docs/api.md#25-error-body). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { namePattern, optionalNamePattern, textPattern, trimmedPattern } from '../../validation/text.js';
-import type { Io, Json } from './openapi-json.js';
+import type { Io, Json } from './openapi-texts.js';
 import { exampleOf } from './openapi-examples.js';
 import { publishNullTexts } from './openapi-null-texts.js';
 

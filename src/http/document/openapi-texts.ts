@@ -1,5 +1,11 @@
 import { describeFirstCalls } from './first-calls.js';
 
+/** A part of the document. */
+export type Json = Record<string, unknown>;
+
+/** Whether a schema is of what the service receives, or of what it sends. */
+export type Io = 'input' | 'output';
+
 /** What the operations of each tag are about. A test checks that no tag is missing. */
 export const tagDescriptions: Readonly<Record<string, string>> = {
   Accounts: 'Registration, sign-in, sessions, the second factor, passkeys and invitations of one person.',

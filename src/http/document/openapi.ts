@@ -4,9 +4,8 @@ import { describeAccess, securityOf } from './openapi-access.js';
 import { components, headerRef, parameterRef } from './openapi-components.js';
 import { pascal, publishErrors } from './openapi-responses.js';
 import { exampleOfPathId, exampleOfText } from './openapi-examples.js';
-import type { Json } from './openapi-json.js';
+import { type Json, describeApi, tagDescriptions } from './openapi-texts.js';
 import { publishBody, publishSchema } from './openapi-schemas.js';
-import { describeApi, tagDescriptions } from './openapi-texts.js';
 import { noContent, type ReplySpec } from '../replies/reply.js';
 import type { Route } from '../route.js';
 

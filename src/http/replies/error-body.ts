@@ -1,7 +1,6 @@
 import type { ParameterizedContext } from 'koa';
 import { listedProblemsMax, phraseOf } from '../../validation/field-problems.js';
-import type { ErrorCode } from './error-codes.js';
-import type { HttpError } from './http-error.js';
+import type { ErrorCode, HttpError } from './error-codes.js';
 import type { HttpState } from '../server/shell.js';
 
 /** RFC 9457, section 3. */

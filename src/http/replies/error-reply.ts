@@ -7,13 +7,26 @@ import {
   StoreUnavailable,
   UndecodableEvent,
 } from '../../event-sourcing/ports/errors.js';
-import { Overloaded } from '../../kit/overloaded.js';
+import { Overloaded } from '../../kit/semaphore.js';
 import { InvalidInput } from '../../validation/invalid-request.js';
-import { framesOf } from './error-frames.js';
 import { TooManyAttempts } from '../../areas/shared/rejections.js';
-import type { ErrorCode } from './error-codes.js';
-import { HttpError } from './http-error.js';
+import { type ErrorCode, HttpError } from './error-codes.js';
 import { rejectionErrors } from './rejections.js';
+
+const framesMax = 12;
+
+/** Returns the stack frames, nearest first; none if it cannot separate them from the message. */
+export function framesOf({ stack = '', message }: Error): readonly string[] {
+  // Lines of a message may look like frames.
+  const start = stack.indexOf(message);
+  if (start === -1) return [];
+  return stack
+    .slice(start + message.length)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, framesMax)
+    .map((line) => line.trim());
+}
 
 const codeOfRejection = new Map<string, ErrorCode>(Object.entries(rejectionErrors));
 

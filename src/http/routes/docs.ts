@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 import { makeDocsPage } from '../pages/docs/docs-page.js';
 import { openReaderFiles } from '../pages/docs/reader-files.js';
 import type { PreparedBody } from '../replies/reply.js';

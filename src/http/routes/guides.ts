@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { openGuides } from '../pages/guides/guide-files.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 import type { PreparedBody } from '../replies/reply.js';
 import { ignoredQuery, noBody, noParams } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';

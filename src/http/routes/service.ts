@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { jwksCacheSeconds } from '../../security/tokens/access-tokens.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 import { makeOpenApi } from '../document/openapi.js';
-import type { Readiness } from '../../observing/readiness.js';
+import type { Readiness } from '../../observing/health.js';
 import { prepareText } from '../body/content-encoding.js';
 import type { PreparedBody } from '../replies/reply.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';

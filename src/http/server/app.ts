@@ -3,7 +3,7 @@ import Koa from 'koa';
 import { areaOf, checkRoutes } from './check-routes.js';
 import { makeCors } from '../replies/cors.js';
 import { describeForLog } from '../replies/error-reply.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 import { makeObserve, type ObserveDeps, refuseMalformed } from './observe.js';
 import type { Route } from '../route.js';
 import type { RequestLimits, StoreName } from '../access/request-limits.js';

@@ -23,7 +23,7 @@ import {
   registerLimiterMetrics,
   type HttpMetrics,
 } from '../metrics/metrics.js';
-import type { Readiness } from '../../observing/readiness.js';
+import type { Readiness } from '../../observing/health.js';
 import {
   makeRequestLimits,
   type RequestLimitsOptions,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { invalid } from '../../validation/invalid-request.js';
-import { HttpError } from '../replies/http-error.js';
+import { HttpError } from '../replies/error-codes.js';
 
 /** src/http/README.md#connections */
 export const targetBytesMax = 4096;

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../../kit/time/clock.js';
-import { makeElapsed } from '../../kit/time/elapsed.js';
+import { type Clock, makeElapsed } from '../../kit/time/clock.js';
 import { reread } from '../rings/reread.js';
 
 /** The secrets that agents may present. They change with their source (src/keys/README.md#key-files). */

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { KeyMissing } from '../sealing/errors.js';
 import type { Keyring } from '../rings/keyring.js';
-import { parseSixDigits } from './typed-code.js';
+import { parseSixDigits } from './crockford.js';
 
 /** The fields of a code in an event. They suffice to compute the code again. */
 export interface CodeIssue {

@@ -1,4 +1,4 @@
-import { type Sealed, sealedSchema } from '../../event-sourcing/ports/sealed.js';
+import { type Sealed, sealedSchema } from '../../event-sourcing/ports/domain-event.js';
 import { makeDataKeys, type DataKeysDeps, type RewrapReport } from './data-keys.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing } from './errors.js';

@@ -1,3 +1,33 @@
+/**
+ * Returns a signal that aborts with the outer one, or after a time with a `TimeoutError`.
+ * @param ms the time in milliseconds
+ */
+export function limitedSignal(outer: AbortSignal, ms: number): AbortSignal {
+  // The timer holds the controller. The timer of `AbortSignal.timeout` holds its signal weakly: in Node 20, a signal that
+  // only `AbortSignal.any` refers to can be collected before its time, and then nothing aborts.
+  const limit = new AbortController();
+  setTimeout(() => {
+    limit.abort(new DOMException('the time limit has passed', 'TimeoutError'));
+  }, ms).unref();
+  return AbortSignal.any([outer, limit.signal]);
+}
+
+/** Waits for work, or until the signal aborts. */
+export function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    work.then(end, (error: unknown) => {
+      signal.removeEventListener('abort', end);
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the reason of the work, unchanged
+      reject(error);
+    });
+  });
+}
+
 export interface TimeLimit {
   readonly ms: number;
   readonly clock: LimitClock;

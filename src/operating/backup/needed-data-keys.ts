@@ -1,8 +1,7 @@
 import { projectCodec } from '../../areas/projects/domain/project/events.js';
 import { shareCodec } from '../../areas/shares/domain/share/events.js';
 import { storageCodec } from '../../areas/storages/domain/storage/events.js';
-import type { LogEvent } from '../../event-sourcing/ports/domain-event.js';
-import { streamIdOf } from '../../event-sourcing/ports/stream-name.js';
+import { type LogEvent, streamIdOf } from '../../event-sourcing/ports/domain-event.js';
 import type { LastingScope } from '../../keys/sealing/key-scope.js';
 
 /** Names the data keys that an event is the first to need. */

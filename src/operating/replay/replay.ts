@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { NotCanonical } from '../../areas/audit/tree/canonical-json.js';
+import { NotCanonical, entryOf } from '../../areas/audit/tree/canonical-json.js';
 import type { IndexedEvent, Moment } from '../../areas/audit/history/history.js';
-import { entryOf } from '../../areas/audit/tree/leaf.js';
 import { logUntil, ReplayProblem } from '../../areas/audit/tree/log-until.js';
 import { leafHash } from '../../areas/audit/tree/merkle.js';
 import { makeGrowingTree } from '../../areas/audit/tree/tiles.js';

@@ -13,9 +13,53 @@ import { makeAccountOperations } from './account-operations.js';
 import { makeAuditOperations } from './audit-operations.js';
 import { makeKeyOperations } from './key-operations.js';
 import { changing, reading } from './operator-route.js';
-import { makeReconcileOperations } from './payment-operations.js';
 import { makeProjectionOperations } from './projection-operations.js';
-import { makeWebhookOperations } from './webhook-operations.js';
+import { paymentProvider } from '../../areas/payments/domain/payment.js';
+
+const failedOf = z.strictObject({ endpoint: z.string(), limit: z.coerce.number().int().min(1).max(1_000) });
+const replay = z.strictObject({
+  endpoint: z.string(),
+  from: z.iso.datetime({ offset: true }).optional(),
+  resource: z.string().min(1).max(200).optional(),
+  failed: z.boolean(),
+});
+
+/** Makes the routes on outgoing events (docs/webhooks.md#operators). */
+function makeWebhookOperations(admin: WebhookAdmin): readonly Route[] {
+  return [
+    reading('webhooks list', noQuery, async () => ({ items: await admin.list() })),
+    reading('webhooks failed', failedOf, async ({ endpoint, limit }) => ({
+      items: await admin.failed(endpoint, limit),
+    })),
+    changing('webhooks replay', replay, ({ from, resource = null, ...request }) =>
+      admin.replay({ ...request, resource, from: from === undefined ? null : new Date(from) }),
+    ),
+  ];
+}
+
+const period = z.strictObject({
+  provider: paymentProvider,
+  from: z.iso.datetime(),
+  to: z.iso.datetime().optional(),
+  after: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,1024}$/)
+    .optional(),
+});
+
+/** Makes the route that asks a platform for what its callbacks did not report (docs/payments/resolving.md#see-and-decide). */
+function makeReconcileOperations({
+  reconcilePayments,
+}: Pick<Commands, 'reconcilePayments'>): readonly Route[] {
+  return [
+    changing('payments reconcile', period, ({ provider, from, to, after = null }, context) =>
+      reconcilePayments(
+        { provider, from: new Date(from), to: to === undefined ? context.time : new Date(to), after },
+        context,
+      ),
+    ),
+  ];
+}
 
 const projectEntitlement = z.strictObject({ project_id: z.uuid().toLowerCase(), entitlement });
 

@@ -1,6 +1,5 @@
-import { makeKeyedMutex } from '../../kit/keyed-mutex.js';
+import { Overloaded, makeKeyedMutex } from '../../kit/semaphore.js';
 import type { Background } from '../../kit/background.js';
-import { Overloaded } from '../../kit/overloaded.js';
 import type { Clock } from '../../kit/time/clock.js';
 import { changeRecord } from '../../event-sourcing/ports/change-record.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Tinypool } from 'tinypool';
-import { Overloaded } from '../../kit/overloaded.js';
+import { Overloaded } from '../../kit/semaphore.js';
 import { packageFile } from '../../package-files.js';
 import { guessing } from '../guessing/guessing.js';
 import type { TryingClient } from '../guessing/guard.js';

@@ -1,5 +1,4 @@
-import { Overloaded } from '../../kit/overloaded.js';
-import { type Line, makeSemaphore, type Waiter } from '../../kit/semaphore.js';
+import { type Line, Overloaded, type Waiter, makeSemaphore } from '../../kit/semaphore.js';
 
 /** Where a piece of work waits: the lanes in order, and in a lane the clients in turn. */
 export interface HashPlace {

@@ -1,12 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Overloaded } from '../../kit/overloaded.js';
+import { Overloaded } from '../../kit/semaphore.js';
 import { KeyMissing } from '../../keys/sealing/errors.js';
 import type { Keyring } from '../../keys/rings/keyring.js';
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
 import type { TryingClient } from '../guessing/guard.js';
 import type { HashPool } from './hash-pool.js';
-import { type PasswordHash, formatPasswordHash, parsePasswordHash } from './password-hash.js';
-import type { ScryptParameters } from './scrypt.js';
+import { type PasswordHash, type ScryptParameters, formatPasswordHash, parsePasswordHash } from './scrypt.js';
 
 /** 32 MiB and three passes: one of the settings in the OWASP Password Storage Cheat Sheet. */
 export const passwordScrypt: ScryptParameters = { N: 2 ** 15, r: 8, p: 3 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Overloaded } from '../../kit/overloaded.js';
+import { Overloaded } from '../../kit/semaphore.js';
 import type { Clock } from '../../kit/time/clock.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord, type ChangeOptions } from '../../event-sourcing/ports/change-record.js';

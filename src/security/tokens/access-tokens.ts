@@ -1,10 +1,27 @@
-import { hash } from 'node:crypto';
+import { type KeyObject, createPrivateKey, createPublicKey, hash } from 'node:crypto';
 import { type JWK, SignJWT, errors, exportJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../../kit/time/clock.js';
 import { makeLru } from '../../kit/lru.js';
-import { decodeBase64url, type Keyring } from '../../keys/rings/keyring.js';
-import { ed25519KeyPair, type Ed25519KeyPair } from './ed25519.js';
+import { type Keyring, decodeBase64url } from '../../keys/rings/keyring.js';
+
+/** RFC 8410, section 7: the PKCS #8 wrapping of a 32-byte Ed25519 seed. */
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+interface Ed25519KeyPair {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/** Returns the key pair of a 32-byte seed (RFC 8032, section 5.1.5). */
+export function ed25519KeyPair(seed: Buffer): Ed25519KeyPair {
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([pkcs8Prefix, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  return { privateKey, publicKey: createPublicKey(privateKey) };
+}
 
 export { jwksCacheSeconds } from '../../keys/rings/key-waiting-times.js';
 

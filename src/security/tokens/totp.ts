@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { HOTP, Secret, TOTP } from 'otpauth';
-import { parseSixDigits } from '../../keys/codes/typed-code.js';
+import { parseSixDigits } from '../../keys/codes/crockford.js';
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
 
 /** Parameters that every authenticator app supports; some apps ignore others in the URL. */

@@ -5,7 +5,7 @@ import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/error
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import type { EmbeddedContext } from './files/context.js';
+import type { EmbeddedContext } from './files/open-file.js';
 import { openConnection } from './files/database.js';
 import { lockDirectory, replayMark, unfinishedRestore, watchLock } from './files/directory-lock.js';
 import { makeEmbeddedEventStore, openEventLog } from './log/event-store.js';

@@ -6,8 +6,7 @@ import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import type { Attempt } from './calls/attempts.js';
 import { upkeep, type Calls, type GuardedWrite, type Settled } from './calls/calls.js';
 import type { DatabaseCommands } from './calls/commands.js';
-import { parseStored } from './documents/parse-stored.js';
-import { makeToken } from './documents/token.js';
+import { makeToken, parseStored } from './documents/body-fields.js';
 
 /**
  * The value is JSON text, because no query reads into it and text keeps it exactly; null is a removed record.

@@ -1,5 +1,5 @@
 import { type OrderEvent, orderEvents } from '../../areas/payments/domain/order/events.js';
-import { orderNumber } from '../../areas/payments/domain/order/number.js';
+import { orderNumber } from '../../areas/payments/domain/payment-ids.js';
 import {
   evolve as evolveOrder,
   type OrderState,
@@ -10,10 +10,15 @@ import { shareAccessEvents } from '../../areas/shares/domain/share-access/events
 import { type ShareEvent, shareEvents } from '../../areas/shares/domain/share/events.js';
 import { type StorageEvent, storageEvents } from '../../areas/storages/domain/storage/events.js';
 import { evolve as evolveStorage, type StorageState } from '../../areas/storages/domain/storage/state.js';
-import type { DomainEvent, JsonObject, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
+import {
+  type DomainEvent,
+  type JsonObject,
+  type StoredEvent,
+  parseStreamName,
+  streamIdOf,
+} from '../../event-sourcing/ports/domain-event.js';
 import type { AggregateEvents } from '../../event-sourcing/ports/events.js';
 import { StreamDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
-import { parseStreamName, streamIdOf } from '../../event-sourcing/ports/stream-name.js';
 import { publicTerms, type WebhookData, webhookMessages, type WebhookType } from './message-types.js';
 
 /** A message before it is signed. The body of an event is the same at each attempt. */

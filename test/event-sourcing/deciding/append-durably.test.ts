@@ -1,6 +1,5 @@
 import test from 'ava';
-import { appendDurably } from '../../../src/event-sourcing/deciding/append-durably.js';
-import { retryRead } from '../../../src/event-sourcing/deciding/retry-pauses.js';
+import { appendDurably, retryRead } from '../../../src/event-sourcing/deciding/append-durably.js';
 import type { RequestProgress } from '../../../src/event-sourcing/ports/command-context.js';
 import type { NewEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import {

@@ -10,7 +10,7 @@ import {
   TargetNotFound,
   UndecodableEvent,
 } from '../../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../src/kit/semaphore.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { eventId } from '../../../src/event-sourcing/deciding/ids.js';
 import {

@@ -2,7 +2,7 @@ import test from 'ava';
 import { projectsProjection } from '../../../projections/projects/projects/projection.js';
 import { usersProjection } from '../../../projections/accounts/users/projection.js';
 import type { ProjectEvent } from '../../../src/areas/projects/domain/project/events.js';
-import { scopes } from '../../../src/areas/projects/domain/scope.js';
+import { scopes } from '../../../src/areas/projects/domain/role.js';
 import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
 import { makeCommandHandler } from '../../../src/event-sourcing/deciding/make-command-handler.js';
 import { documentBytes, maxDocumentBytes } from '../../../src/event-sourcing/ports/document-size.js';

@@ -2,7 +2,7 @@ import test from 'ava';
 import {
   type NamedRevisions,
   requireRevision,
-} from '../../../src/event-sourcing/deciding/expected-revision.js';
+} from '../../../src/event-sourcing/deciding/command-handler.js';
 
 const rows: readonly [NamedRevisions | undefined, bigint | null, RegExp | null][] = [
   [undefined, 3n, null],

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { catchUp } from '../../../src/event-sourcing/feeding/projectors/catch-up.js';
-import { type FedCollection, makeStreamsApart } from '../../../src/event-sourcing/views/pending.js';
+import { type FedCollection, makeStreamsApart } from '../../../src/event-sourcing/views/pending-totals.js';
 import { UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
 import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
 import { countersProjection } from '../../support/examples/counter-views.js';

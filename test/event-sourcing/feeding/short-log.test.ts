@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makeShortLog } from '../../../src/event-sourcing/feeding/short-log.js';
+import { makeShortLog } from '../../../src/event-sourcing/feeding/read-log.js';
 import { makeVirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
 
 test('A log is short for good after the time of its store, however the wall clock is set', async (t) => {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { Overloaded } from '../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../src/kit/semaphore.js';
 import {
   CommandRejected,
   OutcomeUnknown,

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { publicAccess } from '../../../src/http/access/access.js';
-import { HttpError } from '../../../src/http/replies/http-error.js';
+import { HttpError } from '../../../src/http/replies/error-codes.js';
 import { defaultLimits, limitsFrom } from '../../../src/security/rates/limits.js';
 import { noParams, noQuery } from '../../../src/http/route-spec.js';
 import type { RouteLimit } from '../../../src/http/access/limits.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { z } from 'zod';
 import type { OpenApiDocument } from '../../../src/http/document/openapi.js';
-import type { Json } from '../../../src/http/document/openapi-json.js';
+import type { Json } from '../../../src/http/document/openapi-texts.js';
 import { makeOmitNullTexts } from '../../../src/http/body/omitted-texts.js';
 import { startTestService } from '../../support/servers/http-service.js';
 

@@ -2,7 +2,7 @@ import test from 'ava';
 import { projectCategory, type ProjectEvent } from '../../../src/areas/projects/domain/project/events.js';
 import { projectAggregate } from '../../../src/areas/projects/domain/project/project.js';
 import { EventTooLarge } from '../../../src/event-sourcing/ports/errors.js';
-import { streamName } from '../../../src/event-sourcing/ports/stream-name.js';
+import { streamName } from '../../../src/event-sourcing/ports/domain-event.js';
 import { apiKeyIssued, memberId } from '../../support/examples/project.js';
 import { userId } from '../../support/examples/ids.js';
 import { recordEvents } from '../../support/given/given-events.js';

@@ -1,7 +1,7 @@
 /* Each row of a table of fields of the contract, in the replies of the service and in the published document. */
 import test, { type ExecutionContext } from 'ava';
 import type { OpenApiDocument } from '../../../src/http/document/openapi.js';
-import type { Json } from '../../../src/http/document/openapi-json.js';
+import type { Json } from '../../../src/http/document/openapi-texts.js';
 import {
   cosStorage,
   type Field,

@@ -1,7 +1,7 @@
 /* The sentences of the contract on the whole service: before 1, and 1, 4, 5, 7 and 9. */
 import test from 'ava';
 import type { OpenApiDocument } from '../../../src/http/document/openapi.js';
-import type { Json } from '../../../src/http/document/openapi-json.js';
+import type { Json } from '../../../src/http/document/openapi-texts.js';
 import { cosStorage, startContract } from '../../support/contract/scene.js';
 import { contract, names } from '../../support/contract/sentences.js';
 import { agentSecret, password } from '../../support/servers/http-service.js';

@@ -2,7 +2,7 @@ import { gunzipSync, brotliDecompressSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import type { OpenApiDocument, OpenApiOperation } from '../../../src/http/document/openapi.js';
-import type { Json } from '../../../src/http/document/openapi-json.js';
+import type { Json } from '../../../src/http/document/openapi-texts.js';
 import { mapSchema } from '../../../src/http/document/openapi-schemas.js';
 import { startTestService } from '../../support/servers/http-service.js';
 

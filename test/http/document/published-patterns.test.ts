@@ -1,7 +1,7 @@
 import test from 'ava';
 import { checkAssetFacts } from '../../../src/areas/assets/domain/asset/description.js';
-import { checkBasePath } from '../../../src/areas/storages/domain/bucket/base-path.js';
-import { widestKeyRule } from '../../../src/areas/storages/domain/bucket/object-key.js';
+import { checkBasePath } from '../../../src/areas/storages/domain/bucket/endpoint.js';
+import { widestKeyRule } from '../../../src/areas/storages/domain/bucket/object-key-rules.js';
 import { checkCredentials } from '../../../src/areas/storages/domain/bucket/credentials.js';
 import { checkName, checkText } from '../../../src/validation/text.js';
 import { revisionsWanted } from '../../../src/http/replies/etag.js';

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { Overloaded } from '../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../src/kit/semaphore.js';
 import { agentAccess, publicAccess } from '../../../src/http/access/access.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 import { makeRoute, type Route } from '../../../src/http/route.js';

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { agentAccess, publicAccess } from '../../../src/http/access/access.js';
-import { HttpError } from '../../../src/http/replies/http-error.js';
+import { HttpError } from '../../../src/http/replies/error-codes.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 import { makeRoute, type Route } from '../../../src/http/route.js';
 import { startTestHttp } from '../../support/clients/http-app.js';

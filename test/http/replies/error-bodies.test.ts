@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { Overloaded } from '../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../src/kit/semaphore.js';
 import { CommandRejected } from '../../../src/event-sourcing/ports/errors.js';
 import { publicAccess } from '../../../src/http/access/access.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';

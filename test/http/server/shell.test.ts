@@ -6,7 +6,7 @@ import {
   PreconditionFailed,
   StoreUnavailable,
 } from '../../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../src/kit/semaphore.js';
 import { publicAccess } from '../../../src/http/access/access.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 import { makeRoute, type Route } from '../../../src/http/route.js';

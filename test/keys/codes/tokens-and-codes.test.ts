@@ -4,7 +4,7 @@ import { makeDigests } from '../../../src/keys/sealing/digests.js';
 import { KeyMissing } from '../../../src/keys/sealing/errors.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../../src/keys/codes/refresh-tokens.js';
-import { parseStreamName, streamName } from '../../../src/event-sourcing/ports/stream-name.js';
+import { parseStreamName, streamName } from '../../../src/event-sourcing/ports/domain-event.js';
 import { makeShareSessions } from '../../../src/keys/codes/share-sessions.js';
 import { digestShareToken } from '../../../src/keys/codes/share-tokens.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../../src/keys/codes/login-codes.js';

@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { makeBackground } from '../../../src/kit/background.js';
-import { Overloaded } from '../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../src/kit/semaphore.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { KeyMissing } from '../../../src/keys/sealing/errors.js';
 import { makeDigests } from '../../../src/keys/sealing/digests.js';

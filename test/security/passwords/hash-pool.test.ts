@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Overloaded } from '../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../src/kit/semaphore.js';
 import type { TryingClient } from '../../../src/security/guessing/guard.js';
 import { makeHashPool } from '../../../src/security/passwords/hash-pool.js';
 import { nativeScrypt } from '../../../src/security/passwords/scrypt.js';

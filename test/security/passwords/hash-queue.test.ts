@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
-import { Overloaded } from '../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../src/kit/semaphore.js';
 import { makeHashQueue, type HashPlace } from '../../../src/security/passwords/hash-queue.js';
 
 /** A clock and the work that ends by it. Time passes when nothing else happens. */

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
-import { Overloaded } from '../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../src/kit/semaphore.js';
 import { KeyMissing } from '../../../src/keys/sealing/errors.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
 import { makeHashPool, type HashPool } from '../../../src/security/passwords/hash-pool.js';
-import { parsePasswordHash } from '../../../src/security/passwords/password-hash.js';
-import { makePasswords, passwordScrypt } from '../../../src/security/passwords/passwords.js';
 import {
+  type Scrypt,
   chooseScrypt,
   nativeScrypt,
+  parsePasswordHash,
   portableScrypt,
-  type Scrypt,
 } from '../../../src/security/passwords/scrypt.js';
+import { makePasswords, passwordScrypt } from '../../../src/security/passwords/passwords.js';
 
 // Tests run without the optimising compiler, and portable scrypt with the real parameters then takes six times as long.
 setFlagsFromString('--opt');

@@ -10,8 +10,7 @@ import {
   type JWTPayload,
 } from 'jose';
 import { makeKeyring, type Keyring } from '../../../src/keys/rings/keyring.js';
-import { makeAccessTokens } from '../../../src/security/tokens/access-tokens.js';
-import { ed25519KeyPair } from '../../../src/security/tokens/ed25519.js';
+import { ed25519KeyPair, makeAccessTokens } from '../../../src/security/tokens/access-tokens.js';
 import { makeSeededRandom, makeTestClock } from '../../support/fakes/clock.js';
 import { makeTokenMutants } from '../../support/examples/token-mutants.js';
 

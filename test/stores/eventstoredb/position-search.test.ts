@@ -1,7 +1,6 @@
 import type { AllStreamRecordedEvent } from '@eventstore/db-client';
 import test from 'ava';
-import { searchPosition } from '../../../src/stores/eventstoredb/same-log/position-search.js';
-import { formatPosition } from '../../../src/stores/eventstoredb/same-log/positions.js';
+import { formatPosition, searchPosition } from '../../../src/stores/eventstoredb/same-log/positions.js';
 import type { Reads } from '../../../src/stores/eventstoredb/calls/reads.js';
 import { partial } from '../../support/fakes/partial.js';
 

@@ -21,6 +21,7 @@ import {
   decodeKey,
   encodeBody,
   encodeKey,
+  makeToken,
   storedPath,
 } from '../../../src/stores/mongodb/documents/body-fields.js';
 import {
@@ -31,7 +32,6 @@ import {
 } from '../../../src/stores/mongodb/calls/failures.js';
 import { makeCalls } from '../../../src/stores/mongodb/calls/calls.js';
 import { defaultMongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
-import { makeToken } from '../../../src/stores/mongodb/documents/token.js';
 import { followChain, keysWith } from '../../../src/stores/mongodb/versioned-records.js';
 import { anyText } from '../../support/examples/any-text.js';
 import { canonical } from '../../support/examples/canonical.js';

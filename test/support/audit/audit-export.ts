@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { entryOf } from '../../../src/areas/audit/tree/leaf.js';
+import { entryOf } from '../../../src/areas/audit/tree/canonical-json.js';
 import { leafHash, rootOf } from '../../../src/areas/audit/tree/merkle.js';
 import {
   checkpointText,

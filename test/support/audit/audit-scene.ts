@@ -1,12 +1,12 @@
 import type { Clock, Random } from '../../../src/kit/time/clock.js';
-import { makeShortLog } from '../../../src/event-sourcing/feeding/short-log.js';
+import { makeShortLog } from '../../../src/event-sourcing/feeding/read-log.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { JsonObject, LogEvent, NewEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { type AuditEvents, type AuditLog, makeAuditLog } from '../../../src/areas/audit/signing/audit-log.js';
 import type { CheckpointFolder } from '../../../src/areas/audit/signing/checkpoint-folder.js';
-import { entryOf } from '../../../src/areas/audit/tree/leaf.js';
+import { entryOf } from '../../../src/areas/audit/tree/canonical-json.js';
 import { type Hash, leafHash, rootOf } from '../../../src/areas/audit/tree/merkle.js';
 import { makeLogResources } from '../../../src/areas/audit/history/log-resources.js';
 import { makePages, type Pages } from '../../../src/areas/audit/signing/pages.js';

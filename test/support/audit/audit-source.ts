@@ -5,7 +5,7 @@ import { makeAuditHistory } from '../../../src/areas/audit/history/history.js';
 import { makeLogResources } from '../../../src/areas/audit/history/log-resources.js';
 import { makeNoteSigner } from '../../../src/areas/audit/tree/note.js';
 import { makePages } from '../../../src/areas/audit/signing/pages.js';
-import { makeShortLog } from '../../../src/event-sourcing/feeding/short-log.js';
+import { makeShortLog } from '../../../src/event-sourcing/feeding/read-log.js';
 import { makeProjectOf } from '../../../src/areas/audit/history/project-of.js';
 import { makeSequencer } from '../../../src/areas/audit/signing/sequencer.js';
 import { makeSweep } from '../../../src/areas/audit/signing/sweep.js';

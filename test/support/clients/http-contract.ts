@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { OpenApiDocument, OpenApiOperation } from '../../../src/http/document/openapi.js';
-import type { Json } from '../../../src/http/document/openapi-json.js';
+import type { Json } from '../../../src/http/document/openapi-texts.js';
 import { libraryWording, readError } from './error-bodies.js';
 import { mapSchema } from '../../../src/http/document/openapi-schemas.js';
 

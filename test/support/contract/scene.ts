@@ -4,7 +4,7 @@ import { newestIssue } from '../examples/login-code.js';
 import { addAsset } from '../given/given-share.js';
 import { givenContext } from '../given/given-stores.js';
 import { makeTestPaymentProvider } from '../fakes/test-payment-provider.js';
-import type { Json } from '../../../src/http/document/openapi-json.js';
+import type { Json } from '../../../src/http/document/openapi-texts.js';
 import type { Answer } from '../clients/http-app.js';
 import { agentSecret, password, startTestService } from '../servers/http-service.js';
 import { rowsOf } from './sentences.js';

@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import type { Random } from '../../../src/kit/time/clock.js';
-import { ed25519KeyPair } from '../../../src/security/tokens/ed25519.js';
+import { ed25519KeyPair } from '../../../src/security/tokens/access-tokens.js';
 
 /** A token that the service must refuse, and its defect. */
 export interface TokenMutant {

@@ -13,7 +13,7 @@ import {
   maxAppendBytes,
   maxEventBytes,
 } from '../../../src/event-sourcing/ports/event-store.js';
-import { eventBytes } from '../../../src/event-sourcing/feeding/event-bytes.js';
+import { eventBytes } from '../../../src/event-sourcing/feeding/read-log.js';
 import { makeFeeder } from '../../../src/event-sourcing/feeding/feeder.js';
 
 /**

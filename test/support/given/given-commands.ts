@@ -1,11 +1,10 @@
-import type { Deps } from '../../../src/areas/deps.js';
+import { type Deps, makeCommands } from '../../../src/areas/commands.js';
 import { randomBytes } from 'node:crypto';
 import { makeViewLags } from '../../../src/event-sourcing/views/view-lags.js';
 import { makeBackground } from '../../../src/kit/background.js';
 import { makeFindAccount } from '../../../src/areas/accounts/commands/finding.js';
 import type { SessionIds } from '../../../projections/projects/access-reader.js';
 import { makeReaders, type Readers } from '../../../projections/readers.js';
-import { makeCommands } from '../../../src/areas/commands.js';
 import { makeOrderCommands } from '../../../src/areas/payments/commands/index.js';
 import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js';
 import { makeStorageUrls } from '../../../src/areas/storages/bucket/signing/media-urls.js';

@@ -1,5 +1,8 @@
-import { streamName } from '../../../src/event-sourcing/ports/stream-name.js';
-import type { DomainEvent, StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
+import {
+  type DomainEvent,
+  type StoredEvent,
+  streamName,
+} from '../../../src/event-sourcing/ports/domain-event.js';
 import type { EventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
 import { eventId } from '../../../src/event-sourcing/deciding/ids.js';
 

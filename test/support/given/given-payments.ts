@@ -1,7 +1,6 @@
-import { reportKeyOf, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber, reportKeyOf, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
 import type { RecordRequest } from '../../../src/areas/payments/commands/requests.js';
 import type { ResolvePaymentInput } from '../../../src/areas/payments/commands/resolving.js';
-import { orderNumber } from '../../../src/areas/payments/domain/order/number.js';
 import {
   isDue,
   orderAggregate,

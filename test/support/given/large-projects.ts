@@ -5,7 +5,7 @@ import {
   projectCodec,
   type ProjectEvent,
 } from '../../../src/areas/projects/domain/project/events.js';
-import { streamName } from '../../../src/event-sourcing/ports/stream-name.js';
+import { streamName } from '../../../src/event-sourcing/ports/domain-event.js';
 import { documentBytes } from '../../../src/event-sourcing/ports/document-size.js';
 import type { EventStore, ExpectedRevision } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EmbeddedContext } from '../../../src/stores/embedded/files/context.js';
+import type { EmbeddedContext } from '../../../src/stores/embedded/files/open-file.js';
 import {
   type EmbeddedDocuments,
   type EmbeddedLog,

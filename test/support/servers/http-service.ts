@@ -3,7 +3,7 @@ import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js'
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { PlatformRole } from '../../../src/areas/accounts/domain/user/events.js';
-import { sealedSchema } from '../../../src/event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';
 import { makeAccountRoutes, makeAuthRoutes } from '../../../src/areas/accounts/routes/account.js';
 import { makeInvitationRoutes } from '../../../src/areas/projects/routes/account-invitations.js';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { bringUpMails } from '../../../src/composition/tasks/mails.js';
-import { bringUpReactions } from '../../../src/composition/tasks/reactions.js';
+import { bringUpReactions } from '../../../src/composition/tasks/make-reactions.js';
 import { openServices } from '../../../src/composition/services.js';
 import { readConfig } from '../../../src/config/config.js';
 import { loginCodeAggregate } from '../../../src/areas/accounts/domain/login-code/login-code.js';

@@ -1,7 +1,7 @@
 import { registerServiceMetrics } from '../../../src/composition/observing.js';
 import { makeHttp } from '../../../src/composition/http.js';
 import { bringUpMails } from '../../../src/composition/tasks/mails.js';
-import { bringUpReactions } from '../../../src/composition/tasks/reactions.js';
+import { bringUpReactions } from '../../../src/composition/tasks/make-reactions.js';
 import { bringUpWebhooks } from '../../../src/composition/tasks/webhooks.js';
 import type { PaymentOptions } from '../../../src/composition/opening/open-payments.js';
 import type { Stores } from '../../../src/composition/opening/open-stores.js';

@@ -3,7 +3,7 @@ import { emailAggregate, type EmailRejection, type EmailState } from '../domain/
 import type { AccountDeps } from '../deps.js';
 import { stepContext } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { Overloaded } from '../../../kit/overloaded.js';
+import { Overloaded } from '../../../kit/semaphore.js';
 import { formerAddress } from '../domain/user/former-addresses.js';
 import { holdsAddress, type RegisteredUser, userAggregate } from '../domain/user/user.js';
 import { isRejection, rejectUseCase } from '../../shared/rejections.js';

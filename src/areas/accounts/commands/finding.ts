@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AccountDeps } from '../deps.js';
 import type { CommandHandler } from '../../../event-sourcing/deciding/command-handler.js';
-import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { erased, type Sealer } from '../../../keys/sealing/sealer.js';
 import { type EmailAddress, parseEmailAddress } from '../../../validation/email-address.js';

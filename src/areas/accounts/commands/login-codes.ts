@@ -1,7 +1,7 @@
 import type { AccountDeps } from '../deps.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import type { KnownDevice } from '../../../security/guessing/guard.js';
 import { mailedCode } from '../../../security/guessing/mailed-code.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AccountDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
 import type { ChallengeUse, OpenChallenge } from '../../../keys/codes/passkey-challenges.js';
 import type { Digests } from '../../../keys/sealing/digests.js';

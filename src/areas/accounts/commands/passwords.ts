@@ -1,7 +1,7 @@
 import type { AccountDeps } from '../deps.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { KeyMissing } from '../../../keys/sealing/errors.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import type { KnownDevice, TryingClient } from '../../../security/guessing/guard.js';

@@ -1,7 +1,7 @@
 import type { AccountDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import type { UserResource } from '../../../../projections/accounts/users/reader.js';
 import { userAggregate } from '../domain/user/user.js';

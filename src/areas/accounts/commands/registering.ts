@@ -1,7 +1,7 @@
 import type { AccountDeps } from '../deps.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import type { EmailAddress } from '../../../validation/email-address.js';
 import { checkEach, invalid } from '../../../validation/invalid-request.js';
 import { checkName } from '../../../validation/text.js';

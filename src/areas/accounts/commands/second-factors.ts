@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { AccountDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
-import { parseSixDigits } from '../../../keys/codes/typed-code.js';
-import { Overloaded } from '../../../kit/overloaded.js';
+import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
+import { parseSixDigits } from '../../../keys/codes/crockford.js';
+import { Overloaded } from '../../../kit/semaphore.js';
 import type { KnownDevice, TryingClient } from '../../../security/guessing/guard.js';
 import { makeRecoveryCodes, parseRecoveryCode } from '../../../security/tokens/recovery-codes.js';
 import { matchTotpStep } from '../../../security/tokens/totp.js';

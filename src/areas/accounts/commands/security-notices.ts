@@ -1,5 +1,5 @@
 import type { AccountDeps } from '../deps.js';
-import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
 import { securityNoticeAggregate } from '../domain/security-notice/security-notice.js';

@@ -3,7 +3,7 @@ import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
-import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { firstGeneration } from '../../../keys/codes/refresh-tokens.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import type { AuthenticationMethod, RevocationReason } from '../domain/session/events.js';

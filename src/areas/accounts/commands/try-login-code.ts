@@ -1,7 +1,7 @@
 import type { AccountDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { isStrongCode } from '../../../keys/codes/strong-codes.js';
-import { parseSixDigits } from '../../../keys/codes/typed-code.js';
+import { parseSixDigits } from '../../../keys/codes/crockford.js';
 import type { TryingClient } from '../../../security/guessing/guard.js';
 import type { Requester } from '../../../validation/fields.js';
 import { isRejection } from '../../shared/rejections.js';

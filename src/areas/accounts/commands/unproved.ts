@@ -6,7 +6,7 @@ import {
   type ReactionEvent,
 } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
 import { userCategory, userCodec, type UserEvent } from '../domain/user/events.js';

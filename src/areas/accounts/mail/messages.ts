@@ -1,5 +1,4 @@
-import { html } from '../../../mail/html.js';
-import { atSite, page, paragraphs } from '../../../mail/layout.js';
+import { atSite, html, page, paragraphs } from '../../../mail/layout.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 
 /** Writes the mail with a sign-in code, the only run of six digits in the text, because programs search for one. */

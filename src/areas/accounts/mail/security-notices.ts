@@ -1,6 +1,5 @@
 import type { SecurityNoticeKind } from '../../../validation/fields.js';
-import { html } from '../../../mail/html.js';
-import { atSite, page, paragraphs } from '../../../mail/layout.js';
+import { atSite, html, page, paragraphs } from '../../../mail/layout.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 
 interface Notice {

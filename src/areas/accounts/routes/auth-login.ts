@@ -5,7 +5,7 @@ import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { emailField, givenDeviceToken, knownPassword, presentSignedIn, signInCode } from './auth-fields.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 
 const credentials = z
   .strictObject({ email: emailField, password: knownPassword, device_token: givenDeviceToken })

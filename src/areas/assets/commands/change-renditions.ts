@@ -2,7 +2,7 @@ import { assetAggregate, type ExistingAsset, existingAsset } from '../domain/ass
 import type { Rendition } from '../domain/asset/events.js';
 import { checkLanguage, checkRendition, type GivenRendition } from '../domain/asset/renditions.js';
 import { isSameRendition } from '../domain/asset/fold.js';
-import { keyRuleOf } from '../../storages/domain/bucket/object-key.js';
+import { keyRuleOf } from '../../storages/domain/bucket/object-key-rules.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';

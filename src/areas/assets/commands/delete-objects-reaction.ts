@@ -1,8 +1,7 @@
 import { assetAggregate } from '../domain/asset/asset.js';
 import type { DeletionAttempt, PendingDeletion } from '../domain/asset/deletion.js';
 import { assetCategory, assetCodec, type AssetEvent } from '../domain/asset/events.js';
-import type { Position } from '../../../event-sourcing/ports/domain-event.js';
-import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { type Position, streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import type { Reaction } from '../../../event-sourcing/effects/reaction.js';
 import type { AssetDeps } from '../deps.js';
 import type { DeleteObjects } from './delete-objects.js';

@@ -1,6 +1,6 @@
 import type { DeletionAttempt, PendingDeletion, undeletedCauses } from '../domain/asset/deletion.js';
 import type { UndeletedObject } from '../domain/asset/events.js';
-import { wholeKey } from '../../storages/domain/bucket/object-key.js';
+import { wholeKey } from '../../storages/domain/bucket/object-key-rules.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { DeleteAnswer } from '../../storages/bucket/objects/delete-object.js';
 import type { AssetDeps } from '../deps.js';

@@ -1,15 +1,13 @@
 import type { AssetDeps } from '../deps.js';
-import { makeAbortAtBucket } from './uploads/abort-at-bucket.js';
+import { makeAbortAtBucket, makeAbortUpload, makeCompleteUpload } from './uploads/end-upload.js';
 import { makeAddAsset } from './add-asset.js';
-import { makeAskBucket } from './ask-bucket.js';
-import { makeOpenAssetStorage } from './asset-storage.js';
+import { makeAskBucket, makeOpenAssetStorage } from './asset-storage.js';
 import { makeChangeAssetDescription, makeRemoveAsset } from './change-asset.js';
 import { makePutAssetRendition, makeRemoveAssetRendition } from './change-renditions.js';
 import { makeConfirmUpload } from './uploads/confirm-upload.js';
 import { makeDeleteObjects } from './delete-objects.js';
-import { makeAbortUpload, makeCompleteUpload } from './uploads/end-upload.js';
 import { makeImportAssets } from './import-assets.js';
-import { makeIssueMediaLinks } from './media/issue-media-links.js';
+import { makeIssueMediaLinks } from './media/media-links.js';
 import { makeIssueUploadUrl } from './uploads/issue-upload-url.js';
 import { makePlaylistUrl } from './media/playlist-urls.js';
 import { makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { Overloaded } from '../../../kit/overloaded.js';
+import { Overloaded } from '../../../kit/semaphore.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { deletionClaim, holdOn, rejectHeld } from '../domain/asset/held-object.js';
 import type { AssetRejection } from '../domain/asset/rejections.js';

@@ -2,7 +2,7 @@ import type { AssetDeps } from '../deps.js';
 import type { AssetCommands } from '../commands/index.js';
 import { checkNewAsset } from '../commands/add-asset.js';
 import { z } from 'zod';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 import { pageOf, readOrderedPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';

@@ -1,7 +1,7 @@
 import type { LogEvent, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
-import { entryOf } from '../tree/leaf.js';
+import { entryOf } from '../tree/canonical-json.js';
 import { type TilePath, tileWidth } from '../tree/tile-paths.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 

@@ -6,7 +6,7 @@ import type { AuditReader } from '../../../../projections/audit/reader.js';
 import { auditEventResource, auditStreamResource } from '../../../../projections/audit/resource.js';
 import { pageOf } from '../../../../projections/paging.js';
 import { auditEventsQuery, momentQuery, namedStreamsQuery, pageOfEvents, searchOf } from './audit-query.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 import { noBody, noParams } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { readSignedLog } from './audit-log.js';

@@ -15,7 +15,7 @@ import { parseTilePath } from '../tree/tile-paths.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 import { invalid } from '../../../validation/invalid-request.js';
 import { proofText } from './audit-query.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 

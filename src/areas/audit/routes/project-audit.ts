@@ -3,7 +3,7 @@ import { auditEventResource } from '../../../../projections/audit/resource.js';
 import { pageOf } from '../../../../projections/paging.js';
 import { auditEventsQuery, indexPattern, pageOfEvents, proofText, searchOf } from './audit-query.js';
 import { contentTag } from '../../../http/replies/etag.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 import { noBody } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { type AuditHistorySource, readShownSize } from './audit-events.js';

@@ -1,4 +1,4 @@
-import type { ShortLog } from '../../../event-sourcing/feeding/short-log.js';
+import type { ShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import { LogEndsEarly } from '../history/log-resources.js';
 import type { Hash } from '../tree/merkle.js';
 import { tileWidth } from '../tree/tile-paths.js';

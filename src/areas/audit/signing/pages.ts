@@ -1,7 +1,6 @@
 import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { LogResources } from '../history/log-resources.js';
-import { NotCanonical } from '../tree/canonical-json.js';
-import { entryOf } from '../tree/leaf.js';
+import { NotCanonical, entryOf } from '../tree/canonical-json.js';
 import { type Hash, leafHash } from '../tree/merkle.js';
 import { tileWidth } from '../tree/tile-paths.js';
 import type { TileStore } from '../tree/tile-store.js';

@@ -1,6 +1,6 @@
 import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
-import type { ShortLog } from '../../../event-sourcing/feeding/short-log.js';
+import type { ShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import {
   type AuditRecords,
   type CheckResults,

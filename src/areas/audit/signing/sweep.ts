@@ -1,6 +1,6 @@
 import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
-import type { ShortLog } from '../../../event-sourcing/feeding/short-log.js';
+import type { ShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import { LogEndsEarly } from '../history/log-resources.js';
 import { type Hash, rootOf } from '../tree/merkle.js';
 import type { CheckResults } from './audit-records.js';

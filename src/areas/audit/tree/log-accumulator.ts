@@ -1,7 +1,7 @@
 import { fingerprintOf } from '../../../event-sourcing/feeding/checkpoints.js';
 import type { LogEvent, Position, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 import { filterTerm, makeFilter } from '../history/filter.js';
-import { entryOf } from './leaf.js';
+import { entryOf } from './canonical-json.js';
 import { type Hash, leafHash } from './merkle.js';
 import type { LogHead, StoredTile, TilePlace, TileToStore } from './tile-store.js';
 import { makeGrowingTree } from './tiles.js';

@@ -1,6 +1,5 @@
 import type { NodeDeps } from '../deps.js';
-import { makeKeyedMutex } from '../../../kit/keyed-mutex.js';
-import { Overloaded } from '../../../kit/overloaded.js';
+import { Overloaded, makeKeyedMutex } from '../../../kit/semaphore.js';
 import { afterResult } from '../domain/node/health.js';
 import { isBehind, nodeAggregate, type RegisteredNode, requireNode } from '../domain/node/node.js';
 import { type NodeCheck, nodeCheck, nodeCheckKey } from '../domain/node/fold.js';

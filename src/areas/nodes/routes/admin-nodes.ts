@@ -10,7 +10,7 @@ import type { NodeCommands } from '../commands/index.js';
 import { describeNewNode } from '../commands/nodes.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { namePattern } from '../../../validation/text.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../../event-sourcing/ports/command-conte
 import type { GrantSource } from '../../../validation/fields.js';
 import type { DomainEvent } from '../../../event-sourcing/ports/domain-event.js';
 import type { Aggregate } from '../../../event-sourcing/deciding/decider.js';
-import { Overloaded } from '../../../kit/overloaded.js';
+import { Overloaded } from '../../../kit/semaphore.js';
 import type { Loaded, PrepareFurther } from '../../../event-sourcing/deciding/command-handler.js';
 import { stepContext } from '../../../event-sourcing/deciding/ids.js';
 import {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkoutAggregate, isPaymentMade } from '../domain/checkout/checkout.js';
-import { parseOrderNumber } from '../domain/order/number.js';
+import { approvalName, parseOrderNumber, transactionStreamId } from '../domain/payment-ids.js';
 import { orderAggregate, outcomeIn, paymentUnderWay, reportedFact } from '../domain/order/order.js';
-import { approvalName, transactionStreamId } from '../domain/payment-ids.js';
 import { movesMoney, type PaymentNotification } from '../domain/fact.js';
 import type { PaymentProviderName } from '../domain/payment.js';
 import { transactionAggregate } from '../domain/transaction/transaction.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { erased } from '../../../keys/sealing/sealer.js';
-import { makeKeyedMutex } from '../../../kit/keyed-mutex.js';
+import { makeKeyedMutex } from '../../../kit/semaphore.js';
 import { invalid } from '../../../validation/invalid-request.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
@@ -17,7 +17,7 @@ import {
   type MadePaymentData,
   payablePayment,
 } from '../domain/checkout/checkout.js';
-import { orderNumber } from '../domain/order/number.js';
+import { orderNumber } from '../domain/payment-ids.js';
 import {
   canTakeMoney,
   isOpen,
@@ -25,7 +25,7 @@ import {
   paymentUnderWay,
   type PlacedOrder,
 } from '../domain/order/order.js';
-import { rejectOrder } from '../domain/order/rejections.js';
+import { rejectOrder } from '../domain/order/state.js';
 import { PlatformError } from '../domain/platform-error.js';
 import type { MadePayment, PaymentMaker, PaymentRequest } from '../platforms/payment-maker.js';
 import { askPlatform } from './platforms.js';

@@ -1,5 +1,4 @@
-import { html } from '../../../mail/html.js';
-import { atSite, page, paragraphs } from '../../../mail/layout.js';
+import { atSite, html, page, paragraphs } from '../../../mail/layout.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 
 /** A payment that waits for an operator. It names no person. */

@@ -1,5 +1,4 @@
-import type { NamedRevisions } from '../../../event-sourcing/deciding/expected-revision.js';
-import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
+import { type NamedRevisions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
@@ -21,7 +20,7 @@ import {
   pendingMsMax,
 } from '../domain/order/order.js';
 import { defaultCurrency, findOffer, isForProject, whyNotPayable } from '../domain/order/plans.js';
-import { rejectOrder } from '../domain/order/rejections.js';
+import { rejectOrder } from '../domain/order/state.js';
 import type { PaymentProviderName } from '../domain/payment.js';
 
 /** What is bought, and where it is paid. */

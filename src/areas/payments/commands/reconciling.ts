@@ -6,7 +6,7 @@ import { isRejection, rejectUseCase, type UseCaseRejection } from '../../shared/
 import type { PaymentDeps } from '../deps.js';
 import { type AskedRefund, checkoutAggregate } from '../domain/checkout/checkout.js';
 import type { Ledger } from '../domain/order/facts.js';
-import { orderNumber } from '../domain/order/number.js';
+import { orderNumber } from '../domain/payment-ids.js';
 import { orderAggregate } from '../domain/order/order.js';
 import { transactionKey } from '../domain/order/review.js';
 import type { PaymentProviderName } from '../domain/payment.js';

@@ -7,7 +7,7 @@ import { invalid } from '../../../validation/invalid-request.js';
 import { checkText } from '../../../validation/text.js';
 import type { PaymentDeps } from '../deps.js';
 import { contradictionOf } from '../domain/order/contradiction.js';
-import { orderNumber, parseOrderNumber } from '../domain/order/number.js';
+import { orderNumber, parseOrderNumber, reportKeyOf, transactionStreamId } from '../domain/payment-ids.js';
 import {
   orderAggregate,
   orderStatus,
@@ -17,11 +17,9 @@ import {
   type ReportedFact,
   unusedPayments,
 } from '../domain/order/order.js';
-import { rejectOrder } from '../domain/order/rejections.js';
+import { rejectOrder } from '../domain/order/state.js';
 import { type Disposition, paymentProvider } from '../domain/payment.js';
-import { reportKeyOf, transactionStreamId } from '../domain/payment-ids.js';
-import { rejectPayment } from '../domain/transaction/rejections.js';
-import { transactionAggregate } from '../domain/transaction/transaction.js';
+import { rejectPayment, transactionAggregate } from '../domain/transaction/transaction.js';
 import type { PaymentReports } from './reports.js';
 import { factOfRecord, type RecordRequest } from './requests.js';
 import { sealPaymentNote } from './resolving.js';

@@ -1,4 +1,4 @@
-import type { PaymentRejection } from '../domain/transaction/rejections.js';
+import { type PaymentRejection, transactionAggregate } from '../domain/transaction/transaction.js';
 import type { PaymentDeps } from '../deps.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
@@ -17,16 +17,16 @@ import {
   type ReportedFact,
 } from '../domain/order/order.js';
 import { platformOf } from '../domain/order/events.js';
-import { parseOrderNumber } from '../domain/order/number.js';
-import { type Disposition, type PaymentProviderName, platformTerms } from '../domain/payment.js';
 import {
   approvalName,
   factName,
   isForwardedKey,
   ownStreamId,
+  parseOrderNumber,
   reportName,
   transactionStreamId,
 } from '../domain/payment-ids.js';
+import { type Disposition, type PaymentProviderName, platformTerms } from '../domain/payment.js';
 import type { PaymentReport } from '../domain/transaction/events.js';
 import {
   type Applicable,
@@ -34,7 +34,6 @@ import {
   isUnreadable,
   type TransactionState,
 } from '../domain/transaction/fold.js';
-import { transactionAggregate } from '../domain/transaction/transaction.js';
 import { isRejection } from '../../shared/rejections.js';
 import { isAnotherPayment, makeMadePayments } from './made-payments.js';
 

@@ -2,7 +2,7 @@ import { stepContext } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Digests } from '../../../keys/sealing/digests.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
-import { paymentNoteScope } from '../../../keys/sealing/payment-note-scope.js';
+import { paymentNoteScope } from '../../../keys/sealing/key-scope.js';
 import type { Sealer } from '../../../keys/sealing/sealer.js';
 import { steadyMsOf } from '../../../kit/time/clock.js';
 import { unmatchedPlace } from '../../../../projections/payments/payment-callbacks/reader.js';
@@ -11,19 +11,23 @@ import { checkText } from '../../../validation/text.js';
 import { isRejection } from '../../shared/rejections.js';
 import type { PaymentDeps } from '../deps.js';
 import { platformOf } from '../domain/order/events.js';
-import { parseOrderNumber } from '../domain/order/number.js';
-import { orderAggregate, type PlacedOrder, unusedPayments } from '../domain/order/order.js';
-import { rejectOrder } from '../domain/order/rejections.js';
-import type { Disposition, PaymentAction, ResolutionNote } from '../domain/payment.js';
 import {
   factName,
   ownStreamId,
+  parseOrderNumber,
   parsePaymentId,
   reportName,
   transactionStreamId,
 } from '../domain/payment-ids.js';
-import { type PaymentRejection, rejectPayment } from '../domain/transaction/rejections.js';
-import { reportAt, transactionAggregate } from '../domain/transaction/transaction.js';
+import { orderAggregate, type PlacedOrder, unusedPayments } from '../domain/order/order.js';
+import { rejectOrder } from '../domain/order/state.js';
+import type { Disposition, PaymentAction, ResolutionNote } from '../domain/payment.js';
+import {
+  type PaymentRejection,
+  rejectPayment,
+  reportAt,
+  transactionAggregate,
+} from '../domain/transaction/transaction.js';
 import type { PaymentReports } from './reports.js';
 import type { DismissalRequest } from './requests.js';
 

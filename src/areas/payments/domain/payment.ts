@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PaymentPlatform } from '../platforms/platform.js';
 import { type PlatformName, platforms } from '../platforms/platforms.js';
-import { sealedSchema } from '../../../event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../../event-sourcing/ports/domain-event.js';
 import { entityId, hexDigest } from '../../../validation/fields.js';
 
 /** The platforms whose callbacks the service accepts (src/areas/payments/README.md#payment-callbacks). */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { currencyCode } from '../domain/fact.js';
 import { paymentProvider, type PaymentProviderName, platformTerms } from '../domain/payment.js';
 import type { OrderResource } from '../../../../projections/payments/orders/reader.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 import { listedOrder, orderResource } from '../../../../projections/payments/orders/resource.js';
 import { paymentPlatform, plan } from './order-resources.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';

@@ -2,8 +2,7 @@ import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { CallbackOutcome } from '../commands/callbacks.js';
 import { paymentProvider, platformTerms } from '../domain/payment.js';
-import type { ErrorCode } from '../../../http/replies/error-codes.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { type ErrorCode, HttpError } from '../../../http/replies/error-codes.js';
 import { defineRawRoute, type RawReply, type RawRequest } from '../../../http/server/raw-route.js';
 import type { Route } from '../../../http/route.js';
 

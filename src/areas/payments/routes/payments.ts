@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { reviewPlace } from '../../../../projections/payments/orders/reader.js';
 import { unmatchedPlace } from '../../../../projections/payments/payment-callbacks/reader.js';
 import { dismissalRequest, orderIdOrNumber, reviewCursor, unmatchedCursor } from '../commands/requests.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 import {
   orderForOperator,
   reviewResource,

@@ -7,7 +7,7 @@ import type { ApiKeyResource } from '../../../../projections/projects/api-keys/r
 import { apiKeyExpiry } from '../domain/project/api-keys.js';
 import { projectAggregate } from '../domain/project/project.js';
 import { type ProjectRejection, rejectProject } from '../domain/project/rejections.js';
-import type { Scope } from '../domain/scope.js';
+import type { Scope } from '../domain/role.js';
 import type { ActingSession, RequireProved } from './require-proved.js';
 
 /** A key to issue. `name` and `scopes` are as the schema of the request returns them. */

@@ -1,8 +1,6 @@
 import type { MemberNoticeKind } from '../../../validation/fields.js';
 import type { Role } from '../domain/role.js';
-import { asGiven } from '../../../mail/as-given.js';
-import { html } from '../../../mail/html.js';
-import { page, paragraphs } from '../../../mail/layout.js';
+import { asGiven, html, page, paragraphs } from '../../../mail/layout.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 
 /** What the mails about a project say. Users have typed `projectName` and `inviter`. */

@@ -1,6 +1,6 @@
 import type { ProjectDeps } from '../deps.js';
 import type { ReactionEvent } from '../../../event-sourcing/effects/reaction.js';
-import { streamIdOf } from '../../../event-sourcing/ports/stream-name.js';
+import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import { securityNoticeAggregate } from '../../accounts/domain/security-notice/security-notice.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';

@@ -2,7 +2,7 @@ import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
 import { checkKeyExpiry } from '../commands/api-keys.js';
 import { z } from 'zod';
-import { scope, scopes } from '../domain/scope.js';
+import { scope, scopes } from '../domain/role.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';

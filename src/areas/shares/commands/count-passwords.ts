@@ -1,15 +1,18 @@
 import type { ShareDeps } from '../deps.js';
-import type { LogEvent, Position } from '../../../event-sourcing/ports/domain-event.js';
+import {
+  type LogEvent,
+  type Position,
+  type Sealed,
+  parseStreamName,
+} from '../../../event-sourcing/ports/domain-event.js';
 import type { EventStore, LogPage } from '../../../event-sourcing/ports/event-store.js';
-import { parseStreamName } from '../../../event-sourcing/ports/stream-name.js';
-import type { Sealed } from '../../../event-sourcing/ports/sealed.js';
 import { shareAggregate } from '../domain/share/share.js';
 import { shareCodec } from '../domain/share/events.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import { userCodec } from '../../accounts/domain/user/events.js';
 import type { PepperedPasswords } from '../../../keys/rings/needed-pepper.js';
 import { erased, type LastingScope } from '../../../keys/sealing/sealer.js';
-import { parsePasswordHash } from '../../../security/passwords/password-hash.js';
+import { parsePasswordHash } from '../../../security/passwords/scrypt.js';
 
 /**
  * Counts the users and shares whose current password is hashed with a pepper. No view contains the sealed hashes, so it

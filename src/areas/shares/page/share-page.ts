@@ -3,7 +3,22 @@ import { preparePage, readPageScript } from '../../../http/pages/prepare-page.js
 import { negotiateLanguage } from './negotiate-language.js';
 import { makeSharePageBody } from './share-page-body.js';
 import { sharePageStyle } from './share-page-style.js';
-import { readShareTexts, type ShareTexts } from './share-texts.js';
+import { type ShareTexts, readShareTexts } from './share-texts.js';
+import { contentTag } from '../../../http/replies/etag.js';
+
+const nowhere = "frame-ancestors 'none'";
+
+/**
+ * Lets pages of these origins show a prepared page in a frame (CSP Level 3, `frame-ancestors`). The entity tag names the
+ * origins, so a browser does not keep the policy of before. Without origins the page stays as it is.
+ * @param ancestors origins as `checkFrameAncestors` returns them
+ */
+export function framedBy(page: PreparedBody, ancestors: readonly string[]): PreparedBody {
+  if (ancestors.length === 0) return page;
+  const policy = page.contentSecurityPolicy ?? nowhere;
+  const contentSecurityPolicy = policy.replace(nowhere, `frame-ancestors ${ancestors.join(' ')}`);
+  return { ...page, contentSecurityPolicy, tag: contentTag(`${page.tag} ${contentSecurityPolicy}`) };
+}
 
 /** Returns the page in the visitor's language. It is the same for every token, so it reveals nothing about a token. */
 export type SharePage = (acceptLanguage: string | undefined) => PreparedBody;

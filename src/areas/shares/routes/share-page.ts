@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ShareCommands } from '../commands/index.js';
-import { framedBy } from '../page/share-framing.js';
-import { makeSharePage } from '../page/share-page.js';
+import { framedBy, makeSharePage } from '../page/share-page.js';
 import { ignoredQuery, noBody } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 

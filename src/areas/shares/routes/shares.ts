@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import type { Grants } from '../../../http/access/access.js';
 import { contentTag } from '../../../http/replies/etag.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { qrCodeSvg } from './qr-code.js';
 import { noContent } from '../../../http/replies/reply.js';

@@ -6,7 +6,7 @@ import { type CdnTokenScheme, checkCdnTokenKeys, type DeliveryMode } from '../do
 import { invalid } from '../../../validation/invalid-request.js';
 import { existingStorage, storageAggregate, type StoredCdnToken } from '../domain/storage/storage.js';
 import type { StorageResource } from '../../../../projections/storages/storage-configs/reader.js';
-import type { SealCredentials } from './seal-credentials.js';
+import type { SealCredentials } from './replace-storage-credentials.js';
 
 export interface CdnTokenInput {
   readonly scheme: CdnTokenScheme;

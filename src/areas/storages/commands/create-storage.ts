@@ -4,19 +4,39 @@ import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { rejectProject } from '../../projects/domain/project/rejections.js';
-import { checkConfiguration, type StorageConfiguration } from '../domain/storage/configuration.js';
+import { type StorageConfiguration, checkConfiguration } from '../domain/storage/configuration.js';
 import { checkBucket } from '../domain/bucket/bucket.js';
-import { checkCdnDomain } from '../domain/delivery/cdn-domain.js';
+import { checkCdnDomain } from '../domain/delivery/delivery.js';
 import { checkCredential, checkCredentials } from '../domain/bucket/credentials.js';
 import { parseOrigin } from '../domain/bucket/endpoint.js';
 import { checkName } from '../../../validation/text.js';
 import { checkEach } from '../../../validation/invalid-request.js';
-import type { StorageProvider } from '../domain/bucket/provider.js';
+import type { StorageProvider } from '../domain/bucket/region.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
-import { firstCredentialsVersion, storageAggregate } from '../domain/storage/storage.js';
+import { firstCredentialsVersion, storageAggregate, storagesMax } from '../domain/storage/storage.js';
 import type { StorageResource } from '../../../../projections/storages/storage-configs/reader.js';
-import type { SealCredentials } from './seal-credentials.js';
-import type { CountLimit } from '../../shared/count-limit.js';
+import type { SealCredentials } from './replace-storage-credentials.js';
+import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
+
+/** Limits the storages of a project. `adding` throws CommandRejected storage_limit_reached. */
+export function makeStorageLimit({
+  handler,
+  storages,
+  viewLags,
+}: Pick<StorageDeps, 'handler' | 'storages' | 'viewLags'>): CountLimit {
+  return makeCountLimit({
+    max: storagesMax,
+    inView: (projectId, limit) => storages.ids(projectId, limit),
+    counts: async (storageId) => {
+      const { status } = (await handler.load(storageAggregate, storageId)).state;
+      return status !== 'absent' && status !== 'deleted';
+    },
+    refuse: () => rejectStorage('storage_limit_reached', `a project has at most ${storagesMax} storages`),
+    requireFresh: () => {
+      viewLags.requireFresh('storage_configs');
+    },
+  });
+}
 
 /** A storage creation request (docs/api.md#22-storage-creation-request) and its project. */
 export interface CreateStorageInput {

@@ -1,17 +1,14 @@
 import type { StorageDeps } from '../deps.js';
 import { makeChangeDelivery } from './change-delivery.js';
 import { makeChangeStorage } from './change-storage.js';
-import { makeChooseDefaultStorage } from './defaults/choose-default-storage.js';
-import { makeChooseFirstDefault } from './defaults/choose-first-default.js';
-import { makeCheckNewStorage, makeCreateStorage } from './create-storage.js';
+import { makeChooseDefaultStorage, makeChooseFirstDefault } from './choose-first-default.js';
+import { makeCheckNewStorage, makeCreateStorage, makeStorageLimit } from './create-storage.js';
 import { makeDeleteOrphanedStorages } from './deleting/delete-orphaned-storages.js';
 import { makeDeleteStorage, makeDestroyCredentials } from './deleting/delete-storage.js';
 import { makeOpenStorage } from './open-storage.js';
 import { makeProbeStorage } from './probing/probe-storage.js';
-import { makeReplaceStorageCredentials } from './replace-storage-credentials.js';
-import { makeSealCredentials } from './seal-credentials.js';
+import { makeReplaceStorageCredentials, makeSealCredentials } from './replace-storage-credentials.js';
 import { makeSetStorageCors } from './probing/set-storage-cors.js';
-import { makeStorageLimit } from './storage-limit.js';
 import { makeSwitchStorage } from './switch-storage.js';
 import { makeAllowsHttp } from '../domain/bucket/allowed-addresses.js';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Page } from '../../../event-sourcing/views/views.js';
 import { storageRules } from '../commands/create-storage.js';
 import { besideOthers, ruled } from '../../../validation/zod-problems.js';
-import { HttpError } from '../../../http/replies/http-error.js';
+import { HttpError } from '../../../http/replies/error-codes.js';
 import {
   creationQuery,
   pageOf,

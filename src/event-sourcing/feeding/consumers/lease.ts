@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../../../kit/time/clock.js';
-import { makeElapsed } from '../../../kit/time/elapsed.js';
+import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { taskPrefix } from './names.js';
 import type { StateRecord, StateStore } from '../../ports/state-store.js';

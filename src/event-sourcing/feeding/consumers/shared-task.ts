@@ -1,6 +1,5 @@
-import type { Clock } from '../../../kit/time/clock.js';
+import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
 import { taskConsumer } from './names.js';
-import { makeElapsed } from '../../../kit/time/elapsed.js';
 import type { Lease, Progress } from './lease.js';
 import type { Task } from './tasks.js';
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../../kit/time/clock.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, ReadCategory } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
-import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending.js';
+import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending-totals.js';
 import { loadCheckpoint, saveCheckpoint } from '../../ports/records.js';
 
 /** Large pages cost less for each event, and the caller serves no request. */

@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { SetApartItem } from '../set-apart.js';
-import type { Clock } from '../../../kit/time/clock.js';
+import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { nameOf, viewConsumer } from '../consumers/names.js';
 import { type Consumer, runConsumers } from '../consumers/run-consumers.js';
-import { makeElapsed } from '../../../kit/time/elapsed.js';
 import type { Lease, Progress } from '../consumers/lease.js';
 import type { Generations } from '../../views/generations/generations.js';
 import { type AnyView, viewVersion } from '../../views/projection.js';

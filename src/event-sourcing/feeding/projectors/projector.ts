@@ -3,10 +3,10 @@ import type { SetApartItem } from '../set-apart.js';
 import { followLog, type ConsumerRun } from '../follow-log.js';
 import { type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
 import type { DocumentWriter } from '../../views/document-writer.js';
-import type { HeldCollections } from '../../views/generations/held-collections.js';
+import type { HeldCollections } from '../../views/generations/generations.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, LogPage } from '../../ports/event-store.js';
-import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending.js';
+import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending-totals.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
 import { loadCheckpoint } from '../../ports/records.js';
 

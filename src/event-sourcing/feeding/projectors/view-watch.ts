@@ -1,10 +1,8 @@
-import { type Clock } from '../../../kit/time/clock.js';
-import { makeElapsed } from '../../../kit/time/elapsed.js';
+import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
-import type { HeldCollections } from '../../views/generations/held-collections.js';
-import type { Generations } from '../../views/generations/generations.js';
+import type { Generations, HeldCollections } from '../../views/generations/generations.js';
 import { type AnyView, viewVersion } from '../../views/projection.js';
 import { type LoadOwnCheckpoint, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import { isReactionConsumer, viewConsumer } from '../consumers/names.js';

@@ -6,14 +6,18 @@ import type {
 } from '../../../event-sourcing/ports/read-model-store.js';
 import { recordsCollection } from '../../../event-sourcing/ports/records.js';
 import { makeSizedLru } from '../../../kit/lru.js';
-import type { EmbeddedContext } from '../files/context.js';
+import { type EmbeddedContext, openFile } from '../files/open-file.js';
 import { makeDocumentCache, type SizedDocument } from './document-cache.js';
-import { outcomesOf, rowsOf } from './document-writes.js';
+import {
+  type DocumentRow,
+  type ReadModelReply,
+  type ReadModelRequest,
+  outcomesOf,
+  rowsOf,
+} from './read-model-writer.js';
 import { readModelsFormat } from '../files/formats.js';
-import { openFile } from '../files/open-file.js';
 import { makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
 import { startScrub } from './read-model-scrub.js';
-import type { DocumentRow, ReadModelReply, ReadModelRequest } from './read-model-writer.js';
 
 /** Opens the ReadModelStore port over read-models.db. @throws StoreDamaged, StoreUnavailable */
 export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {

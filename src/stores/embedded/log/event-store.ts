@@ -12,12 +12,11 @@ import {
   maxEventBytes,
 } from '../../../event-sourcing/ports/event-store.js';
 import { makeFeeder } from '../../../event-sourcing/feeding/feeder.js';
-import type { EmbeddedContext } from '../files/context.js';
+import { type EmbeddedContext, type OpenFile, openFile } from '../files/open-file.js';
 import { type EventReader, makeEventReader } from './event-reader.js';
 import { decodeWritten, encodeContent, positionOf, sequenceOf } from './event-rows.js';
 import type { AppendReply, AppendRequest } from './event-writer.js';
 import { eventsFormat } from '../files/formats.js';
-import { type OpenFile, openFile } from '../files/open-file.js';
 
 /** Gathers commits before a read. Commands mostly write their documents in this time, so projectors have no work. */
 const gatherMs = 20;

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import type { ReadModelStore, StoredDocument } from '../../../event-sourcing/ports/read-model-store.js';
-import { outcomesOf, rowsOf } from '../documents/document-writes.js';
+import { makeReadModelWriter, outcomesOf, rowsOf } from '../documents/read-model-writer.js';
 import { readErrorOf } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
 import { type LogReader, openLogReader } from './log-reader.js';
 import { openWriter } from '../files/prepare-file.js';
 import { makeReadModelQueries } from '../documents/read-model-queries.js';
-import { makeReadModelWriter } from '../documents/read-model-writer.js';
 
 /** The stores of a thread that feeds views beside the process that owns the data directory. */
 export interface FeedingStores {

@@ -1,12 +1,10 @@
 import type { JsonValue } from '../../../event-sourcing/ports/domain-event.js';
 import type { StateRecord, StateStore } from '../../../event-sourcing/ports/state-store.js';
-import type { EmbeddedContext } from '../files/context.js';
+import { type EmbeddedContext, openFile } from '../files/open-file.js';
 import type { Connection } from '../files/database.js';
 import { damage } from '../files/failures.js';
 import { stateFormat } from '../files/formats.js';
-import { openFile } from '../files/open-file.js';
-import { stateChecksum } from './state-rows.js';
-import type { StateReply, StateRequest } from './state-writer.js';
+import { type StateReply, type StateRequest, stateChecksum } from './state-writer.js';
 
 export type StateRow = readonly [
   key: Buffer,

@@ -1,8 +1,18 @@
 import type { Connection } from '../files/database.js';
 import { damage } from '../files/failures.js';
 import { stateFormat } from '../files/formats.js';
-import { stateChecksum } from './state-rows.js';
 import type { FileWriter, Prepare } from './transactions.js';
+import { crc32 } from 'node:zlib';
+
+/** Returns the CRC-32 (ISO 3309) of all fields of a state record. */
+export function stateChecksum(record: {
+  readonly key: string;
+  readonly value: string;
+  readonly version: bigint;
+  readonly expiresAtMs: number | null;
+}): number {
+  return crc32(`${record.version}/${record.expiresAtMs ?? 'never'}/${record.key}/${record.value}`);
+}
 
 /** A compare-and-set. A `value` of null removes the record. Times are milliseconds since the epoch. */
 export type StateRequest = readonly [

@@ -7,8 +7,7 @@ import {
 import type { Appended, ExpectedRevision } from '../../../event-sourcing/ports/event-store.js';
 import type { AppendCall } from './append-call.js';
 import { accessDenied } from './failures.js';
-import { searchPosition } from '../same-log/position-search.js';
-import { knownPosition } from '../same-log/positions.js';
+import { knownPosition, searchPosition } from '../same-log/positions.js';
 import type { Reads } from './reads.js';
 import { checkAppended, deleted, type WholeStreams } from '../same-log/whole-streams.js';
 

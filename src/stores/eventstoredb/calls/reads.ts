@@ -12,7 +12,7 @@ import {
   type RecordedEvent,
   type StreamingRead,
 } from '@eventstore/db-client';
-import { eventBytes } from '../../../event-sourcing/feeding/event-bytes.js';
+import { eventBytes } from '../../../event-sourcing/feeding/read-log.js';
 import type { Client } from '../client.js';
 
 /** Revisions are 64-bit on the wire. */

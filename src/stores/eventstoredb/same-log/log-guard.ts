@@ -1,10 +1,9 @@
 import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
 import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
-import { makeShortLog } from '../../../event-sourcing/feeding/short-log.js';
+import { makeShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import { isInsideRecord, readFailure } from '../calls/failures.js';
-import { searchPosition } from './position-search.js';
-import { formatPosition, knownPosition, parsePosition } from './positions.js';
+import { formatPosition, knownPosition, parsePosition, searchPosition } from './positions.js';
 import type { Reads } from '../calls/reads.js';
 import { replaced } from './same-log.js';
 

@@ -2,7 +2,7 @@ import type { AllStreamRecordedEvent } from '@eventstore/db-client';
 import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
-import { makeShortLog } from '../../../event-sourcing/feeding/short-log.js';
+import { makeShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import { formatPosition } from './positions.js';
 
 export interface SameLog {

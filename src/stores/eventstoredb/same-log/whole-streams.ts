@@ -1,7 +1,43 @@
-import { StreamDeletedError, type AllStreamRecordedEvent, type RecordedEvent } from '@eventstore/db-client';
+import { type AllStreamRecordedEvent, type RecordedEvent, StreamDeletedError } from '@eventstore/db-client';
 import { StreamDamaged } from '../../../event-sourcing/ports/errors.js';
 import type { ExpectedRevision } from '../../../event-sourcing/ports/event-store.js';
 import type { Bound, Found, Reads } from '../calls/reads.js';
+import { LRUCache } from 'lru-cache';
+
+/**
+ * The streams that this process has seen whole since it last lost a connection. Only while it has none, an operator can
+ * change a stream without any trace in the process, whose caches may hold removed events.
+ */
+interface SeenWhole {
+  /** Reports that a connection may have been lost. */
+  lost(): void;
+  /** Begins a read of a stream from its start. Returns the function that notes its success. */
+  reading(name: string): () => void;
+  /** Returns whether the stream needs a read before its next append is sent. */
+  isSuspect(name: string): boolean;
+}
+
+/** A stream that was forgotten costs one read more. */
+const streamsMax = 10_000;
+
+export function makeSeenWhole(): SeenWhole {
+  const seen = new LRUCache<string, true>({ maxSize: streamsMax, sizeCalculation: () => 1 });
+  let losses = 0;
+  return {
+    lost: () => {
+      losses += 1;
+      seen.clear();
+    },
+    reading: (name) => {
+      const before = losses;
+      return () => {
+        if (losses === before) seen.set(name, true);
+      };
+    },
+    // Before the first loss, a process has seen all that it caches.
+    isSuspect: (name) => losses > 0 && !seen.has(name),
+  };
+}
 
 /** The metadata by which an operator or another program removes events from a stream. A soft delete sets `$tb`. */
 const truncating = ['$maxCount', '$maxAge', '$tb'] as const;

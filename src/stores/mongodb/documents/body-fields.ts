@@ -1,5 +1,32 @@
 import { StoreDamaged } from '../../../event-sourcing/ports/errors.js';
 import type { JsonObject, JsonValue } from '../../../event-sourcing/ports/domain-event.js';
+import type { Random } from '../../../kit/time/clock.js';
+import type { Document } from 'mongodb';
+import type { z } from 'zod';
+
+/** @throws StoreDamaged when another program wrote the document or a person edited it */
+export function parseStored<Schema extends z.ZodType>(
+  schema: Schema,
+  document: Document,
+  collection: string,
+): z.infer<Schema> {
+  const parsed = schema.safeParse(document);
+  if (parsed.success) return parsed.data;
+  throw new StoreDamaged(
+    `collection ${collection} holds a document that Stowage did not write; give Stowage a separate database, or remove the document`,
+  );
+}
+
+/** Makes 96 random bits that name the write that made a document. The randomness of two processes must differ. */
+export function makeToken(random: Random): string {
+  return [0, 1, 2]
+    .map(() =>
+      Math.floor(random() * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0'),
+    )
+    .join('');
+}
 
 /** The stored form of a body: the same values, under keys without a meaning to MongoDB or its driver. */
 export type StoredBody = Record<string, unknown>;

@@ -10,11 +10,10 @@ import type {
   SelectingQuery,
   StoredDocument,
 } from '../../../event-sourcing/ports/read-model-store.js';
-import { decodeBody, storedPath } from './body-fields.js';
+import { decodeBody, parseStored, storedPath } from './body-fields.js';
 import { type Calls, type ReadOptions, upkeep } from '../calls/calls.js';
 import type { DatabaseCommands } from '../calls/commands.js';
 import { gatherReads } from './gathered-reads.js';
-import { parseStored } from './parse-stored.js';
 
 type StringId = Filter<{ _id: string; [field: string]: unknown }>;
 

@@ -4,11 +4,9 @@ import type { Random } from '../../../kit/time/clock.js';
 import type { DocumentWrite, WriteOutcome } from '../../../event-sourcing/ports/read-model-store.js';
 import { assertDocumentFits } from '../../../event-sourcing/ports/document-size.js';
 import type { Attempt } from '../calls/attempts.js';
-import { encodeBody } from './body-fields.js';
+import { encodeBody, makeToken, parseStored } from './body-fields.js';
 import type { Calls, GuardedWrite } from '../calls/calls.js';
 import type { DatabaseCommands, UpdateStatement } from '../calls/commands.js';
-import { parseStored } from './parse-stored.js';
-import { makeToken } from './token.js';
 
 /** The fields of a stored document that a read-back needs. */
 const trace = z.object({ _id: z.string(), revision: z.bigint(), write_id: z.string() });

@@ -3,7 +3,7 @@ import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
 import { OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { contextFor, eventFor, type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
 import { revertibleMs } from '../../../../src/areas/accounts/domain/user/former-addresses.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../../src/kit/semaphore.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 

@@ -1,6 +1,6 @@
 /* The sentences of the contract on registration and sign-in codes: 1, 2.4, 4.4, 4.5, 5, 7 and 8. */
 import test from 'ava';
-import type { Json } from '../../../../src/http/document/openapi-json.js';
+import type { Json } from '../../../../src/http/document/openapi-texts.js';
 import type { Answer } from '../../../support/clients/http-app.js';
 import { from, isError, startContract } from '../../../support/contract/scene.js';
 import { names } from '../../../support/contract/sentences.js';

@@ -4,7 +4,7 @@ import type { UserAccess } from '../../../../projections/accounts/users/reader.j
 import type { SessionCaller } from '../../../../src/http/access/access.js';
 import { documentedErrors } from '../../../../src/http/document/documented-errors.js';
 import { makeGate, requireGuarded } from '../../../../src/http/access/gate.js';
-import { HttpError } from '../../../../src/http/replies/http-error.js';
+import { HttpError } from '../../../../src/http/replies/error-codes.js';
 import type { Route } from '../../../../src/http/route.js';
 import { limitsFrom } from '../../../../src/security/rates/limits.js';
 import { makeRateLimiter } from '../../../../src/security/rates/rate-limit.js';

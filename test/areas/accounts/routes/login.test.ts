@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Overloaded } from '../../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../../src/kit/semaphore.js';
 import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
 import { newestIssue } from '../../../support/examples/login-code.js';

@@ -2,9 +2,9 @@ import test from 'ava';
 import fc from 'fast-check';
 import {
   contentDisposition,
+  fileName,
   isShownSafely,
-} from '../../../../src/areas/assets/commands/media/content-disposition.js';
-import { fileName } from '../../../../src/areas/assets/commands/media/file-name.js';
+} from '../../../../src/areas/assets/commands/media/file-name.js';
 import { makeMediaLinks, type LinkedAsset } from '../../../../src/areas/assets/commands/media/media-links.js';
 import { bucketAddress } from '../../../../src/areas/storages/domain/bucket/bucket-address.js';
 import type { DeliveryMode } from '../../../../src/areas/storages/domain/delivery/delivery.js';

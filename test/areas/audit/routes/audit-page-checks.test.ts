@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { canonicalJson } from '../../../../src/areas/audit/tree/canonical-json.js';
-import { entryOf, type LeafEvent } from '../../../../src/areas/audit/tree/leaf.js';
+import { type LeafEvent, canonicalJson, entryOf } from '../../../../src/areas/audit/tree/canonical-json.js';
 import {
   consistencyParts,
   foldNodes,

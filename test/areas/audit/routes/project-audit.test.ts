@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { entryOf } from '../../../../src/areas/audit/tree/leaf.js';
+import { entryOf } from '../../../../src/areas/audit/tree/canonical-json.js';
 import { leafHash, rootFromInclusion } from '../../../../src/areas/audit/tree/merkle.js';
 import {
   isSignedBy,

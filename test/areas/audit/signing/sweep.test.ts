@@ -2,7 +2,7 @@ import test from 'ava';
 
 import { makeLogResources } from '../../../../src/areas/audit/history/log-resources.js';
 import { makePages } from '../../../../src/areas/audit/signing/pages.js';
-import { makeShortLog } from '../../../../src/event-sourcing/feeding/short-log.js';
+import { makeShortLog } from '../../../../src/event-sourcing/feeding/read-log.js';
 import { makeSweep, type Sweep } from '../../../../src/areas/audit/signing/sweep.js';
 import { auditCollection, makeTileStore } from '../../../../src/areas/audit/tree/tile-store.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';

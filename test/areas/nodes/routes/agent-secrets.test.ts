@@ -1,6 +1,6 @@
 import test from 'ava';
 import { makeCheckAgentSecret } from '../../../../src/http/access/agent-secret.js';
-import { HttpError } from '../../../../src/http/replies/http-error.js';
+import { HttpError } from '../../../../src/http/replies/error-codes.js';
 import { makeAgentSecrets } from '../../../../src/keys/codes/agent-secrets.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
 import { makeVirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';

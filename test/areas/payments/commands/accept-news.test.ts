@@ -2,7 +2,7 @@ import test from 'ava';
 import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks.js';
 import { makeAcceptNews } from '../../../../src/areas/payments/commands/news.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
-import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { orderAggregate, orderLifeMs } from '../../../../src/areas/payments/domain/order/order.js';
 import type { PaymentFact, PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
 import { digest, orderId, userId } from '../../../support/examples/ids.js';

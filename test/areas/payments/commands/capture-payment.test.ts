@@ -1,7 +1,6 @@
 import test from 'ava';
 import { makePaymentReports } from '../../../../src/areas/payments/commands/reports.js';
-import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
-import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber, reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import {
   orderAggregate,

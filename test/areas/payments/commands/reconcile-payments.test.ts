@@ -6,7 +6,7 @@ import {
   type ReconcilePayments,
 } from '../../../../src/areas/payments/commands/reconciling.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
-import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import { PlatformError } from '../../../../src/areas/payments/domain/platform-error.js';
 import type { PaymentMaker } from '../../../../src/areas/payments/platforms/payment-maker.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { erased } from '../../../../src/keys/sealing/sealer.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { userId } from '../../../support/examples/ids.js';
 import {
   givenPayments,

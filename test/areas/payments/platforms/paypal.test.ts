@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
-import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import type { FoundCertificates } from '../../../../src/areas/payments/platforms/paypal/paypal-certificates.js';
 import { verifyPayPal } from '../../../../src/areas/payments/platforms/paypal/paypal-callbacks.js';
 import { paypalMessages } from './messages/messages-paypal.js';

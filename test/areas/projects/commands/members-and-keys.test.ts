@@ -3,7 +3,7 @@ import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js'
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
 import { makeLeaving } from '../../../../src/areas/projects/commands/leaving.js';
 import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/invitations.js';

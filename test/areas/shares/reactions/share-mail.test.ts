@@ -1,6 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeForgetShareMails } from '../../../../src/areas/shares/commands/mails/forget-share-mail-reaction.js';
-import { makeMailShareLinks } from '../../../../src/areas/shares/commands/mails/mail-share-reaction.js';
+import {
+  makeForgetShareMails,
+  makeMailShareLinks,
+} from '../../../../src/areas/shares/commands/mails/mail-share-reaction.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { dataKeyRecord } from '../../../../src/keys/sealing/key-scope.js';
 import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';

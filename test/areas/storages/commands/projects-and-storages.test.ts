@@ -1,7 +1,7 @@
 import test from 'ava';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { makeAllowedAddresses } from '../../../../src/areas/storages/domain/bucket/allowed-addresses.js';
 import { otherProjectId, userId } from '../../../support/examples/ids.js';

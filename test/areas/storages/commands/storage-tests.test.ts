@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makeChooseFirstDefault } from '../../../../src/areas/storages/commands/defaults/choose-first-default.js';
+import { makeChooseFirstDefault, makeChooseFirstDefaultReaction } from '../../../../src/areas/storages/commands/choose-first-default.js';
 import { makeOpenStorage, type OpenStorage } from '../../../../src/areas/storages/commands/open-storage.js';
 import { makeProbeStorage } from '../../../../src/areas/storages/commands/probing/probe-storage.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
@@ -9,7 +9,6 @@ import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { ProbeFailure } from '../../../../src/areas/storages/bucket/probing/probe-failure.js';
-import { makeChooseFirstDefaultReaction } from '../../../../src/areas/storages/commands/defaults/choose-first-default-reaction.js';
 import { makeProbeStorages } from '../../../../src/areas/storages/commands/probing/probe-storage-reaction.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { userId } from '../../../support/examples/ids.js';

@@ -1,6 +1,6 @@
 /* The sentences of the contract on storages: 2.1, 3, 4.1, 4.2, 5 and 7. */
 import test from 'ava';
-import type { Json } from '../../../../src/http/document/openapi-json.js';
+import type { Json } from '../../../../src/http/document/openapi-texts.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { password } from '../../../support/servers/http-service.js';
 import { cosStorage, isError, startContract, storageKeys } from '../../../support/contract/scene.js';

@@ -1,4 +1,4 @@
-import { scopes } from '../../../../src/areas/projects/domain/scope.js';
+import { scopes } from '../../../../src/areas/projects/domain/role.js';
 
 /** A project: one in which the callers have their role, or one without any of them. */
 export interface Place {

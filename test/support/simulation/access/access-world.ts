@@ -1,8 +1,7 @@
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';
-import type { Role } from '../../../../src/areas/projects/domain/role.js';
-import { scopes, type Scope } from '../../../../src/areas/projects/domain/scope.js';
+import { type Role, type Scope, scopes } from '../../../../src/areas/projects/domain/role.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';
-import type { Role } from '../../../../src/areas/projects/domain/role.js';
-import { scopes } from '../../../../src/areas/projects/domain/scope.js';
+import { type Role, scopes } from '../../../../src/areas/projects/domain/role.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import type { UserEvent } from '../../../../src/areas/accounts/domain/user/events.js';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
-  reportKeyOf,
   notificationName,
+  orderNumber,
+  reportKeyOf,
   reportName,
   transactionStreamId,
 } from '../../../../src/areas/payments/domain/payment-ids.js';
-import { orderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';

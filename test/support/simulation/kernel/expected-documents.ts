@@ -1,5 +1,4 @@
-import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
-import { parseStreamName } from '../../../../src/event-sourcing/ports/stream-name.js';
+import { type LogEvent, parseStreamName } from '../../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { AnyProjection } from '../../../../src/event-sourcing/views/projection.js';
 import type {

@@ -8,7 +8,7 @@ import {
   StoreUnavailable,
   WrongExpectedRevision,
 } from '../../../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../../src/kit/semaphore.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { counterAggregate, type CounterCommand } from '../../examples/counter-aggregate.js';
 import { type FaultPlan, randomFaults } from './faults.js';

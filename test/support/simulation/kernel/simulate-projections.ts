@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../../../src/kit/time/clock.js';
 import type { GenerationRecord } from '../../../../src/event-sourcing/views/generations/generations.js';
 import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../../src/kit/semaphore.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { type AnyProjection, collectionName } from '../../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';

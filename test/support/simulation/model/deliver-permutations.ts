@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseOrderNumber } from '../../../../src/areas/payments/domain/order/number.js';
+import {
+  factName,
+  notificationName,
+  ownStreamId,
+  parseOrderNumber,
+  transactionStreamId,
+} from '../../../../src/areas/payments/domain/payment-ids.js';
 import {
   isDue,
   orderAggregate,
@@ -10,12 +16,6 @@ import {
   refundedAmount,
 } from '../../../../src/areas/payments/domain/order/order.js';
 import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
-import {
-  factName,
-  notificationName,
-  ownStreamId,
-  transactionStreamId,
-} from '../../../../src/areas/payments/domain/payment-ids.js';
 import type { PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
 import type { PaymentReport } from '../../../../src/areas/payments/domain/transaction/events.js';
 import {

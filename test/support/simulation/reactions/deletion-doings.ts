@@ -1,6 +1,5 @@
-import { parseStreamName } from '../../../../src/event-sourcing/ports/stream-name.js';
+import { type LogEvent, parseStreamName } from '../../../../src/event-sourcing/ports/domain-event.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
-import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { userId } from '../../examples/ids.js';
 import type { givenCommands } from '../../given/given-commands.js';
 import { freeTerms } from '../../examples/share.js';

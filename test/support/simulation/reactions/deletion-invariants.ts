@@ -4,9 +4,11 @@ import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.
 import { shareCodec } from '../../../../src/areas/shares/domain/share/events.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { storageCodec } from '../../../../src/areas/storages/domain/storage/events.js';
-import { parseStreamName } from '../../../../src/event-sourcing/ports/stream-name.js';
-import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
-import type { Sealed } from '../../../../src/event-sourcing/ports/sealed.js';
+import {
+  type LogEvent,
+  type Sealed,
+  parseStreamName,
+} from '../../../../src/event-sourcing/ports/domain-event.js';
 import { erased, type KeyScope } from '../../../../src/keys/sealing/sealer.js';
 import type { GivenStores } from '../../given/given-stores.js';
 

@@ -1,8 +1,7 @@
 import type { VerifiedHolder } from '../../../../src/areas/projects/commands/invitations.js';
 import { projectCodec, projectCategory } from '../../../../src/areas/projects/domain/project/events.js';
 import { userCodec, userCategory } from '../../../../src/areas/accounts/domain/user/events.js';
-import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
-import type { Sealed } from '../../../../src/event-sourcing/ports/sealed.js';
+import type { LogEvent, Sealed } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { erased, type Sealer } from '../../../../src/keys/sealing/sealer.js';
 
 interface Invited {

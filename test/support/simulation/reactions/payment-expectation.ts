@@ -1,11 +1,11 @@
 import {
-  reportKeyOf,
   notificationName,
+  parseOrderNumber,
+  reportKeyOf,
   transactionStreamId,
 } from '../../../../src/areas/payments/domain/payment-ids.js';
 import type { OrderStatus } from '../../../../src/areas/payments/domain/order/order.js';
 import type { HoldReason } from '../../../../src/areas/payments/domain/payment.js';
-import { parseOrderNumber } from '../../../../src/areas/payments/domain/order/number.js';
 import { type LedgerEntry, ledgerOf } from './payment-ledger.js';
 import { type Mismatch, reviewOf } from './payment-review.js';
 import { receivedAt, type Scene, type SceneMessage, type SceneOrder } from './payment-scene.js';

@@ -6,7 +6,7 @@ import { makePaymentReports } from '../../../../src/areas/payments/commands/repo
 import type { Clock, Random } from '../../../../src/kit/time/clock.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { Overloaded } from '../../../../src/kit/overloaded.js';
+import { Overloaded } from '../../../../src/kit/semaphore.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';

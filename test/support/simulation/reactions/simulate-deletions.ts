@@ -5,13 +5,13 @@ import { rejectProject } from '../../../../src/areas/projects/domain/project/rej
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
-import { makeDeleteOrphanedStorages } from '../../../../src/areas/storages/commands/deleting/delete-orphaned-storages.js';
-import { makeShareEndings } from '../../../../src/areas/shares/commands/ending.js';
 import {
   makeDeleteLateStorages,
+  makeDeleteOrphanedStorages,
   makeDeleteProjectStorages,
-} from '../../../../src/areas/storages/commands/deleting/delete-orphaned-storages-reaction.js';
-import { makeEraseStorageCredentials } from '../../../../src/areas/storages/commands/deleting/erase-storage-credentials-reaction.js';
+} from '../../../../src/areas/storages/commands/deleting/delete-orphaned-storages.js';
+import { makeShareEndings } from '../../../../src/areas/shares/commands/ending.js';
+import { makeEraseStorageCredentials } from '../../../../src/areas/storages/commands/deleting/delete-storage.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { userId } from '../../examples/ids.js';
 import { capacityGranted, userRegistered } from '../../examples/user.js';

@@ -1,4 +1,4 @@
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { sessionHolds } from '../guard.js';
 import type { UserEvent } from '../user/events.js';
 import type { Passkey } from './passkey-state.js';

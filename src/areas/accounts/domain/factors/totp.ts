@@ -1,4 +1,4 @@
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { UserEvent } from '../user/events.js';
 import { rejectUser } from '../user/rejections.js';
 import { hasFactor, type RegisteredUser, type Totp, type TotpOn } from '../user/state.js';

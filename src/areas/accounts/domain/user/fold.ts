@@ -1,5 +1,5 @@
 import { changeBy, type ChangesBy } from '../../../../event-sourcing/ports/events.js';
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { GrantSource } from '../../../../validation/fields.js';
 import type { SessionEpoch } from '../guard.js';
 import type { PlatformRole, UserEvent } from './events.js';

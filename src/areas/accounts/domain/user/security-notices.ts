@@ -1,5 +1,5 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { SecurityNoticeKind } from '../../../../validation/fields.js';
 import type { UserEvent } from './events.js';
 import { revertibleMs } from './former-addresses.js';

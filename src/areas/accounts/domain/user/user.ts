@@ -1,5 +1,5 @@
 import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { GrantSource, MailOutcome } from '../../../../validation/fields.js';
 import { sessionHolds } from '../guard.js';
 import { decideEmailChange, type EmailChangeCommand } from './email-change.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HttpError } from '../../../../http/replies/http-error.js';
+import { HttpError } from '../../../../http/replies/error-codes.js';
 
 /** A limit on each text: a whole body has at most 64 KiB. */
 const base64url = z

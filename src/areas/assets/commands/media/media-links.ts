@@ -1,9 +1,35 @@
-import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
-import { contentDisposition, type DispositionType } from './content-disposition.js';
-import { fileName } from './file-name.js';
+import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
+import { type DispositionType, contentDisposition, fileName } from './file-name.js';
 import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
-import { isServedPlaylist, type PlaylistUrl } from './playlist-urls.js';
+import { type PlaylistUrl, isServedPlaylist } from './playlist-urls.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
+import type { AssetDeps } from '../../deps.js';
+import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
+import type { AssetAddress } from '../change-asset.js';
+import type { OpenAssetStorage } from '../asset-storage.js';
+
+/** Signs URLs of an asset's files for members. @throws CommandRejected asset_not_found, asset_storage_unusable */
+type IssueMediaLinks = (
+  input: AssetAddress & { readonly disposition: DispositionType },
+) => Promise<MediaLink[]>;
+
+export function makeIssueMediaLinks({
+  clock,
+  handler,
+  openAssetStorage,
+  playlistUrl,
+}: Pick<AssetDeps, 'clock' | 'handler'> & {
+  readonly openAssetStorage: OpenAssetStorage;
+  readonly playlistUrl: PlaylistUrl;
+}): IssueMediaLinks {
+  return async ({ projectId, assetId, disposition }) => {
+    const { state } = await handler.load(assetAggregate, assetId);
+    const asset = existingAsset(state, projectId);
+    const storage = await openAssetStorage(asset);
+    const playlists = { assetId, share: null, urlOf: playlistUrl };
+    return makeMediaLinks({ storage, asset, disposition, now: clock.now(), until: null, playlists });
+  };
+}
 
 /** A URL of one file of an asset. */
 export interface MediaLink {

@@ -1,11 +1,11 @@
 import type { AssetRejection } from '../../domain/asset/rejections.js';
 import { assetAggregate, openMultipart } from '../../domain/asset/asset.js';
 import { assetCategory, assetCodec, type AssetEvent } from '../../domain/asset/events.js';
-import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
+import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import type { AssetDeps } from '../../deps.js';
 import { isRejection } from '../../../shared/rejections.js';
-import type { AbortAtBucket } from './abort-at-bucket.js';
+import type { AbortAtBucket } from './end-upload.js';
 
 type Due = Extract<AssetEvent, { type: 'AssetMultipartStarted' | 'AssetMultipartAbortPutOff' }>;
 

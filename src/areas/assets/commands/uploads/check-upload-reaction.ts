@@ -2,11 +2,11 @@ import type { AssetRejection } from '../../domain/asset/rejections.js';
 import { assetAggregate } from '../../domain/asset/asset.js';
 import { assetCategory, assetCodec, type AssetEvent } from '../../domain/asset/events.js';
 import type { SeenObject } from '../../domain/asset/fold.js';
-import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
+import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
 import type { AssetDeps } from '../../deps.js';
 import { isRejection } from '../../../shared/rejections.js';
-import type { AskBucket } from '../ask-bucket.js';
+import type { AskBucket } from '../asset-storage.js';
 
 type AssetUploadExpected = Extract<AssetEvent, { type: 'AssetUploadExpected' }>;
 

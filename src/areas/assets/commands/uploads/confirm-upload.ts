@@ -6,7 +6,7 @@ import { rejectAsset } from '../../domain/asset/rejections.js';
 import type { SeenObject } from '../../domain/asset/fold.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
-import type { AskBucket } from '../ask-bucket.js';
+import type { AskBucket } from '../asset-storage.js';
 import type { AssetAddress } from '../change-asset.js';
 
 /**

@@ -3,16 +3,16 @@ import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import {
-  assetAggregate,
   type ExistingAsset,
+  assetAggregate,
   existingAsset,
   openMultipart,
 } from '../../domain/asset/asset.js';
 import {
-  bytesOfPart,
-  isNewObject,
   type MultipartOutcome,
   type OpenMultipart,
+  bytesOfPart,
+  isNewObject,
   partCountOf,
   uploadNotFound,
 } from '../../domain/asset/multipart.js';
@@ -21,12 +21,29 @@ import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js
 import type { ListedPart, MultipartFailure } from '../../../storages/bucket/objects/multipart.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
-import type { AbortAtBucket } from './abort-at-bucket.js';
-import type { AskBucket } from '../ask-bucket.js';
-import type { OpenAssetStorage } from '../asset-storage.js';
+import type { AskBucket, OpenAssetStorage } from '../asset-storage.js';
 import { makeRecordAnswer, seenBy } from './confirm-upload.js';
 import type { UploadAddress } from './start-upload.js';
 import { rejectFailure, targetOf } from './upload-parts.js';
+
+/**
+ * Aborts an upload in parts at its bucket, which may have done so before.
+ * @throws CommandRejected asset_storage_unusable; the errors of `OpenStorage.serving`; the signal's reason
+ */
+export type AbortAtBucket = (
+  open: OpenMultipart,
+  signal?: AbortSignal,
+) => Promise<'aborted' | 'refused' | 'away'>;
+
+export function makeAbortAtBucket({
+  multipart,
+  openAssetStorage,
+}: Pick<AssetDeps, 'multipart'> & { readonly openAssetStorage: OpenAssetStorage }): AbortAtBucket {
+  return async (open, signal) => {
+    const aborted = await multipart.abort(targetOf(await openAssetStorage(open), open), signal);
+    return aborted === 'done' || aborted.failure === 'missing' ? 'aborted' : aborted.failure;
+  };
+}
 
 /**
  * Joins the parts of an upload, whose entity tags the bucket knows, and confirms the object. It returns the asset.

@@ -5,7 +5,7 @@ import { rejectAsset } from '../../domain/asset/rejections.js';
 import type { Rendition } from '../../domain/asset/events.js';
 import { checkLanguage, originalKind } from '../../domain/asset/renditions.js';
 import { invalid } from '../../../../validation/invalid-request.js';
-import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
+import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { AssetAddress } from '../change-asset.js';
 import type { OpenAssetStorage } from '../asset-storage.js';
 import type { Capacity } from '../capacity.js';

@@ -14,11 +14,10 @@ import {
   type ReplacedObject,
   uploadNotFound,
 } from '../../domain/asset/multipart.js';
-import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
+import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
-import type { AskBucket } from '../ask-bucket.js';
-import type { OpenAssetStorage } from '../asset-storage.js';
+import type { AskBucket, OpenAssetStorage } from '../asset-storage.js';
 import type { AssetAddress } from '../change-asset.js';
 import type { Capacity } from '../capacity.js';
 import { makeUploadPage, type PartsPage, rejectFailure, targetOf, type UploadPage } from './upload-parts.js';

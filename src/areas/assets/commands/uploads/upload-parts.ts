@@ -2,7 +2,7 @@ import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { ExistingAsset } from '../../domain/asset/asset.js';
 import { bytesOfPart, type OpenMultipart, partCountOf } from '../../domain/asset/multipart.js';
 import { rejectAsset } from '../../domain/asset/rejections.js';
-import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
+import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import type {
   ListedPart,
   MultipartFailure,

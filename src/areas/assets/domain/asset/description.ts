@@ -1,11 +1,35 @@
-import { checkEach } from '../../../../validation/invalid-request.js';
-import { checkObjectKey, type KeyRule } from '../../../storages/domain/bucket/object-key-rules.js';
+import { checkAll, checkEach, invalid } from '../../../../validation/invalid-request.js';
+import { type KeyRule, checkObjectKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import { checkName } from '../../../../validation/text.js';
 import type { AssetDescription } from './events.js';
 import { checkMediaType, checkSize } from './file-fields.js';
-import { checkRenditions, type GivenRendition } from './renditions.js';
-import { checkTags } from './tags.js';
+import { type GivenRendition, checkRenditions } from './renditions.js';
 import type { AssetChanges } from './changes.js';
+import { sameTag } from './fold.js';
+
+const tagsMax = 20;
+const tagMax = 50;
+
+/**
+ * Returns the tags of an asset, trimmed, in the given order and in Unicode's form NFC.
+ * @throws CommandRejected invalid_request for too many or too long tags, and for two that `sameTag` does not tell apart
+ */
+function checkTags(tags: readonly string[]): string[] {
+  if (tags.length > tagsMax) invalid('tags', `must be at most ${tagsMax}`, 'too_long');
+  const checked = checkAll(tags, (tag, index) => checkTag(tag, `tags.${index}`));
+  const seen = new Set<string>();
+  for (const [index, tag] of checked.entries()) {
+    if (seen.has(sameTag(tag)))
+      invalid(`tags.${index}`, 'must be distinct (capitals do not count)', 'repeated');
+    seen.add(sameTag(tag));
+  }
+  return checked;
+}
+
+/** Trims a tag and returns it in Unicode's form NFC. @throws CommandRejected invalid_request */
+export function checkTag(tag: string, field: string): string {
+  return checkName(tag, field, tagMax).normalize('NFC');
+}
 
 /** The checked description of a new asset, without its project and storage. */
 type CheckedFacts = Omit<AssetDescription, 'project_id' | 'storage_id'>;

@@ -1,8 +1,14 @@
 import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
-import { nodeCodec, type NodeDescription, type NodeEvent, nodeCategory, type NodeMode } from './events.js';
+import { type NodeDescription, type NodeEvent, type NodeMode, nodeCategory, nodeCodec } from './events.js';
 import type { KnownHealth } from './health.js';
-import { rejectNode } from './rejections.js';
-import { conditionAfter, newCondition, type NodeCheck, type NodeCondition } from './fold.js';
+import { type NodeCheck, type NodeCondition, conditionAfter, newCondition } from './fold.js';
+import { TargetNotFound } from '../../../../event-sourcing/ports/errors.js';
+
+export type NodeRejection = 'node_not_found';
+
+function rejectNode(code: NodeRejection, message: string): never {
+  throw new TargetNotFound<NodeRejection>(code, message);
+}
 
 export interface RegisteredNode extends NodeCondition, KnownHealth {
   readonly status: 'registered';

@@ -1,6 +1,14 @@
 import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
-import { checkoutCategory, checkoutCodec, type CheckoutEvent } from './events.js';
-import { rejectCheckout } from './rejections.js';
+import { type CheckoutEvent, checkoutCategory, checkoutCodec } from './events.js';
+import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
+
+export type CheckoutRejection =
+  /** The order has no such payment, or less than the amount remains of it. */
+  'refund_not_possible';
+
+export function rejectCheckout(code: CheckoutRejection, message: string): never {
+  throw new CommandRejected<CheckoutRejection>(code, message);
+}
 
 type DataOf<Type extends CheckoutEvent['type']> = Extract<CheckoutEvent, { type: Type }>['data'];
 

@@ -3,10 +3,9 @@ import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
 import { movesMoney } from '../fact.js';
 import type { PaymentAction, ResolutionNote } from '../payment.js';
 import { orderCodec, type OrderEvent, orderCategory } from './events.js';
-import { rejectOrder } from './rejections.js';
+import { type OrderPlaced, type OrderState, type PlacedOrder, evolve, rejectOrder } from './state.js';
 import { eventsOf, mismatch, type ReportedFact } from './reported-fact.js';
 import { isApplicable, knownAs, type Mismatch } from './review.js';
-import { evolve, type OrderPlaced, type OrderState, type PlacedOrder } from './state.js';
 import { isDue, isExpiring, isOpen, orderStatus } from './fold.js';
 import { type GoneReason, unusedPayments } from './unused.js';
 

@@ -1,7 +1,6 @@
 import type { Money, PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { decimalAmount } from '../money.js';
-import { orderReference } from '../order-reference.js';
-import { at, type Fields, listAt, textAt, timeAt } from '../parsing.js';
+import { type Fields, at, listAt, orderReference, textAt, timeAt } from '../parsing.js';
 import type { VerifiedCallback } from '../payment-provider.js';
 import { fieldsAt, nothing, unreadable, verified } from '../verification.js';
 

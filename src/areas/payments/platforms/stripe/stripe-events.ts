@@ -1,7 +1,6 @@
 import type { PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { stripeAmount } from '../money.js';
-import { orderReference } from '../order-reference.js';
-import { at, type Fields, textAt, timeAt } from '../parsing.js';
+import { type Fields, at, orderReference, textAt, timeAt } from '../parsing.js';
 import type { VerifiedCallback } from '../payment-provider.js';
 import { fieldsAt, nothing, unreadable, verified } from '../verification.js';
 

@@ -1,8 +1,21 @@
 import type { ProjectEvent } from '../project/events.js';
 import { endOffer } from '../project/offers.js';
 import type { ExistingProject } from '../project/state.js';
-import { roleIn } from '../project/fold.js';
+import { type ProjectFields, roleIn } from '../project/fold.js';
 import type { GivenAccess } from './givers.js';
+import { type Role, roleAtLeast } from '../role.js';
+import { rejectProject } from '../project/rejections.js';
+
+/** Owners reach all roles, admins editors and viewers: docs/projects.md#projects-and-roles. @throws CommandRejected */
+export function requireReach(project: Pick<ProjectFields, 'members'>, actorId: string, role: Role): void {
+  if (reaches(roleIn(project, actorId), role)) return;
+  rejectProject('insufficient_role', `your role does not reach members of the role ${role}`);
+}
+
+/** @param acting null: no member */
+export function reaches(acting: Role | null, role: Role): boolean {
+  return acting === 'owner' || (acting === 'admin' && !roleAtLeast(role, 'admin'));
+}
 
 /** Ends the access to the project that a user has given, because the account may not be trusted. */
 export interface GivenAccessCommand {

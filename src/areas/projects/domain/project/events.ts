@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
-import { sealedSchema } from '../../../../event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId, grantSource, hexDigest, instant, mailOutcome } from '../../../../validation/fields.js';
-import { role } from '../role.js';
-import { scope } from '../scope.js';
+import { role, scope } from '../role.js';
 import { inQuotes, outcomeInWords, sourceInWords } from '../../../../validation/in-words.js';
 
 const withdrawals = {

@@ -1,5 +1,4 @@
-import type { Recorded } from '../../../../event-sourcing/ports/domain-event.js';
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Recorded, Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { Role } from '../role.js';
 import type { OfferKind, ProjectEvent } from './events.js';
 

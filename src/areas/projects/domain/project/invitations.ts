@@ -1,10 +1,10 @@
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import type { Role } from '../role.js';
 import type { ProjectEvent } from './events.js';
 import { afterExpiry } from './offers.js';
 import { openAt } from './open-offers.js';
-import { requireReach } from '../access/reach.js';
+import { requireReach } from '../access/given-access.js';
 import { rejectProject } from './rejections.js';
 import type { ExistingProject } from './state.js';
 import { type InvitationEntry, invitationOf, roleIn } from './fold.js';

@@ -4,7 +4,7 @@ import { rejectProject } from './rejections.js';
 import { invitationTo, rejectEnded, requireRoom, withdrawal } from './invitations.js';
 import { afterExpiry, endOffer, offerOwnership } from './offers.js';
 import { ownershipOfferTo } from './open-offers.js';
-import { reaches, requireReach } from '../access/reach.js';
+import { reaches, requireReach } from '../access/given-access.js';
 import type { ExistingProject, MemberAddition } from './state.js';
 import { invitationOf, roleIn } from './fold.js';
 

@@ -2,12 +2,12 @@ import { securityNoticeAggregate } from '../../../accounts/domain/security-notic
 import { shareCategory, shareCodec, type ShareEvent } from '../../domain/share/events.js';
 import { shareAggregate } from '../../domain/share/share.js';
 import { securityNoticeLifetimeMs } from '../../../accounts/domain/user/security-notices.js';
-import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
+import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { securityNoticeMessage } from '../../../accounts/mail/security-notices.js';
 import type { ShareDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
-import { makeFindShareRecipient } from './find-share-recipient.js';
+import { makeFindShareRecipient } from './share-messages.js';
 
 type LimitReached = Extract<ShareEvent, { type: 'ShareGuessingLimitReached' }>;
 

@@ -15,7 +15,7 @@ import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { securityNoticeMessage } from '../../../accounts/mail/security-notices.js';
 import type { ShareDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
-import { makeFindShareRecipient } from './find-share-recipient.js';
+import { makeFindShareRecipient } from './share-messages.js';
 
 type Opened = Extract<ShareAccessEvent, { type: 'ShareVerified' }>;
 type Requested = Extract<SecurityNoticeEvent, { type: 'SecurityNoticeRequested' }>;

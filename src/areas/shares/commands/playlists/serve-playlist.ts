@@ -7,7 +7,7 @@ import { assetNotFound, rejectAsset } from '../../../assets/domain/asset/rejecti
 import { hlsKind } from '../../../assets/domain/asset/renditions.js';
 import { isExpired, shareAggregate } from '../../domain/share/share.js';
 import { shareNotFound } from '../../domain/share/rejections.js';
-import { wholeKey } from '../../../storages/domain/bucket/object-key.js';
+import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { ReadAnswer } from '../../../storages/bucket/objects/read-object.js';
 import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
 import type { ShareDeps } from '../../deps.js';

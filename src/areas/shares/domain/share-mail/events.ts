@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
-import { sealedSchema } from '../../../../event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { outcomeInWords } from '../../../../validation/in-words.js';
 import { entityId, mailOutcome } from '../../../../validation/fields.js';
 

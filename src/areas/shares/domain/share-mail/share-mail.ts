@@ -1,5 +1,5 @@
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { checkText } from '../../../../validation/text.js';
 import { shareMailCategory, shareMailCodec, type ShareMailEvent } from './events.js';

@@ -1,5 +1,5 @@
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { type NewShare, shareCategory, shareCodec, type ShareEvent, type ShareTerms } from './events.js';
 import type { PasswordClass } from './password.js';
 import { rejectShare, type ShareEnding, shareNotFound } from './rejections.js';

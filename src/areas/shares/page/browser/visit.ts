@@ -3,7 +3,7 @@ import { makePasswordForm } from './opening/password-form.js';
 import { showBrand } from './brand.js';
 import { makeShareFormats } from './player/formats.js';
 import { makeKeptSession, type TabStorage } from './opening/kept-session.js';
-import { allowOriginsOf } from './player/media-policy.js';
+import { allowOriginsOf } from './player/player.js';
 import { makeNotices } from './opening/notices.js';
 import { makeOpenedView } from './opening/opened.js';
 import { makeRenewal } from './opening/renewal.js';

@@ -1,4 +1,4 @@
-import { limitedSignal } from '../../../../kit/time/limited-signal.js';
+import { limitedSignal } from '../../../../kit/time/time-limit.js';
 import type { OutgoingHttp } from '../../../../outgoing/outgoing-http.js';
 import { type Preflight, type PreflightVerdict, sendPreflight } from './preflight.js';
 

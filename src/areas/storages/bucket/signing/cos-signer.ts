@@ -1,6 +1,13 @@
 import { createHmac, hash } from 'node:crypto';
-import { byName, encodeObjectKey, encodeRfc3986 } from './encoding.js';
-import { checkLife, type SignerAddress, type StorageKeys, type StorageSigner } from './signer.js';
+import {
+  type SignerAddress,
+  type StorageKeys,
+  type StorageSigner,
+  byName,
+  checkLife,
+  encodeObjectKey,
+  encodeRfc3986,
+} from './signer.js';
 
 /** A signature's life begins this many seconds in the past, because the storage's clock may be slow. */
 const backdatedSeconds = 60;

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CdnToken, cdnTokenUrl } from './cdn-token.js';
-import { encodeObjectKey } from './encoding.js';
-import type { PresignRequest, SignerAddress, StorageKeys, StorageSigner } from './signer.js';
+import {
+  type PresignRequest,
+  type SignerAddress,
+  type StorageKeys,
+  type StorageSigner,
+  encodeObjectKey,
+} from './signer.js';
 import { makeCosSigner } from './cos-signer.js';
 import { makeOssSigner } from './oss-signer.js';
 import { makeS3Signer } from './s3-signer.js';

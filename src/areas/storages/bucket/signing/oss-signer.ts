@@ -1,7 +1,15 @@
 import { createHmac, hash } from 'node:crypto';
-import { makeDailyKey } from './daily-key.js';
-import { byName, encodeObjectKey, encodeRfc3986 } from './encoding.js';
-import { basicTime, checkLife, type SignerAddress, type StorageKeys, type StorageSigner } from './signer.js';
+import {
+  type SignerAddress,
+  type StorageKeys,
+  type StorageSigner,
+  basicTime,
+  byName,
+  checkLife,
+  encodeObjectKey,
+  encodeRfc3986,
+  makeDailyKey,
+} from './signer.js';
 
 const algorithm = 'OSS4-HMAC-SHA256';
 const unsignedPayload = 'UNSIGNED-PAYLOAD';

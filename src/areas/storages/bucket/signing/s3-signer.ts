@@ -1,7 +1,15 @@
 import { createHmac, hash } from 'node:crypto';
-import { makeDailyKey } from './daily-key.js';
-import { byName, canonicalQuery, encodeObjectKey } from './encoding.js';
-import { basicTime, checkLife, type SignerAddress, type StorageKeys, type StorageSigner } from './signer.js';
+import {
+  type SignerAddress,
+  type StorageKeys,
+  type StorageSigner,
+  basicTime,
+  byName,
+  canonicalQuery,
+  checkLife,
+  encodeObjectKey,
+  makeDailyKey,
+} from './signer.js';
 
 const algorithm = 'AWS4-HMAC-SHA256';
 const unsignedPayload = 'UNSIGNED-PAYLOAD';

@@ -1,3 +1,57 @@
+import { createHmac } from 'node:crypto';
+
+/** Percent-encodes all but the unreserved characters (RFC 3986, section 2.3), the form that all providers sign. */
+export function encodeRfc3986(text: string): string {
+  if (plain.test(text)) return text;
+  return encodeURIComponent(text).replace(/[!'()*]/g, hexOf);
+}
+
+export function encodeObjectKey(key: string): string {
+  return plainKey.test(key) ? key : key.split('/').map(encodeRfc3986).join('/');
+}
+
+const plain = /^[A-Za-z0-9._~-]*$/;
+const plainKey = /^[A-Za-z0-9._~/-]*$/;
+
+function hexOf(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+export function canonicalQuery(parameters: readonly (readonly [string, string])[]): string {
+  return parameters
+    .map(([name, value]): [string, string] => [encodeRfc3986(name), encodeRfc3986(value)])
+    .sort(byName)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+/** Compares two names by code unit, the providers' order. For ASCII this is byte order. */
+export function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/**
+ * Makes the function that derives a day's key of SigV4 or OSS V4: an HMAC-SHA-256 chain over the day and `parts`.
+ * It caches the last key, because all URLs of a day share it.
+ * @param prefix text before the secret in the first key
+ */
+export function makeDailyKey(
+  prefix: string,
+  secret: string,
+  parts: readonly string[],
+): (day: string) => Buffer {
+  let known: { readonly day: string; readonly key: Buffer } | undefined;
+  return (day) => {
+    if (known?.day === day) return known.key;
+    let key: Buffer = createHmac('sha256', prefix + secret)
+      .update(day)
+      .digest();
+    for (const part of parts) key = createHmac('sha256', key).update(part).digest();
+    known = { day, key };
+    return key;
+  };
+}
+
 export interface StorageKeys {
   /** The public half: the access key, or the secret_id of COS. */
   readonly id: string;

@@ -4,6 +4,28 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { rejectStorage } from '../../domain/storage/rejections.js';
 import { existingStorage, firstCredentialsVersion, storageAggregate } from '../../domain/storage/storage.js';
 import type { StorageAddress } from '../switch-storage.js';
+import { type StorageEvent, storageCategory, storageCodec } from '../../domain/storage/events.js';
+import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
+import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
+
+type StorageDeleted = Extract<StorageEvent, { type: 'StorageDeleted' }>;
+
+/** Destroys the keys of a deleted storage's credentials. The request does so too, unless it stopped early. */
+export function makeEraseStorageCredentials({
+  destroyCredentials,
+}: {
+  readonly destroyCredentials: DestroyCredentials;
+}): Reaction<StorageDeleted> {
+  return {
+    name: 'erase-storage-credentials',
+    category: storageCategory,
+    codec: storageCodec,
+    types: ['StorageDeleted'],
+    // A second destruction changes nothing, so no check of the outcome is needed.
+    asks: () => Promise.resolve('yes'),
+    conclude: (event) => destroyCredentials(streamIdOf(event)),
+  };
+}
 
 /**
  * Deletes a storage and destroys the keys of its credentials. It refuses a storage with assets, and the default storage

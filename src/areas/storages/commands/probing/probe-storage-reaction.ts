@@ -1,10 +1,9 @@
 import type { StorageDeps } from '../../deps.js';
 import type { ProbeStorage } from './probe-storage.js';
 import { storageCodec, type StorageEvent, storageCategory } from '../../domain/storage/events.js';
-import { testLeaseMs } from '../../domain/storage/test-failure.js';
-import type { TestResult } from '../../domain/storage/test-result.js';
+import { type TestResult, testLeaseMs } from '../../domain/storage/test-failure.js';
 import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
-import { streamIdOf } from '../../../../event-sourcing/ports/stream-name.js';
+import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 
 type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
 

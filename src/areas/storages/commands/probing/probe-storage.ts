@@ -2,8 +2,7 @@ import { rejectedBy } from '../../../../kit/rejected-by.js';
 import type { StorageDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { storageAggregate } from '../../domain/storage/storage.js';
-import { testTimeMs } from '../../domain/storage/test-failure.js';
-import type { TestResult } from '../../domain/storage/test-result.js';
+import { type TestResult, testTimeMs } from '../../domain/storage/test-failure.js';
 import type { OpenStorage } from '../open-storage.js';
 
 export interface StorageTestRef {

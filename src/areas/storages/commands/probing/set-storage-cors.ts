@@ -1,10 +1,9 @@
-import { requireRevision } from '../../../../event-sourcing/deciding/expected-revision.js';
+import { type HandleOptions, requireRevision } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { StorageDeps } from '../../deps.js';
 import { describeCorsRefusal } from '../../domain/delivery/cors-failure.js';
 import { corsRuleFields } from '../../domain/delivery/cors-rule.js';
 import { rejectStorage } from '../../domain/storage/rejections.js';
 import { existingStorage, storageAggregate } from '../../domain/storage/storage.js';
-import type { HandleOptions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import type { StorageResource } from '../../../../../projections/storages/storage-configs/reader.js';

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import type { StorageConfiguration } from '../storage/configuration-fields.js';
-import { isHostName } from './host-name.js';
-import type { StorageProvider } from './provider.js';
-import { isProviderHost, publicServiceHost, serviceHost } from './region.js';
+import { isHostName } from './endpoint.js';
+import { type StorageProvider, isProviderHost, publicServiceHost, serviceHost } from './region.js';
 
 /** The parts of an address that differ between the service and its clients. */
 export type BucketOrigin = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix'>;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { invalid } from '../../../../validation/invalid-request.js';
-import type { StorageProvider } from './provider.js';
+import type { StorageProvider } from './region.js';
 
 /**
  * Checks a bucket's name by the provider's rules. @throws CommandRejected invalid_request

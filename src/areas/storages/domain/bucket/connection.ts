@@ -3,8 +3,14 @@ import { invalid } from '../../../../validation/invalid-request.js';
 import { bucketPlace, regionOf } from './bucket-address.js';
 import type { StorageConfiguration } from '../storage/configuration-fields.js';
 import type { EndpointField } from './endpoint.js';
-import { storageProvider, type StorageProvider } from './provider.js';
-import { bucketInHost, isProviderHost, publicServiceHost, serviceHost } from './region.js';
+import {
+  type StorageProvider,
+  bucketInHost,
+  isProviderHost,
+  publicServiceHost,
+  serviceHost,
+  storageProvider,
+} from './region.js';
 
 type Connection = Pick<
   StorageConfiguration,

@@ -1,6 +1,6 @@
 import { invalid } from '../../../../validation/invalid-request.js';
 import { isPrintable } from '../../../../validation/text.js';
-import type { StorageProvider } from './provider.js';
+import type { StorageProvider } from './region.js';
 
 /** The keys of credentials, first the public one, then the secret (docs/api.md#22-storage-creation-request). */
 export const credentialKeys = {

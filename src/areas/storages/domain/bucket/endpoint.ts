@@ -1,8 +1,37 @@
 import { isIP } from 'node:net';
 import { invalid } from '../../../../validation/invalid-request.js';
-import { isHostName } from './host-name.js';
-import type { StorageProvider } from './provider.js';
-import { isProviderHost, serviceHost } from './region.js';
+import { type StorageProvider, isProviderHost, serviceHost } from './region.js';
+import { isPrintable } from '../../../../validation/text.js';
+import { refuseSlash, refusesSlashes } from './object-key-rules.js';
+
+const bytesMax = 512;
+
+/**
+ * Normalises the folder that all keys of a storage begin with: no outer or double slashes. Refuses the segments `.` and
+ * `..`: browsers rewrite them, which breaks the signature; and a first character that the provider refuses. @throws CommandRejected invalid_request
+ */
+export function checkBasePath(path: string, provider: StorageProvider): string {
+  if (!isPrintable(path)) invalid('base_path', 'must not contain control characters');
+  const segments = path.split('/').filter((segment) => segment !== '');
+  if (segments.some((segment) => segment === '.' || segment === '..')) {
+    invalid('base_path', 'must not contain the segments . and ..');
+  }
+  const normalised = segments.join('/');
+  if (refusesSlashes[provider]) refuseSlash(normalised, 'base_path', provider);
+  if (Buffer.byteLength(normalised) > bytesMax) invalid('base_path', `must be at most ${bytesMax} bytes`);
+  return normalised;
+}
+
+/**
+ * Returns whether it is a lower-case host name (RFC 1123, section 2.1): labels of letters, digits and inner hyphens.
+ * Underscores count as letters, because names in networks of Compose have them.
+ */
+export function isHostName(text: string): boolean {
+  return (
+    text.length <= 253 &&
+    /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(text)
+  );
+}
 
 /**
  * Returns whether an address or a name may be used without TLS. `STORAGE_ALLOWED_CIDRS` must contain the address. A name

@@ -1,4 +1,4 @@
-import type { StorageProvider } from '../bucket/provider.js';
+import type { StorageProvider } from '../bucket/region.js';
 
 /** The methods of browsers that upload files and play media. */
 export const corsMethods = ['GET', 'HEAD', 'PUT'] as const;

@@ -1,7 +1,17 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { invalid } from '../../../../validation/invalid-request.js';
-import type { StorageProvider } from '../bucket/provider.js';
+import type { StorageProvider } from '../bucket/region.js';
+import { domainToASCII } from 'node:url';
+import { isHostName } from '../bucket/endpoint.js';
+
+/** Normalises a CDN's host to lower-case ASCII; `''` stays `''`. @throws CommandRejected invalid_request */
+export function checkCdnDomain(domain: string, field = 'cdn_domain'): string {
+  if (domain === '') return '';
+  const host = /[\s/\\:@?#%]/.test(domain) ? '' : domainToASCII(domain);
+  if (!isHostName(host) || !host.includes('.')) invalid(field, 'must be a host such as cdn.example.com');
+  return host;
+}
 
 /**
  * How media URLs use `cdn_domain` (src/areas/storages/README.md#delivery):

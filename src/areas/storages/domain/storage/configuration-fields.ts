@@ -1,4 +1,4 @@
-import type { StorageProvider } from '../bucket/provider.js';
+import type { StorageProvider } from '../bucket/region.js';
 
 /** How a storage is reached. Omitted fields are `''`. */
 export interface StorageConfiguration {

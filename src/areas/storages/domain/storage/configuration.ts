@@ -1,10 +1,9 @@
 import { checkEach } from '../../../../validation/invalid-request.js';
 import { checkName } from '../../../../validation/text.js';
-import { checkBasePath } from '../bucket/base-path.js';
+import { type AllowsHttp, type EndpointField, checkBasePath, checkEndpoint } from '../bucket/endpoint.js';
 import { checkBucket } from '../bucket/bucket.js';
-import { checkCdnDomain } from '../delivery/cdn-domain.js';
+import { checkCdnDomain } from '../delivery/delivery.js';
 import { checkConnection } from '../bucket/connection.js';
-import { type AllowsHttp, checkEndpoint, type EndpointField } from '../bucket/endpoint.js';
 import type { StorageConfiguration } from './configuration-fields.js';
 import { checkRegion } from '../bucket/region.js';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
-import { sealedSchema } from '../../../../event-sourcing/ports/sealed.js';
+import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId } from '../../../../validation/fields.js';
 import { cdnTokenScheme, deliveryMode } from '../delivery/delivery.js';
-import { storageProvider } from '../bucket/provider.js';
+import { storageProvider } from '../bucket/region.js';
 import { testFailureCode, testFailureHint } from './test-failure.js';
 import { testWarning } from './test-warning.js';
 import { inQuotes } from '../../../../validation/in-words.js';

@@ -1,4 +1,4 @@
-import type { Sealed } from '../../../../event-sourcing/ports/sealed.js';
+import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { StorageConfiguration } from './configuration.js';
 import { type CdnTokenSettings, defaultDelivery, type DeliveryMode } from '../delivery/delivery.js';
 import type { StorageEvent } from './events.js';

@@ -13,7 +13,7 @@ import {
   type StoredCdnToken,
 } from './state.js';
 import { isUnderWay, sameConnection, type StorageConnection } from './fold.js';
-import type { TestResult } from './test-result.js';
+import type { TestResult } from './test-failure.js';
 
 export type { ExistingStorage, StorageCredentials, StorageState, StoredCdnToken } from './state.js';
 export type { StorageConnection } from './fold.js';

@@ -1,4 +1,33 @@
 import { z } from 'zod';
+import type { TestWarning } from './test-warning.js';
+
+/** The result of a test of a storage. */
+export interface TestResult {
+  /** Null: the test has passed. */
+  readonly failure: TestFailure | null;
+  /** Empty after a failure. */
+  readonly warnings: readonly TestWarning[];
+}
+
+const listAdvice = {
+  list_denied:
+    'The key may not list the bucket. Allow ListBucket (s3), oss:ListObjects (oss) or name/cos:GetBucket (cos).',
+  list_unusable:
+    'The storage lists the same page again, or objects outside the prefix. Check the endpoint and a proxy before it.',
+  list_unreadable:
+    'The storage answers with a list that is no whole list of S3 in XML and UTF-8. Check the endpoint and a proxy before it.',
+} as const;
+
+type ListRefusal = { readonly code: keyof typeof listAdvice; readonly hint: null } | TestFailure;
+
+/** Returns the code, then the advice, for a bucket that does not list its objects. It contains no text of the provider. */
+export function describeListRefusal(refusal: ListRefusal): string {
+  return isOfList(refusal) ? `${refusal.code}: ${listAdvice[refusal.code]}` : describeFailure(refusal);
+}
+
+function isOfList(refusal: ListRefusal): refusal is Exclude<ListRefusal, TestFailure> {
+  return Object.hasOwn(listAdvice, refusal.code);
+}
 
 /** A test without a result fails after this time in ms, by the store's recorded time: src/areas/storages/README.md#storage-tests. */
 export const testLeaseMs = 60_000;

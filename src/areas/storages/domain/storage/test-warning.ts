@@ -5,7 +5,7 @@ import {
   printCorsRule,
   type PrintedCorsRule,
 } from '../delivery/cors-rule.js';
-import type { StorageProvider } from '../bucket/provider.js';
+import type { StorageProvider } from '../bucket/region.js';
 
 /** What a passed test found, or could not check: src/areas/storages/README.md#browsers. */
 export const testWarningCode = z.enum([
