@@ -53,7 +53,7 @@ process.on('exit', flushAll);
 /**
  * Makes the log: JSON lines on standard output; a command writes to standard error, because standard output carries its
  * result. It writes in blocks, so that a request does not wait. Each call logs named fields only, so nothing is
- * redacted. The exception is mails, which only a development start logs (src/mail/log-mailer.ts).
+ * redacted. The exception is mails, which only a development start logs (src/mail/mailer.ts).
  * @param options.forEyes writes a line of text in place of JSON, for a person at a terminal
  */
 export function makeLog(

@@ -8,7 +8,7 @@ import {
 } from './observing/stores/store-watch.js';
 import { makeHttp } from './composition/http.js';
 import { missingCopies, runAudit } from './composition/tasks/audit.js';
-import { listening } from './composition/listening.js';
+import { type Tell, listening, openTerminal } from './composition/listening.js';
 import { listenForMetrics, registerServiceMetrics, type RunningParts } from './composition/observing.js';
 import { makeOperators } from './composition/operators.js';
 import { bringUpProjections } from './composition/tasks/projections.js';
@@ -24,7 +24,6 @@ import { distinctLinks, makeStoreLinks, type StoreLinks } from './composition/op
 import { makeReportStore } from './composition/opening/store-reports.js';
 import { makeServiceStatus } from './composition/status.js';
 import { systemClock, systemRandom } from './composition/system.js';
-import { openTerminal, type Tell } from './composition/terminal.js';
 import type { Config } from './config/config.js';
 import { controlSocketPath, listenForOperators } from './operating/socket/listen.js';
 import type { Task } from './event-sourcing/feeding/consumers/tasks.js';

@@ -2,7 +2,7 @@ import type { Holdings } from './accounts/commands/erasing.js';
 import { makeAccountCommands } from './accounts/commands/index.js';
 import { makeAssetCommands } from './assets/commands/index.js';
 import { makeRestartAuditLog } from './audit/restart-audit-log.js';
-import { makeNodeCommands } from './nodes/commands/index.js';
+import { makeNodeCommands } from './nodes/commands/nodes.js';
 import { makeOrderCommands } from './payments/commands/index.js';
 import type { CallbackNotices } from './payments/commands/callbacks.js';
 import { makeProjectCommands } from './projects/commands/index.js';

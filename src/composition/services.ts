@@ -19,7 +19,7 @@ import {
 import { defaultAppendLimits, embeddedAppendLimits } from '../event-sourcing/deciding/append-durably.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';
-import { makeViewLags, type ViewLags } from '../event-sourcing/views/view-lags.js';
+import { type ViewLags, makeViewLags } from '../event-sourcing/views/views.js';
 import type { AgentSecrets } from '../keys/codes/agent-secrets.js';
 import { type Digests, makeDigests } from '../keys/sealing/digests.js';
 import { makeKeyCanaries } from '../keys/rings/key-canaries.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sessionResource } from '../../projections/accounts/sessions/resource.js';
+import { sessionResource } from '../../projections/accounts/sessions/reader.js';
 import { userResource } from '../../projections/accounts/users/resource.js';
 import { instant } from '../validation/fields.js';
 

@@ -3,8 +3,30 @@ import { domainToASCII } from 'node:url';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { rejectedBy } from '../kit/rejected-by.js';
 import { MailRefused, toMailError } from './errors.js';
-import { asHeader, isPlainAddress, type Mailbox } from './mailbox.js';
+import { type Mailbox, asHeader, isPlainAddress } from './mailbox.js';
 import type { SmtpServer } from './smtp-url.js';
+
+export interface LoggedMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/**
+ * Makes a mailer that hands each mail, with code and address, to a log. The configuration accepts it for a development
+ * start only.
+ */
+export function makeLogMailer(write: (mail: LoggedMail) => void): Mailer {
+  return {
+    send: async ({ to: { address }, subject, text }, _, handOver) => {
+      // The mailer that sends refuses such an address too.
+      if (!isPlainAddress(address)) throw new MailRefused('the address is none that mail is sent to');
+      await handOver();
+      write({ to: address, subject, text });
+    },
+    lacksFor: () => Promise.resolve(false),
+  };
+}
 
 export interface MailContent {
   readonly subject: string;

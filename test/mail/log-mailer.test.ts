@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MailRefused } from '../../src/mail/errors.js';
-import { type LoggedMail, makeLogMailer } from '../../src/mail/log-mailer.js';
+import { type LoggedMail, makeLogMailer } from '../../src/mail/mailer.js';
 
 test('The mailer of a development start writes the address, subject and text, and refuses an address that the real one refuses', async (t) => {
   const written: LoggedMail[] = [];

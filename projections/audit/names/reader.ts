@@ -1,9 +1,24 @@
 import type { Views } from '../../../src/event-sourcing/views/views.js';
-import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
+import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
 import type { UserReader } from '../../accounts/users/reader.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
 import { sharesProjection } from '../../shares/shares/projection.js';
-import type { AuditNameResource, NamedKind } from './resource.js';
+import { z } from 'zod';
+
+/** What people call a user, a project or a share, beside the stream of its events. */
+export const auditNameResource = z
+  .strictObject({
+    stream: z.string().meta({ examples: ['share-0196a000-0000-7000-8000-000000000002'] }),
+    name: z.string().meta({
+      description: 'The nickname of a user, the name of a project, the title of a share. No leaf covers it.',
+    }),
+  })
+  .meta({ id: 'AuditName' });
+type AuditNameResource = z.output<typeof auditNameResource>;
+
+/** Kinds of streams that have a name. */
+export const namedKinds = ['user', 'project', 'share'] as const;
+type NamedKind = (typeof namedKinds)[number];
 
 export interface AuditNameReader {
   /**

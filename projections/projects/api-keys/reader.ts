@@ -1,12 +1,27 @@
 import type { Page } from '../../../src/event-sourcing/views/views.js';
-import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { type DocumentsAfter, documentAfter } from '../../after-command.js';
 import { pageOfEntries } from '../../page-of-entries.js';
 import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
 import { resourceOf } from '../../resource-of.js';
-import { apiKeyResource, type ApiKeyResource } from './resource.js';
+import { z } from 'zod';
+import { entityId, instant } from '../../../src/validation/fields.js';
+import { scope } from '../../../src/areas/projects/domain/role.js';
 
-export type { ApiKeyResource } from './resource.js';
+/** An API key as it is listed (src/areas/projects/README.md#api-keys). */
+export const apiKeyResource = z
+  .strictObject({
+    id: entityId,
+    name: z.string(),
+    prefix: z.string().meta({ description: 'The first characters of the key.' }),
+    last_four: z.string(),
+    scopes: z.array(scope),
+    expires_at: instant,
+    issued_by: entityId.meta({ description: 'The id of a user.' }),
+    created_at: instant,
+  })
+  .meta({ id: 'ApiKey' });
+export type ApiKeyResource = z.infer<typeof apiKeyResource>;
 
 /** Reads keys in the documents of their projects. */
 export interface ApiKeyReader {

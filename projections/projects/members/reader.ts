@@ -1,6 +1,6 @@
 import type { Page, Views } from '../../../src/event-sourcing/views/views.js';
-import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
-import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
+import { type DocumentsAfter, documentAfter } from '../../after-command.js';
 import { matchesOf } from '../../filtered-page.js';
 import { pageOfEntries } from '../../page-of-entries.js';
 import {
@@ -17,9 +17,36 @@ import type {
 import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
 import type { UserReader, UserResource } from '../../accounts/users/reader.js';
-import type { MemberResource } from './resource.js';
+import { z } from 'zod';
+import { entityId, instant } from '../../../src/validation/fields.js';
+import { role } from '../../../src/areas/projects/domain/role.js';
 
-export type { MemberResource } from './resource.js';
+/** A member of a project, or an invited person (src/areas/projects/README.md#members). */
+export const memberResource = z
+  .strictObject({
+    id: entityId.meta({ description: 'Of the user; of the invitation while `joined_at` is null.' }),
+    email: z.string().nullable().meta({ description: 'Null for callers who are neither admin nor owner.' }),
+    nickname: z.string().nullable().meta({ description: 'Null until the person is a member.' }),
+    role: role.meta({
+      description: 'The role that a member has, also while another one is offered; else the invited role.',
+    }),
+    status: z.enum(['active', 'invited', 'offered']).meta({
+      description: '`offered`: the role of owner is offered, and the person has not accepted it yet.',
+    }),
+    joined_at: instant.nullable().meta({ description: 'Null until the person is a member.' }),
+    invited_at: instant.nullable().meta({ description: 'Null for members.' }),
+    offer: z
+      .strictObject({
+        id: entityId.meta({ description: 'DELETE of the member with this id withdraws the offer.' }),
+        role,
+        expires_at: instant,
+      })
+      .meta({ id: 'MemberOffer' })
+      .nullable()
+      .meta({ description: 'Null unless `status` is `offered`.' }),
+  })
+  .meta({ id: 'Member' });
+export type MemberResource = z.infer<typeof memberResource>;
 
 export interface MemberView {
   /** Whether the caller may see addresses: only admins and owners may. */

@@ -1,15 +1,43 @@
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
-import type { Role } from '../../../src/areas/projects/domain/role.js';
+import { type Role, role } from '../../../src/areas/projects/domain/role.js';
 import { billingOffer } from '../../../src/areas/projects/domain/project/open-offers.js';
 import { roleIn } from '../../../src/areas/projects/domain/project/fold.js';
-import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { type DocumentsAfter, documentAfter } from '../../after-command.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
 import { hasWords, searchedWords } from '../../words.js';
-import { type CreationPage, filteredPage, type FilteredPage } from '../../filtered-page.js';
+import { type CreationPage, type FilteredPage, filteredPage } from '../../filtered-page.js';
 import { resourceOf } from '../../resource-of.js';
-import { projectResource, type ProjectResource } from './resource.js';
+import { z } from 'zod';
+import { entityId, instant } from '../../../src/validation/fields.js';
+import { accentColor } from '../../../src/areas/projects/domain/project/events.js';
 
-export type { ProjectResource } from './resource.js';
+/** A project as one member sees it (src/areas/projects/README.md#rules-of-a-project). */
+export const projectResource = z
+  .strictObject({
+    id: entityId,
+    name: z.string(),
+    role,
+    require_2fa: z.boolean(),
+    accent_color: accentColor.nullable().meta({
+      description: 'The colour of the pages of its shares. Null: the colour of the service.',
+    }),
+    open_shares: z.boolean().meta({ description: 'Whether its shares may open without a password.' }),
+    billed_to: entityId.meta({ description: 'The user whose capacity the assets use: an owner.' }),
+    used_bytes: z.int().meta({ description: 'What its assets use of that capacity.' }),
+    billing_offer: z
+      .strictObject({ id: entityId, user_id: entityId, offered_by: entityId, expires_at: instant })
+      .meta({ id: 'ProjectBillingOffer' })
+      .nullable()
+      .meta({
+        description:
+          'The offer of the billing to another member, also an expired one; null where there is none.',
+      }),
+    entitlements: z.strictObject({ allow_s3: z.boolean() }),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Project' });
+export type ProjectResource = z.infer<typeof projectResource>;
 
 /** The fields that decide whether a request may use a project. */
 export interface ProjectAccess {

@@ -1,5 +1,5 @@
 import type { CommandHandler } from '../../event-sourcing/deciding/command-handler.js';
-import type { ViewLags } from '../../event-sourcing/views/view-lags.js';
+import type { ViewLags } from '../../event-sourcing/views/views.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { Digests } from '../../keys/sealing/digests.js';
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';

@@ -3,8 +3,7 @@ import { type MailOutbox, makeMailOutbox } from '../../mail/mail-outbox.js';
 import { sentenceOf } from '../sentence-of.js';
 import { levelOf } from './store-reports.js';
 import type { Log } from '../../log.js';
-import { makeLogMailer } from '../../mail/log-mailer.js';
-import { type Mailer, makeMailer } from '../../mail/mailer.js';
+import { type Mailer, makeLogMailer, makeMailer } from '../../mail/mailer.js';
 import { parseSmtpUrl } from '../../mail/smtp-url.js';
 
 /**

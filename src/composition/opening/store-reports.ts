@@ -3,7 +3,7 @@ import type { Availability } from '../../observing/stores/availability.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StoreReport } from '../../observing/stores/store-watch.js';
 import { sentenceOf } from '../sentence-of.js';
-import type { Tell } from '../terminal.js';
+import type { Tell } from '../listening.js';
 
 /**
  * Makes the function that tells operators about a store: one line in the log, and one at the terminal of the person who

@@ -9,7 +9,7 @@ import { catchUpInThreads } from './catch-up.js';
 import { sentenceOf } from '../sentence-of.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
-import type { Tell } from '../terminal.js';
+import type { Tell } from '../listening.js';
 
 const setApartMessage = 'a view has set a stream apart';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Clock, makeElapsed } from '../../kit/time/clock.js';
-import { reread } from '../rings/reread.js';
+import { reread } from '../rings/key-rings.js';
 
 /** The secrets that agents may present. They change with their source (src/keys/README.md#key-files). */
 export interface AgentSecrets {

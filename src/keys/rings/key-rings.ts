@@ -1,11 +1,23 @@
 import { createHash } from 'node:crypto';
 import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
 import { KeyProblem } from '../sealing/errors.js';
-import { keyBytes, ringNames, type KeyFile, type RingName } from './key-file-format.js';
+import { type KeyFile, type RingName, keyBytes, ringNames } from './key-file-format.js';
 import { readKeyFile, readOrMakeKeyFile } from './key-file.js';
-import { decodeBase64url, parseKeyring, type Keyring } from './keyring.js';
+import { type Keyring, decodeBase64url, parseKeyring } from './keyring.js';
 import type { RandomBytes } from '../sealing/random-bytes.js';
-import { reread } from './reread.js';
+import { rereadSeconds } from './key-waiting-times.js';
+
+/** Reads a source of keys or secrets every 30 s, until the signal aborts (src/keys/README.md#key-files). */
+export async function reread(reload: () => unknown, clock: Clock, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await clock.sleep(rereadSeconds * 1_000, signal);
+    } catch {
+      return;
+    }
+    reload();
+  }
+}
 
 /** The settings of the operator, as text; absent if not set. */
 export type KeySettings = Readonly<Partial<Record<RingName | 'index', string | undefined>>>;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
-import { makeLru } from '../../kit/lru.js';
-import { ownBytes } from '../../kit/own-bytes.js';
+import { makeLru, ownBytes } from '../../kit/lru.js';
 import type { StateRecord, StateStore } from '../../event-sourcing/ports/state-store.js';
 import {
   changeRecord,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { base62Alphabet as alphabet, randomBase62 } from '../../keys/codes/share-tokens.js';
+import { base62Alphabet as alphabet, randomBase62 } from '../../keys/codes/share-sessions.js';
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
 
 /** The stored parts of a key. `prefix` and `last_four` may be shown. */

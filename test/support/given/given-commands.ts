@@ -1,6 +1,6 @@
 import { type Deps, makeCommands } from '../../../src/areas/commands.js';
 import { randomBytes } from 'node:crypto';
-import { makeViewLags } from '../../../src/event-sourcing/views/view-lags.js';
+import { makeViewLags } from '../../../src/event-sourcing/views/views.js';
 import { makeBackground } from '../../../src/kit/background.js';
 import { makeFindAccount } from '../../../src/areas/accounts/commands/finding.js';
 import type { SessionIds } from '../../../projections/projects/access-reader.js';

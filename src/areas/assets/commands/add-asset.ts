@@ -6,7 +6,7 @@ import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { bytesOfAsset, keysOfAsset } from '../domain/asset/fold.js';
 import { type AssetFacts, assetNameMax, checkAssetFacts, checkTag } from '../domain/asset/description.js';
-import { checkMediaType, checkSize } from '../domain/asset/file-fields.js';
+import { checkMediaType, checkSize } from '../domain/asset/upload.js';
 import { checkKind } from '../domain/asset/renditions.js';
 import { checkObjectKey, keyRuleOf, widestKeyRule } from '../../storages/domain/bucket/object-key-rules.js';
 import { checkName } from '../../../validation/text.js';

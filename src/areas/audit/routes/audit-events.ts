@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { AuditLog } from '../signing/audit-log.js';
-import type { AuditNameReader } from '../../../../projections/audit/names/reader.js';
-import { auditNameResource } from '../../../../projections/audit/names/resource.js';
+import { type AuditNameReader, auditNameResource } from '../../../../projections/audit/names/reader.js';
 import type { AuditReader } from '../../../../projections/audit/reader.js';
 import { auditEventResource, auditStreamResource } from '../../../../projections/audit/resource.js';
 import { pageOf } from '../../../../projections/paging.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Moment } from '../history/history.js';
-import { namedKinds } from '../../../../projections/audit/names/resource.js';
+import { namedKinds } from '../../../../projections/audit/names/reader.js';
 import { pageQueryBy } from '../../../../projections/paging.js';
 import { invalid } from '../../../validation/invalid-request.js';
 

@@ -6,7 +6,7 @@ import type {
   ReadModelStore,
   StoredDocument,
 } from '../../../event-sourcing/ports/read-model-store.js';
-import { ownBytes } from '../../../kit/own-bytes.js';
+import { ownBytes } from '../../../kit/lru.js';
 import { filterBytes } from '../history/filter.js';
 import type { Hash } from './merkle.js';
 import { tileWidth } from './tile-paths.js';

@@ -4,10 +4,17 @@ import type { CommandContext } from '../../../event-sourcing/ports/command-conte
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import { definedOf } from '../../../kit/defined-of.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
-import { checkDescription, type NodeInput } from '../domain/node/description.js';
+import { type NodeInput, checkDescription } from '../domain/node/description.js';
 import type { NodeDescription, NodeMode } from '../domain/node/events.js';
 import { nodeAggregate, requireNode } from '../domain/node/node.js';
 import type { OperatedNode } from '../../../../projections/nodes/peer-nodes/reader.js';
+import { makeReportNodeCheck } from './checks.js';
+
+export type NodeCommands = ReturnType<typeof makeNodeCommands>;
+
+export function makeNodeCommands(deps: NodeDeps) {
+  return { ...makeNodes(deps), reportNodeCheck: makeReportNodeCheck(deps) };
+}
 
 type Changes = { readonly [Field in keyof NodeInput]?: NodeInput[Field] | undefined };
 export type AddNodeInput = Pick<NodeInput, 'name' | 'ip_address'> & Changes;

@@ -6,8 +6,7 @@ import {
   operatedNode,
   type OperatedNode,
 } from '../../../../projections/nodes/peer-nodes/resource.js';
-import type { NodeCommands } from '../commands/index.js';
-import { describeNewNode } from '../commands/nodes.js';
+import { type NodeCommands, describeNewNode } from '../commands/nodes.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { namePattern } from '../../../validation/text.js';
 import { HttpError } from '../../../http/replies/error-codes.js';

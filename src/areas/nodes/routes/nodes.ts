@@ -1,5 +1,5 @@
 import type { NodeDeps } from '../deps.js';
-import type { NodeCommands } from '../commands/index.js';
+import type { NodeCommands } from '../commands/nodes.js';
 import { z } from 'zod';
 import type { Clock } from '../../../kit/time/clock.js';
 import { makePeerLists } from './peer-lists.js';

@@ -1,7 +1,7 @@
 import type { ListedNodes, NodeReader, PeerOf } from '../../../../projections/nodes/peer-nodes/reader.js';
 import { presentPeer } from '../../../../projections/nodes/peer-nodes/reader.js';
 import type { Clock } from '../../../kit/time/clock.js';
-import { ownBytes } from '../../../kit/own-bytes.js';
+import { ownBytes } from '../../../kit/lru.js';
 import { contentTag, weakTag } from '../../../http/replies/etag.js';
 import type { PreparedBody } from '../../../http/replies/reply.js';
 

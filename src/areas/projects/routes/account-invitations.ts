@@ -1,9 +1,9 @@
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { invitationResource } from '../../../../projections/projects/invitations/resource.js';
+import { invitationResource } from '../../../../projections/projects/invitations/reader.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
-import { projectResource } from '../../../../projections/projects/projects/resource.js';
+import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';

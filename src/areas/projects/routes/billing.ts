@@ -1,6 +1,6 @@
 import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { projectResource } from '../../../../projections/projects/projects/resource.js';
+import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { noBody, noQuery } from '../../../http/route-spec.js';

@@ -5,7 +5,7 @@ import { role, roleAtLeast } from '../domain/role.js';
 import { actingOf, refuseKey } from '../../../http/access/credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
-import { memberResource } from '../../../../projections/projects/members/resource.js';
+import { memberResource } from '../../../../projections/projects/members/reader.js';
 import { noBody, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';

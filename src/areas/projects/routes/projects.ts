@@ -6,7 +6,7 @@ import { refuseKey } from '../../../http/access/credentials.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { creationQuery, pageOf, readCreationPage, searchText } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
-import { projectResource } from '../../../../projections/projects/projects/resource.js';
+import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { judged } from '../../../validation/zod-problems.js';
 import { role } from '../domain/role.js';
 import { checkName, namePattern } from '../../../validation/text.js';

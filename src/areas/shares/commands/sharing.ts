@@ -6,7 +6,7 @@ import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
-import { digestShareToken, makeShareToken } from '../../../keys/codes/share-tokens.js';
+import { digestShareToken, makeShareToken } from '../../../keys/codes/share-sessions.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import type { TryingClient } from '../../../security/guessing/guard.js';
 import { guessing } from '../../../security/guessing/guessing.js';

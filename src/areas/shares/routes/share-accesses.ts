@@ -1,7 +1,7 @@
 import type { ShareDeps } from '../deps.js';
 import { z } from 'zod';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
-import { shareAccessResource } from '../../../../projections/shares/share-accesses/resource.js';
+import { shareAccessResource } from '../../../../projections/shares/share-accesses/reader.js';
 import { noBody } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { missingShare, shareParams, sharePath } from './shares.js';

@@ -2,7 +2,7 @@ import { checkAll, checkEach, invalid } from '../../../../validation/invalid-req
 import { type KeyRule, checkObjectKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import { checkName } from '../../../../validation/text.js';
 import type { AssetDescription } from './events.js';
-import { checkMediaType, checkSize } from './file-fields.js';
+import { checkMediaType, checkSize } from './upload.js';
 import { type GivenRendition, checkRenditions } from './renditions.js';
 import type { AssetChanges } from './changes.js';
 import { sameTag } from './fold.js';

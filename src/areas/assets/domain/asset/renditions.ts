@@ -1,7 +1,7 @@
 import { checkAll, checkEach, invalid } from '../../../../validation/invalid-request.js';
 import { checkObjectKey, type KeyRule } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { Rendition } from './events.js';
-import { checkMediaType, checkSize } from './file-fields.js';
+import { checkMediaType, checkSize } from './upload.js';
 import { isSameRendition } from './fold.js';
 
 export const renditionsMax = 20;

@@ -17,7 +17,7 @@ import {
 import { type ExistingProject, projectAggregate } from '../../../projects/domain/project/project.js';
 import type { StorageState } from '../../../storages/domain/storage/state.js';
 import { storageAggregate } from '../../../storages/domain/storage/storage.js';
-import { digestShareToken } from '../../../../keys/codes/share-tokens.js';
+import { digestShareToken } from '../../../../keys/codes/share-sessions.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 
 export interface SharedAsset {
