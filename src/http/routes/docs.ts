@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { HttpError } from '../replies/error-codes.js';
-import { makeDocsPage, openReaderFiles } from '../pages/docs/docs-page.js';
+import { makeDocsPage, openReaderFiles } from '../pages/docs-page.js';
 import type { PreparedBody } from '../replies/reply.js';
 import { ignoredQuery, noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { renderFirstCalls } from '../../document/first-calls.js';
-import { contentTag, weakTag } from '../../replies/etag.js';
-import type { PreparedBody } from '../../replies/reply.js';
+import { renderFirstCalls } from '../document/first-calls.js';
+import { contentTag, weakTag } from '../replies/etag.js';
+import type { PreparedBody } from '../replies/reply.js';
 import { z } from 'zod';
-import { onceEach, openPackedFolder } from '../packed-files.js';
+import { onceEach, openPackedFolder } from './packed-files.js';
 
 const manifestSchema = z.strictObject({
   version: z.string(),
