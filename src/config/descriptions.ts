@@ -61,8 +61,7 @@ export const serviceVariables: Readonly<
     meaning: 'addresses and CIDR ranges of proxies; the service believes `X-Forwarded-For` only from them',
   },
   MAX_CONNECTIONS_PER_CLIENT: {
-    meaning:
-      'the connections that one client address may hold; see [limits](limits.md#connections)',
+    meaning: 'the connections that one client address may hold; see [limits](limits.md#connections)',
   },
   MAX_REQUESTS: {
     meaning:

@@ -1,5 +1,8 @@
 import test from 'ava';
-import { makeChooseFirstDefault, makeChooseFirstDefaultReaction } from '../../../../src/areas/storages/commands/choose-first-default.js';
+import {
+  makeChooseFirstDefault,
+  makeChooseFirstDefaultReaction,
+} from '../../../../src/areas/storages/commands/choose-first-default.js';
 import { makeOpenStorage, type OpenStorage } from '../../../../src/areas/storages/commands/open-storage.js';
 import { makeProbeStorage } from '../../../../src/areas/storages/commands/probing/probe-storage.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
