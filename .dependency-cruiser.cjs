@@ -48,7 +48,7 @@ const routes = '^src/areas/[^/]+/(routes|page)/';
 const providers = '^src/(areas/(storages/bucket|payments/platforms)|mail|outgoing)/';
 /** Texts of mails: pure functions. */
 const messages =
-  '^src/areas/(accounts/mail/|projects/commands/member-messages|payments/commands/payment-reviews|shares/commands/mails/share-messages)';
+  '^src/areas/(accounts/mail/|projects/commands/member-messages|payments/commands/deciding/payment-reviews|shares/commands/mails/share-messages)';
 
 /** Of the files of this repository, `from` may import only itself and `allowed`. */
 const only = (name, from, allowed, comment) => ({

@@ -4,7 +4,7 @@ import { makeAssetCommands } from './assets/commands/index.js';
 import { makeRestartAuditLog } from './audit/restart-audit-log.js';
 import { makeNodeCommands } from './nodes/commands/nodes.js';
 import { makeOrderCommands } from './payments/commands/index.js';
-import type { CallbackNotices } from './payments/commands/callbacks.js';
+import type { CallbackNotices } from './payments/commands/callbacks/callbacks.js';
 import { makeProjectCommands } from './projects/commands/index.js';
 import { makeFindAccount } from './accounts/commands/finding.js';
 import { makeProjectLimit } from './projects/commands/projects.js';

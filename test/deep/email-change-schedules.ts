@@ -6,18 +6,18 @@ import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/port
 import { Overloaded } from '../../src/kit/semaphore.js';
 import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
 import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeAddressReservations } from '../../src/areas/accounts/commands/address-reservations.js';
+import { makeAddressReservations } from '../../src/areas/accounts/commands/email/address-reservations.js';
 import { makeRegistering } from '../../src/areas/accounts/commands/registering.js';
-import { makeEmailReverts } from '../../src/areas/accounts/commands/email-revert.js';
+import { makeEmailReverts } from '../../src/areas/accounts/commands/email/email-revert.js';
 import { TooManyAttempts } from '../../src/areas/shared/rejections.js';
-import { makeSessions } from '../../src/areas/accounts/commands/sessions.js';
+import { makeSessions } from '../../src/areas/accounts/commands/signing-in/sessions.js';
 import { revertibleMs } from '../../src/areas/accounts/domain/user/former-addresses.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import {
   finishEmailChanges,
   makeEmailChangeCommands,
   releaseLeftAddresses,
-} from '../../src/areas/accounts/commands/email-change.js';
+} from '../../src/areas/accounts/commands/email/email-change.js';
 import { eventFor, contextFor, type AnyReaction } from '../../src/event-sourcing/effects/reaction.js';
 import { projections } from '../../projections/index.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { checkCapacityGrants, fulfilOrders } from '../../src/areas/payments/commands/fulfilling.js';
+import { checkCapacityGrants, fulfilOrders } from '../../src/areas/payments/commands/buying/fulfilling.js';
 import { exploreInterleavings } from '../support/simulation/model/explore-interleavings.js';
 import { fulfilmentModel, fulfilmentStories } from '../support/simulation/model/fulfilment-model.js';
 

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
-import { takeOverAfterMs } from '../../src/areas/accounts/commands/address-reservations.js';
+import { takeOverAfterMs } from '../../src/areas/accounts/commands/email/address-reservations.js';
 import type { Tally } from './register-simulation.js';
 
 /** The attempt of one client to register the address: one command that is sent once or repeatedly. */

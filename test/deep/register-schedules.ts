@@ -7,10 +7,10 @@ import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-comma
 import {
   makeAddressReservations,
   takeOverAfterMs,
-} from '../../src/areas/accounts/commands/address-reservations.js';
+} from '../../src/areas/accounts/commands/email/address-reservations.js';
 import { makeRegistering } from '../../src/areas/accounts/commands/registering.js';
 import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';
-import { makeSessions } from '../../src/areas/accounts/commands/sessions.js';
+import { makeSessions } from '../../src/areas/accounts/commands/signing-in/sessions.js';
 import { projections } from '../../projections/index.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';

@@ -5,12 +5,12 @@ import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-comma
 import { makeViews } from '../../src/event-sourcing/views/make-views.js';
 import { loginCodeAggregate } from '../../src/areas/accounts/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
-import { makeLoginCodeCommands } from '../../src/areas/accounts/commands/login-codes.js';
-import { makePasswordCommands } from '../../src/areas/accounts/commands/passwords.js';
-import { makeRefresh } from '../../src/areas/accounts/commands/refreshing.js';
-import { makePassSecondFactor } from '../../src/areas/accounts/commands/second-factors.js';
-import { makeSessions, makeSessionTokens } from '../../src/areas/accounts/commands/sessions.js';
-import { makeTryLoginCode } from '../../src/areas/accounts/commands/try-login-code.js';
+import { makeLoginCodeCommands } from '../../src/areas/accounts/commands/signing-in/login-codes.js';
+import { makePasswordCommands } from '../../src/areas/accounts/commands/signing-in/passwords.js';
+import { makeRefresh } from '../../src/areas/accounts/commands/signing-in/refreshing.js';
+import { makePassSecondFactor } from '../../src/areas/accounts/commands/factors/second-factors.js';
+import { makeSessionTokens, makeSessions } from '../../src/areas/accounts/commands/signing-in/sessions.js';
+import { makeTryLoginCode } from '../../src/areas/accounts/commands/signing-in/try-login-code.js';
 import { makeAuthenticator } from '../../src/http/access/authenticate.js';
 import { makeKeyring } from '../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/codes/refresh-tokens.js';

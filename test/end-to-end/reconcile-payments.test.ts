@@ -2,7 +2,7 @@ import type { InvalidRequest } from '../../src/validation/invalid-request.js';
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';
-import { makeReconcileDaily } from '../../src/areas/payments/commands/reconcile-daily.js';
+import { makeReconcileDaily } from '../../src/areas/payments/commands/callbacks/reconcile-daily.js';
 import { makeOperators } from '../../src/composition/operators.js';
 import { controlSocketPath, listenForOperators } from '../../src/operating/socket/listen.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { sentenceOf } from '../sentence-of.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
-import { makeMailReviews } from '../../areas/payments/commands/mail-reviews.js';
+import { makeMailReviews } from '../../areas/payments/commands/deciding/mail-reviews.js';
 
 /** The time between two looks. */
 const reviewLookMs = 60_000;

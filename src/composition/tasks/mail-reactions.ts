@@ -5,11 +5,11 @@ import {
   makeVerificationCodes,
 } from '../../keys/codes/login-codes.js';
 import { makeAddressRevertCodes, makeStrongLoginCodes } from '../../keys/codes/strong-codes.js';
-import { mailAddressChanges } from '../../areas/accounts/commands/email-change.js';
-import { mailEmailVerifications } from '../../areas/accounts/commands/email-verification.js';
+import { mailAddressChanges } from '../../areas/accounts/commands/email/email-change.js';
+import { mailEmailVerifications } from '../../areas/accounts/commands/email/email-verification.js';
 import { mailInvitations } from '../../areas/projects/commands/invitations.js';
 import { mailMemberNotices } from '../../areas/projects/commands/member-notices.js';
-import { mailLoginCodes } from '../../areas/accounts/commands/login-codes.js';
+import { mailLoginCodes } from '../../areas/accounts/commands/signing-in/login-codes.js';
 import { mailSecurityNotices } from '../../areas/accounts/commands/security-notices.js';
 import { makeMailShareGuessing } from '../../areas/shares/commands/mails/mail-share-guessing-reaction.js';
 import { makeMailShareLinks } from '../../areas/shares/commands/mails/mail-share-reaction.js';
@@ -17,7 +17,7 @@ import {
   makeMailShareOpening,
   makeRequestOpeningNotices,
 } from '../../areas/shares/commands/mails/mail-share-opening-reaction.js';
-import { warnUnprovedAccounts } from '../../areas/accounts/commands/unproved.js';
+import { warnUnprovedAccounts } from '../../areas/accounts/commands/email/unproved.js';
 import type { Services } from '../services.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */

@@ -7,7 +7,7 @@ import { makeAbortUploads } from '../../areas/assets/commands/uploads/abort-uplo
 import { makeCheckUploads } from '../../areas/assets/commands/uploads/check-upload-reaction.js';
 import { makeDeleteAssetObjects } from '../../areas/assets/commands/delete-objects-reaction.js';
 import { acceptNewInvitations, acceptOpenInvitations } from '../../areas/projects/commands/invitations.js';
-import { purgeUnprovedAccounts } from '../../areas/accounts/commands/unproved.js';
+import { purgeUnprovedAccounts } from '../../areas/accounts/commands/email/unproved.js';
 import { makeShareEndings } from '../../areas/shares/commands/ending.js';
 import { makeForgetShareMails } from '../../areas/shares/commands/mails/mail-share-reaction.js';
 import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/choose-first-default.js';
@@ -18,7 +18,10 @@ import {
 import { makeProbeStorages } from '../../areas/storages/commands/probing/probe-storage-reaction.js';
 import { endGivenAccesses, finishErasures } from '../../areas/accounts/commands/erasing.js';
 import { makeEraseStorageCredentials } from '../../areas/storages/commands/deleting/delete-storage.js';
-import { finishEmailChanges, releaseLeftAddresses } from '../../areas/accounts/commands/email-change.js';
+import {
+  finishEmailChanges,
+  releaseLeftAddresses,
+} from '../../areas/accounts/commands/email/email-change.js';
 import type { AnyProjection } from '../../event-sourcing/views/projection.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';

@@ -6,7 +6,7 @@ import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourc
 import { derivedId } from '../../../src/event-sourcing/deciding/ids.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
 import { makeAddressRevertCodes } from '../../../src/keys/codes/strong-codes.js';
-import { releaseLeftAddresses } from '../../../src/areas/accounts/commands/email-change.js';
+import { releaseLeftAddresses } from '../../../src/areas/accounts/commands/email/email-change.js';
 import { sealedExample } from '../../support/examples/sealed.js';
 import { givenCommands } from '../../support/given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../../support/given/given-stores.js';

@@ -1,6 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { refreshIdleSeconds, sessionSeconds } from '../../../src/areas/accounts/commands/sessions.js';
+import {
+  refreshIdleSeconds,
+  sessionSeconds,
+} from '../../../src/areas/accounts/commands/signing-in/sessions.js';
 import { CommandRejected } from '../../../src/event-sourcing/ports/errors.js';
 import { revertibleMs } from '../../../src/areas/accounts/domain/user/former-addresses.js';
 import { type RingName, ringNames } from '../../../src/keys/rings/key-file-format.js';

@@ -1,6 +1,6 @@
 import { orderNumber, reportKeyOf, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
-import type { RecordRequest } from '../../../src/areas/payments/commands/requests.js';
-import type { ResolvePaymentInput } from '../../../src/areas/payments/commands/resolving.js';
+import type { RecordRequest } from '../../../src/areas/payments/commands/deciding/requests.js';
+import type { ResolvePaymentInput } from '../../../src/areas/payments/commands/deciding/resolving.js';
 import {
   isDue,
   orderAggregate,
@@ -12,7 +12,7 @@ import { transactionAggregate } from '../../../src/areas/payments/domain/transac
 import type { PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
-import { applyReports } from '../../../src/areas/payments/commands/reports.js';
+import { applyReports } from '../../../src/areas/payments/commands/callbacks/reports.js';
 import { userId } from '../examples/ids.js';
 import { givenCommands } from './given-commands.js';
 import { givenContext, givenStores, type GivenStores } from './given-stores.js';

@@ -5,8 +5,8 @@ import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { everyId } from '../../shared/every-id.js';
 import { sessionAggregate } from '../domain/session/session.js';
 import { userAggregate } from '../domain/user/user.js';
-import type { AddressReservations } from './address-reservations.js';
-import type { KnownDevices } from './known-devices.js';
+import type { AddressReservations } from './email/address-reservations.js';
+import type { KnownDevices } from './signing-in/known-devices.js';
 
 /** What was given by an account, and is to end. */
 export interface EndedGifts {

@@ -9,12 +9,12 @@ import { isRejection } from '../../shared/rejections.js';
 import { nicknameLengthMax } from '../domain/user/events.js';
 import type { UserRejection } from '../domain/user/rejections.js';
 import { userAggregate } from '../domain/user/user.js';
-import { type AddressReservations, rejectTaken } from './address-reservations.js';
-import type { VerificationIssues } from './email-verification.js';
+import { type AddressReservations, rejectTaken } from './email/address-reservations.js';
+import type { VerificationIssues } from './email/email-verification.js';
 import { checkAddress, requireMailable, sealForPerson } from './finding.js';
-import type { KnownDevices } from './known-devices.js';
-import type { SignedIn } from './passwords.js';
-import type { Sessions } from './sessions.js';
+import type { KnownDevices } from './signing-in/known-devices.js';
+import type { SignedIn } from './signing-in/passwords.js';
+import type { Sessions } from './signing-in/sessions.js';
 
 export { nicknameLengthMax };
 

@@ -1,12 +1,12 @@
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { emailChangeSeconds } from '../commands/email-change.js';
+import { emailChangeSeconds } from '../commands/email/email-change.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { addressCodeSent, emailField, resendSeconds } from './auth-fields.js';
-import { emailVerificationSeconds } from '../commands/email-verification.js';
+import { emailVerificationSeconds } from '../commands/email/email-verification.js';
 
 const addressRevert = z
   .strictObject({

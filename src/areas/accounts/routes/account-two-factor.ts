@@ -1,6 +1,6 @@
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import type { SessionPasskey, TypedFactor } from '../commands/second-factors.js';
+import type { SessionPasskey, TypedFactor } from '../commands/factors/second-factors.js';
 import type { RouteLimit } from '../../../http/access/limits.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { deviceToken, tokens, wrap, wrapped } from '../../../http/resources.js';

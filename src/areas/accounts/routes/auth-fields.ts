@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { SignedIn } from '../commands/passwords.js';
-import type { KnownDevices } from '../commands/known-devices.js';
+import type { SignedIn } from '../commands/signing-in/passwords.js';
+import type { KnownDevices } from '../commands/signing-in/known-devices.js';
 import type { SessionCaller } from '../../../http/access/access.js';
-import { isSignInCode } from '../commands/try-login-code.js';
+import { isSignInCode } from '../commands/signing-in/try-login-code.js';
 import { parseEmailAddress } from '../../../validation/email-address.js';
 
 /** A valid e-mail address. The schema refuses other texts before any look-up of an account. */

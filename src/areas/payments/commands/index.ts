@@ -1,16 +1,25 @@
 import type { PaymentDeps } from '../deps.js';
-import { type CallbackNotices, makeAcceptCallback, makeReceivePaymentCallback } from './callbacks.js';
-import { makeAcceptNews } from './news.js';
-import { checkCapacityGrants, checkEntitlementGrants, fulfilOrders, makeFulfilling } from './fulfilling.js';
-import { captureApprovedPayments, makePaying } from './paying.js';
-import { expireOrders, makePlacing } from './placing.js';
+import {
+  type CallbackNotices,
+  makeAcceptCallback,
+  makeReceivePaymentCallback,
+} from './callbacks/callbacks.js';
+import { makeAcceptNews } from './callbacks/news.js';
+import {
+  checkCapacityGrants,
+  checkEntitlementGrants,
+  fulfilOrders,
+  makeFulfilling,
+} from './buying/fulfilling.js';
+import { captureApprovedPayments, makePaying } from './buying/paying.js';
+import { expireOrders, makePlacing } from './buying/placing.js';
 import { listPaymentPlatforms } from './platforms.js';
-import { makeReconcileDaily } from './reconcile-daily.js';
-import { makeReconcilePayments } from './reconciling.js';
-import { makeRecording } from './recording.js';
-import { makeRefunding } from './refunding.js';
-import { applyReports, makePaymentReports } from './reports.js';
-import { makeDismissing, makeResolving } from './resolving.js';
+import { makeReconcileDaily } from './callbacks/reconcile-daily.js';
+import { makeReconcilePayments } from './callbacks/reconciling.js';
+import { makeRecording } from './deciding/recording.js';
+import { makeRefunding } from './deciding/refunding.js';
+import { applyReports, makePaymentReports } from './callbacks/reports.js';
+import { makeDismissing, makeResolving } from './deciding/resolving.js';
 
 export type PaymentCommands = ReturnType<typeof makeOrderCommands>;
 

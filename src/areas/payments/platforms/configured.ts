@@ -1,7 +1,7 @@
 import type { PaymentMaker } from './payment-maker.js';
 import type { PaymentProvider } from './payment-provider.js';
 import type { ConfiguredPlatform, Surroundings } from './platform.js';
-import { type MakerSurroundings, makeCallPlatform } from './platform-calls.js';
+import { type MakerSurroundings, makeCallPlatform } from './calls/platform-calls.js';
 import { platforms, type PlatformName } from './platforms.js';
 import type { PaymentVariableName } from './setting-reads.js';
 

@@ -1,9 +1,9 @@
 import type { OutgoingHttp } from '../../../outgoing/outgoing-http.js';
 import type { Money } from '../domain/fact.js';
-import { KeyDirectoryProblem } from './key-directory.js';
+import { KeyDirectoryProblem } from './keys/key-directory.js';
 import type { PaymentMaker } from './payment-maker.js';
 import type { Acknowledgement, PaymentProvider } from './payment-provider.js';
-import type { MakerSurroundings } from './platform-calls.js';
+import type { MakerSurroundings } from './calls/platform-calls.js';
 import type { ListingMaker, QueryingMaker } from './queried-payment.js';
 import { makeSettingReads, type PaymentVariableName, type SettingReads } from './setting-reads.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PaymentCommands } from '../commands/index.js';
-import { recordRequest } from '../commands/requests.js';
+import { recordRequest } from '../commands/deciding/requests.js';
 import { transactionId } from '../domain/fact.js';
 import { foundPayments, paymentRecord } from './order-resources.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';

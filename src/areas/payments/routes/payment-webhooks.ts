@@ -1,6 +1,6 @@
 import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
-import type { CallbackOutcome } from '../commands/callbacks.js';
+import type { CallbackOutcome } from '../commands/callbacks/callbacks.js';
 import { paymentProvider, platformTerms } from '../domain/payment.js';
 import { type ErrorCode, HttpError } from '../../../http/replies/error-codes.js';
 import { defineRawRoute, type RawReply, type RawRequest } from '../../../http/server/raw-route.js';

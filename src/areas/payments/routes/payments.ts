@@ -3,7 +3,12 @@ import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { reviewPlace } from '../../../../projections/payments/orders/reader.js';
 import { unmatchedPlace } from '../../../../projections/payments/payment-callbacks/reader.js';
-import { dismissalRequest, orderIdOrNumber, reviewCursor, unmatchedCursor } from '../commands/requests.js';
+import {
+  dismissalRequest,
+  orderIdOrNumber,
+  reviewCursor,
+  unmatchedCursor,
+} from '../commands/deciding/requests.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import {
   orderForOperator,

@@ -10,7 +10,7 @@ import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.j
 import {
   finishEmailChanges,
   releaseLeftAddresses,
-} from '../../../../src/areas/accounts/commands/email-change.js';
+} from '../../../../src/areas/accounts/commands/email/email-change.js';
 import { otherThan } from '../../../support/fakes/authenticator-app.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';

@@ -10,7 +10,7 @@ import { sessionHolds } from '../../../../src/areas/accounts/domain/guard.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../../../src/keys/codes/refresh-tokens.js';
-import { makeRefresh } from '../../../../src/areas/accounts/commands/refreshing.js';
+import { makeRefresh } from '../../../../src/areas/accounts/commands/signing-in/refreshing.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
 import { noKnownDevices } from '../../../support/fakes/unguarded.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

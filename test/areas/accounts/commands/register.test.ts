@@ -6,7 +6,7 @@ import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.
 import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { makeSessions } from '../../../../src/areas/accounts/commands/sessions.js';
+import { makeSessions } from '../../../../src/areas/accounts/commands/signing-in/sessions.js';
 import { type RingKey, makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../../../src/keys/codes/refresh-tokens.js';
 import { userId as someUserId } from '../../../support/examples/ids.js';

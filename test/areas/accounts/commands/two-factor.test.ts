@@ -1,7 +1,7 @@
 import test from 'ava';
 import { URI } from 'otpauth';
 import type { KnownDevice } from '../../../../src/security/guessing/guard.js';
-import type { TypedFactor } from '../../../../src/areas/accounts/commands/second-factors.js';
+import type { TypedFactor } from '../../../../src/areas/accounts/commands/factors/second-factors.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { otherThan, totpCode } from '../../../support/fakes/authenticator-app.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { mailEmailVerifications } from '../../../../src/areas/accounts/commands/email-verification.js';
+import { mailEmailVerifications } from '../../../../src/areas/accounts/commands/email/email-verification.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import {
   purgeUnprovedAccounts,
   warnUnprovedAccounts,
-} from '../../../../src/areas/accounts/commands/unproved.js';
+} from '../../../../src/areas/accounts/commands/email/unproved.js';
 import { finishErasures } from '../../../../src/areas/accounts/commands/erasing.js';
 import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
-import { sessionsMax } from '../../../../src/areas/accounts/commands/sessions.js';
+import { sessionsMax } from '../../../../src/areas/accounts/commands/signing-in/sessions.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { limitsFrom } from '../../../../src/security/rates/limits.js';

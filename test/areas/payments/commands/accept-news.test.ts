@@ -1,6 +1,6 @@
 import test from 'ava';
-import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks.js';
-import { makeAcceptNews } from '../../../../src/areas/payments/commands/news.js';
+import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks/callbacks.js';
+import { makeAcceptNews } from '../../../../src/areas/payments/commands/callbacks/news.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { orderAggregate, orderLifeMs } from '../../../../src/areas/payments/domain/order/order.js';

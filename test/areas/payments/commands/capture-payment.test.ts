@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makePaymentReports } from '../../../../src/areas/payments/commands/reports.js';
+import { makePaymentReports } from '../../../../src/areas/payments/commands/callbacks/reports.js';
 import { orderNumber, reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import {

@@ -5,7 +5,10 @@ import {
   type ReportedFact,
 } from '../../../../src/areas/payments/domain/order/order.js';
 import { holds, projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
-import { checkEntitlementGrants, fulfilOrders } from '../../../../src/areas/payments/commands/fulfilling.js';
+import {
+  checkEntitlementGrants,
+  fulfilOrders,
+} from '../../../../src/areas/payments/commands/buying/fulfilling.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import { orderId, userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

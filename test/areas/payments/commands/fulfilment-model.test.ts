@@ -3,7 +3,7 @@ import {
   checkCapacityGrants,
   checkEntitlementGrants,
   fulfilOrders,
-} from '../../../../src/areas/payments/commands/fulfilling.js';
+} from '../../../../src/areas/payments/commands/buying/fulfilling.js';
 import { exploreInterleavings } from '../../../support/simulation/model/explore-interleavings.js';
 import { fulfilmentModel, fulfilmentStories } from '../../../support/simulation/model/fulfilment-model.js';
 

@@ -1,5 +1,8 @@
 import test from 'ava';
-import { isAnotherPayment, makeMadePayments } from '../../../../src/areas/payments/commands/made-payments.js';
+import {
+  isAnotherPayment,
+  makeMadePayments,
+} from '../../../../src/areas/payments/commands/callbacks/made-payments.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import type { PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
 import type { TransactionReport } from '../../../../src/areas/payments/domain/transaction/fold.js';

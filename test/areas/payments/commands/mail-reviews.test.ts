@@ -1,8 +1,8 @@
 import test from 'ava';
-import { makeMailReviews } from '../../../../src/areas/payments/commands/mail-reviews.js';
+import { makeMailReviews } from '../../../../src/areas/payments/commands/deciding/mail-reviews.js';
 import { MailNotSent } from '../../../../src/mail/errors.js';
 import type { OutgoingMail } from '../../../../src/mail/mailer.js';
-import type { WaitingPayment } from '../../../../src/areas/payments/commands/payment-reviews.js';
+import type { WaitingPayment } from '../../../../src/areas/payments/commands/deciding/payment-reviews.js';
 import { givenMails } from '../../../support/given/given-mails.js';
 import { givenStores } from '../../../support/given/given-stores.js';
 

@@ -3,7 +3,7 @@ import { orderAggregate } from '../../../../src/areas/payments/domain/order/orde
 import type { PaymentCommands } from '../../../../src/areas/payments/commands/index.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
-import { expireOrders } from '../../../../src/areas/payments/commands/placing.js';
+import { expireOrders } from '../../../../src/areas/payments/commands/buying/placing.js';
 import { givenReactions } from '../../../support/simulation/kernel/given-reactions.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { orderId, otherUserId, projectId, userId } from '../../../support/examples/ids.js';

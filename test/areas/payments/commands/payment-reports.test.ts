@@ -13,12 +13,14 @@ import {
   transactionAggregate,
   transactionReportsMax,
 } from '../../../../src/areas/payments/domain/transaction/transaction.js';
-import { applyReports } from '../../../../src/areas/payments/commands/reports.js';
+import {
+  applyReports,
+  makePaymentReports,
+} from '../../../../src/areas/payments/commands/callbacks/reports.js';
 import type { ReactionEvent } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { DomainEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { partial } from '../../../support/fakes/partial.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { makePaymentReports } from '../../../../src/areas/payments/commands/reports.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { digest } from '../../../support/examples/ids.js';
 import { appendEvents } from '../../../support/given/append-events.js';

@@ -1,10 +1,10 @@
 import test from 'ava';
-import { makeReconcileDaily } from '../../../../src/areas/payments/commands/reconcile-daily.js';
+import { makeReconcileDaily } from '../../../../src/areas/payments/commands/callbacks/reconcile-daily.js';
 import {
-  makeReconcilePayments,
-  type Reconciled,
   type ReconcilePayments,
-} from '../../../../src/areas/payments/commands/reconciling.js';
+  type Reconciled,
+  makeReconcilePayments,
+} from '../../../../src/areas/payments/commands/callbacks/reconciling.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';

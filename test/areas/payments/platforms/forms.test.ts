@@ -5,15 +5,15 @@ import {
   isAmbiguous,
   parseForm,
   signedText,
-} from '../../../../src/areas/payments/platforms/forms.js';
+} from '../../../../src/areas/payments/platforms/calls/forms.js';
 import {
   at,
   decodeBase64,
-  readJsonObject,
   parseTime,
+  readJsonObject,
   textAt,
   timeAt,
-} from '../../../../src/areas/payments/platforms/parsing.js';
+} from '../../../../src/areas/payments/platforms/calls/parsing.js';
 
 const form = (text: string) => parseForm(Buffer.from(text, 'utf8'));
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
-import { orderReference } from '../../../../src/areas/payments/platforms/parsing.js';
+import { orderReference } from '../../../../src/areas/payments/platforms/calls/parsing.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 
 test('The number of every order precedes the other ids beside it', (t) => {

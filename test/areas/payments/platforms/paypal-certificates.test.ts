@@ -9,7 +9,7 @@ import {
   type OutgoingHttp,
   type OutgoingReply,
 } from '../../../../src/outgoing/outgoing-http.js';
-import { KeyDirectoryProblem } from '../../../../src/areas/payments/platforms/key-directory.js';
+import { KeyDirectoryProblem } from '../../../../src/areas/payments/platforms/keys/key-directory.js';
 import {
   makeFetchedCertificates,
   makePinnedCertificates,

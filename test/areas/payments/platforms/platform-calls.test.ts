@@ -1,7 +1,7 @@
 import test from 'ava';
 import { OutgoingError, type OutgoingReply } from '../../../../src/outgoing/outgoing-http.js';
 import { PlatformError } from '../../../../src/areas/payments/platforms/payment-maker.js';
-import { makeCallPlatform } from '../../../../src/areas/payments/platforms/platform-calls.js';
+import { makeCallPlatform } from '../../../../src/areas/payments/platforms/calls/platform-calls.js';
 import { eventually } from '../../../support/eventually.js';
 
 const request = { method: 'POST', url: 'https://platform.example/pay' } as const;

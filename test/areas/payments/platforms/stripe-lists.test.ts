@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Fields } from '../../../../src/areas/payments/platforms/parsing.js';
+import type { Fields } from '../../../../src/areas/payments/platforms/calls/parsing.js';
 import { verifyStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
 import type { StripeRequest } from '../../../../src/areas/payments/platforms/stripe/stripe-client.js';
 import { makeStripeLists } from '../../../../src/areas/payments/platforms/stripe/stripe-lists.js';

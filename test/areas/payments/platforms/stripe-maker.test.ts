@@ -4,7 +4,7 @@ import { makeAllowedAddress } from '../../../../src/outgoing/allowed-address.js'
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import { stripeAmount } from '../../../../src/areas/payments/platforms/money.js';
 import { PlatformError } from '../../../../src/areas/payments/platforms/payment-maker.js';
-import { makeCallPlatform } from '../../../../src/areas/payments/platforms/platform-calls.js';
+import { makeCallPlatform } from '../../../../src/areas/payments/platforms/calls/platform-calls.js';
 import { makeStripeClient } from '../../../../src/areas/payments/platforms/stripe/stripe-client.js';
 import { makeStripeMaker } from '../../../../src/areas/payments/platforms/stripe/stripe-maker.js';
 import { givenStripe, stripeKey } from '../../../support/platforms/fake-stripe.js';

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { fulfilOrders } from '../../../../src/areas/payments/commands/fulfilling.js';
+import { fulfilOrders } from '../../../../src/areas/payments/commands/buying/fulfilling.js';
 import { isDue, orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';

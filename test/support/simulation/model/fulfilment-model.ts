@@ -1,4 +1,4 @@
-import { nextFulfilmentStep } from '../../../../src/areas/payments/commands/fulfilling.js';
+import { nextFulfilmentStep } from '../../../../src/areas/payments/commands/buying/fulfilling.js';
 import type { OrderEvent } from '../../../../src/areas/payments/domain/order/events.js';
 import {
   isDue,

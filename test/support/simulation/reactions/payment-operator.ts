@@ -1,7 +1,7 @@
 import type { Rejection } from '../../../../src/areas/rejections.js';
 import { notificationName, reportName } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { isRejection } from '../../../../src/areas/shared/rejections.js';
-import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/resolving.js';
+import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/deciding/resolving.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import type { Random } from '../../../../src/kit/time/clock.js';
 import { forwardedKey } from '../../given/forwarded-key.js';

@@ -1,8 +1,18 @@
-import { makeFulfilling } from '../../../../src/areas/payments/commands/fulfilling.js';
-import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks.js';
-import { makeReceivePaymentCallback } from '../../../../src/areas/payments/commands/callbacks.js';
-import { makeResolving } from '../../../../src/areas/payments/commands/resolving.js';
-import { makePaymentReports } from '../../../../src/areas/payments/commands/reports.js';
+import {
+  checkCapacityGrants,
+  checkEntitlementGrants,
+  fulfilOrders,
+  makeFulfilling,
+} from '../../../../src/areas/payments/commands/buying/fulfilling.js';
+import {
+  makeAcceptCallback,
+  makeReceivePaymentCallback,
+} from '../../../../src/areas/payments/commands/callbacks/callbacks.js';
+import { makeResolving } from '../../../../src/areas/payments/commands/deciding/resolving.js';
+import {
+  applyReports,
+  makePaymentReports,
+} from '../../../../src/areas/payments/commands/callbacks/reports.js';
 import type { Clock, Random } from '../../../../src/kit/time/clock.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
@@ -10,13 +20,7 @@ import { Overloaded } from '../../../../src/kit/semaphore.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { makeCommandHandler } from '../../../../src/event-sourcing/deciding/make-command-handler.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
-import { expireOrders } from '../../../../src/areas/payments/commands/placing.js';
-import {
-  checkCapacityGrants,
-  checkEntitlementGrants,
-  fulfilOrders,
-} from '../../../../src/areas/payments/commands/fulfilling.js';
-import { applyReports } from '../../../../src/areas/payments/commands/reports.js';
+import { expireOrders } from '../../../../src/areas/payments/commands/buying/placing.js';
 import { makeMemoryEventStore } from '../../fakes/memory-event-store.js';
 import { digest } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';

@@ -1,7 +1,7 @@
 import type { OrderRejection } from '../../../../src/areas/payments/domain/order/state.js';
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
-import type { CallbackOutcome } from '../../../../src/areas/payments/commands/callbacks.js';
+import type { CallbackOutcome } from '../../../../src/areas/payments/commands/callbacks/callbacks.js';
 import { isRejection } from '../../../../src/areas/shared/rejections.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
-import { parseBareKey, parseCertificate, parsePublicKey } from '../certificates.js';
-import { type Form, hasOneReading, parseForm, signedText } from '../forms.js';
+import { parseBareKey, parseCertificate, parsePublicKey } from '../keys/certificates.js';
+import { type Form, hasOneReading, parseForm, signedText } from '../calls/forms.js';
 import type { PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { decimalAmount } from '../money.js';
-import { decodeBase64, parseTime } from '../parsing.js';
+import { decodeBase64, parseTime } from '../calls/parsing.js';
 import type { Refusal, Verification, Verify } from '../payment-provider.js';
 import {
   holdsRsaSha256,
@@ -12,7 +12,7 @@ import {
   unreadable,
   verified,
   verifiedUnreadable,
-} from '../verification.js';
+} from '../keys/verification.js';
 
 /** The signed parameters that the service uses. notify_time is absent: it changes with every delivery. */
 const usedNames: readonly string[] = [

@@ -1,10 +1,10 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { chinaTime } from '../china.js';
 import { PlatformError } from '../payment-maker.js';
-import { at, decodeBase64, type Fields, readJsonObject, textAt } from '../parsing.js';
-import type { CallPlatform } from '../platform-calls.js';
-import { platformCode, unreadableReply } from '../platform-replies.js';
-import { holdsRsaSha256 } from '../verification.js';
+import { type Fields, at, decodeBase64, readJsonObject, textAt } from '../calls/parsing.js';
+import type { CallPlatform } from '../calls/platform-calls.js';
+import { platformCode, unreadableReply } from '../calls/platform-replies.js';
+import { holdsRsaSha256 } from '../keys/verification.js';
 
 /** What signs the requests of an app. */
 export interface AlipaySigner {

@@ -3,7 +3,7 @@ import { readChinaTime } from './alipay-callbacks.js';
 import { type AlipayClient, type AlipaySigner, signAlipayCall } from './alipay-client.js';
 import { chinaTime, yuan } from '../china.js';
 import { decimalAmount } from '../money.js';
-import { at, type Fields, textAt } from '../parsing.js';
+import { type Fields, at, textAt } from '../calls/parsing.js';
 import {
   type MadePayment,
   type MadeRefund,
@@ -12,9 +12,9 @@ import {
   PlatformError,
   type RefundRequest,
 } from '../payment-maker.js';
-import { unreadableReply } from '../platform-replies.js';
+import { unreadableReply } from '../calls/platform-replies.js';
 import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
-import { fieldsAt, unreadable, verified } from '../verification.js';
+import { fieldsAt, unreadable, verified } from '../keys/verification.js';
 
 /**
  * Makes payments of Alipay: a signed address for computers (page pay) or phones (WAP pay), which needs no call. Alipay

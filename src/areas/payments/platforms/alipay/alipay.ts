@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { parsePrivateKey } from '../certificates.js';
+import { parsePrivateKey } from '../keys/certificates.js';
 import { acknowledgedSuccess } from '../payment-provider.js';
 import { definePlatform } from '../platform.js';
 import { expectedPrivateKey, type SettingReads } from '../setting-reads.js';

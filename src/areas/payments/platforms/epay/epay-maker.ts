@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { yuan } from '../china.js';
-import { signedText } from '../forms.js';
+import { signedText } from '../calls/forms.js';
 import { type PaymentMaker, type PaymentRequest, PlatformError } from '../payment-maker.js';
 
 /** The signed text has no escaping, so a title must not contain its separators. */

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type Form, isAmbiguous, parseForm, signedText } from '../forms.js';
+import { type Form, isAmbiguous, parseForm, signedText } from '../calls/forms.js';
 import type { PaymentFact } from '../../domain/fact.js';
 import { decimalAmount } from '../money.js';
 import { acknowledgedSuccess, type Refusal, type Verification, type Verify } from '../payment-provider.js';
 import { definePlatform } from '../platform.js';
 import { matching, type SettingReads } from '../setting-reads.js';
-import { nothing, refused, unreadable, verified, verifiedUnreadable } from '../verification.js';
+import { nothing, refused, unreadable, verified, verifiedUnreadable } from '../keys/verification.js';
 import { makeEpayMaker } from './epay-maker.js';
 
 interface EpaySettings {

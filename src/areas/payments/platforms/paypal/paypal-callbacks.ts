@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
-import { decodeBase64, readJsonObject, parseTime } from '../parsing.js';
+import { decodeBase64, parseTime, readJsonObject } from '../calls/parsing.js';
 import type { PaymentCallback, Verification, Verify } from '../payment-provider.js';
 import type { PayPalCertificates } from './paypal-certificates.js';
 import { readPayPalReport } from './paypal-events.js';
-import { holdsRsaSha256, refused, verifiedUnreadable } from '../verification.js';
+import { holdsRsaSha256, refused, verifiedUnreadable } from '../keys/verification.js';
 
 /** Deliveries repeat for three days. PayPal does not document whether a repetition has a new time. */
 const ageMaxMs = 4 * 86_400_000;

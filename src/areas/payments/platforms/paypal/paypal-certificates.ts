@@ -2,8 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import Bottleneck from 'bottleneck';
 import { LRUCache } from 'lru-cache';
 import { OutgoingError, type OutgoingHttp } from '../../../../outgoing/outgoing-http.js';
-import { type Certificate, isValidAt, parseCertificate } from '../certificates.js';
-import { KeyDirectoryProblem, makeKeyDirectory } from '../key-directory.js';
+import { type Certificate, isValidAt, parseCertificate } from '../keys/certificates.js';
+import { KeyDirectoryProblem, makeKeyDirectory } from '../keys/key-directory.js';
 
 export type PayPalEnvironment = 'live' | 'sandbox';
 

@@ -1,9 +1,9 @@
 import type { OutgoingReply, OutgoingRequest } from '../../../../outgoing/outgoing-http.js';
 import { PlatformError } from '../payment-maker.js';
-import { at, type Fields, listAt, readJsonObject, textAt } from '../parsing.js';
+import { type Fields, at, listAt, readJsonObject, textAt } from '../calls/parsing.js';
 import type { PayPalEnvironment } from './paypal-certificates.js';
-import type { CallPlatform } from '../platform-calls.js';
-import { refusalOf, unreadableReply } from '../platform-replies.js';
+import type { CallPlatform } from '../calls/platform-calls.js';
+import { refusalOf, unreadableReply } from '../calls/platform-replies.js';
 
 /** The credentials of an app ("Get client ID and client secret"). */
 export interface PayPalApi {

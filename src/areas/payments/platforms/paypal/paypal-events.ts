@@ -1,8 +1,8 @@
 import type { Money, PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { decimalAmount } from '../money.js';
-import { type Fields, at, listAt, orderReference, textAt, timeAt } from '../parsing.js';
+import { type Fields, at, listAt, orderReference, textAt, timeAt } from '../calls/parsing.js';
 import type { VerifiedCallback } from '../payment-provider.js';
-import { fieldsAt, nothing, unreadable, verified } from '../verification.js';
+import { fieldsAt, nothing, unreadable, verified } from '../keys/verification.js';
 
 /** The fields that the digest of a message covers (paths of the event). */
 export const paypalFields: readonly string[] = [

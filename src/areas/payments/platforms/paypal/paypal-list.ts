@@ -1,8 +1,8 @@
 import { invalid } from '../../../../validation/invalid-request.js';
-import { at, type Fields, listAt, textAt } from '../parsing.js';
+import { type Fields, at, listAt, textAt } from '../calls/parsing.js';
 import type { PayPalClient } from './paypal-client.js';
 import { readPayPalReport } from './paypal-events.js';
-import { unreadableReply } from '../platform-replies.js';
+import { unreadableReply } from '../calls/platform-replies.js';
 import type { ListingMaker } from '../queried-payment.js';
 
 const path = '/v1/notifications/webhooks-events';

@@ -1,5 +1,5 @@
 import { toPayPalValue } from '../money.js';
-import { at, type Fields, listAt, textAt } from '../parsing.js';
+import { type Fields, at, listAt, textAt } from '../calls/parsing.js';
 import type { Money } from '../../domain/fact.js';
 import {
   type CaptureRequest,
@@ -11,7 +11,7 @@ import {
   type RefundRequest,
 } from '../payment-maker.js';
 import type { PayPalClient } from './paypal-client.js';
-import { httpsUrlOf, unreadableReply } from '../platform-replies.js';
+import { httpsUrlOf, unreadableReply } from '../calls/platform-replies.js';
 
 /** A buyer can approve an order for 3 hours after it was made. */
 const approvableMs = 3 * 3_600_000;

@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import type { PaymentFact } from '../../domain/fact.js';
 import { minorUnits } from '../money.js';
-import { at, decodeBase64, readJsonObject, textAt, timeAt } from '../parsing.js';
+import { at, decodeBase64, readJsonObject, textAt, timeAt } from '../calls/parsing.js';
 import { acknowledgedOk, type Verify } from '../payment-provider.js';
 import { definePlatform } from '../platform.js';
 import {
@@ -12,7 +12,7 @@ import {
   unreadable,
   verified,
   verifiedUnreadable,
-} from '../verification.js';
+} from '../keys/verification.js';
 
 const signaturesMax = 16;
 /** Signatures of one version that are tried: a sender signs with an old and a new key. Each costs a pass over the body. */

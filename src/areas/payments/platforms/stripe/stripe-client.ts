@@ -1,6 +1,6 @@
-import type { Fields } from '../parsing.js';
-import type { MakerSurroundings } from '../platform-calls.js';
-import { fieldsOfReply } from '../platform-replies.js';
+import type { Fields } from '../calls/parsing.js';
+import type { MakerSurroundings } from '../calls/platform-calls.js';
+import { fieldsOfReply } from '../calls/platform-replies.js';
 
 const publicUrl = 'https://api.stripe.com';
 /** The version of Stripe's API whose requests a test compares with those of Stripe's SDK. */

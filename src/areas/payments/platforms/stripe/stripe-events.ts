@@ -1,8 +1,8 @@
 import type { PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { stripeAmount } from '../money.js';
-import { type Fields, at, orderReference, textAt, timeAt } from '../parsing.js';
+import { type Fields, at, orderReference, textAt, timeAt } from '../calls/parsing.js';
 import type { VerifiedCallback } from '../payment-provider.js';
-import { fieldsAt, nothing, unreadable, verified } from '../verification.js';
+import { fieldsAt, nothing, unreadable, verified } from '../keys/verification.js';
 
 /** The signed fields that the service uses (paths of the event). */
 export const stripeFields: readonly string[] = [

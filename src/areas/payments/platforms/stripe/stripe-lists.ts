@@ -1,11 +1,11 @@
 import { invalid } from '../../../../validation/invalid-request.js';
-import { at, type Fields, listAt, textAt, timeAt } from '../parsing.js';
+import { type Fields, at, listAt, textAt, timeAt } from '../calls/parsing.js';
 import type { VerifiedCallback } from '../payment-provider.js';
-import { unreadableReply } from '../platform-replies.js';
+import { unreadableReply } from '../calls/platform-replies.js';
 import type { ListingMaker } from '../queried-payment.js';
 import type { StripeClient, StripeForm } from './stripe-client.js';
 import { readStripeEvent, readStripeReport, stripeFields } from './stripe-events.js';
-import { fieldsAt, verified } from '../verification.js';
+import { fieldsAt, verified } from '../keys/verification.js';
 
 /** The events that docs/payments/stripe.md#at-stripe names. Stripe takes 20 at most. */
 export const stripeEventTypes: readonly string[] = [

@@ -1,5 +1,5 @@
 import { toStripeAmount } from '../money.js';
-import { at, type Fields, textAt, timeAt } from '../parsing.js';
+import { type Fields, at, textAt, timeAt } from '../calls/parsing.js';
 import type { Money } from '../../domain/fact.js';
 import {
   type MadePayment,
@@ -9,7 +9,7 @@ import {
   PlatformError,
   type RefundRequest,
 } from '../payment-maker.js';
-import { httpsUrlOf, unreadableReply } from '../platform-replies.js';
+import { httpsUrlOf, unreadableReply } from '../calls/platform-replies.js';
 import type { StripeClient, StripeForm } from './stripe-client.js';
 
 /**

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { at, readJsonObject } from '../parsing.js';
+import { at, readJsonObject } from '../calls/parsing.js';
 import { acknowledgedOk, type Refusal, type Verification, type Verify } from '../payment-provider.js';
 import { definePlatform } from '../platform.js';
 import { matching, type SettingReads } from '../setting-reads.js';
-import { isWithinTolerance, refused, verifiedUnreadable } from '../verification.js';
+import { isWithinTolerance, refused, verifiedUnreadable } from '../keys/verification.js';
 import { makeStripeClient, type StripeApi } from './stripe-client.js';
 import { readStripeReport } from './stripe-events.js';
 import { makeStripeLists } from './stripe-lists.js';

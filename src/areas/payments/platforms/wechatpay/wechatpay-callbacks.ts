@@ -1,5 +1,5 @@
 import { createDecipheriv } from 'node:crypto';
-import { at, decodeBase64, readJsonObject, textAt, timeAt } from '../parsing.js';
+import { at, decodeBase64, readJsonObject, textAt, timeAt } from '../calls/parsing.js';
 import type { PaymentCallback, Refusal, Verification, Verify } from '../payment-provider.js';
 import {
   isOurResource,
@@ -15,7 +15,7 @@ import {
   refused,
   verified,
   verifiedUnreadable,
-} from '../verification.js';
+} from '../keys/verification.js';
 
 const ciphertextMax = 262_144;
 const tagBytes = 16;

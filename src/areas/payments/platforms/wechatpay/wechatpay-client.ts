@@ -1,10 +1,10 @@
 import { type KeyObject, sign } from 'node:crypto';
 import type { OutgoingReply, OutgoingRequest } from '../../../../outgoing/outgoing-http.js';
 import { PlatformError } from '../payment-maker.js';
-import { decodeBase64, type Fields } from '../parsing.js';
-import type { CallPlatform } from '../platform-calls.js';
-import { fieldsOfReply } from '../platform-replies.js';
-import { holdsRsaSha256, isWithinTolerance } from '../verification.js';
+import { type Fields, decodeBase64 } from '../calls/parsing.js';
+import type { CallPlatform } from '../calls/platform-calls.js';
+import { fieldsOfReply } from '../calls/platform-replies.js';
+import { holdsRsaSha256, isWithinTolerance } from '../keys/verification.js';
 import type { WechatPayKeys } from './wechatpay-keys.js';
 
 const scheme = 'WECHATPAY2-SHA256-RSA2048';

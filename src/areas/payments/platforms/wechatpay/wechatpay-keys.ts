@@ -1,5 +1,5 @@
-import { isValidAt, parseCertificate, parsePublicKey, type VerifyingKey } from '../certificates.js';
-import { type KeyDirectoryFile, makeKeyDirectory, KeyDirectoryProblem } from '../key-directory.js';
+import { type VerifyingKey, isValidAt, parseCertificate, parsePublicKey } from '../keys/certificates.js';
+import { type KeyDirectoryFile, KeyDirectoryProblem, makeKeyDirectory } from '../keys/key-directory.js';
 
 /** Finds a valid key of the platform by its name in `Wechatpay-Serial`. */
 export type WechatPayKeys = (serial: string, now: Date) => VerifyingKey | null;

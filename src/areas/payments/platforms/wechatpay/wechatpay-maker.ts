@@ -7,8 +7,8 @@ import {
   type RefundRequest,
 } from '../payment-maker.js';
 import { chinaTime, checkCny } from '../china.js';
-import { type Fields, textAt } from '../parsing.js';
-import { httpsUrlOf, unreadableReply } from '../platform-replies.js';
+import { type Fields, textAt } from '../calls/parsing.js';
+import { httpsUrlOf, unreadableReply } from '../calls/platform-replies.js';
 import { paymentsPath, refundsPath } from './wechatpay-query.js';
 import type { WechatPayClient } from './wechatpay-client.js';
 import type { WechatPayMerchant } from './wechatpay-resource.js';

@@ -1,11 +1,11 @@
 import type { PaymentFact } from '../../domain/fact.js';
 import { minorUnits } from '../money.js';
-import { at, type Fields, textAt, timeAt } from '../parsing.js';
-import { unreadableReply } from '../platform-replies.js';
+import { type Fields, at, textAt, timeAt } from '../calls/parsing.js';
+import { unreadableReply } from '../calls/platform-replies.js';
 import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
 import { PlatformError } from '../payment-maker.js';
 import type { WechatPayClient } from './wechatpay-client.js';
-import { fieldsAt, unreadable, verified } from '../verification.js';
+import { fieldsAt, unreadable, verified } from '../keys/verification.js';
 import { isOurResource, wechatPayFields, type WechatPayMerchant } from './wechatpay-resource.js';
 
 /** The codes for an order or a refund that the platform does not have. */

@@ -1,7 +1,7 @@
 import type { PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { minorUnits } from '../money.js';
-import { at, listAt, textAt, timeAt } from '../parsing.js';
-import { nothing, unreadable } from '../verification.js';
+import { at, listAt, textAt, timeAt } from '../calls/parsing.js';
+import { nothing, unreadable } from '../keys/verification.js';
 
 /** The fields of the opened resource that the service uses. */
 export const wechatPayFields: readonly string[] = [

@@ -1,5 +1,5 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
-import { parsePrivateKey } from '../certificates.js';
+import { parsePrivateKey } from '../keys/certificates.js';
 import { definePlatform } from '../platform.js';
 import { expectedPrivateKey, matching, type SettingReads } from '../setting-reads.js';
 import { verifyWechatPay } from './wechatpay-callbacks.js';

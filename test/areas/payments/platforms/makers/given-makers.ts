@@ -13,7 +13,7 @@ import {
   PlatformError,
 } from '../../../../../src/areas/payments/platforms/payment-maker.js';
 import type { PaymentProvider } from '../../../../../src/areas/payments/platforms/payment-provider.js';
-import { makeCallPlatform } from '../../../../../src/areas/payments/platforms/platform-calls.js';
+import { makeCallPlatform } from '../../../../../src/areas/payments/platforms/calls/platform-calls.js';
 import { verifyWechatPay } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-callbacks.js';
 import { makeWechatPayClient } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
 import { makeWechatPayMaker } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';

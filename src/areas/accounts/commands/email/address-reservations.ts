@@ -1,0 +1,176 @@
+import type { UserRejection } from '../../domain/user/rejections.js';
+import { type EmailRejection, type EmailState, emailAggregate } from '../../domain/email/email.js';
+import type { AccountDeps } from '../../deps.js';
+import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { Overloaded } from '../../../../kit/semaphore.js';
+import { formerAddress } from '../../domain/user/former-addresses.js';
+import { type RegisteredUser, holdsAddress, userAggregate } from '../../domain/user/user.js';
+import { isRejection, rejectUseCase } from '../../../shared/rejections.js';
+
+/** The user, and the change, that reserves an address. */
+interface Reserver {
+  readonly userId: string;
+  /** The change of address whose mailed code was right; null: a registration. */
+  readonly change_id: string | null;
+}
+
+/** Reserves an address for one user at most (src/areas/accounts/README.md#unique-address). Addresses are keyed digests. */
+export interface AddressReservations {
+  /** Rejects as `reserve` would, before the caller does costly work. @throws CommandRejected email_taken */
+  check(email_digest: string, userId: string): Promise<void>;
+  /**
+   * Reserves the address for a registration, or for a user who has proved it.
+   * @throws CommandRejected email_taken; Overloaded
+   */
+  reserve(email_digest: string, reserver: Reserver, context: CommandContext): Promise<void>;
+  /** Says whether the address is still reserved for a user who neither has it nor requests it. */
+  isLeft(email_digest: string, userId: string): Promise<boolean>;
+  /** Says whether the address is reserved for a user who had it until a change that can no longer be undone. */
+  isOverdue(email_digest: string, userId: string): Promise<boolean>;
+  /** Ends the reservation if `isLeft` or `isOverdue`. */
+  release(email_digest: string, userId: string, context: CommandContext): Promise<void>;
+}
+
+/** The age at which another command may abandon a registration. */
+export const takeOverAfterMs = 60_000;
+
+const triesMax = 20;
+
+export function makeAddressReservations({
+  handler,
+  clock,
+}: Pick<AccountDeps, 'handler' | 'clock'>): AddressReservations {
+  return {
+    check: async (email_digest, userId) => {
+      const { state } = await handler.load(emailAggregate, email_digest);
+      if ((await judge(state, email_digest, userId)) === 'counts') rejectTaken();
+    },
+
+    reserve: async (email_digest, { userId, change_id }, context) => {
+      for (let attempt = 0; attempt < triesMax; attempt += 1) {
+        const { state } = await handler.load(emailAggregate, email_digest);
+        const verdict = await judge(state, email_digest, userId);
+        if (verdict === 'counts') rejectTaken();
+        if (verdict === 'overdue' && !(await fence(state, email_digest, context))) continue;
+        const replaces = state.status === 'reserved' ? state.revision : null;
+        try {
+          const target = { aggregate: emailAggregate, id: email_digest };
+          await handler.handle(target, { type: 'Reserve', userId, change_id, replaces }, context);
+          return;
+        } catch (error) {
+          // Another command was faster: the next attempt judges its reservation.
+          if (!isRejection<EmailRejection>(error, 'address_reserved')) throw error;
+        }
+      }
+      throw new Overloaded(`an address changed hands ${triesMax} times while it was being reserved`);
+    },
+
+    isLeft: async (email_digest, userId) => (await leftReservation(email_digest, userId)) !== null,
+
+    isOverdue: async (email_digest, userId) => {
+      const { state } = await handler.load(userAggregate, userId);
+      return state.status === 'registered' && isOverdueFor(state, email_digest);
+    },
+
+    release: async (email_digest, userId, context) => {
+      const { state } = await handler.load(userAggregate, userId);
+      if (state.status === 'registered' && isOverdueFor(state, email_digest)) {
+        await lapse(userId, email_digest, context);
+      }
+      const revision = await leftReservation(email_digest, userId);
+      if (revision === null) return;
+      const target = { aggregate: emailAggregate, id: email_digest };
+      await handler.handle(target, { type: 'Release', revision }, context);
+    },
+  };
+
+  /**
+   * Returns the revision of a reservation that no longer counts, or null. The user is read after the reservation. If
+   * the user takes the address back later, that makes another reservation.
+   */
+  async function leftReservation(email_digest: string, userId: string): Promise<bigint | null> {
+    const { state: reservation } = await handler.load(emailAggregate, email_digest);
+    if (reservation.status === 'free' || reservation.user_id !== userId) return null;
+    const { state: user } = await handler.load(userAggregate, userId);
+    // Only a command that needs the address abandons a registration under way.
+    if (user.status === 'absent' || holdsAddress(user, email_digest, reservation.change_id)) return null;
+    return reservation.revision;
+  }
+
+  /** Judges a reservation. `overdue`: it is replaceable after an event that ends its user's claim to the address. */
+  async function judge(
+    reservation: EmailState,
+    email_digest: string,
+    userId: string,
+  ): Promise<'counts' | 'replaceable' | 'overdue'> {
+    if (reservation.status === 'free' || reservation.user_id === userId) return 'replaceable';
+    const { state: user } = await handler.load(userAggregate, reservation.user_id);
+    switch (user.status) {
+      case 'registered':
+        if (!holdsAddress(user, email_digest, reservation.change_id)) return 'replaceable';
+        return isOverdueFor(user, email_digest) ? 'overdue' : 'counts';
+      case 'abandoned':
+      case 'erased':
+        return 'replaceable';
+      case 'absent': {
+        // A clock ahead of the store's abandons a registration early. It cannot give the address to two users.
+        const ageMs = clock.now().getTime() - reservation.reservedAt.getTime();
+        return ageMs < takeOverAfterMs ? 'counts' : 'overdue';
+      }
+    }
+  }
+
+  function isOverdueFor(user: RegisteredUser, email_digest: string): boolean {
+    const former = formerAddress(user, email_digest);
+    // A clock ahead of the others ends a claim early. The user's stream says which of lapse and revert was first.
+    return former !== null && former.until <= clock.now();
+  }
+
+  /**
+   * Ends the claim of a reservation that is overdue, by an event in its user's stream. So a slow registration, or a revert
+   * at the last moment, fails after another user has the address. Returns false where the user was faster.
+   */
+  async function fence(
+    reservation: EmailState,
+    email_digest: string,
+    context: CommandContext,
+  ): Promise<boolean> {
+    if (reservation.status === 'free') return true;
+    const { state: user } = await handler.load(userAggregate, reservation.user_id);
+    if (user.status === 'absent') return abandon(reservation.user_id, context);
+    // The next attempt judges the state after the event. Another command may have ended the user in the meantime.
+    if (user.status === 'registered')
+      await lapse(reservation.user_id, email_digest, context).catch(ignoreEnded);
+    return false;
+  }
+
+  async function lapse(userId: string, email_digest: string, context: CommandContext): Promise<void> {
+    const target = { aggregate: userAggregate, id: userId };
+    const command = { type: 'LapseFormerAddress', email_digest, now: clock.now() } as const;
+    await handler.handle(target, command, stepContext(context, `lapse-${userId}`));
+  }
+
+  /**
+   * Appends the first event of the overdue user, so that a slow registration fails after another user has the address.
+   * Returns false where the registration completed before.
+   */
+  async function abandon(userId: string, context: CommandContext): Promise<boolean> {
+    try {
+      const target = { aggregate: userAggregate, id: userId };
+      await handler.handle(target, { type: 'AbandonRegistration' }, context);
+      return true;
+    } catch (error) {
+      if (isRejection<UserRejection>(error, 'already_registered')) return false;
+      throw error;
+    }
+  }
+}
+
+function ignoreEnded(error: unknown): void {
+  if (!isRejection<UserRejection>(error, 'user_not_found')) throw error;
+}
+
+export function rejectTaken(): never {
+  return rejectUseCase('email_taken', 'there is an account with this address already');
+}

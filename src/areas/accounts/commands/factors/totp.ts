@@ -1,0 +1,127 @@
+import type { AccountDeps } from '../../deps.js';
+import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { makeTotpSecret, totpUrl } from '../../../../security/tokens/totp.js';
+import { sessionAggregate } from '../../domain/session/session.js';
+import { rejectUser } from '../../domain/user/rejections.js';
+import { userAggregate } from '../../domain/user/user.js';
+import { loadRegistered, openForPerson, sealForPerson } from '../finding.js';
+import {
+  type FactorSession,
+  type SecondFactors,
+  type SessionPasskey,
+  type TypedFactor,
+  issueRecoveryCodes,
+  issuedCodes,
+} from './second-factors.js';
+
+type ProvedSession = FactorSession & { readonly factor: TypedFactor | SessionPasskey };
+
+/** Makes the use cases of an authenticator app and of recovery codes (docs/accounts.md#second-factor). */
+export function makeTotpCommands(
+  deps: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'randomBytes'> & {
+    readonly secondFactors: SecondFactors;
+  },
+) {
+  const { handler, sealer, randomBytes, secondFactors } = deps;
+  return {
+    /**
+     * Makes a secret for an authenticator app. Sign-in does not change until `confirmTotp`. A later enrolment replaces one
+     * that is not confirmed. A repeated command returns the same secret.
+     * @returns the secret in Base32, and as an `otpauth` URL for a QR code
+     * @throws CommandRejected user_not_found, totp_already_on, totp_enrolment_superseded
+     */
+    enrolTotp: async ({ userId }: { readonly userId: string }, context: CommandContext) => {
+      const enrolment_id = derivedId(context, 'totp-enrolment');
+      const secretField = { userId, field: 'totp_secret' };
+      const sealed = await sealForPerson(sealer, secretField, makeTotpSecret(randomBytes));
+      await handler.handle(
+        { aggregate: userAggregate, id: userId },
+        { type: 'EnrolTotp', enrolment_id, secret: sealed },
+        context,
+      );
+      // An earlier attempt may have enrolled another secret: the log contains the user's.
+      const { totp, email } = await loadRegistered(handler, userId);
+      if (totp.status === 'off' || totp.enrolment_id !== enrolment_id) {
+        return rejectUser('totp_enrolment_superseded', 'another enrolment has begun; use its secret');
+      }
+      const secret = await openForPerson(sealer, secretField, totp.secret);
+      const address = await openForPerson(sealer, { userId, field: 'email' }, email);
+      return { secret, url: totpUrl({ secret, address }) };
+    },
+    /**
+     * Turns TOTP on if the code belongs to the enrolment. The session of the request passes the second factor too.
+     * @returns the recovery codes, which no other call returns; null where the account had a factor, and so has codes
+     * @throws CommandRejected user_not_found, totp_already_on, totp_enrolment_superseded, second_factor_refused,
+     * session_over; TooManyAttempts
+     */
+    confirmTotp: async (
+      {
+        userId,
+        sessionId,
+        clientIp,
+        known = null,
+        code,
+      }: FactorSession & { readonly sessionId: string; readonly code: string },
+      context: CommandContext,
+    ): Promise<readonly string[] | null> => {
+      const { totp } = await loadRegistered(handler, userId);
+      if (totp.status === 'on') {
+        return rejectUser('totp_already_on', 'an authenticator app is on already; remove it first');
+      }
+      if (totp.status === 'off') {
+        return rejectUser('totp_enrolment_superseded', 'no enrolment has begun; begin one first');
+      }
+      const { enrolment_id, secret } = totp;
+      const tried = { userId, client: { ip: clientIp, known }, context };
+      const step = await secondFactors.firstStep(tried, secret, code);
+      const made = issueRecoveryCodes(deps, userId);
+      await handler.handle(
+        { aggregate: userAggregate, id: userId },
+        { type: 'ConfirmTotp', enrolment_id, step, recoveryCodes: made.digests },
+        context,
+      );
+      const codes = issuedCodes(made, await loadRegistered(handler, userId));
+      // After a crash before this, the session passes the second factor like any other session.
+      await handler.handle(
+        { aggregate: sessionAggregate, id: sessionId },
+        { type: 'Strengthen', method: 'otp', refresh: null, now: context.time },
+        context,
+      );
+      return codes;
+    },
+    /**
+     * Turns TOTP off. Without a passkey, the recovery codes end too.
+     * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
+     */
+    removeTotp: async (
+      { userId, clientIp, known = null, factor: typed }: ProvedSession,
+      context: CommandContext,
+    ): Promise<void> => {
+      const tried = { userId, client: { ip: clientIp, known }, context };
+      await secondFactors.passOrPasskey(tried, typed, (factor) =>
+        handler.handle({ aggregate: userAggregate, id: userId }, { type: 'RemoveTotp', factor }, context),
+      );
+    },
+    /**
+     * Replaces the recovery codes.
+     * @returns the new codes, which no other call returns
+     * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
+     */
+    replaceRecoveryCodes: async (
+      { userId, clientIp, known = null, factor: typed }: ProvedSession,
+      context: CommandContext,
+    ): Promise<readonly string[]> => {
+      const { codes, digests: recoveryCodes } = issueRecoveryCodes(deps, userId);
+      const tried = { userId, client: { ip: clientIp, known }, context };
+      await secondFactors.passOrPasskey(tried, typed, (factor) =>
+        handler.handle(
+          { aggregate: userAggregate, id: userId },
+          { type: 'ReplaceRecoveryCodes', factor, recoveryCodes },
+          context,
+        ),
+      );
+      return codes;
+    },
+  };
+}

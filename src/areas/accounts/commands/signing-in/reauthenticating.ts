@@ -1,0 +1,87 @@
+import type { AccountDeps } from '../../deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import type { KnownDevice } from '../../../../security/guessing/guard.js';
+import type { AuthenticationResponse } from '../../../../security/tokens/webauthn.js';
+import { rejectUseCase } from '../../../shared/rejections.js';
+import type { AuthenticationMethod } from '../../domain/session/events.js';
+import { sessionAggregate } from '../../domain/session/session.js';
+import { loadRegistered } from '../finding.js';
+import type { PassPasskey } from '../factors/passkey-proofs.js';
+import type { PasswordCommands } from './passwords.js';
+import type { TryLoginCode } from './try-login-code.js';
+
+/** What the caller presents, unchecked, by its method. `passkey`: a response to `PasskeyOptions.forSignIn` of the session. */
+export type ReauthenticationProof =
+  | { readonly method: 'pwd' | 'email'; readonly proof: string }
+  | { readonly method: 'passkey'; readonly proof: AuthenticationResponse };
+
+interface ReauthenticateInput {
+  readonly userId: string;
+  /** The session of the request, which becomes fresh. */
+  readonly sessionId: string;
+  /** In canonical spelling. */
+  readonly clientIp: string;
+  /** The device of the session, if the account knows it; null when left out. */
+  readonly known?: KnownDevice | null;
+  readonly presented: ReauthenticationProof;
+}
+
+/**
+ * Makes the use case that proves the user of a running session again (src/areas/accounts/commands/README.md#fresh-authentication). Wrong
+ * attempts count at the limits of the credential, together with those of its other uses.
+ */
+export function makeReauthenticate({
+  handler,
+  checkPresentPassword,
+  tryLoginCode,
+  passPasskey,
+}: Pick<AccountDeps, 'handler'> &
+  Pick<PasswordCommands, 'checkPresentPassword'> & {
+    readonly passPasskey: PassPasskey;
+    readonly tryLoginCode: TryLoginCode;
+  }) {
+  /**
+   * @throws CommandRejected credentials_refused, password_not_checkable, user_not_found, session_over; TooManyAttempts;
+   * Overloaded
+   */
+  return async (input: ReauthenticateInput, context: CommandContext): Promise<void> => {
+    await prove(input, context);
+    const method: AuthenticationMethod = input.presented.method;
+    await handler.handle(
+      { aggregate: sessionAggregate, id: input.sessionId },
+      { type: 'Reauthenticate', method, now: context.time },
+      context,
+    );
+  };
+
+  async function prove(
+    { userId, sessionId, clientIp, known = null, presented }: ReauthenticateInput,
+    context: CommandContext,
+  ): Promise<void> {
+    const user = await loadRegistered(handler, userId);
+    const client = { ip: clientIp, known };
+    switch (presented.method) {
+      case 'pwd': {
+        const tried = { userId, user, client, password: presented.proof, field: 'password' };
+        await checkPresentPassword(tried, context);
+        return;
+      }
+      case 'email': {
+        const tried = { email_digest: user.email_digest, client, code: presented.proof };
+        if ((await tryLoginCode(tried, context))?.userId === userId) return;
+        return rejectUseCase(
+          'credentials_refused',
+          'code is wrong, was used, or is not valid any more; ask for another',
+        );
+      }
+      case 'passkey': {
+        const use = { purpose: 'reauthenticate', sessionId } as const;
+        if ((await passPasskey({ userId, use, response: presented.proof }, context)) !== null) return;
+        return rejectUseCase(
+          'credentials_refused',
+          'the passkey is unknown or was refused, or its challenge was used or is over; ask for new options',
+        );
+      }
+    }
+  }
+}

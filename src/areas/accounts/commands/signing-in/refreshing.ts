@@ -1,0 +1,135 @@
+import type { AccountDeps } from '../../deps.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { sessionHolds } from '../../domain/guard.js';
+import {
+  type RefreshTokenState,
+  type StartedSession,
+  rejectSession,
+  sessionAggregate,
+  successorOf,
+} from '../../domain/session/session.js';
+import { userAggregate } from '../../domain/user/user.js';
+import type { KnownDevices } from './known-devices.js';
+import { type TokenPair, makeSessionTokens, refreshIdleSeconds } from './sessions.js';
+
+/**
+ * Exchanges a refresh token for its successor (src/keys/README.md#refresh-tokens). Further uses get the same successor until
+ * 10 s after that was used; a later use ends the session.
+ * @throws CommandRejected refresh_token_unknown, refresh_token_reused, session_over
+ */
+export function makeRefresh({
+  handler,
+  refreshTokens,
+  accessTokens,
+  knownDevices,
+}: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens'> & {
+  readonly knownDevices: Pick<KnownDevices, 'noteSession'>;
+}) {
+  const sessionTokens = makeSessionTokens({ accessTokens });
+
+  return async (
+    { refreshToken: token }: { readonly refreshToken: string },
+    context: CommandContext,
+  ): Promise<TokenPair> => {
+    const { time: now } = context;
+    const fields = refreshTokens.verify(token);
+    if (fields === null) return rejectSession('refresh_token_unknown', 'the refresh token is not valid');
+    const { sessionId, generation } = fields;
+    const presented = { generation, digest: refreshTokens.digest(token) };
+    // It only tells whose session it is. The decision below sees an end that this state does not have yet.
+    const before = await load({ sessionId, generation, from: 'remembered' }, context);
+    const { isProved } = await requireUser(sessionId, before);
+
+    const successor = refreshTokens.derive(token);
+    const { events } = await handler.handle(
+      { aggregate: sessionAggregate, id: sessionId },
+      {
+        type: 'Refresh',
+        presented,
+        successor: {
+          refresh_generation: successor.generation,
+          refresh_key_id: successor.kid,
+          refresh_token_digest: successor.digest,
+          idle_expires_at: idleEnd(before, now),
+        },
+        now,
+      },
+      context,
+      // No other attempt has the id of this command. A stale state of the session meets a refused append, and is read again.
+      { load: 'remembered' },
+    );
+    if (events.some(({ type }) => type === 'RefreshTokenReuseDetected'))
+      await rejectReused(sessionId, context);
+
+    if (!isProved) await knownDevices.noteSession(before.user_id);
+    // The log names the successor: another process may have been faster, or use another key.
+    const session = await load({ sessionId, generation, from: 'latest' }, context);
+    const refresh = successorOf(session, presented, now);
+    if (refresh === null) {
+      return rejectSession('refresh_token_superseded', 'the session has been refreshed many times since');
+    }
+    const refreshToken = recompute(token, sessionId, refresh);
+    return sessionTokens({ sessionId, session: { ...session, refresh }, refreshToken }, now);
+  };
+
+  async function load(
+    {
+      sessionId,
+      generation,
+      from,
+    }: {
+      readonly sessionId: string;
+      readonly generation: number;
+      readonly from: 'remembered' | 'latest';
+    },
+    context: CommandContext,
+  ): Promise<StartedSession> {
+    const { state } = await handler.load(sessionAggregate, sessionId, from);
+    if (state.status === 'started') return state;
+    const reused =
+      state.status === 'revoked' && state.reason === 'refresh_token_reused' && generation < state.generation;
+    return reused ? rejectReused(sessionId, context) : rejectOver();
+  }
+
+  /** Rejects after the session's documents are written, so that the client can rely on the end of the session. */
+  async function rejectReused(sessionId: string, context: CommandContext): Promise<never> {
+    await handler.handle(
+      { aggregate: sessionAggregate, id: sessionId },
+      { type: 'Revoke', reason: 'refresh_token_reused' },
+      context,
+      { revokesAccess: true },
+    );
+    return rejectSession('refresh_token_reused', 'the refresh token has been used before; sign in again');
+  }
+
+  /** Rejects a session that the user's stream has ended. The next request's authentication finds a later end. */
+  async function requireUser(
+    id: string,
+    { user_id: userId, epoch }: StartedSession,
+  ): Promise<{ readonly isProved: boolean }> {
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch }))
+      return rejectOver();
+    return { isProved: user.email_verified };
+  }
+
+  function recompute(
+    token: string,
+    sessionId: string,
+    { refresh_generation, link, refresh_key_id }: RefreshTokenState,
+  ): string {
+    const issued =
+      link === null
+        ? refreshTokens.derive(token, refresh_key_id)
+        : refreshTokens.issueLinked(sessionId, refresh_generation, link, refresh_key_id);
+    return issued.token;
+  }
+}
+
+function idleEnd({ expires_at }: StartedSession, now: Date): string {
+  return new Date(Math.min(now.getTime() + refreshIdleSeconds * 1_000, Date.parse(expires_at))).toISOString();
+}
+
+function rejectOver(): never {
+  return rejectSession('session_over', 'the session has ended');
+}

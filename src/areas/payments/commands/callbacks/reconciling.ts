@@ -1,0 +1,276 @@
+import { z } from 'zod';
+import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { invalid } from '../../../../validation/invalid-request.js';
+import { type UseCaseRejection, isRejection, rejectUseCase } from '../../../shared/rejections.js';
+import type { PaymentDeps } from '../../deps.js';
+import { type AskedRefund, checkoutAggregate } from '../../domain/checkout/checkout.js';
+import type { Ledger } from '../../domain/order/facts.js';
+import { orderNumber } from '../../domain/payment-ids.js';
+import { orderAggregate } from '../../domain/order/order.js';
+import { transactionKey } from '../../domain/order/review.js';
+import type { PaymentProviderName } from '../../domain/payment.js';
+import type { PaymentMaker } from '../../platforms/payment-maker.js';
+import type { ListingMaker, QueriedPayment, QueryingMaker } from '../../platforms/queried-payment.js';
+import type { AcceptNews } from './news.js';
+import { askPlatform } from '../platforms.js';
+
+/** Orders that were placed, or reports that the platform made, from `from` on and before `to`. */
+interface ReconcilePeriod {
+  readonly from: Date;
+  readonly to: Date;
+  /** `next` of the call before; null for the first. */
+  readonly after: string | null;
+}
+
+export interface Reconciled {
+  /** Orders that the platform was asked for, or reports that it listed. */
+  readonly asked: number;
+  /** Those about which the platform told something that the service did not know. */
+  readonly reported: number;
+  /** Orders of which the platform told nothing, because it refused or failed. The next run asks for them again. */
+  readonly failed: readonly string[];
+  /** The place from which the next call goes on; null at the end. */
+  readonly next: string | null;
+}
+
+/** A call begins no question to the platform later than this. */
+const reconcilingMs = 40_000;
+/** Orders that a call looks at, pages of a list that it reads, and orders that the platform may fail to tell. */
+const ordersMax = 100;
+const pagesMax = 20;
+const failedMax = 5;
+
+interface Asked<Maker> {
+  readonly provider: PaymentProviderName;
+  readonly maker: Maker;
+}
+
+/** What the platform answered about one order and its refunds. */
+interface Answers {
+  /** The platform answered a question at least. */
+  readonly isTold: boolean;
+  readonly isNews: boolean;
+  /** The errors of the questions that it refused or did not answer. */
+  readonly failures: readonly unknown[];
+}
+
+/** Returns whether the service can ask the platform what became of payments. */
+export function canBeReconciled(maker: PaymentMaker): boolean {
+  return canListReports(maker) || canBeQueried(maker);
+}
+
+function canBeQueried(maker: PaymentMaker): maker is QueryingMaker {
+  return 'query' in maker;
+}
+
+function canListReports(maker: PaymentMaker): maker is ListingMaker {
+  return 'listReports' in maker;
+}
+
+export type ReconcilePayments = ReturnType<typeof makeReconcilePayments>;
+
+export function makeReconcilePayments({
+  handler,
+  orders,
+  clock,
+  onFailure,
+  paymentMakers,
+  acceptNews,
+}: Pick<PaymentDeps, 'handler' | 'orders' | 'clock' | 'onFailure' | 'paymentMakers'> & {
+  readonly acceptNews: AcceptNews;
+}) {
+  return reconcilePayments;
+
+  /**
+   * Asks a platform for what its callbacks did not report in a period. What it answers is a report like a callback's, so a
+   * known one changes nothing, and one that differs goes to review. A platform that lists its reports is asked for the list;
+   * another one for the state of each order. A call begins no question after 40 s.
+   * @throws CommandRejected invalid_request, payment_not_offered, payment_refused, platform_unavailable: the platform told
+   * nothing
+   */
+  async function reconcilePayments(
+    { provider, ...period }: ReconcilePeriod & { readonly provider: PaymentProviderName },
+    context: CommandContext,
+  ): Promise<Reconciled> {
+    if (!(period.from < period.to)) invalid('to', 'must be after from', 'too_small');
+    const maker = paymentMakers.get(provider);
+    if (maker !== undefined && canListReports(maker)) return askForList({ provider, maker }, period, context);
+    if (maker !== undefined && canBeQueried(maker)) return askForOrders({ provider, maker }, period, context);
+    return rejectUseCase('payment_not_offered', `the service cannot ask ${provider} what became of payments`);
+  }
+
+  /** Accepts each report of the list that never came. Where the time ends within a page, the next call reads the page again. */
+  async function askForList(
+    { provider, maker }: Asked<ListingMaker>,
+    { after, ...period }: ReconcilePeriod,
+    context: CommandContext,
+  ): Promise<Reconciled> {
+    const endMs = clock.now().getTime() + reconcilingMs;
+    const isOver = (): boolean => clock.now().getTime() > endMs;
+    let [asked, reported, place] = [0, 0, after];
+    for (let page = 0; page < pagesMax; page += 1) {
+      const { reports, next } = await askPlatform(
+        { provider, work: 'list what it reported' },
+        () => maker.listReports(period, place),
+        onFailure,
+      );
+      for (const report of reports) {
+        if (isOver()) return { asked, reported, failed: [], next: place };
+        asked += 1;
+        if (await acceptNews(provider, report, stepContext(context, report.key))) reported += 1;
+      }
+      place = next;
+      if (place === null || isOver()) break;
+    }
+    return { asked, reported, failed: [], next: place };
+  }
+
+  /** Asks for the state of each order that is not refunded. One order that the platform cannot tell stops no other. */
+  async function askForOrders(
+    platform: Asked<QueryingMaker>,
+    { from, to, after }: ReconcilePeriod,
+    context: CommandContext,
+  ): Promise<Reconciled> {
+    if (after !== null && !z.uuid().safeParse(after).success) invalid('after', 'is no `next` of such a call');
+    const start = after === null ? {} : { after };
+    const page = await orders.placedIn({ from, to }, { limit: ordersMax, ...start });
+    const waiting = page.filter(
+      ({ provider, status }) => provider === platform.provider && status !== 'refunded',
+    );
+    const ids = waiting.map(({ id }) => id);
+    const told = await askEach(ids, (id) => reconcile(platform, id, context));
+    const last = page.length < ordersMax ? null : (page.at(-1)?.id ?? null);
+    // The next call begins after the last order that this one asked for.
+    return { ...told, next: told.asked === ids.length ? last : (ids[told.asked - 1] ?? after) };
+  }
+
+  /**
+   * Asks for one order after the other, until the time is over or too many failed. Throws only where the platform did not
+   * answer about the first `failedMax` orders: the next call would begin at the same order.
+   */
+  async function askEach(
+    ids: readonly string[],
+    ask: (id: string) => Promise<Answers>,
+  ): Promise<Omit<Reconciled, 'next'>> {
+    const endMs = clock.now().getTime() + reconcilingMs;
+    const failed: string[] = [];
+    let [asked, reported, unanswered] = [0, 0, 0];
+    for (const id of ids) {
+      // A platform that limits the rate tells nothing of the next orders either.
+      if (clock.now().getTime() > endMs || failed.length >= failedMax) break;
+      asked += 1;
+      const { isTold, isNews, failures } = await ask(id);
+      if (isNews) reported += 1;
+      if (failures.length > 0) failed.push(id);
+      if (!isTold && isRejection<UseCaseRejection>(failures[0], 'platform_unavailable')) unanswered += 1;
+      if (unanswered === failedMax && asked === failedMax) throw failures[0];
+    }
+    return { asked, reported, failed };
+  }
+
+  /** Asks about the refunds of an order, and about the order, also where the platform fails to tell a refund. */
+  async function reconcile(
+    platform: Asked<QueryingMaker>,
+    orderId: string,
+    context: CommandContext,
+  ): Promise<Answers> {
+    const failures: unknown[] = [];
+    let [isTold, isNews] = [false, false];
+    for (const refund of await openRefunds(platform, orderId)) {
+      if (failures.length >= failedMax) break;
+      await hear(() => refundIsNews(platform, orderId, { refund, context }));
+    }
+    await hear(() => orderIsNews(platform, orderId, context));
+    return { isTold, isNews, failures };
+
+    async function hear(question: () => Promise<boolean>): Promise<void> {
+      try {
+        if (await question()) isNews = true;
+        isTold = true;
+      } catch (error) {
+        if (!isOfPlatform(error)) throw error;
+        failures.push(error);
+      }
+    }
+  }
+
+  async function refundIsNews(
+    platform: Asked<QueryingMaker>,
+    orderId: string,
+    { refund, context }: { readonly refund: AskedRefund; readonly context: CommandContext },
+  ): Promise<boolean> {
+    const { transaction_id: transactionId, refund: refundId } = refund;
+    const asked = { orderNumber: orderNumber(orderId), transactionId, refundId };
+    const queried = await ask(platform, (maker) => maker.queryRefund(asked));
+    return accept(platform, queried, stepContext(context, `${orderId}/${refundId}`));
+  }
+
+  async function orderIsNews(
+    platform: Asked<QueryingMaker>,
+    orderId: string,
+    context: CommandContext,
+  ): Promise<boolean> {
+    const queried = await ask(platform, (maker) => maker.query(orderNumber(orderId)));
+    const isKnown =
+      queried.kind === 'refunded' && (await knowsRefund(platform, orderId, queried.transactionId));
+    return !isKnown && accept(platform, queried, stepContext(context, orderId));
+  }
+
+  function ask(
+    { provider, maker }: Asked<QueryingMaker>,
+    question: (maker: QueryingMaker) => Promise<QueriedPayment>,
+  ): Promise<QueriedPayment> {
+    return askPlatform({ provider, work: 'tell the state of an order' }, () => question(maker), onFailure);
+  }
+
+  async function accept(
+    { provider }: Asked<QueryingMaker>,
+    queried: QueriedPayment,
+    context: CommandContext,
+  ): Promise<boolean> {
+    return queried.kind !== 'unknown' && acceptNews(provider, queried.report, context);
+  }
+
+  /** Returns the refunds that the service asked for, and of which no report has told the end. */
+  async function openRefunds(
+    { provider }: Asked<QueryingMaker>,
+    orderId: string,
+  ): Promise<readonly AskedRefund[]> {
+    const { refunds } = (await handler.load(checkoutAggregate, orderId)).state;
+    const asked = refunds.filter((one) => one.provider === provider && one.outcome !== 'refused');
+    if (asked.length === 0) return [];
+    const ledgers = await ledgersOf(orderId);
+    const ended = ledgers.flatMap((ledger) => ledger.refunds).filter(({ status }) => status !== 'pending');
+    return asked.filter(({ refund }) => !ended.some(({ id }) => id === refund));
+  }
+
+  async function knowsRefund(
+    { provider }: Asked<QueryingMaker>,
+    orderId: string,
+    transactionId: string | null,
+  ): Promise<boolean> {
+    const ledgers = await ledgersOf(orderId, transactionKey(provider, '', transactionId));
+    // Where only the refund was reported, the payment is still lost, and an operator records it.
+    return ledgers.some(
+      ({ captured, refunds, refunded_in_total: total }) =>
+        captured !== null && (refunds.length > 0 || total !== null),
+    );
+  }
+
+  async function ledgersOf(orderId: string, transaction?: string): Promise<readonly Ledger[]> {
+    const { state } = await handler.load(orderAggregate, orderId);
+    const all = state.status === 'placed' ? state.facts.transactions : [];
+    return all
+      .filter(({ id }) => transaction === undefined || id === transaction)
+      .flatMap(({ ledgers }) => ledgers);
+  }
+}
+
+/** Returns whether the error is the platform's, about one order. */
+function isOfPlatform(error: unknown): boolean {
+  return (
+    isRejection<UseCaseRejection>(error, 'platform_unavailable') ||
+    isRejection<UseCaseRejection>(error, 'payment_refused')
+  );
+}

@@ -1,0 +1,46 @@
+import { atSite, html, page, paragraphs } from '../../../../mail/layout.js';
+import type { MailMessage } from '../../../../mail/mailer.js';
+
+/** A payment that waits for an operator. It names no person. */
+export interface WaitingPayment {
+  readonly id: string;
+  readonly order_number: string;
+  readonly reason: string;
+  readonly kind: string;
+  /** Minor units; null where the platform names no money. */
+  readonly amount: number | null;
+  readonly currency: string | null;
+}
+
+/** Writes the daily mail to operators. @param data.hasMore whether more payments wait than the listed ones */
+export function paymentReviewsMessage({
+  waiting,
+  hasMore,
+  publicUrl,
+}: {
+  readonly waiting: readonly WaitingPayment[];
+  readonly hasMore: boolean;
+  readonly publicUrl: string;
+}): MailMessage {
+  const subject = 'Payments wait for a decision';
+  const lead = `These payments of Stowage${atSite(publicUrl)} wait for an operator:`;
+  const lines = waiting.map(lineOf);
+  const rest = hasMore ? ['More payments wait than this mail lists.'] : [];
+  const advice =
+    'GET /api/v1/admin/payments/review and stowage payments review list them all. The guide "Payments that wait for an ' +
+    'operator" says what each reason means. The next mail comes in a day, while a payment waits.';
+  return {
+    subject,
+    text: paragraphs(lead, lines.join('\n'), ...rest, advice),
+    html: page(
+      subject,
+      `${html`<p>${lead}</p>`}<ul>${lines.map((line) => html`<li>${line}</li>`).join('')}</ul>` +
+        [...rest, advice].map((text) => html`<p>${text}</p>`).join(''),
+    ),
+  };
+}
+
+function lineOf({ id, order_number, reason, kind, amount, currency }: WaitingPayment): string {
+  const money = amount === null || currency === null ? '' : `, ${amount} minor units of ${currency}`;
+  return `order ${order_number}: ${reason} (${kind}${money}), payment ${id}`;
+}

@@ -1,0 +1,209 @@
+import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { invalid } from '../../../../validation/invalid-request.js';
+import { checkText } from '../../../../validation/text.js';
+import { rejectUseCase } from '../../../shared/rejections.js';
+import type { PaymentDeps } from '../../deps.js';
+import { type AskedRefund, checkoutAggregate, rejectCheckout } from '../../domain/checkout/checkout.js';
+import { refundedOf, takenOf } from '../../domain/order/facts.js';
+import { orderNumber } from '../../domain/payment-ids.js';
+import { type PlacedOrder, orderAggregate } from '../../domain/order/order.js';
+import { rejectOrder } from '../../domain/order/state.js';
+import type { Capture } from '../../domain/order/unused.js';
+import { PlatformError } from '../../domain/platform-error.js';
+import type { MadeRefund, PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
+import { askPlatform } from '../platforms.js';
+import { sealPaymentNote } from './resolving.js';
+
+interface RefundOrderInput {
+  readonly order_id: string;
+  /** Minor units; left out: all that remains. */
+  readonly amount?: number | undefined;
+  /** The payment to refund, where the order has several. */
+  readonly transaction_id?: string | undefined;
+  /** The id of a refund without an answer, which is asked for again. It keeps its amount and note. */
+  readonly repeats?: string | undefined;
+  /** Why: 1 to 1,000 characters. It is kept sealed. */
+  readonly note: string;
+}
+
+/** A refund that the platform took on. */
+interface OrderRefund {
+  readonly id: string;
+  readonly order_id: string;
+  readonly transaction_id: string;
+  /** The platform's id. */
+  readonly refund_id: string;
+  readonly amount: number;
+  readonly currency: string;
+}
+
+/** Makes the use case of refunds (src/areas/payments/platforms/README.md#refunds). */
+export function makeRefunding(
+  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests' | 'paymentMakers' | 'publicUrl' | 'onFailure'>,
+) {
+  const { handler, paymentMakers, publicUrl, onFailure } = deps;
+  return { refundOrder };
+
+  /**
+   * Asks the platform to give money back. The platform's callback confirms the refund and moves the order. The same command
+   * again asks with the same key, so the platform makes one refund.
+   * @throws CommandRejected invalid_request, order_not_found, refund_not_possible, payment_not_offered, payment_refused,
+   * platform_unavailable
+   */
+  async function refundOrder(input: RefundOrderInput, context: CommandContext): Promise<OrderRefund> {
+    const { order_id: orderId } = input;
+    const note = checkText(input.note, 'note', 1_000);
+    const id = input.repeats ?? derivedId(context, 'refund');
+    const asked = (await refundsOf(orderId)).find(({ refund }) => refund === id);
+    if (asked === undefined && input.repeats !== undefined) {
+      rejectCheckout('refund_not_possible', 'repeats names no refund of the order');
+    }
+    const { order, capture } = await paymentOf(input, asked?.transaction_id ?? input.transaction_id);
+    const makeRefund = refundCallOf(paymentMakers.get(capture.provider), capture);
+    const refund = asked ?? (await ask({ id, note, order, capture }, input, context));
+    if (refund.outcome === 'refused') {
+      return rejectUseCase('payment_refused', `${capture.provider} refused to make this refund`);
+    }
+    const request = {
+      ...{ orderNumber: orderNumber(orderId), transactionId: refund.transaction_id },
+      amount: { amount: refund.amount, currency: refund.currency },
+      paid: { amount: capture.amount, currency: capture.currency },
+      callbackUrl: `${publicUrl}/api/v1/payment/webhooks/${capture.provider}`,
+      idempotencyKey: id,
+    };
+    const made = await askPlatform(
+      { provider: capture.provider, work: 'make a refund' },
+      () => refundOrRecord(orderId, { makeRefund, request }, context),
+      onFailure,
+    );
+    const { refundId } = made;
+    const accepted = { type: 'AcceptRefund', refund: id, refundId } as const;
+    const target = { aggregate: checkoutAggregate, id: orderId };
+    await handler.handle(target, accepted, stepContext(context, 'accepted'));
+    const { amount, currency, transaction_id } = refund;
+    return { id, order_id: orderId, transaction_id, refund_id: refundId, amount, currency };
+  }
+
+  /** Asks the platform, and records its refusal. */
+  async function refundOrRecord(
+    orderId: string,
+    {
+      makeRefund,
+      request,
+    }: {
+      readonly makeRefund: NonNullable<PaymentMaker['refund']>;
+      readonly request: RefundRequest;
+    },
+    context: CommandContext,
+  ): Promise<MadeRefund> {
+    try {
+      return await makeRefund(request);
+    } catch (error) {
+      if (error instanceof PlatformError && error.failure === 'refused') {
+        const refused = { type: 'RefuseRefund', refund: request.idempotencyKey, code: error.code } as const;
+        const target = { aggregate: checkoutAggregate, id: orderId };
+        await handler.handle(target, refused, stepContext(context, 'refused'));
+      }
+      throw error;
+    }
+  }
+
+  async function ask(
+    {
+      id,
+      note,
+      order,
+      capture,
+    }: {
+      readonly id: string;
+      readonly note: string;
+      readonly order: PlacedOrder;
+      readonly capture: PaidCapture;
+    },
+    { order_id: orderId, amount }: RefundOrderInput,
+    context: CommandContext,
+  ): Promise<AskedRefund> {
+    const remaining = (refunds: readonly AskedRefund[]): number => remainingOf(order, capture, refunds);
+    const whole = remaining(await refundsOf(orderId));
+    if (whole <= 0) rejectCheckout('refund_not_possible', 'nothing remains of the payment');
+    const { provider, currency, transaction_id } = capture;
+    const refund = {
+      project_id: order.project_id,
+      ...{ refund: id, provider, transaction_id, amount: amount ?? whole, currency },
+      ...(await sealPaymentNote(deps, { paymentId: id, buyerId: order.user_id }, note)),
+    };
+    const target = { aggregate: checkoutAggregate, id: orderId };
+    await handler.handle(target, { type: 'AskRefund', refund, remaining }, stepContext(context, 'ask'));
+    return { ...refund, outcome: null };
+  }
+
+  async function paymentOf(
+    { order_id: orderId }: RefundOrderInput,
+    transactionId: string | undefined,
+  ): Promise<{ readonly order: PlacedOrder; readonly capture: PaidCapture }> {
+    const { state: order } = await handler.load(orderAggregate, orderId);
+    if (order.status === 'absent') return rejectOrder('order_not_found', 'there is no such order');
+    const named = order.captures
+      .filter(isNamed)
+      .filter(({ transaction_id }) => transactionId === undefined || transaction_id === transactionId);
+    const [capture, ...others] = named;
+    if (capture === undefined) return rejectCheckout('refund_not_possible', 'the order has no such payment');
+    if (others.length > 0) invalid('transaction_id', 'is missing: the order has several payments', 'missing');
+    return { order, capture };
+  }
+
+  async function refundsOf(orderId: string): Promise<readonly AskedRefund[]> {
+    return (await handler.load(checkoutAggregate, orderId)).state.refunds;
+  }
+}
+
+type PaidCapture = Capture & { readonly transaction_id: string };
+
+function isNamed(capture: Capture): capture is PaidCapture {
+  return capture.transaction_id !== null;
+}
+
+function refundCallOf(
+  maker: PaymentMaker | undefined,
+  { provider }: Capture,
+): NonNullable<PaymentMaker['refund']> {
+  if (maker?.refund !== undefined) return maker.refund;
+  return rejectUseCase(
+    'payment_not_offered',
+    `the service makes no refund at ${provider}; refund there, and its callback moves the order`,
+  );
+}
+
+/**
+ * Returns what can go back of a payment: what was paid less what was refunded, taken back or is on its way. A refund that the service
+ * asked for counts until the platform refused it, or reported it as failed. A platform that reports totals alone names no
+ * refund, so there the larger of both figures counts; the platform refuses what is too much.
+ */
+function remainingOf(
+  { facts }: Pick<PlacedOrder, 'facts'>,
+  { transaction, transaction_id, amount, currency }: Capture,
+  asked: readonly AskedRefund[],
+): number {
+  const about = facts.transactions.find(({ id }) => id === transaction);
+  const ledger = about?.ledgers.find((one) => one.currency === currency);
+  const taken = about === undefined || ledger === undefined ? 0 : takenOf(about, ledger);
+  const reported = ledger?.refunds ?? [];
+  const known = sum(reported.filter(({ status }) => status === 'pending' || status === 'succeeded'));
+  const unreported = asked.filter(
+    (one) =>
+      one.transaction_id === transaction_id &&
+      one.outcome !== 'refused' &&
+      !isReported(one.outcome?.refundId),
+  );
+  const total = ledger === undefined ? 0 : refundedOf(ledger);
+  return amount - taken - Math.max(total, known + sum(unreported));
+
+  function isReported(refundId: string | undefined): boolean {
+    return reported.some(({ id }) => id === refundId);
+  }
+}
+
+function sum(items: readonly { readonly amount: number }[]): number {
+  return items.reduce((total, { amount }) => total + amount, 0);
+}
