@@ -44,15 +44,21 @@ function followIds(t: ExecutionContext, store: EventStore) {
 /** Appends through the adapter of another process, so that only the server can wake the follower. */
 async function appendElsewhere(server: EventStoreDbServer, count = 1): Promise<string> {
   const other = openTestStore(server.url);
+  const id = await appendNew(other, count);
+  await other.close();
+  return id;
+}
+
+/** Appends a stream, and returns the id of its last event. */
+async function appendNew(eventStore: EventStore, count = 1): Promise<string> {
   const events = makeEvents(count);
   await appendDurably(
-    { eventStore: other, clock: realClock, random: makeSeededRandom(3) },
+    { eventStore, clock: realClock, random: makeSeededRandom(3) },
     { stream: uniqueStream(), expected: 'no-stream' },
     events,
     // The clients of one process share the back-off of their connections, so this one may have to wait.
     { limits: { tries: 100, totalMs: 60_000 } },
   );
-  await other.close();
   return events.at(-1)?.id ?? '';
 }
 
@@ -62,7 +68,6 @@ test('Close appends of another process share pages', async (t) => {
   const other = openTestStore(server.url);
   t.teardown(() => other.close());
   const controller = new AbortController();
-  const appendOne = () => other.append(uniqueStream(), 'no-stream', makeEvents(1));
   let [pages, events] = [0, 0];
   const following = (async () => {
     for await (const page of store.subscribe({ after: null, signal: controller.signal })) {
@@ -70,11 +75,11 @@ test('Close appends of another process share pages', async (t) => {
       events += page.events.length;
     }
   })();
-  await appendOne();
+  await appendNew(other);
   await eventually('the event arrives', () => events === 1);
   // When another process appends many events at once
   const [pagesBefore, began] = [pages, performance.now()];
-  await Promise.all(Array.from({ length: 100 }, appendOne));
+  await Promise.all(Array.from({ length: 100 }, () => appendNew(other)));
   await eventually('all events arrive', () => events === 101);
   // Then there is at most one page for each 20 ms, and one at the beginning
   const windows = Math.floor((performance.now() - began) / 20);
