@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** An id that the service makes: UUIDv7 (RFC 9562), lower case. The schema accepts every UUID. */
 export const entityId = z.uuid();
 
+/** The id of nothing (RFC 9562, 5.9): the work on what is absent takes as long as that on something else. */
+export const nilId = '00000000-0000-0000-0000-000000000000';
+
 /** A time: RFC 3339, UTC, milliseconds. */
 export const instant = z.iso.datetime({ precision: 3 });
 

@@ -7,9 +7,7 @@ import { type UserRejection, rejectUser } from '../../domain/user/rejections.js'
 import { type UserState, userAggregate } from '../../domain/user/user.js';
 import type { EndGivenAccess } from '../erasing.js';
 import { checkAddress, loadRegistered } from '../finding.js';
-
-/** The id of a user and of a change that do not exist. They cost the same calls and the same comparison. */
-const nobody = '00000000-0000-0000-0000-000000000000';
+import { nilId } from '../../../../validation/fields.js';
 
 /** Makes the use cases that put a former address back (src/areas/accounts/commands/README.md#revert-of-an-address-change). */
 export function makeEmailReverts({
@@ -32,11 +30,11 @@ export function makeEmailReverts({
     ): Promise<void> => {
       const email_digest = digests.email(checkAddress(email).canonical);
       const { state: reservation } = await handler.load(emailAggregate, email_digest);
-      const userId = reservation.status === 'reserved' ? reservation.user_id : nobody;
+      const userId = reservation.status === 'reserved' ? reservation.user_id : nilId;
       const { state: user } = await handler.load(userAggregate, userId);
       const former = revertibleTo(user, email_digest, context.time);
       const issue = { kid: former?.code_key_id ?? addressRevertCodes.active(), email_digest };
-      const matches = addressRevertCodes.matches({ ...issue, issue_id: former?.change_id ?? nobody }, code);
+      const matches = addressRevertCodes.matches({ ...issue, issue_id: former?.change_id ?? nilId }, code);
       if (former === null || !matches) return refuse();
       const { change_id } = former;
       const command = { type: 'RevertEmailChange', change_id, byCode: true, now: context.time } as const;

@@ -19,6 +19,7 @@ import type { StorageState } from '../../../storages/domain/storage/state.js';
 import { storageAggregate } from '../../../storages/domain/storage/storage.js';
 import { digestShareToken } from '../../../../keys/codes/share-sessions.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
+import { nilId } from '../../../../validation/fields.js';
 
 export interface SharedAsset {
   readonly assetId: string;
@@ -60,9 +61,6 @@ export interface SharedPlace {
 }
 
 export type Visits = ReturnType<typeof makeVisits>;
-
-/** An id that names nothing: a UUIDv7 of 1970. */
-const nobodysId = '00000000-0000-7000-8000-000000000000';
 
 /** Every session ends after it. */
 const whenever = new Date(0);
@@ -136,7 +134,7 @@ export function makeVisits({ handler, digests, clock, shares, assets, shareSessi
    * @param accessId the visitor's access, which an earlier attempt may have counted as the last use; null: there is none
    */
   async function findVisitedShare(token: string, accessId: string | null): Promise<VisitedShare | null> {
-    const shareId = (await shares.idByToken(digestShareToken(digests, token))) ?? nobodysId;
+    const shareId = (await shares.idByToken(digestShareToken(digests, token))) ?? nilId;
     const { state } = await handler.load(shareAggregate, shareId);
     const now = clock.now();
     const opens =
@@ -153,9 +151,9 @@ export function makeVisits({ handler, digests, clock, shares, assets, shareSessi
    * @param only one asset of the share, where the others do not matter; of a tag it may be an older one
    */
   async function findSharedAssets(share: OpenShare | null, only?: string): Promise<SharedAssets | null> {
-    const ids = share === null ? [nobodysId] : only === undefined ? await idsOf(share) : idsWith(share, only);
+    const ids = share === null ? [nilId] : only === undefined ? await idsOf(share) : idsWith(share, only);
     const [project, ...found] = await Promise.all([
-      handler.load(projectAggregate, share?.project_id ?? nobodysId),
+      handler.load(projectAggregate, share?.project_id ?? nilId),
       ...ids.map((assetId) => served(assetId, share)),
     ]);
     if (share === null || project.state.status !== 'existing') return null;
@@ -177,7 +175,7 @@ export function makeVisits({ handler, digests, clock, shares, assets, shareSessi
     share: Pick<OpenShare, 'project_id' | 'tag'> | null,
   ): Promise<SharedAsset | null> {
     const { state: asset } = await handler.load(assetAggregate, assetId);
-    const storageId = asset.status === 'existing' ? asset.storage_id : nobodysId;
+    const storageId = asset.status === 'existing' ? asset.storage_id : nilId;
     const { state: storage } = await handler.load(storageAggregate, storageId);
     if (asset.status !== 'existing' || asset.project_id !== share?.project_id) return null;
     // The stream decides, so an asset that has lost the tag is out at once.
