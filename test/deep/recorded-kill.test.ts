@@ -38,7 +38,8 @@ test('Data of this release opens after a kill -9 at its writing, with every ackn
     await opens(t, directory.path, told.head, `kill ${kill}: ${JSON.stringify(after)}`);
   }
   t.log(`${kills} kills, ${midway} before the end of the story`);
-  t.true(midway > kills / 2);
+  // Few kills may all come late.
+  t.true(kills < 20 || midway > kills / 2);
 });
 
 /** Tells the story in a process, and kills it. Returns the last head of the log that was acknowledged before. */
