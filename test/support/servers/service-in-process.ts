@@ -7,7 +7,9 @@ import type { PaymentOptions } from '../../../src/composition/opening/open-payme
 import type { Stores } from '../../../src/composition/opening/open-stores.js';
 import { openServices, type Services } from '../../../src/composition/services.js';
 import { type Limits, readConfig } from '../../../src/config/config.js';
+import { systemClock, systemRandom } from '../../../src/composition/system.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
+import { openEmbeddedStores } from '../../../src/stores/embedded/open-embedded-stores.js';
 import { isReached } from '../../../src/event-sourcing/feeding/projectors/projector.js';
 import {
   type ProjectionRunner,
@@ -40,6 +42,9 @@ export interface ServiceInProcess {
 
 /** A busy machine may pause a process for more than the 3 s after which a service distrusts the registry. */
 const registry = { staleAfterMs: 60_000 };
+
+/** A busy machine may pause the writing thread for more than the limit of the service, which ends a write as unknown. */
+const patientWriteMs = 600_000;
 
 /** The cheapest parameters that scrypt allows. */
 const cheapScrypt = { N: 2, r: 1, p: 1 } as const;
@@ -88,10 +93,25 @@ export async function startInProcess(options: {
     ...readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment }),
     limits: { ...unlimited, ...limits },
   };
+  const fail = (error: unknown): void => {
+    options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
+  };
+  const isEmbedded = config.mongoDbUrl === undefined && config.eventStoreDbUrl === undefined;
+  const ownStores =
+    isEmbedded && options.stores === undefined
+      ? await openEmbeddedStores({
+          ...{ directory, streamPrefix: config.streamPrefix, writeLimitMs: patientWriteMs },
+          ...{ clock: options.clock ?? systemClock, random: systemRandom, onFatal: fail },
+        })
+      : undefined;
   const services = await openServices(config, {
     passwordScrypt: cheapScrypt,
     registry,
+    ...(ownStores === undefined ? {} : { stores: { ...ownStores, allEmbedded: true } }),
     ...serviceOptions,
+  }).catch(async (error: unknown) => {
+    await ownStores?.close();
+    throw error;
   });
   await services.generations.start();
   const ignore = (): void => undefined;
@@ -103,9 +123,6 @@ export async function startInProcess(options: {
       onRebuilt: ignore,
     },
   );
-  const fail = (error: unknown): void => {
-    options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
-  };
   const reactions = withoutReactions
     ? { stop: () => Promise.resolve(), statuses: () => [] }
     : bringUpReactions(services, projections, fail);
@@ -139,6 +156,7 @@ export async function startInProcess(options: {
       await Promise.all([reactions.stop(), webhooks.stop(), mails.stop()]);
       await projections.stop();
       await services.close();
+      await ownStores?.close();
     },
   };
 }
