@@ -106,7 +106,9 @@ const readers: readonly Reader[] = [
     form: () => 'content-length: 5\ncontent-range: bytes 0-0/5\netag: "a-tag"\ncontent-type: image/jpeg',
     read: async ({ status, body }) => {
       const lines = body.toString().matchAll(/^([^:\n]*): (.*)$/gm);
-      const headers = Object.fromEntries(Array.from(lines, ([, name, value]) => [name, value]));
+      const headers: Record<string, string | undefined> = Object.fromEntries(
+        Array.from(lines, ([, name = '', value]) => [name, value]),
+      );
       const http = () => Promise.resolve({ status, headers, body: Buffer.alloc(0) });
       const answer = await makeHeadObject({ http, now })({ urls, provider: 's3', key: 'a.jpg' });
       if (answer.kind !== 'found') return null;
