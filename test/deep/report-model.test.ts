@@ -3,27 +3,26 @@ import { exploreInterleavings } from '../support/simulation/model/explore-interl
 import { reportModel, type SentReport } from '../support/simulation/model/report-model.js';
 
 /*
- * Explores every interleaving of the reports of a transaction, two processes, and the operator or crashes. The result is a
- * proof for these stories, so there is no seed and no budget. Three reports with the operator and a crash together have
- * more states than fit into memory.
+ * Explores every interleaving of three reports of a transaction, two processes, an operator and two crashes. The result is a
+ * proof for these stories, so there is no seed and no budget.
  */
-const stories: readonly (readonly [reports: readonly SentReport[], crashes: number, operator: boolean])[] = [
-  [['A', null], 2, true],
-  [['A', null, null], 0, true],
-  [['A', 'B', null], 0, true],
-  [['A', null, null], 1, false],
-  [['A', 'B', null], 1, false],
+const stories: readonly (readonly SentReport[])[] = [
+  ['A', null, null],
+  ['A', 'B', null],
+  ['A', 'A', null],
 ];
 
-for (const [reports, crashes, operator] of stories) {
+for (const reports of stories) {
   const named = reports.map((order) => order ?? 'none').join(', ');
-  const others = `${crashes} crashes ${operator ? 'and' : 'without'} the operator`;
-  test.serial(`Orders know all reports that name ${named}, with ${others}`, (t) => {
-    t.timeout(10 * 60_000);
-    const model = reportModel({ reports, crashes, operator });
-    const { problem, ends, states } = exploreInterleavings(model, { statesMax: 1_000_000 });
-    t.log(`${states} states, ${ends} ends`);
-    t.is(problem, null);
-    t.true(ends > 1);
-  });
+  test.serial(
+    `Orders know all reports that name ${named}, with two processes, two crashes and the operator`,
+    (t) => {
+      t.timeout(10 * 60_000);
+      const model = reportModel({ reports, crashes: 2, operator: true });
+      const { problem, ends, states } = exploreInterleavings(model, { statesMax: 2_000_000 });
+      t.log(`${states} states, ${ends} ends`);
+      t.is(problem, null);
+      t.true(ends > 1);
+    },
+  );
 }

@@ -95,7 +95,7 @@ const nameOf = ({ order, report, kind }: Due): string => `${order}/${report}/${k
  * Models docs/decisions/settlement.md#0062-reports-are-accepted: two processes accept
  * reports of one transaction in its stream and tell them to two orders. Each step is one call to the log. The platform sends
  * a report until it is acknowledged, also to both processes at once, or gives up once it is accepted. The operator and a crash
- * come between any two steps. A reaction reads a log that grows while it looks.
+ * come between any two steps, also for an idle process. A reaction reads a log that grows while it looks.
  */
 export function reportModel(options: ReportModelOptions): Model<World> {
   const { reports, crashes, operator, atExactRevision = true, carriesOver = true } = options;
@@ -105,17 +105,17 @@ export function reportModel(options: ReportModelOptions): Model<World> {
       ...{ transaction: [], known: [], acknowledged: [] },
       ...{ operatorActs: operator, crashesLeft: crashes, processes: [idle, idle] },
     },
-    next: (world) => [
-      ...operatorSteps(world),
-      ...lostSteps(world),
-      ...processSteps(world, 0),
-      ...processSteps(world, 1),
-    ],
-    keyOf: ({ processes, ...world }) =>
-      `${JSON.stringify(world)}${processes
-        .map((one) => JSON.stringify(one))
-        .sort()
-        .join()}`,
+    next: (world) =>
+      [
+        ...operatorSteps(world),
+        ...lostSteps(world),
+        ...processSteps(world, 0),
+        ...processSteps(world, 1),
+      ].map(([action, after]) => [action, settled(after)]),
+    keyOf: ({ processes, ...world }) => {
+      const futures = processes.map((one) => JSON.stringify(futureOf({ ...world, processes }, one)));
+      return JSON.stringify(world) + futures.sort().join();
+    },
     problemAtEnd: ({ transaction, known }) => {
       const due = dueOf(transaction).map(nameOf).sort();
       const lost = due.filter((name) => !known.includes(name));
@@ -124,6 +124,46 @@ export function reportModel(options: ReportModelOptions): Model<World> {
       return wrong.length === 0 ? null : `an order knows ${wrong.join()}`;
     },
   };
+
+  function untold(due: readonly Due[], { known }: World): readonly string[] {
+    return due.map(nameOf).filter((name) => !known.includes(name));
+  }
+
+  function dueOfRequest({ of: report, events }: Work): readonly Due[] {
+    const revision = events.findIndex((event) => event.kind === 'reported' && event.report === report);
+    return dueAt(events, revision, true);
+  }
+
+  /**
+   * Takes the steps of a process that change nothing but its place: to tell what the orders know, and to pass an event whose
+   * orders know all. They commute with all other steps, so their order proves nothing.
+   */
+  function settled(world: World): World {
+    const [one, other] = world.processes;
+    return { ...world, processes: [settledIn(world, one), settledIn(world, other)] };
+  }
+
+  function settledIn(world: World, { mark, request, reaction }: Process): Process {
+    const { transaction, acknowledged } = world;
+    const tells = (due: readonly Due[]) => untold(due, world).length > 0;
+    const isTold =
+      request?.step === 'tell' && acknowledged.includes(request.of) && !tells(dueOfRequest(request));
+    const asks = isTold ? null : request;
+    if (reaction !== null && tells(dueAt(reaction.events, reaction.of, carriesOver)))
+      return { mark, request: asks, reaction };
+    let at = reaction === null ? mark : mark + 1;
+    const isLinked = linkOf(transaction) !== null;
+    while (isLinked && at < transaction.length && !tells(dueAt(transaction, at, carriesOver))) at += 1;
+    return { mark: at, request: asks, reaction: null };
+  }
+
+  /** Returns what tells a process apart from others with the same future. */
+  function futureOf(world: World, { mark, request, reaction }: Process): unknown {
+    const reacts = reaction === null ? null : untold(dueAt(reaction.events, reaction.of, carriesOver), world);
+    return request?.step === 'tell'
+      ? [mark, reacts, request.of, untold(dueOfRequest(request), world)]
+      : [mark, reacts, request];
+  }
 
   function operatorSteps(world: World): readonly (readonly [string, World])[] {
     const { transaction, operatorActs } = world;
@@ -170,8 +210,7 @@ export function reportModel(options: ReportModelOptions): Model<World> {
         steps.push([`${name} serves event ${mark}`, withProcess(world, at, { reaction: begun })]);
       }
     } else steps.push([`${name} reacts to ${reaction.of}`, stepOfReaction(world, at, reaction)]);
-    const isBusy = request !== null || reaction !== null;
-    if (isBusy && world.crashesLeft > 0) steps.push([`${name} crashes`, crash(world, at)]);
+    if (world.crashesLeft > 0) steps.push([`${name} crashes`, crash(world, at)]);
     return steps;
   }
 
@@ -179,8 +218,7 @@ export function reportModel(options: ReportModelOptions): Model<World> {
     const { transaction } = world;
     const { of: report, step, events } = request;
     if (step === 'tell') {
-      const revision = events.findIndex((event) => event.kind === 'reported' && event.report === report);
-      const told = tell(world, dueAt(events, revision, true));
+      const told = tell(world, dueOfRequest(request));
       return withProcess(withAcknowledged(told, report), at, { request: null });
     }
     const isKnown = transaction.some((event) => event.kind === 'reported' && event.report === report);
