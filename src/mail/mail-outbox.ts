@@ -66,8 +66,8 @@ export interface MailOutboxEvents {
   readonly onGivenUp: (mail: { readonly kind: string; readonly person: string | null }, error: Error) => void;
 }
 
-/** More than any server hangs at once, so that a slow one holds up no other recipient. The spacing keeps a fast one from overload. */
-const atOnce = { written: 60, found: 40 };
+/** As many as the spacing begins in a minute of silence, so that a slow server holds up no other recipient; a fast one sees few. */
+const atOnce = { written: 1_200, found: 200 };
 const spacingMs = 50;
 const graceMs = 5_000;
 const prefix = 'outbox/mail/';
