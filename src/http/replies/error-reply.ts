@@ -40,9 +40,7 @@ export function toHttpError(error: unknown, mayHaveWritten = false): HttpError |
   if (error instanceof TooManyAttempts) {
     return new HttpError('too_many_attempts', error.message, { retryAfter: error.retryAfterSeconds });
   }
-  if (error instanceof PreconditionFailed) {
-    return new HttpError('precondition_failed', 'the resource has changed since you read it');
-  }
+  if (error instanceof PreconditionFailed) return new HttpError('precondition_failed', error.message);
   if (error instanceof DocumentTooLarge) {
     return new HttpError(
       'document_too_large',

@@ -70,10 +70,14 @@ test('A change or deletion of an outdated revision is 412', async (t) => {
   const tag = (await get(url, owner)).headers.get('etag') ?? '';
   t.is((await patch({ name: 'Rivers' }, { ...owner, 'if-match': tag })).status, 200);
   const stale = { ...owner, 'if-match': tag };
-  t.deepEqual(codeOf(await patch({ name: 'Lakes' }, stale)), [412, 'precondition_failed']);
+  const changed = await patch({ name: 'Lakes' }, stale);
+  t.deepEqual(codeOf(changed), [412, 'precondition_failed']);
+  t.regex(changed.text, /has changed since/);
   t.deepEqual(codeOf(await remove(stale)), [412, 'precondition_failed']);
   const otherTag = { ...owner, 'if-match': '"abc"' };
-  t.deepEqual(codeOf(await patch({ name: 'Lakes' }, otherTag)), [412, 'precondition_failed']);
+  const unknown = await patch({ name: 'Lakes' }, otherTag);
+  t.deepEqual(codeOf(unknown), [412, 'precondition_failed']);
+  t.notRegex(unknown.text, /has changed/);
   t.deepEqual(codeOf(await remove(otherTag)), [412, 'precondition_failed']);
   // The flaw of the body is reported first.
   const long = { name: 'x'.repeat(65) };
