@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
+import { textOf } from '../clients/service-client.js';
 import type { StorageProject } from './storage-project.js';
 
 const names = [
@@ -15,13 +16,13 @@ export async function tellImportStory(
   t: ExecutionContext,
   scene: {
     readonly project: StorageProject;
-    readonly storageId: string;
     /** Stores an object below the base path, without the service. */
     readonly put: (key: string, body: Buffer) => Promise<void>;
     readonly count: number;
   },
 ): Promise<void> {
-  const { project, storageId, put, count } = scene;
+  const { project, put, count } = scene;
+  const { items } = (await project.get(`${project.path}/storages`)).json() as { items: { id: string }[] };
   const keys = Array.from({ length: count }, (_, n) => `import/${names[n % names.length] ?? ''}/${n}.jpg`);
   const waiting = [...keys];
   await Promise.all(
@@ -34,7 +35,7 @@ export async function tellImportStory(
     let cursor: string | null = null;
     do {
       const reply = await project.send('POST', `${project.path}/assets/import`, {
-        ...{ storage_id: storageId, prefix: 'import/', limit: 200 },
+        ...{ storage_id: textOf(items[0] ?? {}, 'id'), prefix: 'import/', limit: 200 },
         ...(cursor === null ? {} : { cursor }),
       });
       t.is(reply.status, 200, reply.text);

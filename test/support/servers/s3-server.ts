@@ -62,8 +62,11 @@ export async function makeBucket(t: ExecutionContext, server: S3Server): Promise
   await send('PUT', '');
   t.teardown(async () => {
     if (server.isTransient === true) return;
-    const keys = [...(await send('GET', '')).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key);
-    for (const key of keys) await send('DELETE', unescapeXml(key));
+    const list = async () => [...(await send('GET', '')).matchAll(/<Key>([^<]*)<\/Key>/g)];
+    // A page of the list has 1,000 keys.
+    for (let keys = await list(); keys.length > 0; keys = await list()) {
+      for (const [, key = ''] of keys) await send('DELETE', unescapeXml(key));
+    }
     await send('DELETE', '');
   });
   return {

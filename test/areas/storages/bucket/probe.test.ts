@@ -184,6 +184,7 @@ const faults: readonly [string, FakeOperation, Fault, ProbeFailureCode][] = [
     { status: 200, body: 'Stowage tests this storage. This object may be deleted.\n' },
     'range_ignored',
   ],
+  ['an object that is not there yet', 'get', error(404, 'NoSuchKey'), 'content_changed'],
   ['other content than was written', 'get', { status: 206, body: 'garbled' }, 'content_changed'],
   ['an unknown refusal', 'put', error(400, 'WhoKnows'), 'request_refused'],
   ['a connection that is cut', 'put', 'cut', 'connection_failed'],

@@ -49,8 +49,8 @@ export interface MultipartFailureReply {
 
 /** A listed part takes up to about 400 bytes. */
 const listBytesMax = 1_048_576;
-/** Some servers list 100 parts on a page in place of the limit. */
-const listPagesMax = 20;
+/** Servers may list fewer parts on a page than the limit. The rest of the 15 s of a request is for other calls. */
+const listMs = 5_000;
 /** A bucket joins parts while the client waits. The rest of the 15 s of a request is for the events. */
 const completeMs = 10_000;
 
@@ -72,8 +72,9 @@ export function makeMultipart({
     },
     listParts: async ({ urls, key, bucketUploadId: uploadId, after, limit }) => {
       const all: ListedPart[] = [];
-      let marker = after;
-      for (let pages = 0; pages < listPagesMax; pages += 1) {
+      const endMs = now().getTime() + listMs;
+      // Each page has a higher marker.
+      for (let marker = after; now().getTime() <= endMs;) {
         const query = { uploadId, 'max-parts': String(limit), 'part-number-marker': String(marker) };
         const reply = await send(urls, { method: 'GET', key, query }, { bodyBytesMax: listBytesMax });
         if ('failure' in reply) return reply;

@@ -48,6 +48,8 @@ function byStatus(status: number): ProbeFailureCode | undefined {
 /** Returns the cause of a storage's reply with a code that no rule knows. */
 function unknownCause(step: ProbeStep, status: number): ProbeFailureCode {
   if (status >= 300 && status < 400) return 'bucket_in_other_place';
+  // The object was written a moment before.
+  if (step === 'read' && status === 404) return 'content_changed';
   return status === 403 ? denied[step] : 'request_refused';
 }
 

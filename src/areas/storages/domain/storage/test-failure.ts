@@ -73,7 +73,8 @@ const advice = {
   read_denied: 'The key may not read objects below the base path. Allow GetObject there.',
   delete_denied: 'The key may not delete objects below the base path. Allow DeleteObject there.',
   range_ignored: 'The storage does not answer requests for a part of an object.',
-  content_changed: 'What was read is not what was written. Something between changes it.',
+  content_changed:
+    'What was read is not what was written. Something between changes it, or shows new objects late.',
   encryption_denied:
     'The key may not use the encryption key (KMS) of the bucket, or that key is off. Allow its use, or change the encryption.',
   object_locked:
