@@ -1,5 +1,12 @@
 /* Replies of providers, mutated: what the service concludes from them is never more than they say. */
+import { once } from 'node:events';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
 import test from 'ava';
+import { makeWechatPayClient } from '../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
+import { makeReadObject } from '../../src/areas/storages/bucket/objects/read-object.js';
+import { verdictOf } from '../../src/areas/storages/bucket/probing/preflight.js';
+import { makeAllowedAddress } from '../../src/outgoing/allowed-address.js';
 import { corsRuleFields } from '../../src/areas/storages/domain/delivery/cors-rule.js';
 import { withCorsRule } from '../../src/areas/storages/bucket/probing/cors-configuration.js';
 import { makeDeleteObject } from '../../src/areas/storages/bucket/objects/delete-object.js';
@@ -7,7 +14,7 @@ import { makeHeadObject } from '../../src/areas/storages/bucket/objects/head-obj
 import { makeListObjects } from '../../src/areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../../src/areas/storages/bucket/objects/multipart.js';
 import { makeStorageUrls } from '../../src/areas/storages/bucket/signing/media-urls.js';
-import type { OutgoingReply } from '../../src/outgoing/outgoing-http.js';
+import { makeOutgoingHttp, type OutgoingReply } from '../../src/outgoing/outgoing-http.js';
 import { type ProviderForms, providerForms } from '../areas/storages/bucket/provider-forms.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { type Dice, makeDice } from '../support/simulation/fuzz/dice.js';
@@ -25,26 +32,64 @@ const urls = makeStorageUrls(
 const target = { urls, key: 'a.jpg', bucketUploadId: 'u-1' };
 const count = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].length;
 
+function headersIn(body: Buffer): Record<string, string | undefined> {
+  const lines = body.toString().split('\n');
+  return Object.fromEntries(lines.map((line) => line.split(': ')).map(([name = '', value]) => [name, value]));
+}
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const key = { key: publicKey, validFrom: -Infinity, validTo: Infinity };
+const signedForm = '{"trade_state":"SUCCESS"}';
+const at = String(now().getTime() / 1_000);
+const signature = {
+  ...{ 'wechatpay-timestamp': at, 'wechatpay-nonce': 'n', 'wechatpay-serial': '3' },
+  'wechatpay-signature': sign('sha256', Buffer.from(`${at}\nn\n${signedForm}\n`), privateKey).toString(
+    'base64',
+  ),
+};
+
+/** A server that sends a reply as bytes, and a HEAD of an object there by the client of the service. */
+const onConnection = {
+  reply: Buffer.alloc(0),
+  head: (async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end(onConnection.reply));
+    }).listen(0, '127.0.0.1');
+    server.unref();
+    await once(server, 'listening');
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const at = { protocol: 'http:', host, pathPrefix: '/' } as const;
+    const { bucket } = makeStorageUrls(
+      { provider: 's3', ...at, client: at, bucket: 'media', region: 'a', cdnDomain: '', mode: 'origin' },
+      { id: 'an-id', secret: 'a-secret' },
+    );
+    const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
+    const head = makeHeadObject({ http, now });
+    return () => head({ urls: { ...urls, bucket }, provider: 's3', key: 'a.jpg' });
+  })(),
+};
+
 /** What a mutated reply must say where the service takes it for a success; null where it does not. */
 type Claim = RegExp | null;
 
 interface Reader {
   readonly name: string;
   readonly form: (forms: ProviderForms) => string;
-  readonly read: (reply: OutgoingReply) => Promise<Claim>;
+  readonly read: (reply: OutgoingReply, provider: ProviderForms['provider']) => Promise<Claim>;
 }
 
 const readers: readonly Reader[] = [
   {
     name: 'lists',
     form: ({ list }) => list,
-    read: async (reply) => {
+    read: async (reply, provider) => {
       const listObjects = makeListObjects({ http: () => Promise.resolve(reply), now });
-      const answer = await listObjects({ urls, provider: 's3', prefix: '', token: null, limit: 10 });
+      const answer = await listObjects({ urls, provider, prefix: '', token: null, limit: 10 });
       if (answer.kind !== 'listed') return null;
       const objects = count(reply.body.toString(), /<(?:\w+:)?Contents[\s>]/g);
       if (answer.objects.length > objects) throw new Error('it has more objects than the list');
-      return answer.next === null ? /^200 [^]*IsTruncated/ : /^200 [^]*NextContinuationToken/;
+      return answer.next === null ? /^200 [^]*IsTruncated/ : /^200 [^]*Next(?:ContinuationToken|Marker)/;
     },
   },
   {
@@ -57,7 +102,6 @@ const readers: readonly Reader[] = [
       if ('failure' in listed) return null;
       const parts = count(reply.body.toString(), /<(?:\w+:)?Part[\s>]/g);
       if (listed.length > parts) throw new Error('it has more parts than the list');
-      // moto names the list after its operation.
       return /^2[^]*ListParts(?:Result|Response)/;
     },
   },
@@ -102,14 +146,71 @@ const readers: readonly Reader[] = [
     },
   },
   {
+    name: 'aborted uploads',
+    form: ({ error }) => error.replace('NoSuchKey', 'NoSuchUpload'),
+    read: async (reply) => {
+      const aborted = await makeMultipart({ http: () => Promise.resolve(reply), now }).abort(target);
+      if (aborted === 'done') return /^2/;
+      return aborted.failure === 'missing' ? /^[345][^]*<(?:\w+:)?Error[^]*NoSuchUpload/ : null;
+    },
+  },
+  {
+    name: 'objects that are read',
+    form: ({ parts }) => parts,
+    read: async (reply) => {
+      const headers = { 'content-length': String(reply.body.length) };
+      const http = () => Promise.resolve({ ...reply, headers });
+      const read = await makeReadObject({ http, now })({ ...target, bytesMax: 1_024 });
+      return typeof read === 'string' ? null : /^200 [^]{0,1024}$/;
+    },
+  },
+  {
+    name: 'preflights',
+    form: () =>
+      'access-control-allow-origin: https://app.example\naccess-control-allow-methods: GET, PUT\naccess-control-allow-headers: range',
+    read: ({ status, body }) => {
+      const page = { origin: 'https://app.example', method: 'PUT', headers: ['range'] } as const;
+      const { is } = verdictOf({ status, headers: headersIn(body) }, page);
+      const allows = /^2[^]*-origin: (?:https:\/\/app\.example|\*)(?:\n|$)[^]*-methods: .*(?:PUT|\*)/i;
+      return Promise.resolve(is === 'allowed' ? allows : null);
+    },
+  },
+  {
+    name: 'signed replies of a platform',
+    form: () => signedForm,
+    read: async (reply) => {
+      const replied = { ...reply, headers: signature };
+      const client = makeWechatPayClient({
+        ...{
+          baseUrl: 'https://pay.example',
+          now,
+          makeNonce: () => 'n',
+          call: () => Promise.resolve(replied),
+        },
+        ...{ signer: { mchId: '1', serial: '2', privateKey }, keys: () => key },
+      });
+      const fields = await client({ method: 'GET', path: '/' }).catch(() => null);
+      return fields === null ? null : new RegExp(`^2.. ${signedForm.replace(/[{}]/g, '\\$&')}$`);
+    },
+  },
+  {
+    name: 'replies on their connection',
+    form: () => 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: "a-tag"\r\nConnection: close\r\n\r\n',
+    read: async (reply) => {
+      onConnection.reply = reply.body;
+      const answer = await (await onConnection.head)();
+      if (answer.kind !== 'found') return null;
+      return new RegExp(
+        `HTTP/1\\.[01] 200[^]*(?:content-length:|bytes 0-0/)[\\t ]*0*${answer.object.size}\\b`,
+        'i',
+      );
+    },
+  },
+  {
     name: 'heads of objects',
     form: () => 'content-length: 5\ncontent-range: bytes 0-0/5\netag: "a-tag"\ncontent-type: image/jpeg',
     read: async ({ status, body }) => {
-      const lines = body.toString().matchAll(/^([^:\n]*): (.*)$/gm);
-      const headers: Record<string, string | undefined> = Object.fromEntries(
-        Array.from(lines, ([, name = '', value]) => [name, value]),
-      );
-      const http = () => Promise.resolve({ status, headers, body: Buffer.alloc(0) });
+      const http = () => Promise.resolve({ status, headers: headersIn(body), body: Buffer.alloc(0) });
       const answer = await makeHeadObject({ http, now })({ urls, provider: 's3', key: 'a.jpg' });
       if (answer.kind !== 'found') return null;
       return new RegExp(`^(?:2|416 )[^]*(?:content-length: |bytes \\S+/)${answer.object.size}(?:\\n|$)`);
@@ -147,9 +248,10 @@ for (const { name, form, read } of readers) {
     t.log(`DEEP_SEED=${seed}`);
     const dice = makeDice(makeSeededRandom(seed));
     for (let times = 0; times < mutations; times += 1) {
-      const reply = mutated(form(dice.pick(providerForms)), dice);
+      const forms = dice.pick(providerForms);
+      const reply = mutated(form(forms), dice);
       const startedMs = performance.now();
-      const claim = await read(reply);
+      const claim = await read(reply, forms.provider);
       const said = `${reply.status} ${reply.body.toString()}`;
       if (claim !== null && !claim.test(said)) t.fail(`it takes this for a success: ${said}`);
       if (performance.now() - startedMs > msMax) t.fail(`it takes too long: ${said}`);

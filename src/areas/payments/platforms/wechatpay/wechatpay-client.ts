@@ -52,7 +52,7 @@ export function makeWechatPayClient({
   return async (request) => {
     const reply = await call(signed(request));
     // Throws for an error. The platform signs errors too, but TLS is enough for a refusal.
-    const fields = fieldsOfReply(reply, ['code']);
+    const fields = await fieldsOfReply(reply, ['code']);
     // Without a genuine signature, nothing that the reply says counts.
     if (!isGenuine(reply)) throw new PlatformError('outcome_unknown', 'reply_not_genuine');
     return fields;

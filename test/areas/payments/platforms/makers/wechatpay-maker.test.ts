@@ -184,4 +184,6 @@ test('A reply that the platform did not sign counts for nothing', async (t) => {
   t.is(await failureOf(forged.maker.makePayment(paymentRequest)), 'outcome_unknown reply_not_genuine');
   t.is((await maker.makePayment(paymentRequest)).kind, 'qr');
   t.deepEqual(platform.orders(), [order]);
+  // A refusal needs no signature, and its error ends no process
+  t.deepEqual(await forged.maker.query(`${order.slice(0, -1)}9`), { kind: 'unknown' });
 });
