@@ -51,9 +51,10 @@ export interface CheckedBody<Body> {
 
 /** What the first attempt answered. */
 export interface MadeBefore {
-  /** The `id` and the `status` of the reply; empty where it has none. */
+  /** The `id` and the `status` of the reply, and the session of its tokens; empty where it has none. */
   readonly id: string;
   readonly status: string;
+  readonly sessionId: string;
 }
 
 /** A route as data: the start checks it, each request enforces it, and the OpenAPI document publishes it. */
@@ -101,7 +102,7 @@ export interface RouteSpec<
    */
   isGone?(
     made: MadeBefore,
-    request: Pick<RouteRequest<Params, Query, Body>, 'params' | 'body'> & Grants[Kind],
+    request: { readonly params: Params; readonly time: Date } & Grants[Kind],
   ): boolean | Promise<boolean>;
   /**
    * Returns the device of the client, if the account or the share knows it; null: not. Limits per client and the guards of

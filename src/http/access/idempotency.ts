@@ -99,7 +99,7 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
       if (await request.isGone(held.reply)) {
         throw new HttpError(
           'conflict',
-          'what the first request with this Idempotency-Key made was removed since',
+          'what the first request with this Idempotency-Key made has ended or was removed since',
         );
       }
       return held.reply;

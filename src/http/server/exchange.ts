@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouterContext } from '@koa/router';
+import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { checkEach, invalid } from '../../validation/invalid-request.js';
 import { type AccessKind, type Grants, chargesWork } from '../access/access.js';
@@ -162,7 +163,7 @@ export function makeExchange<
       ];
       const keepsReply = spec.idempotent === true;
       const isGone = (kept: FinishedReply): boolean | Promise<boolean> =>
-        spec.isGone?.(madeBefore(kept), { params, body, ...grant }) ?? false;
+        spec.isGone?.(madeBefore(kept), { params, time, ...grant }) ?? false;
       return shell.runOnce(
         { scope, key, body: repeatable({ query, body }), keepsReply, isGone, progress: tracked },
         work,
@@ -221,14 +222,19 @@ function refuseForLack({ lacks }: { readonly lacks?: () => HttpError | null }): 
   if (lack !== null) throw lack;
 }
 
-const keptFields = z.object({ id: z.string().optional(), status: z.string().optional() });
+const keptFields = z.object({
+  id: z.string().optional(),
+  status: z.string().optional(),
+  tokens: z.object({ access_token: z.string() }).optional(),
+});
 const keptBody = keptFields.extend({ data: keptFields.optional() });
 
 /** Returns what a kept reply says of the thing that was made, wrapped or bare. */
 function madeBefore({ content }: FinishedReply): MadeBefore {
   const { data, ...bare } = keptBody.parse(JSON.parse(String(content)));
-  const { id = '', status = '' } = data ?? bare;
-  return { id, status };
+  const { id = '', status = '', tokens } = data ?? bare;
+  const sessionId = tokens === undefined ? '' : String(decodeJwt(tokens.access_token)['sid']);
+  return { id, status, sessionId };
 }
 
 type Answer = () => Promise<FinishedReply>;

@@ -184,25 +184,57 @@ test('A repeated invitation that was accepted meanwhile is the member', async (t
 });
 
 test('A repetition does not show again what was removed since', async (t) => {
-  const { ids, create, remove } = await given(t);
+  const { ids, create, remove, post } = await given(t);
   const project = `projects/${ids.project}`;
-  const made: readonly (readonly [string, unknown])[] = [
+  const made: readonly (readonly [string, unknown, ((first: Answer) => Promise<unknown>)?])[] = [
     [`${project}/api-keys`, { name: 'Export', scopes: ['asset:read'] }],
     [`${project}/shares`, { asset_id: ids.asset, password: 'open sesame' }],
     [`${project}/members`, member('bob')],
     [`${project}/storages`, { ...storage, bucket: 'dailies' }],
+    [`${project}/members`, member('eve')],
+    [`${project}/members`, { email: 'bob@example.com', role: 'owner' }],
     ['projects', { name: 'Film' }],
+    [
+      'orders',
+      { plan_id: 'capacity-100g', provider: 'stripe' },
+      ({ json }) => create(`orders/${(json as { id: string }).id}/cancel`, {}, 'k'),
+    ],
+    [
+      'auth/register',
+      { email: 'carl@example.com', password },
+      async ({ json }) => {
+        const { access_token } = (json as { data: { tokens: { access_token: string } } }).data.tokens;
+        const left = await post('/api/v1/auth/logout', {}, { authorization: `Bearer ${access_token}` });
+        t.is(left.status, 204, left.text);
+      },
+    ],
   ];
-  for (const [path, body] of made) {
-    const first = await create(path, body, 'k');
+  for (const [index, [path, body, end]] of made.entries()) {
+    const key = `k${index}`;
+    const first = await create(path, body, key);
     t.is(first.status, 201, first.text);
-    t.is((await create(path, body, 'k')).text, first.text);
+    t.is((await create(path, body, key)).text, first.text);
     // When it is removed, then its reply is too
-    await remove(`${path}/${(first.json as { id: string }).id}`);
-    const again = await create(path, body, 'k');
+    if (end === undefined) await remove(`${path}/${(first.json as { id: string }).id}`);
+    else await end(first);
+    const again = await create(path, body, key);
     t.is(again.status, 409, `${path} ${again.text}`);
     t.like(again.json, { code: 'conflict' });
   }
+});
+
+test('A repetition of an invitation that was accepted shows it, until the member is removed', async (t) => {
+  const { ids, create, remove, commands, signUp, verify, stores } = await given(t);
+  const path = `projects/${ids.project}/members`;
+  const invited = await create(path, member('eve'), 'k');
+  const { id: invitationId } = invited.json as { id: string };
+  await signUp('eve');
+  const userId = await verify('eve');
+  const accepted = { projectId: ids.project, invitationId };
+  await commands.acceptInvitation(accepted, givenContext(7_000, stores.clock.now()));
+  t.is((await create(path, member('eve'), 'k')).text, invited.text);
+  await remove(`${path}/${userId}`);
+  t.is((await create(path, member('eve'), 'k')).status, 409);
 });
 
 test('A late repetition issues no key again that was revoked', async (t) => {

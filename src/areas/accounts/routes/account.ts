@@ -33,8 +33,10 @@ const standIn = 'a@example.com';
 export function makeAuthRoutes({
   register,
   checkRegistration,
+  hasFirstEnded,
   users,
-}: Pick<AccountCommands, 'register' | 'checkRegistration'> & Pick<AccountDeps, 'users'>): readonly Route[] {
+}: Pick<AccountCommands, 'register' | 'checkRegistration' | 'hasFirstEnded'> &
+  Pick<AccountDeps, 'users'>): readonly Route[] {
   // The rules of a well-formed body count under a limit, so they run after its form.
   const rules = besideOthers<z.output<typeof registration>>(({ email, password, nickname }) =>
     checkRegistration({
@@ -69,6 +71,7 @@ export function makeAuthRoutes({
         { name: 'register_invalid', counts: [400] },
       ],
       idempotent: true,
+      isGone: ({ sessionId }) => hasFirstEnded(sessionId),
       check: ({ body }) => {
         checkRegistration(withoutNone(body));
       },

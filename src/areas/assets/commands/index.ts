@@ -10,7 +10,7 @@ import { makeImportAssets } from './import-assets.js';
 import { makeIssueMediaLinks } from './media/media-links.js';
 import { makeIssueUploadUrl } from './uploads/issue-upload-url.js';
 import { makePlaylistUrl } from './media/playlist-urls.js';
-import { makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';
+import { makeIsUploadOpen, makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';
 import { makeCapacity } from './capacity.js';
 import { makeObjectKeys } from './object-keys.js';
 import { makePayerOf } from '../../projects/commands/projects.js';
@@ -46,6 +46,7 @@ export function makeAssetCommands(deps: AssetDeps) {
     confirmUpload: makeConfirmUpload(common),
     listUploadParts: makeListUploadParts(common),
     startUpload: makeStartUpload(common),
+    isUploadOpen: makeIsUploadOpen(common),
     completeUpload: makeCompleteUpload(common),
     abortUpload: makeAbortUpload({ ...deps, abortAtBucket }),
     issueUploadUrl: makeIssueUploadUrl(common),

@@ -46,11 +46,12 @@ const multipartUpload = z
 export function makeAssetUploadRoutes({
   startUpload,
   listUploadParts,
+  isUploadOpen,
   completeUpload,
   abortUpload,
 }: Pick<
   AssetCommands,
-  'startUpload' | 'listUploadParts' | 'completeUpload' | 'abortUpload'
+  'startUpload' | 'listUploadParts' | 'isUploadOpen' | 'completeUpload' | 'abortUpload'
 >): readonly Route[] {
   const page = { description: 'A page of the parts.', schema: multipartUpload };
   return [
@@ -65,6 +66,7 @@ export function makeAssetUploadRoutes({
       replies: { 200: page },
       errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
       idempotent: true,
+      isGone: async ({ id }, { params }) => !(await isUploadOpen({ ...params, uploadId: id })),
       cacheControl: 'no-store',
       handler: async ({ params, query, command }) => ({
         status: 200,

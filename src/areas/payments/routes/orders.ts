@@ -91,6 +91,10 @@ export function makeOrderRoutes({
       errors: ['conflict', 'not_found', 'insufficient_role', 'provider_not_configured'],
       entityTag: true,
       idempotent: true,
+      isGone: async ({ id }, { caller }) => {
+        const found = await orders.find(caller.userId, id);
+        return found === null || ['canceled', 'expired'].includes(found.resource.status);
+      },
       check: ({ body }) => {
         checkOrder(body);
       },

@@ -11,7 +11,7 @@ import { requireReach } from '../domain/access/given-access.js';
 import { invitationOf, roleIn } from '../domain/project/fold.js';
 import { rejectEnded, requireInvitable } from '../domain/project/invitations.js';
 import { wasAddedBy } from '../domain/project/members.js';
-import { openAt } from '../domain/project/open-offers.js';
+import { openAt, ownershipOfferTo } from '../domain/project/open-offers.js';
 import { type ExistingProject, projectAggregate } from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/rejections.js';
 import type { Role } from '../domain/role.js';
@@ -56,6 +56,23 @@ export function makeMembers({
     readonly countNotice: CountNotice;
   }) {
   return {
+    /**
+     * Returns whether an added member, an invitation or an offer has ended since. An invitation that was accepted lives as its member.
+     * @param added as `addMember` returned it
+     */
+    hasAdditionEnded: async (
+      { projectId, id, status }: { readonly projectId: string; readonly id: string; readonly status: string },
+      now: Date,
+    ): Promise<boolean> => {
+      const { state } = await handler.load(projectAggregate, projectId);
+      if (state.status !== 'existing') return true;
+      const project = openAt(state, now);
+      if (invitationOf(project, id) !== null) return false;
+      const [userId] = [...project.additions].find(([, { invitationId }]) => invitationId === id) ?? [id];
+      const role = roleIn(project, userId);
+      const isOffered = status === 'offered' && userId === id && role !== 'owner';
+      return role === null || (isOffered && ownershipOfferTo(project, id) === null);
+    },
     /**
      * Adds the account that has verified the address; where there is none, invites the address (src/areas/projects/README.md#members). An
      * owner is invited in any case, and must accept. A repeated command returns the member or the invitation of the first one.

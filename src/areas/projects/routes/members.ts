@@ -30,10 +30,11 @@ const memberQuery = pageQuery.extend({
 /** Makes the routes of projects' members (src/areas/projects/README.md#members). */
 export function makeMemberRoutes({
   addMember,
+  hasAdditionEnded,
   changeMemberRole,
   removeMember,
   members,
-}: Pick<ProjectCommands, 'addMember' | 'changeMemberRole' | 'removeMember'> &
+}: Pick<ProjectCommands, 'addMember' | 'hasAdditionEnded' | 'changeMemberRole' | 'removeMember'> &
   Pick<ProjectDeps, 'members'>): readonly Route[] {
   return [
     defineRoute({
@@ -69,8 +70,7 @@ export function makeMemberRoutes({
       replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
-      // An invitation that ended may have been accepted.
-      isGone: ({ id, status }, { project }) => status === 'active' && project.roleOf(id) === null,
+      isGone: (made, { params, time }) => hasAdditionEnded({ ...params, ...made }, time),
       guards: ({ body }) => (body.role === 'owner' ? 'change_owners' : null),
       handler: async ({ params: { projectId }, body, caller, command }) => {
         return { status: 201, body: await addMember({ projectId, ...actingOf(caller), ...body }, command) };

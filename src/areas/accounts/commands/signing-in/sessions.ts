@@ -8,6 +8,7 @@ import { firstGeneration } from '../../../../keys/codes/refresh-tokens.js';
 import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import type { AuthenticationMethod, RevocationReason } from '../../domain/session/events.js';
 import { type StartedSession, rejectSession, sessionAggregate } from '../../domain/session/session.js';
+import { sessionHolds } from '../../domain/guard.js';
 import { startedSession } from '../../domain/session/state.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { loadRegistered } from '../finding.js';
@@ -100,6 +101,14 @@ export function makeSessions({
         onFailure('the sessions beyond the limit were not ended; the next sign-in does so', error);
       }
       return started;
+    },
+    /** Returns whether a session, or the first tokens of it, have ended; not by time. */
+    hasFirstEnded: async (sessionId: string): Promise<boolean> => {
+      const { state: session } = await handler.load(sessionAggregate, sessionId);
+      if (session.status !== 'started') return true;
+      const { state: user } = await handler.load(userAggregate, session.user_id);
+      const holds = user.status === 'registered' && sessionHolds(user, { id: sessionId, ...session });
+      return !holds || session.refresh.refresh_generation !== firstGeneration;
     },
     /** Ends this session, or all sessions and the other devices of the user. When it resolves, every later request of them is refused. */
     logout: async (

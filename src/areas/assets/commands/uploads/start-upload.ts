@@ -50,6 +50,15 @@ export function makeListUploadParts(deps: Parts): ListUploadParts {
   };
 }
 
+/** Makes the function that returns whether an upload in parts is open. */
+export function makeIsUploadOpen({ handler }: Pick<Parts, 'handler'>) {
+  return async ({ projectId, assetId, uploadId }: UploadAddress): Promise<boolean> => {
+    const { state } = await handler.load(assetAggregate, assetId);
+    const isOfProject = state.status === 'existing' && state.project_id === projectId;
+    return isOfProject && openMultipart(state)?.upload_id === uploadId;
+  };
+}
+
 /** Returns null where the bucket does not know the upload: buckets abort old uploads by their own rules. */
 async function pageOfOpen(
   { clock, multipart }: Pick<Parts, 'clock' | 'multipart'>,
