@@ -1,5 +1,6 @@
 import test from 'ava';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { challengeSeconds } from '../../../../src/keys/codes/passkey-challenges.js';
 import {
   answered,
@@ -10,6 +11,7 @@ import {
   sessionOf,
 } from '../../../support/clients/passkey-calls.js';
 import { asObject, textOf } from '../../../support/clients/service-client.js';
+import { eventually } from '../../../support/eventually.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import {
   cbor,
@@ -296,6 +298,34 @@ test('A credential id of another account is not registered again', async (t) => 
   t.is((await loginByPasskey(service, device)).status, 200);
 });
 
+test('Of two accounts that register one credential id at the same moment, one is refused', async (t) => {
+  // Given a service in which the first search for holders of a credential ends late
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let searches = 0;
+  const wrapDocuments = (store: ReadModelStore): ReadModelStore => ({
+    ...store,
+    ids: async (collection, query) => {
+      const found = await store.ids(collection, query);
+      const isSearch = query.where.field === 'passkeys.credential_digest';
+      if (isSearch && (searches += 1) === 1) await opened;
+      return found;
+    },
+  });
+  const service = await startTestService(t, { storeOptions: { wrapDocuments } });
+  const [ada, eve] = [await service.signUp('ada'), await service.signUp('eve')];
+  const register = (owner: typeof ada) =>
+    registerPasskey(service, makeSoftwareAuthenticator(), owner, { id: Buffer.alloc(32, 7) });
+  const first = register(ada);
+  await eventually('a search', () => searches === 1);
+  // When another account registers the id meanwhile
+  const second = await register(eve);
+  open();
+  t.deepEqual([(await first).status, second.status], [201, 409]);
+});
+
 test('A passkey makes a session fresh again, once for each challenge of this session', async (t) => {
   // Given a session by password that is no longer fresh, and its renewed access token
   const service = await startTestService(t);
@@ -446,7 +476,8 @@ test('Tries of a client are limited, and asking for challenges writes nothing', 
   const service = await startTestService(t);
   const device = makeSoftwareAuthenticator();
   t.is((await registerPasskey(service, device, await service.signUp('ada'))).status, 201);
-  const records = async () => (await service.stores.stateStore.list('passkey-', { limit: 100 })).length;
+  const records = async () =>
+    (await service.stores.stateStore.list('passkey-challenge/', { limit: 100 })).length;
   const before = await records();
   const statuses: number[] = [];
   for (let asked = 0; asked < 61; asked += 1) {

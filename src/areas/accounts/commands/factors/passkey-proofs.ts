@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
+import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';
 import type { StateStore } from '../../../../event-sourcing/ports/state-store.js';
 import type { ChallengeUse, OpenChallenge } from '../../../../keys/codes/passkey-challenges.js';
 import type { Digests } from '../../../../keys/sealing/digests.js';
@@ -120,6 +121,29 @@ export async function useChallenge(
     expiresAt: end,
   });
   return version !== null;
+}
+
+/** Longer than a registration runs. After that, the view of users shows the passkey. */
+const claimMs = 60_000;
+
+/**
+ * Claims a credential for a user, so that of two accounts that register it at the same moment one is refused.
+ * @returns false while another user has the claim @throws StoreUnavailable
+ */
+export async function claimCredential(
+  stateStore: Pick<StateStore, 'get' | 'compareAndSet'>,
+  { digest, userId, now }: { readonly digest: string; readonly userId: string; readonly now: Date },
+): Promise<boolean> {
+  const claimed = await changeRecord(
+    stateStore,
+    { key: `passkey-credential/${digest}`, schema: z.string() },
+    (found) =>
+      found === null || found.value === userId
+        ? { write: userId, expiresAt: new Date(now.getTime() + claimMs), result: true }
+        : { keep: false },
+    { tries: 2, unknownOutcome: 'retry' },
+  );
+  return claimed !== null && 'result' in claimed;
 }
 
 /** The sealed part of `PasskeyRegistered`: base64url. */

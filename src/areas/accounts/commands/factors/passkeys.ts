@@ -19,6 +19,7 @@ import { loadRegistered, openForPerson, refuseBanned, sealForPerson } from '../f
 import type { KnownDevices } from '../signing-in/known-devices.js';
 import {
   type PassPasskey,
+  claimCredential,
   credentialDigestOf,
   openCredential,
   requirePasskeys,
@@ -151,17 +152,17 @@ export function makePasskeyCommands(
       if (registered === null) {
         return refusePasskey('the response does not prove a passkey with user verification');
       }
-      // WebAuthn Level 3, section 7.1, step 26: a credential of another account may be a copy of its id.
-      const credential_digest = credentialDigestOf(digests, registered.id);
-      const holders = await users.idsByCredential(credential_digest);
-      if (holders.some((holder) => holder !== userId)) {
-        return rejectUser('passkey_registered_before', 'the passkey is registered already');
-      }
       const passkeyId = derivedId(context, 'passkey');
       // A repetition after a crash finds the challenge used, and its own passkey.
       if (!(await useChallenge(stateStore, challenge)) && !(await isRegistered(userId, passkeyId))) {
         return refusePasskey('the challenge was used; ask for another');
       }
+      // WebAuthn Level 3, section 7.1, step 26: a credential of another account may be a copy of its id.
+      const credential_digest = credentialDigestOf(digests, registered.id);
+      const isOwn =
+        (await claimCredential(stateStore, { digest: credential_digest, userId, now: context.time })) &&
+        (await users.idsByCredential(credential_digest)).every((holder) => holder === userId);
+      if (!isOwn) return rejectUser('passkey_registered_before', 'the passkey is registered already');
       const { counter, synced, backed_up, aaguid } = registered;
       const passkey = {
         passkey_id: passkeyId,
