@@ -8,6 +8,8 @@ import test from 'ava';
 import { readPlaylist } from '../src/areas/assets/domain/playlist.js';
 import { verifyAlipay } from '../src/areas/payments/platforms/alipay/alipay-callbacks.js';
 import { verifyEpay } from '../src/areas/payments/platforms/epay/epay.js';
+import { parseStandardSecret, verifyStandard } from '../src/areas/payments/platforms/standard/standard.js';
+import { verifyStripe } from '../src/areas/payments/platforms/stripe/stripe.js';
 import { signPlaylist, writePlaylist } from '../src/areas/shares/commands/playlists/sign-playlist.js';
 import { makeListObjects } from '../src/areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../src/areas/storages/bucket/objects/multipart.js';
@@ -26,7 +28,7 @@ interface Reader {
   readonly name: string;
   /** The bytes of the smaller input; the larger one has twice as many. */
   readonly bytes: number;
-  /** Whether it yields between pieces. The others read at most 256 KiB, and the caller tells the pace before. */
+  /** Whether it yields between pieces. The others read at most 64 KiB at once. */
   readonly isPaced: boolean;
   readonly read: (text: string) => Promise<unknown>;
   /** What the input consists of: a beginning, a repeated part (by its place) and an end. */
@@ -80,6 +82,16 @@ const alipay = providerOf('alipay', verifyAlipay({ appId: '1', sellerId: '2', pu
 const epay = providerOf('epay', verifyEpay({ pid: '1', keys: ['a-key'] }));
 const callback = (text: string) =>
   ({ method: 'POST', headers: {}, query: '', body: Buffer.from(text), receivedAt: now() }) as const;
+const standard = verifyStandard({
+  checks: [parseStandardSecret(Buffer.alloc(32, 7).toString('base64'))].flatMap((check) => check ?? []),
+});
+const stripe = verifyStripe({ secrets: ['whsec_a'], livemode: undefined });
+const seconds = String(now().getTime() / 1_000);
+/** The headers of a wrong signature, by platform. */
+const wrong = {
+  standard: { 'webhook-id': 'a', 'webhook-timestamp': seconds, 'webhook-signature': 'v1,AAAA' },
+  stripe: { 'stripe-signature': `t=${seconds},v1=${'0'.repeat(64)}` },
+} as const;
 const sign = (key: string) => `https://media.example.org/${key}`;
 
 const readers: readonly Reader[] = [
@@ -141,16 +153,29 @@ const readers: readonly Reader[] = [
   {
     ...{
       name: 'forms of Alipay',
-      bytes: 65_536,
+      bytes: 32_000,
       isPaced: false,
       inputs: formInputs('sign_type=RSA2&sign=AAAA'),
     },
     read: (text) => alipay.verify(callback(text)),
   },
   {
-    ...{ name: 'forms of epay', bytes: 65_536, isPaced: false },
+    ...{ name: 'forms of epay', bytes: 32_000, isPaced: false },
     inputs: formInputs(`pid=1&sign=${'a'.repeat(32)}`),
     read: (text) => epay.verify(callback(text)),
+  },
+  {
+    ...{ name: 'callbacks of Stripe', bytes: 131_072, isPaced: true, inputs: [['', () => 'a', '']] },
+    read: (text) => stripe({ ...callback(text), headers: wrong.stripe }),
+  },
+  {
+    ...{
+      name: 'callbacks of Standard Webhooks',
+      bytes: 131_072,
+      isPaced: true,
+      inputs: [['', () => 'a', '']],
+    },
+    read: (text) => standard({ ...callback(text), headers: wrong.standard }),
   },
   {
     ...{ name: 'notes of witnesses', bytes: 32_768, isPaced: false },
@@ -321,5 +346,10 @@ test('A reader tells the pace every byte and every element that it reads', async
   const ofJson = await total('JSON of platforms', json);
   t.true(ofJson.bytes >= json.length);
   t.true(ofJson.elements >= 40_000);
+  const body = 'a'.repeat(200_000);
+  for (const name of ['callbacks of Stripe', 'callbacks of Standard Webhooks']) {
+    const { bytes } = await total(name, body);
+    t.true(bytes >= body.length && bytes < body.length + 100, name);
+  }
   t.is([...readPlaylist(Buffer.from(playlist), 'a')].flatMap(({ parts }) => parts).length, 2 * lines + 1);
 });

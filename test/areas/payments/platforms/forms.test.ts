@@ -37,12 +37,14 @@ test('A form is decoded once, to the sent bytes', (t) => {
   for (const text of ['a=1&', '&a=1', '&&a=1&&']) t.deepEqual(form(text), new Map([['a', '1']]), text);
 });
 
-test('A form with two readings is refused', (t) => {
+test('A form with two readings, or more than 64 KiB, is refused', (t) => {
   for (const text of ['a=1&a=2', 'a=1&%61=2', 'a=%', 'a=%4', 'a=%zz', '=1', '%=1', 'a&'.repeat(200)]) {
     t.is(form(text), null, text.slice(0, 20));
   }
   t.is(form(Array.from({ length: 100 }, (_none, index) => `p${index}=1`).join('&'))?.size, 100);
   t.is(form(Array.from({ length: 101 }, (_none, index) => `p${index}=1`).join('&')), null);
+  t.is(form(`a=${'b'.repeat(65_534)}`)?.size, 1);
+  t.is(form(`a=${'b'.repeat(65_535)}`), null);
 });
 
 test('Names that objects inherit are ordinary names', (t) => {

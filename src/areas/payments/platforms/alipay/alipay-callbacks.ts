@@ -6,6 +6,7 @@ import { decimalAmount } from '../money.js';
 import { decodeBase64, parseTime } from '../calls/parsing.js';
 import type { Refusal, Verification, Verify } from '../payment-provider.js';
 import {
+  firstThat,
   holdsRsaSha256,
   nothing,
   refused,
@@ -76,16 +77,16 @@ export function verifyAlipay({
   readonly sellerId: string;
   readonly publicKeys: readonly KeyObject[];
 }): Verify {
-  return ({ method, query, body }) => {
+  return async ({ method, query, body }) => {
     const form = parseForm(method === 'GET' ? Buffer.from(query, 'latin1') : body);
-    const refusal = form === null ? 'malformed' : judge(form);
-    if (form === null || refusal !== null) return Promise.resolve(refused(refusal ?? 'malformed'));
+    const refusal = form === null ? 'malformed' : await judge(form);
+    if (form === null || refusal !== null) return refused(refusal ?? 'malformed');
     // The signature may leave out empty values; `readableText` returns null for them.
     const signed: Signed = (name) => readableText(form.get(name));
-    return Promise.resolve(method === 'GET' ? readReturn(signed) : readNotification(signed, form));
+    return method === 'GET' ? readReturn(signed) : readNotification(signed, form);
   };
 
-  function judge(form: Form): Refusal | null {
+  async function judge(form: Form): Promise<Refusal | null> {
     // The message must not choose the hash: with sign_type RSA it would be SHA-1.
     if (form.get('sign_type') !== 'RSA2') return 'malformed';
     // A proxy may have decoded a plus sign to a space.
@@ -96,13 +97,13 @@ export function verifyAlipay({
     const ways = new Map(waysOfSigning(form).map((names) => [signedText(form, names), names]));
     for (const [text, names] of ways) {
       const content = Buffer.from(text, 'latin1');
-      if (publicKeys.some((key) => holdsRsaSha256(content, key, signature)))
+      if ((await firstThat(publicKeys, (key) => holdsRsaSha256(content, key, signature))) !== undefined)
         return hasOneReading(form, names, { used: readNames, plain: plainNames }) ? null : 'malformed';
     }
     return 'wrong_signature';
   }
 
-  function readNotification(signed: Signed, form: Form): Verification {
+  async function readNotification(signed: Signed, form: Form): Promise<Verification> {
     // The query of a return page is known to its visitor, so it is no notification.
     if (signed('method') !== null) return refused('wrong_signature');
     const key = signed('notify_id');

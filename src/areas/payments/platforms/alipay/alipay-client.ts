@@ -4,7 +4,7 @@ import { PlatformError } from '../payment-maker.js';
 import { type Fields, at, decodeBase64, readJsonObject, textAt } from '../calls/parsing.js';
 import type { CallPlatform } from '../calls/platform-calls.js';
 import { platformCode, unreadableReply } from '../calls/platform-replies.js';
-import { holdsRsaSha256 } from '../keys/verification.js';
+import { firstThat, holdsRsaSha256 } from '../keys/verification.js';
 
 /** What signs the requests of an app. */
 export interface AlipaySigner {
@@ -84,14 +84,14 @@ export function makeAlipayClient({
     const signature = decodeBase64(textAt(message, 'sign', 1_024) ?? '');
     const signed = signedPart(body.toString('latin1'), name);
     // Without a genuine signature, nothing that the reply says counts.
-    if (signature === null || signed === null || !isSigned(signed, signature)) {
+    if (signature === null || signed === null || !(await isSigned(signed, signature))) {
       throw new PlatformError('outcome_unknown', 'reply_not_genuine');
     }
     return (await readJsonObject(signed)) ?? unreadableReply();
   }
 
-  function isSigned(content: Buffer, signature: Buffer): boolean {
-    return publicKeys.some((key) => holdsRsaSha256(content, key, signature));
+  async function isSigned(content: Buffer, signature: Buffer): Promise<boolean> {
+    return (await firstThat(publicKeys, (key) => holdsRsaSha256(content, key, signature))) !== undefined;
   }
 }
 

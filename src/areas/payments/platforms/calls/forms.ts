@@ -1,10 +1,15 @@
+import { turnBytesMax } from '../../../../kit/pace.js';
+
 /** Form fields by name, with one character per byte (Latin-1), so a text signed in any charset keeps its bytes. */
 export type Form = ReadonlyMap<string, string>;
 
 const fieldsMax = 100;
+/** Notifications have some KiB. A form is read at once. */
+const formBytesMax = turnBytesMax;
 
-/** Parses a form. Empty pairs are left out (WHATWG URL, 5.1). Null for a repeated or empty name, a broken escape, or more than 100 fields. */
+/** Parses a form. Empty pairs are left out (WHATWG URL, 5.1). Null for a repeated or empty name, a broken escape, or more than 100 fields or 64 KiB. */
 export function parseForm(bytes: Buffer): Form | null {
+  if (bytes.length > formBytesMax) return null;
   const form = new Map<string, string>();
   const parts = bytes
     .toString('latin1')
@@ -21,7 +26,7 @@ export function parseForm(bytes: Buffer): Form | null {
   return form;
 }
 
-/** Decodes a name or a value in one pass over its bytes: 256 KiB of escapes take about a millisecond. */
+/** Decodes a name or a value in one pass over its bytes. */
 function decode(text: string): string | null {
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return null;
   const bytes = Buffer.from(text, 'latin1');

@@ -87,12 +87,12 @@ const recordedNames = ['pid', 'trade_no', 'out_trade_no', 'money', 'trade_status
  * payment is no conflict with them.
  */
 export function verifyEpay({ pid, keys }: Pick<EpaySettings, 'pid' | 'keys'>): Verify {
-  return ({ method, query, body }) => {
+  return async ({ method, query, body }) => {
     // Some gateways POST with the parameters in the query.
     const form = parseForm(method === 'GET' || body.length === 0 ? Buffer.from(query, 'latin1') : body);
-    if (form === null) return Promise.resolve(refused('malformed'));
+    if (form === null) return refused('malformed');
     const refusal = judge(form);
-    return Promise.resolve(refusal === null ? read(form) : refused(refusal));
+    return refusal === null ? read(form) : refused(refusal);
   };
 
   function judge(form: Form): Refusal | null {
@@ -112,7 +112,7 @@ export function verifyEpay({ pid, keys }: Pick<EpaySettings, 'pid' | 'keys'>): V
     return isGenuine ? null : 'wrong_signature';
   }
 
-  function read(form: Form): Verification {
+  async function read(form: Form): Promise<Verification> {
     const content = Buffer.from(textOf(form), 'latin1');
     const order_number = form.get('out_trade_no') ?? '';
     const transaction_id = form.get('trade_no') ?? '';

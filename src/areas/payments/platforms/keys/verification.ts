@@ -1,4 +1,5 @@
-import { type KeyObject, hash, verify } from 'node:crypto';
+import { type KeyObject, createHash, createVerify, hash } from 'node:crypto';
+import { processPace, turnBytesMax } from '../../../../kit/pace.js';
 import type { PaymentFact, PaymentNotification } from '../../domain/fact.js';
 import { at } from '../calls/parsing.js';
 import type { Refusal, Verification, VerifiedCallback } from '../payment-provider.js';
@@ -31,8 +32,12 @@ export function verified({
 }
 
 /** Makes the result of a genuine unreadable message. Without a key, the digest of its bytes is its key. */
-export function verifiedUnreadable(field: string, content: Buffer, key?: string): Verification {
-  const digest = `sha256:${hash('sha256', content)}`;
+export async function verifiedUnreadable(
+  field: string,
+  content: Buffer,
+  key?: string,
+): Promise<Verification> {
+  const digest = `sha256:${(await updatedBy(createHash('sha256'), content)).digest('hex')}`;
   return verified({
     key: key ?? `unreadable-${digest}`,
     isOurs: true,
@@ -88,7 +93,30 @@ export function isWithinTolerance(seconds: string, now: Date): boolean {
   return Math.abs(now.getTime() / 1_000 - Number(seconds)) <= 300;
 }
 
+/** Gives a digest or a signature the content, at most 64 KiB between two yields to other work. */
+export async function updatedBy<Sum extends { update(piece: Buffer): unknown }>(
+  sum: Sum,
+  content: Buffer,
+): Promise<Sum> {
+  for (let from = 0; from < content.length; from += turnBytesMax) {
+    const piece = content.subarray(from, from + turnBytesMax);
+    await processPace.spend({ bytes: piece.length, elements: 1 });
+    sum.update(piece);
+  }
+  return sum;
+}
+
 /** Verifies RSASSA-PKCS1-v1_5 with SHA-256. Returns false for a signature of the wrong length too. */
-export function holdsRsaSha256(content: Buffer, key: KeyObject, signature: Buffer): boolean {
-  return key.asymmetricKeyType === 'rsa' && verify('sha256', content, key, signature);
+export async function holdsRsaSha256(content: Buffer, key: KeyObject, signature: Buffer): Promise<boolean> {
+  if (key.asymmetricKeyType !== 'rsa') return false;
+  return (await updatedBy(createVerify('sha256'), content)).verify(key, signature);
+}
+
+/** Returns the first item for which the check holds, one after the other; undefined where there is none. */
+export async function firstThat<Item>(
+  items: Iterable<Item>,
+  holds: (item: Item) => Promise<boolean>,
+): Promise<Item | undefined> {
+  for (const item of items) if (await holds(item)) return item;
+  return undefined;
 }

@@ -3,7 +3,7 @@ import { decodeBase64, parseTime, readJsonObject } from '../calls/parsing.js';
 import type { PaymentCallback, Verification, Verify } from '../payment-provider.js';
 import type { PayPalCertificates } from './paypal-certificates.js';
 import { readPayPalReport } from './paypal-events.js';
-import { holdsRsaSha256, refused, verifiedUnreadable } from '../keys/verification.js';
+import { firstThat, holdsRsaSha256, refused, updatedBy, verifiedUnreadable } from '../keys/verification.js';
 
 /** Deliveries repeat for three days. PayPal does not document whether a repetition has a new time. */
 const ageMaxMs = 4 * 86_400_000;
@@ -30,10 +30,20 @@ export function verifyPayPal({
     const found = await certificates(headers['paypal-cert-url'] ?? '', receivedAt);
     if (found.kind === 'unknown') return refused('unknown_key');
     if (found.kind === 'unavailable') return found;
-    const content = Buffer.from(`${id}|${time}|${webhookId}|${crc32(body)}`);
-    if (!found.keys.some((key) => holdsRsaSha256(content, key, signature))) return refused('wrong_signature');
+    const { sum } = await updatedBy(makeCrc32(), body);
+    const content = Buffer.from(`${id}|${time}|${webhookId}|${sum()}`);
+    const genuine = await firstThat(found.keys, (key) => holdsRsaSha256(content, key, signature));
+    if (genuine === undefined) return refused('wrong_signature');
     const ageMs = receivedAt.getTime() - sentAt.getTime();
     return ageMs > ageMaxMs || ageMs < -aheadMaxMs ? refused('out_of_time') : read(id, body);
+  };
+}
+
+function makeCrc32() {
+  let value = 0;
+  return {
+    update: (piece: Buffer) => (value = crc32(piece, value)),
+    sum: () => value,
   };
 }
 

@@ -3,7 +3,13 @@ import { at, readJsonObject } from '../calls/parsing.js';
 import { acknowledgedOk, type Refusal, type Verification, type Verify } from '../payment-provider.js';
 import { definePlatform } from '../platform.js';
 import { matching, type SettingReads } from '../setting-reads.js';
-import { isWithinTolerance, refused, verifiedUnreadable } from '../keys/verification.js';
+import {
+  firstThat,
+  isWithinTolerance,
+  refused,
+  updatedBy,
+  verifiedUnreadable,
+} from '../keys/verification.js';
 import { makeStripeClient, type StripeApi } from './stripe-client.js';
 import { readStripeReport } from './stripe-events.js';
 import { makeStripeLists } from './stripe-lists.js';
@@ -91,11 +97,11 @@ function readApi({ read, problem }: Reads, livemode: boolean | undefined): Strip
  */
 export function verifyStripe({ secrets, livemode }: Pick<StripeSettings, 'secrets' | 'livemode'>): Verify {
   return async ({ headers, body, receivedAt }) => {
-    const refusal = judge(headers['stripe-signature'] ?? '', body, receivedAt);
+    const refusal = await judge(headers['stripe-signature'] ?? '', body, receivedAt);
     return refusal === null ? read(body) : refused(refusal);
   };
 
-  function judge(header: string, body: Buffer, receivedAt: Date): Refusal | null {
+  async function judge(header: string, body: Buffer, receivedAt: Date): Promise<Refusal | null> {
     const parts = header.split(',', 2 * signaturesMax);
     const times = parts.filter((part) => part.startsWith('t='));
     const candidates = parts
@@ -104,11 +110,12 @@ export function verifyStripe({ secrets, livemode }: Pick<StripeSettings, 'secret
       .map((part) => Buffer.from(part.slice(3), 'hex'));
     const time = times[0]?.slice(2) ?? '';
     if (times.length !== 1 || !/^\d{1,12}$/.test(time) || candidates.length === 0) return 'malformed';
-    const isGenuine = secrets.some((secret) => {
-      const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
+    const genuine = await firstThat(secrets, async (secret) => {
+      const sum = await updatedBy(createHmac('sha256', secret).update(`${time}.`), body);
+      const expected = sum.digest();
       return candidates.some((candidate) => timingSafeEqual(candidate, expected));
     });
-    if (!isGenuine) return 'wrong_signature';
+    if (genuine === undefined) return 'wrong_signature';
     return isWithinTolerance(time, receivedAt) ? null : 'out_of_time';
   }
 

@@ -36,19 +36,19 @@ export function verifyWechatPay({
   readonly keys: WechatPayKeys;
   readonly apiV3Keys: readonly Buffer[];
 }): Verify {
-  return (callback) => {
-    const refusal = judge(callback);
-    return Promise.resolve(refusal === null ? read(callback.body) : refused(refusal));
+  return async (callback) => {
+    const refusal = await judge(callback);
+    return refusal === null ? read(callback.body) : refused(refusal);
   };
 
-  function judge({ headers, body, receivedAt }: PaymentCallback): Refusal | null {
+  async function judge({ headers, body, receivedAt }: PaymentCallback): Promise<Refusal | null> {
     const signed = parseSigned(headers);
     if (signed === null) return 'malformed';
     const { time, nonce, serial, signature } = signed;
     const key = keys(serial, receivedAt);
     if (key === null) return 'unknown_key';
     const content = Buffer.concat([Buffer.from(`${time}\n${nonce}\n`), body, Buffer.from('\n')]);
-    if (!holdsRsaSha256(content, key.key, signature)) return 'wrong_signature';
+    if (!(await holdsRsaSha256(content, key.key, signature))) return 'wrong_signature';
     return isWithinTolerance(time, receivedAt) ? null : 'out_of_time';
   }
 

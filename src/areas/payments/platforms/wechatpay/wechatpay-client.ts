@@ -54,7 +54,7 @@ export function makeWechatPayClient({
     // Throws for an error. The platform signs errors too, but TLS is enough for a refusal.
     const fields = await fieldsOfReply(reply, ['code']);
     // Without a genuine signature, nothing that the reply says counts.
-    if (!isGenuine(reply)) throw new PlatformError('outcome_unknown', 'reply_not_genuine');
+    if (!(await isGenuine(reply))) throw new PlatformError('outcome_unknown', 'reply_not_genuine');
     return fields;
   };
 
@@ -81,13 +81,13 @@ export function makeWechatPayClient({
     };
   }
 
-  function isGenuine({ headers, body }: OutgoingReply): boolean {
+  async function isGenuine({ headers, body }: OutgoingReply): Promise<boolean> {
     const time = headers['wechatpay-timestamp'] ?? '';
     const nonce = headers['wechatpay-nonce'] ?? '';
     const signature = decodeBase64(headers['wechatpay-signature'] ?? '');
     const key = keys(headers['wechatpay-serial'] ?? '', now());
     if (signature === null || key === null || !/^\d{1,12}$/.test(time)) return false;
     const text = Buffer.concat([Buffer.from(`${time}\n${nonce}\n`), body, Buffer.from('\n')]);
-    return holdsRsaSha256(text, key.key, signature) && isWithinTolerance(time, now());
+    return (await holdsRsaSha256(text, key.key, signature)) && isWithinTolerance(time, now());
   }
 }
