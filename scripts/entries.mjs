@@ -4,6 +4,7 @@
 export const programEntries = {
   cli: 'src/cli.ts',
   'writer-thread': 'src/stores/embedded/writing/writer-thread.ts',
+  'scrub-thread': 'src/stores/embedded/documents/scrub-thread.ts',
   'catch-up-thread': 'src/composition/tasks/catch-up-thread.ts',
   'hash-worker': 'src/security/passwords/hash-worker.ts',
 };

@@ -94,7 +94,7 @@ export interface ReadModelStore {
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
   findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
-  /** Returns the ids of the documents that `find` returns, from the index alone: no document is read. */
+  /** Returns the ids of the documents that `find` returns, in their order. */
   ids(collection: string, query: IdQuery): Promise<readonly string[]>;
   /**
    * Returns the ids that `ids` returns for the collection `from`, with the documents of `collection` under these ids, in one

@@ -4,8 +4,10 @@ import test, { type ExecutionContext } from 'ava';
 import { StoreDamaged } from '../../../src/event-sourcing/ports/errors.js';
 import { parseEntries } from '../../../src/stores/embedded/log/event-rows.js';
 import { openConnection, openReader } from '../../../src/stores/embedded/files/database.js';
-import { makeCheckSlice } from '../../../src/stores/embedded/documents/read-model-scrub.js';
+import { checkReadModels } from '../../../src/stores/embedded/documents/read-model-scrub.js';
 import { makeEvent, readLog } from '../../contracts/event-store-fixtures.js';
+import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { eventually } from '../../support/eventually.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
 import {
   makeDirectory,
@@ -256,7 +258,7 @@ test.serial('The check of the read models finds a document that its unique index
   const check = (): void => {
     const connection = openReader(path);
     try {
-      t.is(makeCheckSlice(connection)(0n), null);
+      for (const slice of checkReadModels(connection)) t.is(slice, undefined);
     } finally {
       connection.close();
     }
@@ -275,11 +277,30 @@ test.serial('The check of the read models finds a document that its unique index
   t.throws(check, { instanceOf: StoreDamaged, message: /an index lacks a document/ });
 });
 
-for (const descending of [false, true]) {
-  test.serial(
-    `A list in ${descending ? 'descending' : 'ascending'} order whose index names another document is damage`,
-    async (t) => {
-      // Given an index whose entry of one document names another
+const where = { field: 'name', equals: 'a' } as const;
+const readsByIndex: Record<string, (store: ReadModelStore) => Promise<unknown>> = {
+  'a list in ascending order': (store) => store.findInOrder('things@1.1', { orderBy: 'name', limit: 10 }),
+  'a list in descending order': (store) =>
+    store.findInOrder('things@1.1', { orderBy: 'name', descending: true, limit: 10 }),
+  'a page of a list': (store) =>
+    store.findInOrder('things@1.1', {
+      orderBy: 'name',
+      descending: true,
+      limit: 1,
+      after: { value: 'b', id: '' },
+    }),
+  'documents with a value': (store) => store.find('things@1.1', { where, limit: 10 }),
+  'documents with one of some values': (store) =>
+    store.find('things@1.1', { where: { field: 'name', anyOf: ['a', 'b'] }, limit: 10 }),
+  'ids with a value': (store) => store.ids('things@1.1', { where, limit: 10 }),
+};
+for (const [what, read] of Object.entries(readsByIndex)) {
+  for (const [fault, sql] of [
+    ['another document', "UPDATE index_entries SET id = 'thing-2' WHERE id = 'thing-0'"],
+    ['a document with another value', "UPDATE index_entries SET value = 'a' WHERE id = 'thing-1'"],
+  ] as const)
+    test.serial(`A read of ${what} is refused where the index names ${fault}`, async (t) => {
+      // Given an index with an entry that does not match its document
       const { directory, remove } = makeDirectory();
       t.teardown(remove);
       const names = ['a', '\u{fb01}', '\u{1f600}'];
@@ -287,20 +308,60 @@ for (const descending of [false, true]) {
       await opened.readModelStore.ensureCollection('things@1.1', ['name']);
       const documents = names.map((name, n) => wholeFold(`thing-${n}`, 0n, { name }));
       await opened.readModelStore.write('things@1.1', documents);
-      const query = { orderBy: 'name', descending, limit: 10 };
-      t.is((await opened.readModelStore.findInOrder('things@1.1', query)).length, 3);
+      await t.notThrowsAsync(read(opened.readModelStore));
       await opened.close();
-      const connection = openConnection(join(directory, 'read-models.db'));
-      connection.execute("UPDATE index_entries SET id = 'thing-2' WHERE id = 'thing-0'");
-      connection.close();
-      // When the list is read, then it is refused
-      const { readModelStore } = await closing(t, openDocuments(directory, { onFatal: ignore }));
-      await t.throwsAsync(readModelStore.findInOrder('things@1.1', query), {
+      change(directory, sql, 'read-models.db');
+      // When it is read, then the read is refused, and the service is given the reason to end
+      const reported: Error[] = [];
+      const onFatal = (error: Error) => reported.push(error);
+      const { readModelStore } = await closing(t, openDocuments(directory, { onFatal }));
+      await t.throwsAsync(read(readModelStore), {
         instanceOf: StoreDamaged,
-        message: /out of its order/,
+        message: /does not belong to it/,
       });
-    },
-  );
+      t.is(reported.length, 1);
+    });
+}
+
+const foundByCheck = {
+  'an index lacks a document': "DELETE FROM index_entries WHERE id = 'thing-7'",
+  'a collection is missing': "DELETE FROM collections WHERE name = 'things@1.1'",
+  'a document differs from the one': "UPDATE documents SET revision = 9 WHERE id = 'thing-7'",
+};
+for (const [finding, sql] of Object.entries(foundByCheck)) {
+  test.serial(`The thread that checks the read models after a start reports that ${finding}`, async (t) => {
+    // Given changed read models that nothing reads
+    const { directory, remove } = makeDirectory();
+    t.teardown(remove);
+    const opened = await openDocuments(directory);
+    await opened.readModelStore.ensureCollection('things@1.1', ['name']);
+    const documents = Array.from({ length: 600 }, (_, n) => wholeFold(`thing-${n}`, 0n, { name: 'a' }));
+    await opened.readModelStore.write('things@1.1', documents);
+    await opened.close();
+    change(directory, sql, 'read-models.db');
+    // When the service starts, then the thread reports the damage, and the next read is refused
+    const reported: Error[] = [];
+    const onFatal = (error: Error) => reported.push(error);
+    const { readModelStore } = await closing(t, openDocuments(directory, { onFatal }));
+    await eventually('the damage is reported', () => reported.length > 0);
+    t.true(reported[0]?.message.includes(finding));
+    await t.throwsAsync(readModelStore.get('things@1.1', 'thing-1'), { instanceOf: StoreDamaged });
+  });
+}
+
+for (const [what, sql] of Object.entries({
+  name: "UPDATE collections SET name = 'thinga@1.1' WHERE name = 'things@1.1'",
+  indexes: "UPDATE collections SET fields = '[]' WHERE name = 'things@1.1'",
+})) {
+  test.serial(`Read models in which the ${what} of a collection changed are not opened`, async (t) => {
+    const { directory, remove } = makeDirectory();
+    t.teardown(remove);
+    const opened = await openDocuments(directory);
+    await opened.readModelStore.ensureCollection('things@1.1', ['name']);
+    await opened.close();
+    change(directory, sql, 'read-models.db');
+    await t.throwsAsync(openDocuments(directory), { instanceOf: StoreDamaged, message: /a collection has/ });
+  });
 }
 
 test.serial('The error for damaged read models says that the next start builds them again', async (t) => {

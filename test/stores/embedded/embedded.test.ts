@@ -169,7 +169,9 @@ test.serial('Later writes remove the rows of a dropped collection', async (t) =>
   }
   t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM documents'), [[1n]]);
   t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM index_entries'), [[0n]]);
-  t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM dropped'), [[0n]]);
+  t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM collections WHERE name IS NULL'), [
+    [0n],
+  ]);
 });
 
 test.serial('Later writes remove expired state records', async (t) => {

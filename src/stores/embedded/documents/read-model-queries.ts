@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import type {
   DocumentQuery,
   IdQuery,
@@ -8,19 +7,33 @@ import type {
 import { recordsCollection } from '../../../event-sourcing/ports/records.js';
 import type { Connection, Parameter, Query } from '../files/database.js';
 import type { SizedDocument } from './document-cache.js';
-import { decodeDocumentBody } from './document-rows.js';
+import {
+  collectionColumns,
+  decodeCollection,
+  decodeDocumentBody,
+  makeSelectCollections,
+  type StoredCollection,
+} from './document-rows.js';
 import { damage } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
 import { indexValues } from './index-values.js';
-import { makeCheckSlice } from './read-model-scrub.js';
+import { assertAscending } from './read-model-scrub.js';
 
 /** One row holds several documents, because a row for each is several times slower. Bodies are concatenated bytes. */
 type DocumentsRow = readonly [entries: Buffer, bodies: Buffer | null];
-type DocumentEntry = readonly [id: string, revision: string, length: number | null, checksum: number];
+type DocumentEntry = readonly [
+  collection: number,
+  id: string,
+  revision: string,
+  length: number | null,
+  checksum: number,
+  value: string | null,
+];
 const inOneRow = (select: string): string =>
-  `SELECT CAST(json_group_array(json_array(id, CAST(revision AS TEXT), octet_length(body), checksum)) AS BLOB),
-   CAST(group_concat(body, '') AS BLOB) FROM (${select})`;
-const documentColumns = 'documents.id, documents.revision, documents.body, documents.checksum';
+  `SELECT CAST(json_group_array(json_array(collection, id, CAST(revision AS TEXT), octet_length(body), checksum, value))
+   AS BLOB), CAST(group_concat(body, '') AS BLOB) FROM (${select})`;
+const columnsOf = (value: 'value' | 'NULL AS value'): string =>
+  `documents.collection, documents.id, documents.revision, documents.body, documents.checksum, ${value}`;
 /** CROSS JOIN keeps index_entries the outer table, whose order the result has. The planner may swap another join. */
 const indexedDocuments = `index_entries CROSS JOIN documents ON documents.collection = index_entries.collection
    AND documents.id = index_entries.id`;
@@ -35,23 +48,23 @@ export interface ReadModelQueries {
   ids(collection: string, query: IdQuery): string[];
   scan(collection: string, options: { readonly after?: string; readonly limit: number }): StoredDocument[];
   collections(): string[];
-  /** Checks a slice of the documents: `makeCheckSlice`. */
-  readonly checkSlice: (after: bigint) => bigint | null;
 }
 
+/**
+ * A page of documents that an index led to is compared with them, so a changed index leaves at most documents out, which the
+ * scrub finds. @throws StoreDamaged, as every query
+ */
 export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectMany = connection.query<DocumentsRow>(
     inOneRow(
-      `SELECT ${documentColumns} FROM documents WHERE collection = ${collectionNumber}
+      `SELECT ${columnsOf('NULL AS value')} FROM documents WHERE collection = ${collectionNumber}
        AND id IN (SELECT value FROM json_each(?))`,
     ),
   );
-  const selectIndex = connection.query(
-    `SELECT 1 FROM indexes WHERE collection = ${collectionNumber} AND field = ?`,
+  const selectCollection = connection.query<StoredCollection>(
+    `SELECT ${collectionColumns} FROM collections WHERE name = ?`,
   );
-  const selectNames = connection.query<readonly [Buffer]>(
-    'SELECT CAST(name AS BLOB) FROM collections WHERE name <> ? ORDER BY name',
-  );
+  const selectCollections = makeSelectCollections(connection);
   const selectIds = (following: string, order: 'ASC' | 'DESC'): Query<readonly [Buffer]> =>
     connection.query<readonly [Buffer]>(
       `SELECT CAST(id AS BLOB) FROM index_entries WHERE collection = ${collectionNumber} AND field = ?
@@ -63,7 +76,7 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectInOrder = (following: string, order: 'ASC' | 'DESC'): Query<DocumentsRow> =>
     connection.query<DocumentsRow>(
       inOneRow(
-        `SELECT ${documentColumns} FROM ${indexedDocuments}
+        `SELECT ${columnsOf('value')} FROM ${indexedDocuments}
          WHERE index_entries.collection = ${collectionNumber} AND field = ? ${following}
          ORDER BY value ${order}, index_entries.id ${order} LIMIT ?`,
       ),
@@ -73,9 +86,11 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectDownBefore = selectInOrder('AND (value, index_entries.id) < (?, ?)', 'DESC');
   const pageQueries = new Map<string, Query<DocumentsRow>>();
   const knownIndexes = new Set<string>();
+  selectCollections();
 
   return {
-    getMany: (collection, ids) => toSized(selectMany.get(collection, JSON.stringify(ids))),
+    getMany: (collection, ids) =>
+      toSized(selectMany.get(collection, JSON.stringify(ids))).map(({ sized }) => sized),
     find: (collection, { where, after, descending = false, limit }) => {
       const page = { after, descending, limit };
       if (where === undefined) {
@@ -99,16 +114,16 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
               [collection, collection, where.field, JSON.stringify(where.anyOf)],
               page,
             );
-      for (const { body } of found) assertHas(body, where);
+      assertHas(found, where);
       return found;
     },
     findInOrder: (collection, { orderBy, after, descending = false, limit }) => {
       assertIndexed(collection, orderBy);
       if (descending && after === undefined)
-        return inOrder(toDocuments(selectDown.get(collection, orderBy, limit)), orderBy, descending);
+        return inOrder(selectDown.get(collection, orderBy, limit), orderBy, descending);
       const { value, id } = after ?? beforeAll;
       const query = descending ? selectDownBefore : selectUp;
-      return inOrder(toDocuments(query.get(collection, orderBy, value, id, limit)), orderBy, descending);
+      return inOrder(query.get(collection, orderBy, value, id, limit), orderBy, descending);
     },
     ids: (collection, { where, after, descending = false, limit }) => {
       assertIndexed(collection, where.field);
@@ -117,12 +132,16 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       if (!descending) rows = selectIdsUp.all(...of, after ?? '', limit);
       else if (after === undefined) rows = selectIdsDown.all(...of, limit);
       else rows = selectIdsBefore.all(...of, after, limit);
-      return rows.map(([id]) => id.toString());
+      const ids = rows.map(([id]) => id.toString());
+      assertIdsFollow(ids, descending);
+      return ids;
     },
     scan: (collection, { after, limit }) =>
       select(`documents WHERE collection = ${collectionNumber}`, [collection], { after, limit }),
-    collections: () => selectNames.all(recordsCollection).map(([name]) => name.toString()),
-    checkSlice: makeCheckSlice(connection),
+    collections: () =>
+      selectCollections()
+        .flatMap(({ name }) => (name === null || name === recordsCollection ? [] : [name]))
+        .sort(),
   };
 
   /** Reads one page of documents in order of id. The statements differ in text, so each is prepared on first use. */
@@ -138,66 +157,79 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   ): StoredDocument[] {
     const { after, limit, descending = false, order = 'documents.id' } = page;
     const following = after === undefined ? '' : `AND ${order} ${descending ? '<' : '>'} ?`;
-    const sql = `SELECT ${documentColumns} FROM ${source} ${following} ORDER BY ${order} ${descending ? 'DESC' : 'ASC'} LIMIT ?`;
+    const sql = `SELECT ${columnsOf('NULL AS value')} FROM ${source} ${following} ORDER BY ${order} ${descending ? 'DESC' : 'ASC'} LIMIT ?`;
     let query = pageQueries.get(sql);
     if (query === undefined) {
       query = connection.query<DocumentsRow>(inOneRow(sql));
       pageQueries.set(sql, query);
     }
     const all: Parameter[] = [...parameters, ...(after === undefined ? [] : [after]), limit];
-    return toDocuments(query.get(...all));
+    const found = toSized(query.get(...all)).map(({ sized }) => sized.document);
+    assertIdsFollow(
+      found.map(({ id }) => id),
+      descending,
+    );
+    return found;
   }
 
   /** Throws for a field without an index: the query would find nothing, so the caller has a bug. */
   function assertIndexed(collection: string, field: string): void {
     const index = `${collection}/${field}`;
     if (knownIndexes.has(index)) return;
-    if (selectIndex.get(collection, field) !== undefined) {
-      knownIndexes.add(index);
-      return;
-    }
-    if (!selectNames.all(recordsCollection).some(([name]) => name.toString() === collection)) return;
-    throw new TypeError(`${field} is not an index of ${collection}`);
+    const row = selectCollection.get(collection);
+    if (row === undefined) return;
+    if (!decodeCollection(row).fields.includes(field))
+      throw new TypeError(`${field} is not an index of ${collection}`);
+    knownIndexes.add(index);
   }
 }
 
-function toDocuments(row: DocumentsRow | undefined): StoredDocument[] {
-  return toSized(row).map(({ document }) => document);
-}
-
-function toSized(row: DocumentsRow | undefined): SizedDocument[] {
+/** Returns documents with the values of the index that led to them. */
+function toSized(
+  row: DocumentsRow | undefined,
+): { readonly sized: SizedDocument; readonly value: string | null }[] {
   if (row === undefined) return [];
   const [entries, bodies] = row;
   let at = 0;
-  return (parse(entries) as DocumentEntry[]).map(([id, revision, length, checksum]) => {
+  return (parse(entries) as DocumentEntry[]).map(([number, id, revision, length, checksum, value]) => {
     const body = length === null ? null : (bodies?.subarray(at, at + length) ?? null);
     at += length ?? 0;
-    const decoded = decodeDocumentBody({ id, revision, body }, checksum);
-    return { document: { id, revision: parseRevision(revision), body: decoded }, bytes: length ?? 0 };
+    const decoded = decodeDocumentBody({ collection: String(number), id, revision, body }, checksum);
+    const document = { id, revision: parseRevision(revision), body: decoded };
+    return { sized: { document, bytes: length ?? 0 }, value };
   });
 }
 
-/** Checks that a document belongs to the index entry that led to it. @throws StoreDamaged */
-function assertHas(body: JsonObject | null, where: NonNullable<DocumentQuery['where']>): void {
-  const values = indexValues(body, where.field);
-  if (!('equals' in where ? [where.equals] : where.anyOf).some((value) => values.has(value))) {
-    throw damage(readModelsFormat, 'an index names a document that does not belong to it');
+/** Checks that documents belong to the index entries that led to them. @throws StoreDamaged */
+export function assertHas(
+  found: readonly StoredDocument[],
+  where: NonNullable<DocumentQuery['where']>,
+): void {
+  const wanted = new Set(('equals' in where ? [where.equals] : where.anyOf).map(asStored));
+  for (const { body } of found) {
+    if (![...indexValues(body, where.field)].some((value) => wanted.has(asStored(value))))
+      throw damage(readModelsFormat, 'an index names a document that does not belong to it');
   }
 }
 
+/** Returns a text as SQLite stores it. */
+function asStored(text: string): string {
+  return text.toWellFormed();
+}
+
+/** @throws StoreDamaged when an id is there twice, or out of its order */
+function assertIdsFollow(ids: readonly string[], descending: boolean): void {
+  const keys = ids.map((id) => [id]);
+  assertAscending(descending ? keys.reverse() : keys);
+}
+
 /** Returns documents that an index led to in its order, after a look at their values. @throws StoreDamaged */
-function inOrder(found: StoredDocument[], field: string, descending: boolean): StoredDocument[] {
-  let before = Buffer.alloc(0);
-  for (const { body } of descending ? found.toReversed() : found) {
-    // SQLite compares the bytes. A document with several values stands at each of them.
-    const [next] = [...indexValues(body, field)]
-      .map((value) => Buffer.from(value))
-      .filter((value) => value.compare(before) >= 0)
-      .sort((one, other) => one.compare(other));
-    if (next === undefined) throw damage(readModelsFormat, 'an index names a document out of its order');
-    before = next;
-  }
-  return found;
+function inOrder(row: DocumentsRow | undefined, field: string, descending: boolean): StoredDocument[] {
+  const found = toSized(row).map(({ sized, value }) => ({ document: sized.document, value: value ?? '' }));
+  const keys = found.map(({ document, value }) => [value, document.id]);
+  assertAscending(descending ? keys.reverse() : keys);
+  for (const { document, value } of found) assertHas([document], { field, equals: value });
+  return found.map(({ document }) => document);
 }
 
 function parseRevision(text: string): bigint {

@@ -1,26 +1,23 @@
-import { setTimeout } from 'node:timers/promises';
-import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
-import type { Connection } from '../files/database.js';
-import { decodeDocumentBody } from './document-rows.js';
+import type { Connection, Query } from '../files/database.js';
 import { damage } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
+import { decodeDocumentBody, makeSelectCollections } from './document-rows.js';
 import { indexValues } from './index-values.js';
 
-/** Documents of one slice: about 2 ms of work, which blocks the thread. */
-const sliceDocuments = 100;
-const firstMs = 1_000;
-const sliceMs = 100;
-const roundMs = 24 * 3_600_000;
-const retryMs = 60_000;
+/** The rows of one slice: about 15 ms of work. */
+const slice = { documents: 500, keys: 5_000 };
+
+/** The columns of an index. */
+type Key = readonly (number | string)[];
 
 /**
- * Makes the function that checks a slice of the documents against their checksums, and that the indexes have their entries. A
- * read finds damage of what it returns, but not what a damaged index leaves out of a list.
- * @returns a function that takes the row after which the slice begins, and returns its last row; null at the end.
- * It throws StoreDamaged
+ * Checks read-models.db slice by slice: the names of collections, the documents against their checksums, that the indexes have
+ * their entries, and the order of the indexes. A read finds damage of what it returns, but not what a damaged index leaves out.
+ * Each step checks a slice. @throws StoreDamaged
  */
-export function makeCheckSlice(connection: Connection): (after: bigint) => bigint | null {
-  const selectSlice = connection.query<
+export function* checkReadModels(connection: Connection): Generator<void, void> {
+  const selectCollections = makeSelectCollections(connection);
+  const selectDocuments = connection.query<
     readonly [
       rowid: bigint,
       collection: bigint,
@@ -31,79 +28,94 @@ export function makeCheckSlice(connection: Connection): (after: bigint) => bigin
     ]
   >(
     `SELECT rowid, collection, CAST(id AS BLOB), revision, CAST(body AS BLOB), checksum FROM documents
-     WHERE rowid > ? ORDER BY rowid LIMIT ${sliceDocuments}`,
-  );
-  const selectFields = connection.query<readonly [field: Buffer]>(
-    `SELECT CAST(field AS BLOB) FROM indexes JOIN collections ON number = collection WHERE collection = ?`,
+     WHERE rowid > ? ORDER BY rowid LIMIT ${slice.documents}`,
   );
   // The index by which a document is found. It holds the row, so the query does not read the table.
-  const selectPlace = connection.query<readonly [rowid: bigint]>(
-    'SELECT rowid FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE collection = ? AND id = ?',
+  const countPlaces = connection.query<readonly [count: bigint]>(
+    `SELECT count(*) FROM json_each(?) AS wanted CROSS JOIN documents INDEXED BY sqlite_autoindex_documents_1
+     ON collection = wanted.value ->> 0 AND documents.id = wanted.value ->> 1 AND documents.rowid = wanted.value ->> 2`,
   );
-  const selectEntry = connection.query(
-    'SELECT 1 FROM index_entries WHERE collection = ? AND field = ? AND value = ? AND id = ?',
+  const countEntries = connection.query<readonly [count: bigint]>(
+    `SELECT count(*) FROM json_each(?) AS wanted CROSS JOIN index_entries AS entries ON entries.collection = wanted.value ->> 0
+     AND field = wanted.value ->> 1 AND entries.value = wanted.value ->> 2 AND entries.id = wanted.value ->> 3`,
   );
-  return (after) => {
-    // All statements of the slice see one state, while the writing thread may commit another.
+  // One row for all keys of a slice: a row of a result costs far more than a step of the index.
+  const selectKeys = (columns: string, table: string, marks: string): Query<readonly [keys: Buffer]> =>
+    connection.query(
+      `SELECT CAST(json_group_array(json_array(${columns})) AS BLOB) FROM (SELECT ${columns} FROM ${table}
+       WHERE (${columns}) > (${marks}) ORDER BY ${columns} LIMIT ${slice.keys})`,
+    );
+  const places = 'documents INDEXED BY sqlite_autoindex_documents_1';
+  const indexes = [
+    { select: selectKeys('collection, id', places, '?, ?'), first: [0, ''] },
+    {
+      select: selectKeys('collection, field, value, id', 'index_entries', '?, ?, ?, ?'),
+      first: [0, '', '', ''],
+    },
+  ];
+
+  for (let after: bigint | undefined = 0n; after !== undefined; yield) {
+    const begun: bigint = after;
+    after = inOneState(() => checkDocuments(begun));
+  }
+  for (const { select, first } of indexes) {
+    for (let after: Key | undefined = first; after !== undefined; yield) {
+      const keys = JSON.parse(String(select.get(...after)?.[0])) as Key[];
+      assertAscending([after, ...keys]);
+      after = keys.length < slice.keys ? undefined : keys.at(-1);
+    }
+  }
+
+  /** Returns the row after which the next slice begins; undefined at the end. */
+  function checkDocuments(after: bigint): bigint | undefined {
+    const fieldsOf = new Map(selectCollections().map(({ number, fields }) => [number, fields]));
+    const rows = selectDocuments.all(after);
+    // One statement for all: a statement costs far more than a look into an index.
+    const [wanted, entries]: [Key[], Key[]] = [[], []];
+    for (const [rowid, collection, idBytes, revision, bytes, checksum] of rows) {
+      const id = idBytes.toString();
+      const body = decodeDocumentBody({ collection, id, revision, body: bytes }, checksum);
+      const fields = fieldsOf.get(collection);
+      if (fields === undefined) throw damage(readModelsFormat, 'a collection is missing');
+      const number = Number(collection);
+      wanted.push([number, id, Number(rowid)]);
+      for (const field of fields)
+        for (const value of indexValues(body, field)) entries.push([number, field, value.toWellFormed(), id]);
+    }
+    assertCount(countPlaces, wanted);
+    assertCount(countEntries, entries);
+    return rows.length < slice.documents ? undefined : rows.at(-1)?.[0];
+  }
+
+  /** All statements of the slice see one state, while the writing thread may commit another. */
+  function inOneState<Result>(check: () => Result): Result {
     connection.execute('BEGIN');
     try {
-      return check(after);
+      return check();
     } finally {
       connection.execute('COMMIT');
     }
-  };
-
-  function check(after: bigint): bigint | null {
-    const rows = selectSlice.all(after);
-    const fieldsOf = new Map<bigint, readonly string[]>();
-    for (const [rowid, collection, idBytes, revision, bytes, checksum] of rows) {
-      const id = idBytes.toString();
-      const body = decodeDocumentBody({ id, revision, body: bytes }, checksum);
-      if (selectPlace.get(collection, id)?.[0] !== rowid) throw lacking();
-      const fields =
-        fieldsOf.get(collection) ?? selectFields.all(collection).map(([bytes]) => bytes.toString());
-      fieldsOf.set(collection, fields);
-      for (const field of fields) {
-        for (const value of indexValues(body, field)) {
-          if (selectEntry.get(collection, field, value, id) === undefined) throw lacking();
-        }
-      }
-    }
-    return rows.length < sliceDocuments ? null : (rows.at(-1)?.[0] ?? null);
-  }
-
-  function lacking(): StoreDamaged {
-    return damage(readModelsFormat, 'an index lacks a document');
   }
 }
 
-/**
- * Checks all documents after the start and once a day, slice by slice. Damage ends the use of the file, as in a read.
- * @returns a function that ends the checks
- */
-export function startScrub(checkSlice: (after: bigint) => Promise<bigint | null>): () => void {
-  const ending = new AbortController();
-  const pause = (ms: number): Promise<unknown> =>
-    // An abort ends the loop.
-    setTimeout(ms, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
-  void run();
-  return () => {
-    ending.abort();
-  };
+/** @throws StoreDamaged when an index lacks one of the wanted keys */
+function assertCount(query: Query<readonly [count: bigint]>, wanted: readonly Key[]): void {
+  if (query.get(JSON.stringify(wanted))?.[0] !== BigInt(wanted.length))
+    throw damage(readModelsFormat, 'an index lacks a document');
+}
 
-  async function run(): Promise<void> {
-    await pause(firstMs);
-    for (let after = 0n; !ending.signal.aborted;) {
-      try {
-        const next = await checkSlice(after);
-        after = next ?? 0n;
-        await pause(next === null ? roundMs : sliceMs);
-      } catch (error) {
-        // The file has reported its damage, and nothing uses it any more.
-        if (error instanceof StoreDamaged) return;
-        if (!(error instanceof StoreUnavailable)) throw error;
-        await pause(retryMs);
-      }
-    }
+/** Checks that keys follow each other, byte by byte as SQLite compares them. @throws StoreDamaged */
+export function assertAscending(keys: readonly Key[]): void {
+  for (const [n, key] of keys.entries()) {
+    const before = keys[n - 1];
+    if (before !== undefined && compareKeys(before, key) >= 0)
+      throw damage(readModelsFormat, 'an index is out of its order');
   }
+}
+
+function compareKeys(one: Key, other: Key): number {
+  const at = one.findIndex((part, n) => part !== other[n]);
+  const [part, against] = [one[at], other[at]];
+  if (typeof part === 'number' && typeof against === 'number') return part - against;
+  return Buffer.compare(Buffer.from(String(part)), Buffer.from(String(against)));
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import type {
   IdQuery,
@@ -15,9 +16,10 @@ import {
   outcomesOf,
   rowsOf,
 } from './read-model-writer.js';
+import { damage } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
-import { makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
-import { startScrub } from './read-model-scrub.js';
+import { assertHas, makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
+import { startScrub } from './start-scrub.js';
 
 /** Opens the ReadModelStore port over read-models.db. @throws StoreDamaged, StoreUnavailable */
 export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {
@@ -44,7 +46,9 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       }
     },
   });
-  const stopScrub = startScrub((after) => answer(() => queries.checkSlice(after)));
+  const stopScrub = startScrub(join(context.directory, readModelsFormat.fileName), (damage) => {
+    writer.giveUp(damage);
+  });
 
   return {
     ensureCollection: async (collection, indexes) => {
@@ -70,9 +74,9 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     },
     // No other process writes, so a counter of the commits of this process changes with every change.
     changeToken: (collection) => String(changes.get(collection) ?? 0),
-    close: () => {
-      stopScrub();
-      return close();
+    close: async () => {
+      await stopScrub();
+      await close();
     },
   };
 
@@ -98,6 +102,10 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     const known = selected.get(key);
     if (known !== undefined) return known;
     const ids = queries.ids(collection, query);
+    const found = read(collection, ids);
+    if (found.length < ids.length)
+      throw damage(readModelsFormat, 'an index names a document that is not there');
+    assertHas(found, query.where);
     selected.set(key, ids);
     return ids;
   }

@@ -1,6 +1,13 @@
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import type { Connection } from '../files/database.js';
-import { documentChecksum } from './document-rows.js';
+import {
+  collectionColumns,
+  decodeCollection,
+  decodeDocumentBody,
+  documentChecksum,
+  encodeCollection,
+  type StoredCollection,
+} from './document-rows.js';
 import { indexValues } from './index-values.js';
 import type { FileWriter, Prepare } from '../writing/transactions.js';
 import { assertDocumentFits, maxDocumentBytes } from '../../../event-sourcing/ports/document-size.js';
@@ -70,25 +77,30 @@ export function makeReadModelWriter(
   connection: Connection,
   prepare: Prepare,
 ): FileWriter<ReadModelRequest, ReadModelReply> {
-  const selectCollection = connection.query<readonly [bigint]>(
-    'SELECT number FROM collections WHERE name = ?',
+  const selectCollection = connection.query<StoredCollection>(
+    `SELECT ${collectionColumns} FROM collections WHERE name = ?`,
   );
-  const selectFields = connection.query<readonly [Buffer]>(
-    'SELECT CAST(field AS BLOB) FROM indexes WHERE collection = ?',
+  const selectNext = connection.query<readonly [bigint]>(
+    'SELECT ifnull(max(number), 0) + 1 FROM collections',
   );
-  const selectDocument = connection.query<readonly [rowid: bigint, revision: bigint, body: Buffer | null]>(
-    'SELECT rowid, revision, CAST(body AS BLOB) FROM documents WHERE collection = ? AND id = ?',
-  );
+  const selectDocument = connection.query<
+    readonly [rowid: bigint, revision: bigint, body: Buffer | null, checksum: bigint]
+  >('SELECT rowid, revision, CAST(body AS BLOB), checksum FROM documents WHERE collection = ? AND id = ?');
   const selectBodies = connection.query<readonly [rowid: bigint, id: Buffer, body: Buffer]>(
     `SELECT rowid, CAST(id AS BLOB), CAST(body AS BLOB) FROM documents
      WHERE collection = ? AND rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT 500`,
   );
-  const selectDropped = connection.query<readonly [bigint]>('SELECT number FROM dropped LIMIT 1');
+  const selectDropped = connection.query<StoredCollection>(
+    `SELECT ${collectionColumns} FROM collections WHERE name IS NULL LIMIT 1`,
+  );
   const selectLeftOver = connection.query(
     `SELECT 1 FROM documents WHERE collection = ?1 UNION ALL SELECT 1 FROM index_entries WHERE collection = ?1 LIMIT 1`,
   );
-  const insertCollection = prepare('INSERT INTO collections (name) VALUES (?)');
-  const insertField = prepare('INSERT INTO indexes VALUES (?, ?)');
+  const insertCollection = prepare('INSERT INTO collections VALUES (?, ?, ?, ?)');
+  const updateCollection = prepare(
+    'UPDATE collections SET name = ?, fields = ?, checksum = ? WHERE number = ?',
+  );
+  const deleteCollection = prepare('DELETE FROM collections WHERE number = ?');
   const insertDocument = prepare('INSERT INTO documents VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING');
   const updateDocument = prepare('UPDATE documents SET revision = ?, body = ?, checksum = ? WHERE rowid = ?');
   const insertEntry = prepare('INSERT INTO index_entries VALUES (?, ?, ?, ?)');
@@ -97,11 +109,6 @@ export function makeReadModelWriter(
   const deleteEntry = prepare(
     'DELETE FROM index_entries WHERE collection = ? AND field = ? AND value = ? AND id = ?',
   );
-  const deleteOf = ['collections WHERE number', 'indexes WHERE collection'].map((what) =>
-    prepare(`DELETE FROM ${what} = ?`),
-  );
-  const insertDropped = prepare('INSERT INTO dropped VALUES (?)');
-  const deleteDropped = prepare('DELETE FROM dropped WHERE number = ?');
   const sweepDocuments = prepare(
     'DELETE FROM documents WHERE rowid IN (SELECT rowid FROM documents WHERE collection = ? LIMIT ?)',
   );
@@ -136,17 +143,16 @@ export function makeReadModelWriter(
   function collectionOf(name: string): Collection {
     const found = known.get(name) ?? find(name);
     if (found !== undefined) return found;
-    insertCollection(name);
+    const number = selectNext.get()?.[0] ?? 1n;
+    insertCollection(number, ...encodeCollection({ number, name, fields: [] }));
     return collectionOf(name);
   }
 
   function find(name: string): Collection | undefined {
-    const number = selectCollection.get(name)?.[0];
-    if (number === undefined) return undefined;
-    const collection = {
-      number,
-      fields: new Set(selectFields.all(number).map(([field]) => field.toString())),
-    };
+    const row = selectCollection.get(name);
+    if (row === undefined) return undefined;
+    const { number, fields } = decodeCollection(row);
+    const collection = { number, fields: new Set(fields) };
     known.set(name, collection);
     return collection;
   }
@@ -155,7 +161,7 @@ export function makeReadModelWriter(
     const { number, fields: existing } = collectionOf(name);
     const added = [...new Set(fields)].filter((field) => !existing.has(field));
     if (added.length === 0) return;
-    for (const field of added) insertField(number, field);
+    updateCollection(...encodeCollection({ number, name, fields: [...existing, ...added] }), number);
     known.delete(name);
     let after = 0n;
     for (
@@ -174,10 +180,9 @@ export function makeReadModelWriter(
   }
 
   function drop(name: string): void {
-    const number = selectCollection.get(name)?.[0];
+    const number = find(name)?.number;
     if (number === undefined) return;
-    for (const run of deleteOf) run(number);
-    insertDropped(number);
+    updateCollection(...encodeCollection({ number, name: null, fields: [] }), number);
     known.delete(name);
     sweeping = true;
   }
@@ -192,22 +197,26 @@ export function makeReadModelWriter(
     added: AddedEntries,
   ): boolean {
     // Mostly the document of a whole stream is a new one, so no read comes first.
-    const checksum = documentChecksum(id, revision, body);
+    const checksum = documentChecksum({ collection: number, id, revision, body });
     if (foldedFrom === null && insertDocument(number, id, revision, body, checksum) === 1) {
       reindex(null);
       return true;
     }
     const found = selectDocument.get(number, id);
     if (found === undefined) return false;
-    const applies = foldedFrom === null ? found[1] < revision : found[1] === foldedFrom;
+    const [rowid, revisionBefore, bytesBefore, checksumBefore] = found;
+    const parts = { collection: number, id, revision: revisionBefore, body: bytesBefore };
+    // A changed body would leave entries of the written one in the index.
+    const bodyBefore = decodeDocumentBody(parts, checksumBefore);
+    const applies = foldedFrom === null ? revisionBefore < revision : revisionBefore === foldedFrom;
     if (!applies) return false;
-    updateDocument(revision, body, checksum, found[0]);
-    reindex(found[2]);
+    updateDocument(revision, body, checksum, rowid);
+    reindex(bodyBefore);
     return true;
 
-    function reindex(bodyBefore: Buffer | null): void {
+    function reindex(before: JsonObject | null): void {
       if (fields.size === 0) return;
-      const [before, after] = [parse(bodyBefore), parsed ?? parse(body)];
+      const after = parsed ?? parse(body);
       const key = jsonOf(id);
       for (const field of fields) {
         const [old, now] = [indexValues(before, field), indexValues(after, field)];
@@ -229,12 +238,13 @@ export function makeReadModelWriter(
 
   function beforeCommit(): void {
     if (!sweeping) return;
-    const number = selectDropped.get()?.[0];
-    sweeping = number !== undefined;
-    if (number === undefined) return;
+    const dropped = selectDropped.get();
+    sweeping = dropped !== undefined;
+    if (dropped === undefined) return;
+    const { number } = decodeCollection(dropped);
     sweepDocuments(number, sweptRows);
     sweepEntries(number, sweptRows);
-    if (selectLeftOver.get(number) === undefined) deleteDropped(number);
+    if (selectLeftOver.get(number) === undefined) deleteCollection(number);
   }
 
   function reload(): 'cannot tell' {

@@ -46,17 +46,16 @@ export const eventsFormat: FileFormat = {
   openFlagOf: 'log',
 };
 
-/** `checksum` covers the whole document. A document tells what its index entries are. */
+/** `checksum` covers the whole row. A document tells what its index entries are. */
 export const readModelsFormat: FileFormat = {
   name: 'read-models',
   fileName: 'read-models.db',
   synchronous: 'NORMAL',
   version: 1,
-  // A new collection gets an unused number, so queries do not see the rows of a dropped collection.
+  // A dropped collection keeps its row, without a name, up to its last document, so that no other gets its number before.
   schema: [
-    'CREATE TABLE collections (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT',
-    'CREATE TABLE dropped (number INTEGER PRIMARY KEY) STRICT',
-    'CREATE TABLE indexes (collection INTEGER, field TEXT, PRIMARY KEY (collection, field)) STRICT, WITHOUT ROWID',
+    `CREATE TABLE collections (number INTEGER PRIMARY KEY, name TEXT UNIQUE, fields TEXT NOT NULL,
+        checksum INTEGER NOT NULL) STRICT`,
     `CREATE TABLE documents (collection INTEGER NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT,
         checksum INTEGER NOT NULL, UNIQUE (collection, id)) STRICT`,
     `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
