@@ -65,6 +65,7 @@ export function makeHttp(
     passwordRules: describePasswordRules(config.passwordExtraChecks),
     available: { mail: config.mailConfigured, passkeys: config.passkeys !== null },
     stateStore: services.stores.stateStore,
+    writesWaitMs: services.stores.writesWaitMs,
     replySealer: makeReplySealer(sealer),
     trustedProxies: config.trustedProxies,
     limits: config.limits,

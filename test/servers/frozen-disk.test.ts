@@ -11,6 +11,8 @@ import { freePort, makeDataDirectory, startService } from '../support/servers/se
 const freezes = Math.max(2, Math.round(20 * Number(process.env['DEEP_BUDGET'] ?? 0.1)));
 const frozenSeconds = 9;
 const writers = 6;
+/** The longest answers during a freeze, in ms: those of the service, and a second of a busy machine for writes. */
+const longestMs = { health: 1_000, reads: 2_000, writes: 6_000 };
 
 const lacks =
   process.getuid?.() !== 0
@@ -35,12 +37,12 @@ run(
     const client = makeServiceClient(service.url);
     const owner = await client.register('ada@example.org', 'Correct-Horse-7');
     const asked = { health: 0, reads: 0, writes: 0, refused: 0 };
-    const longest = { health: 0, reads: 0, writes: 0 };
+    const longest: Record<keyof typeof longestMs, number> = { health: 0, reads: 0, writes: 0 };
     const problems: string[] = [];
     /** The number of the last name that each project was given. */
     const named = new Map<string, number>();
     let [isFrozen, isOver] = [false, false];
-    /** Asks, and notes a reply that took until the thaw. */
+    /** Asks, and notes a reply that took too long. */
     const timed = async (kind: keyof typeof longest, ask: () => Promise<number>): Promise<void> => {
       const began = performance.now();
       const freeze = isFrozen;
@@ -50,7 +52,7 @@ run(
       asked[kind] += 1;
       if (status === 503) asked.refused += 1;
       longest[kind] = Math.max(longest[kind], ms);
-      if (!isFrozen && ms > 6_000) problems.push(`${kind}: ${status} after ${Math.round(ms)} ms`);
+      if (ms > longestMs[kind]) problems.push(`${kind}: ${status} after ${Math.round(ms)} ms`);
     };
     const write = async (): Promise<void> => {
       const made = await client.post('/api/v1/projects', { name: 'Film 0' }, owner.headers);
@@ -94,7 +96,7 @@ run(
     isOver = true;
     await Promise.all(clients);
     t.log(JSON.stringify({ freezes, asked, longest }));
-    // Then no reply waited for the thaw
+    // Then every reply came in its time
     t.deepEqual(problems, []);
     t.true(asked.health > freezes && asked.reads > freezes && asked.refused > 0);
     // and every acknowledged change is there, also after a kill.

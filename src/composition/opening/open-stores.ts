@@ -19,6 +19,8 @@ export interface Stores {
   readonly stateStore: StateStore;
   /** Whether this process alone owns all of the data and may make its keys. */
   readonly allEmbedded: boolean;
+  /** Returns for how long the oldest write to embedded stores has waited; left out where all stores are servers. */
+  readonly writesWaitMs?: (() => number) | undefined;
   /** Waits for pending work, then closes files and connections. */
   close(): Promise<void>;
 }
@@ -141,12 +143,12 @@ export async function openStores(deps: {
   }
 }
 
-interface Log {
+interface Log extends Pick<Stores, 'writesWaitMs'> {
   readonly eventStore: EventStore;
   close(): Promise<void>;
 }
 
-interface Documents {
+interface Documents extends Pick<Stores, 'writesWaitMs'> {
   readonly readModelStore: ReadModelStore;
   readonly stateStore: StateStore;
   close(): Promise<void>;
@@ -158,6 +160,7 @@ function joinStores(log: Log, documents: Documents): Stores {
     readModelStore: documents.readModelStore,
     stateStore: documents.stateStore,
     allEmbedded: false,
+    writesWaitMs: log.writesWaitMs ?? documents.writesWaitMs,
     close: async () => {
       await log.close();
       await documents.close();

@@ -45,10 +45,13 @@ export interface RequestLimits {
 
 export interface RequestLimitsOptions {
   readonly availability?: StoresAvailability | undefined;
+  /** Returns for how long the oldest write to embedded stores has waited. */
+  readonly writesWaitMs?: (() => number) | undefined;
   readonly clock: SteadyClock;
-  /** 15 s by default; 2 s while a store that the request needs is away. */
+  /** 15 s by default; 2 s while a store that the request needs is away; 4.7 s for a change while the disk does not answer. */
   readonly totalMs?: number;
   readonly awayMs?: number;
+  readonly writeMs?: number;
 }
 
 /** A store counts as away after this time without an answer. A shorter blip must not fail a request. */
@@ -66,9 +69,11 @@ interface Running {
 
 export function makeRequestLimits({
   availability,
+  writesWaitMs = () => 0,
   clock,
   totalMs = 15_000,
   awayMs = 2_000,
+  writeMs = 4_700,
 }: RequestLimitsOptions): RequestLimits {
   const underWay = new Set<Running>();
   let isChecking = false;
@@ -97,22 +102,29 @@ export function makeRequestLimits({
   function checkLater(): void {
     if (isChecking) return;
     isChecking = true;
-    setTimeout(check, Math.min(checkMs, totalMs, awayMs)).unref();
+    setTimeout(check, Math.min(checkMs, totalMs, awayMs, writeMs)).unref();
   }
 
   function check(): void {
     isChecking = false;
     const nowMs = performance.now();
     for (const running of underWay) {
-      const awayStore = running.stores.find(isAway);
-      const limitMs = awayStore === undefined ? totalMs : awayMs;
+      const [limitMs, why] = limitOf(running.stores);
       if (nowMs - running.startedMs < limitMs) continue;
       underWay.delete(running);
       running.request.close();
-      const why = awayStore === undefined ? '' : `, and the store ${awayStore} does not answer`;
       running.refuse(new StoreUnavailable(`the request took longer than ${limitMs} ms${why}`));
     }
     if (underWay.size > 0) checkLater();
+  }
+
+  function limitOf(stores: readonly StoreName[]): readonly [limitMs: number, why: string] {
+    const awayStore = stores.find(isAway);
+    if (awayStore !== undefined) return [awayMs, `, and the store ${awayStore} does not answer`];
+    // Only a change needs the log.
+    if (stores.includes('eventStore') && writesWaitMs() >= blipMs)
+      return [writeMs, ', and the disk does not answer'];
+    return [totalMs, ''];
   }
 
   function isAway(store: StoreName): boolean {

@@ -55,8 +55,9 @@ export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks' | 'requestsAtOnc
   readonly agentSecrets: KnownAgentSecrets;
   readonly routes: readonly Route[];
   readonly availability?: StoresAvailability;
+  readonly writesWaitMs?: (() => number) | undefined;
   /** Those of src/http/access/README.md#limit-of-a-request when left out. */
-  readonly requestMs?: Pick<RequestLimitsOptions, 'totalMs' | 'awayMs'>;
+  readonly requestMs?: Pick<RequestLimitsOptions, 'totalMs' | 'awayMs' | 'writeMs'>;
 }
 
 export interface Http {
@@ -96,7 +97,10 @@ export function composeHttp(deps: HttpDeps): Http {
     work: makeWorkCharges(limiter),
     admission,
     clock,
-    requestLimits: makeRequestLimits({ clock, availability: deps.availability, ...deps.requestMs }),
+    requestLimits: makeRequestLimits({
+      ...{ clock, availability: deps.availability, writesWaitMs: deps.writesWaitMs },
+      ...deps.requestMs,
+    }),
     newId: randomUUID,
     gate: makeGate({
       authenticator: makeAuthenticator({ accessTokens, access: readers.access, clock }),

@@ -30,6 +30,8 @@ export interface EmbeddedStoresOptions {
 
 interface Opened {
   readonly sqliteVersion: string;
+  /** Returns for how long the oldest write to any of the files has waited, in milliseconds: long on a frozen disk. */
+  readonly writesWaitMs: () => number;
   /** Settles pending requests, closes the files and releases the directory. Idempotent. */
   close(): Promise<void>;
 }
@@ -139,6 +141,7 @@ async function openOwned<Stores>(
     writeLimitMs: 4_500,
     stateEnd: new BigInt64Array(new SharedArrayBuffer(8)),
     faults: [],
+    waits: [],
     ...options,
     onFatal: (error) => {
       if (!reported) onFatal(error);
@@ -164,7 +167,8 @@ async function openOwned<Stores>(
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= closeAll());
   try {
-    return { ...(await open(owned)), sqliteVersion: sqliteVersion(), close };
+    const writesWaitMs = (): number => Math.max(0, ...context.waits.map((waitedMs) => waitedMs()));
+    return { ...(await open(owned)), sqliteVersion: sqliteVersion(), writesWaitMs, close };
   } catch (error) {
     await close();
     throw error;

@@ -50,6 +50,21 @@ test('A request that does not end is 503 at its limit, and says that nothing was
   t.true(progress[0]?.isOver(), 'and its work begins no further append');
 });
 
+test('While the disk does not answer, a change is 503 at the limit of writes, also one that waits for others, and a read goes on', async (t) => {
+  let waitedMs = 999;
+  const http = await startTestHttp(t, {
+    routes: [route('POST', never), route('GET', () => setTimeout(300))],
+    writesWaitMs: () => waitedMs,
+    requestMs: { totalMs: 20_000, writeMs: 50 },
+  });
+  const reading = http.ask(path);
+  const writing = http.ask(path, { method: 'POST' });
+  t.is(await Promise.race([writing.then(() => 'refused'), setTimeout(150, 'open')]), 'open');
+  waitedMs = 1_000;
+  t.like((await writing).json, { code: 'store_unavailable' });
+  t.is((await reading).status, 204);
+});
+
 test('A request at its limit that has sent an append is 503 with an unknown outcome', async (t) => {
   const work = (request: RequestProgress): Promise<void> => {
     request.appending();

@@ -36,6 +36,7 @@ export function makeContext(directory: string, overrides: Partial<EmbeddedContex
     // The tests do not measure time, and the machine may be busy.
     writeLimitMs: 600_000,
     stateEnd: new BigInt64Array(new SharedArrayBuffer(8)),
+    waits: [],
     faults: [],
     ...overrides,
   };

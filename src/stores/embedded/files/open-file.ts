@@ -18,6 +18,8 @@ export interface EmbeddedContext {
   readonly writeLimitMs: number;
   /** The version that state.db has durably reached, which its thread raises and the thread of the log notes. */
   readonly stateEnd: BigInt64Array;
+  /** For each open file: for how long its oldest write has waited. */
+  readonly waits: (() => number)[];
   /** Tests only: the faults to inject. */
   readonly faults: readonly Fault[];
   /** Tests only: the number of 4 KiB pages after which the disk of a file counts as full. */
@@ -58,6 +60,7 @@ export async function openFile<Request, Reply, Queries>(
     onSettled: parts.onSettled,
     onFatal,
   });
+  context.waits.push(() => writer.waitedMs());
   try {
     const connection = openReader(path);
     return { writer, queries: parts.makeQueries(connection), answer, close: closer(connection) };

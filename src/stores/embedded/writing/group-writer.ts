@@ -10,6 +10,8 @@ export interface GroupWriter<Request, Reply> {
   write(request: Request, bytes: number): Promise<Reply>;
   /** @throws StoreUnavailable, StoreDamaged when the writer gave the file up or is closed */
   assertUsable(): void;
+  /** Returns for how long the oldest write has waited for its commit, in milliseconds, also after its time limit; 0 without one. */
+  waitedMs(): number;
   /** Ends the use of the file as a failed write does: the writer writes nothing any more and calls `onFatal`. */
   giveUp(error: Error): void;
   close(): Promise<void>;
@@ -75,7 +77,7 @@ export async function startGroupWriter<Request, Reply>(
   });
   // An idle thread must not keep the process alive. This call comes last: adding a message listener undoes `unref`.
   worker.unref();
-  return { write, assertUsable, giveUp, close };
+  return { write, assertUsable, waitedMs, giveUp, close };
 
   function write(request: Request, bytes: number): Promise<Reply> {
     return new Promise((resolve, reject) => {
@@ -94,6 +96,11 @@ export async function startGroupWriter<Request, Reply>(
     if (closing !== null) throw new StoreUnavailable(`${thread.file} is closed`);
     if (unusable instanceof StoreDamaged) throw unusable;
     if (unusable !== null) throw new StoreUnavailable(unusable.message, { cause: unusable });
+  }
+
+  function waitedMs(): number {
+    const [oldest] = inFlight.length > 0 ? inFlight : waiting;
+    return oldest === undefined ? 0 : performance.now() - oldest.askedMs;
   }
 
   /**
