@@ -1,5 +1,4 @@
 import { viewConsumer } from '../event-sourcing/feeding/consumers/names.js';
-import { viewVersion } from '../event-sourcing/views/projection.js';
 import { pingReadModels } from '../event-sourcing/ports/records.js';
 import type { Health } from '../observing/health.js';
 import { type Feeding, fedParts, reportStatus, type Status } from '../observing/parts.js';
@@ -61,7 +60,7 @@ export async function statusWithoutService(
   ]);
   await leases.watch.refresh();
   const none: Progress = { state: null, lagMs: 0, problem: null };
-  const views = generations.projections.map((projection) => viewConsumer(viewVersion(projection)));
+  const views = generations.projections.map(viewConsumer);
   const progress = new Map(views.map((view) => [view, none]));
   return {
     ready: false,

@@ -37,7 +37,7 @@ export interface Health extends Readiness {
 }
 
 const starting = 'starting: the views have not caught up yet';
-const reportIntervalMs = 500;
+const reportIntervalMs = 1_000;
 const settleIntervalMs = 20;
 /** A live projection is too far behind when its last event was recorded this long ago and newer events wait. */
 const lagMsMax = 30_000;

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { makeCheckpointSaver, makeLoadOwnCheckpoint } from '../feeding/checkpoints.js';
+import { makeCheckpointSaver, makeLoadOwnCheckpoint, saveWhileChanged } from '../feeding/checkpoints.js';
 import { type SetApartItem, type SetApartRecord, makeSetApart, referenceTo } from '../feeding/set-apart.js';
 import { followLog } from '../feeding/follow-log.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
@@ -56,7 +56,6 @@ export const aheadMax = 1_000;
 /** More events than these are no exception: the reaction stops instead. One stream may hold some hundred. */
 export const setApartMax = 1_000;
 const atOnceDefault = 8;
-const saveMs = 1_000;
 /** The time in which running turns may finish when the process ends. */
 const graceMs = 5_000;
 
@@ -100,6 +99,7 @@ export function runReaction(
   const running = new Set<Promise<void>>();
   let mark = makeLowWaterMark(null);
   const saver = makeCheckpointSaver(deps, markName(reaction));
+  const saving = saveWhileChanged(clock, () => save(), { signal: ending.signal, onFailed: fail });
   let atHead = false;
   let failure: { readonly error: unknown } | null = null;
   let makeRoom = (): void => undefined;
@@ -118,13 +118,12 @@ export function runReaction(
   async function run(): Promise<void> {
     options.signal.addEventListener('abort', end, { once: true });
     if (options.signal.aborted) end();
-    const saving = saveEachSecond().catch(fail);
     const timing = reaction.hasTimers === true ? serveOwnTimers().catch(fail) : undefined;
     await follow().catch(fail);
     end();
     options.signal.removeEventListener('abort', end);
     await finishServing();
-    await Promise.all([saving, timing]);
+    await Promise.all([saving.done.catch(fail), timing]);
     // The next start then skips settled events. An unmoved mark is saved too: the read models may have been deleted.
     await save(true).catch(fail);
     if (failure !== null) throw failure.error;
@@ -203,6 +202,7 @@ export function runReaction(
     passSkipped();
     if (page.cursor !== null) mark.pass({ position: page.cursor });
     atHead = page.atHead;
+    saving.changed();
   }
 
   function take(stored: LogEvent, event: ReactionEvent<DomainEvent>): void {
@@ -244,6 +244,7 @@ export function runReaction(
       if (typeof ended === 'string') {
         mark.settle(event);
         saver.changed();
+        saving.changed();
         makeRoom();
         return ended;
       }
@@ -253,22 +254,17 @@ export function runReaction(
     return 'ended';
   }
 
-  async function saveEachSecond(): Promise<void> {
-    while (!isEnding()) {
-      await clock.sleep(saveMs, ending.signal).catch(() => undefined);
-      await save();
-    }
-  }
-
-  async function save(isLast = false): Promise<void> {
+  /** @returns whether all is saved */
+  async function save(isLast = false): Promise<boolean> {
     const processed = { position: mark.position(), lastEvent: mark.lastEvent() };
     try {
-      if (isLast) await saver.save(processed, true);
-      else await saver.saveIfDue(processed, { atHead });
+      if (!isLast) return await saver.saveIfDue(processed, { atHead });
+      await saver.save(processed, true);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       onRetry(error, 0);
     }
+    return false;
   }
 
   function isEnding(): boolean {

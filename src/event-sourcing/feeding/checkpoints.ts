@@ -118,8 +118,11 @@ interface CheckpointSaver {
   begin(checkpoint: Checkpoint | null): void;
   /** Notes that more has changed than the position. */
   changed(): void;
-  /** Saves each second while the consumer changes or catches up, and else every 10 s. @throws StoreUnavailable */
-  saveIfDue(processed: Processed, options: { readonly atHead: boolean }): Promise<void>;
+  /**
+   * Saves each second while the consumer changes or catches up, and else every 10 s.
+   * @returns whether all is saved @throws StoreUnavailable
+   */
+  saveIfDue(processed: Processed, options: { readonly atHead: boolean }): Promise<boolean>;
   /** Saves now. @param isAgain also an unmoved position: the read models may have been deleted @throws StoreUnavailable */
   save(processed: Processed, isAgain?: boolean): Promise<void>;
 }
@@ -150,6 +153,7 @@ export function makeCheckpointSaver(
     },
     saveIfDue: async (processed, { atHead }) => {
       if (nowMs() - savedAtMs >= (atHead && !isChanged ? unchangedMs : changedMs)) await save(processed);
+      return processed.position === null || processed.position === stored.position;
     },
     save,
   };
@@ -167,5 +171,62 @@ export function makeCheckpointSaver(
       isChanged ||= before;
       throw error;
     }
+  }
+}
+
+/** The saves of one consumer. */
+export interface Saving {
+  /** Notes that something is to be saved. */
+  readonly changed: () => void;
+  /** Resolves after the signal aborts. Rejects with the failure of a save; no further one follows. */
+  readonly done: Promise<void>;
+}
+
+/**
+ * Saves each second after a change, until a save returns that nothing is left. So a consumer that rests costs nothing.
+ * @param options.onFailed is called with the failure of a save, before `done` rejects
+ */
+export function saveWhileChanged(
+  clock: Pick<Clock, 'sleep'>,
+  save: () => Promise<boolean>,
+  { signal, onFailed }: { readonly signal: AbortSignal; readonly onFailed: (error: unknown) => void },
+): Saving {
+  let change = (): void => undefined;
+  let isChanged = false;
+  const end = (): void => {
+    change();
+  };
+  signal.addEventListener('abort', end, { once: true });
+  const done = run().catch((error: unknown) => {
+    onFailed(error);
+    throw error;
+  });
+  // The caller awaits it later. Until then this handler prevents an unhandled rejection.
+  done.catch(() => undefined);
+  return {
+    changed: () => {
+      isChanged = true;
+      change();
+    },
+    done,
+  };
+
+  async function run(): Promise<void> {
+    while (!isEnding()) {
+      if (!isChanged) {
+        await new Promise<void>((resolve) => {
+          change = resolve;
+        });
+      }
+      // An abort ends the loop.
+      await clock.sleep(changedMs, signal).catch(() => undefined);
+      if (isEnding()) return;
+      isChanged = false;
+      if (!(await save())) isChanged = true;
+    }
+  }
+
+  function isEnding(): boolean {
+    return signal.aborted;
   }
 }

@@ -151,10 +151,16 @@ export function makeFeeder(deps: {
     return [...groups].find(({ after, end }) => !isBefore(at, after) && isBefore(at, end));
   }
 
-  /** Returns a group that reads from the member's position, and tells it when that is the end of the log. */
+  /**
+   * Returns the oldest group that reads from the member's position, and tells it when that is the end of the log. So all
+   * groups that rest at one position become one, which polls for all.
+   */
   function groupAt(member: Member): Group | undefined {
-    if (member.group?.end === member.at) return member.group;
-    return [...groups].find(({ end, page }) => end === member.at && (page?.atHead !== true || member.atHead));
+    const own = member.group?.end === member.at ? member.group : undefined;
+    return (
+      [...groups].find(({ end, page }) => end === member.at && (page?.atHead !== true || member.atHead)) ??
+      own
+    );
   }
 
   function join(member: Member, group: Group): Group {
@@ -176,23 +182,38 @@ export function makeFeeder(deps: {
     group.stop.abort('over');
   }
 
+  /** Brings the group to its next page. Its members sleep through the polls that find nothing. */
   async function advance(group: Group): Promise<void> {
     try {
       await untilTaken(group, clock, leave);
-      if (group.page?.atHead === true) await untilChanged(group);
-      // Meanwhile another group may have met this one.
-      if (group.members.size === 0 || groupWith(group.end) !== undefined) return;
-      const page = tail.take(group.end) ?? (await readWithRetries(group));
-      if (page === null || group.members.size === 0) return;
-      [group.page, group.after, group.end, group.readMs] = [page, group.end, page.cursor, nowMs()];
-      if (isBefore(group.after, group.end)) group.pending = new Set(group.members);
-      if (!isBefore(front, page.cursor)) return;
-      front = page.cursor;
-      // The live events up to it are left out, so those that sleep behind it would wait for the poll.
-      resumeAll();
+      for (let isIdle = true; isIdle;) isIdle = await poll(group);
     } finally {
       group.advancing = null;
     }
+  }
+
+  /** @returns whether the group rests at the end of the log */
+  async function poll(group: Group): Promise<boolean> {
+    if (group.page?.atHead === true) await untilChanged(group);
+    // Meanwhile another group may have met this one.
+    if (group.members.size === 0 || groupWith(group.end) !== undefined) return false;
+    const page = tail.take(group.end) ?? (await readWithRetries(group));
+    if (page === null || group.members.size === 0) return false;
+    [group.page, group.after, group.end, group.readMs] = [page, group.end, page.cursor, nowMs()];
+    if (isBefore(group.after, group.end)) group.pending = new Set(group.members);
+    if (isBefore(front, page.cursor)) {
+      front = page.cursor;
+      // The live events up to it are left out, so those that sleep behind it would wait for the poll.
+      resumeAll();
+    }
+    return rests(group);
+  }
+
+  /** Returns whether nothing followed, its members know that, and no older group at the same position polls for them. */
+  function rests({ page, after, end, members: own }: Group): boolean {
+    const isIdle = page?.atHead === true && after === end && [...own].every(({ atHead }) => atHead);
+    const [oldest] = [...groups].filter((group) => group.end === end);
+    return isIdle && oldest?.members === own;
   }
 
   /** Waits at the end of the log for a wake-up, a live event, or the poll. */

@@ -2,18 +2,18 @@ import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
+import { saveWhileChanged, type Saving } from './checkpoints.js';
 
 /** What a consumer does from its checkpoint until its subscription ends. */
 export interface ConsumerRun {
   readonly after: Position | null;
   take(page: LogPage): Promise<void>;
-  /** Saves what is due, each second. Its failure ends the subscription. */
-  readonly eachSecond?: () => Promise<void>;
+  /** Saves what is due, each second until it returns that all is saved, and again after a page. Its failure ends the subscription. */
+  readonly save?: () => Promise<boolean>;
   /** Saves the rest when the subscription has ended, also by a failure. */
   readonly end?: () => Promise<void>;
 }
 
-const saveMs = 1_000;
 const retry = { first: 250, cap: 10_000 };
 
 /**
@@ -73,33 +73,26 @@ export async function followLog(
       attempt = 0;
     });
     const saving = saveEachSecond(run, ending);
-    // Awaited below. Until then this handler prevents an unhandled rejection.
-    saving.catch(() => undefined);
     try {
       for await (const page of eventStore.subscribe({ after: run.after, signal: ending.signal })) {
         await run.take(page);
+        saving.changed();
         // A page that was taken in part only must be the last one.
         if (ending.signal.aborted) break;
       }
     } finally {
       ending.abort();
       // No work of this subscription may run beside the next one. What it has taken is valid, so short subscriptions progress too.
-      await saving.finally(run.end);
+      await saving.done.finally(run.end);
     }
   }
 
-  async function saveEachSecond({ eachSecond }: ConsumerRun, ending: AbortController): Promise<void> {
-    const isEnding = (): boolean => ending.signal.aborted;
-    while (eachSecond !== undefined && !isEnding()) {
-      // An abort ends the loop.
-      await clock.sleep(saveMs, ending.signal).catch(() => undefined);
-      if (isEnding()) return;
-      try {
-        await eachSecond();
-      } catch (error) {
+  function saveEachSecond({ save }: ConsumerRun, ending: AbortController): Saving {
+    return saveWhileChanged(clock, save ?? (() => Promise.resolve(true)), {
+      signal: ending.signal,
+      onFailed: () => {
         ending.abort();
-        throw error;
-      }
-    }
+      },
+    });
   }
 }

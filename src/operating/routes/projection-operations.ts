@@ -11,7 +11,7 @@ import { setApartEvents } from '../../event-sourcing/effects/set-apart-events.js
 import { isViewConsumer, nameOf, viewConsumer } from '../../event-sourcing/feeding/consumers/names.js';
 import type { LeaseWatch } from '../../event-sourcing/feeding/consumers/lease.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';
-import { collectionName, viewVersion } from '../../event-sourcing/views/projection.js';
+import { collectionName } from '../../event-sourcing/views/projection.js';
 import { findPrunable, pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
 import { requestRebuild } from '../../event-sourcing/views/generations/rebuild.js';
 import { loadCheckpoint } from '../../event-sourcing/ports/records.js';
@@ -40,7 +40,7 @@ export function makeProjectionOperations(services: {
         const record = generations.record(projection);
         const collection = collectionName(projection, record.live);
         const checkpoint = await loadCheckpoint(readModelStore, collection);
-        const view = viewConsumer(viewVersion(projection));
+        const view = viewConsumer(projection);
         const feeders = watch.live().filter(({ feeds }) => feeds.includes(view));
         const setApart = await setApartItems(readModelStore, collection);
         return {
@@ -90,7 +90,7 @@ export function makeProjectionOperations(services: {
    * 2 s. @throws CommandRejected naming the process and its view
    */
   async function refuseWhileUsed(): Promise<void> {
-    const own = new Set(generations.projections.map((projection) => viewConsumer(viewVersion(projection))));
+    const own = new Set(generations.projections.map(viewConsumer));
     for (let looks = 0; ; looks += 1) {
       await watch.refresh();
       const used = watch

@@ -254,17 +254,21 @@ test('A follower that ends while others wait for it lets them continue', async (
   await log.clock.run(Promise.all([hanging.ended, fast.ended]));
 });
 
-test('The log is polled each second without a wake-up', async (t) => {
+test('Without a wake-up one poll each second serves all followers, which sleep through one that finds nothing', async (t) => {
   const log = givenLog();
-  const { seen, stop, ended } = follow(log);
-  await log.clock.advance(100);
+  log.grow(3);
+  const followers = [0, 1, 2].map((n) => follow(log, { after: positionAt(n), pageMs: 40 * n }));
+  await log.clock.advance(300);
+  followers.push(follow(log));
+  await log.clock.advance(5_000);
+  const [reads, pages] = [log.reads.length, followers.map((follower) => follower.pages.length)];
+  await log.clock.advance(10_000);
+  t.deepEqual([log.reads.length - reads, log.clock.sleepers], [10, 1]);
   log.grow(1);
-  await log.clock.advance(800);
-  t.deepEqual(seen(), []);
-  await log.clock.advance(100);
-  t.deepEqual(seen(), [0]);
-  stop();
-  await ended;
+  await log.clock.advance(1_000);
+  for (const [n, follower] of followers.entries()) t.is(follower.pages.length, (pages[n] ?? 0) + 1);
+  for (const { stop } of followers) stop();
+  await Promise.all(followers.map(({ ended }) => ended));
 });
 
 test('The first wake-up leads to a read at once, and the next ones are gathered', async (t) => {

@@ -78,6 +78,23 @@ test('Every view is fed, and is live once it has reached the head at start', asy
   t.deepEqual(process.reports, []);
 });
 
+test('An idle process looks at each view once a second, and no consumer that rests keeps a timer', async (t) => {
+  const { clock, makeProcess } = await given();
+  const process = await makeProcess();
+  let asked = 0;
+  const { generations } = process;
+  const runner = await process.startProjections({
+    generations: { ...generations, knownLive: (view) => ((asked += 1), generations.knownLive(view)) },
+  });
+  await clock.advance(30_000);
+  const before = asked;
+  await clock.advance(10_000);
+  t.is(asked - before, 10 * generations.projections.length);
+  // The tick, and the poll of the log
+  t.is(clock.sleepers, 2);
+  await runner.stop();
+});
+
 test('An empty log counts as reached', async (t) => {
   const { clock, makeProcess } = await given({ counters: 0 });
   const runner = await (await makeProcess()).startProjections();

@@ -141,7 +141,7 @@ export function makeSequencer(deps: {
         // While a batch is written, the sequencer folds on, up to a second batch.
         if (accumulator.waiting() >= tilesPerWrite) await flush();
       },
-      eachSecond: flush,
+      save: () => flush().then(() => !isDirty),
       // The tiles are valid, for any end of the subscription.
       end: flush,
     };

@@ -47,6 +47,8 @@ export interface Lease {
   add(consumer: string, progress: () => Progress): void;
   /** Notes that a consumer has stopped in this process. A process in which it has not stopped takes the lease over. */
   stopped(consumer: string): void;
+  /** Returns the consumers of `add` that the owner does not feed. All of them, where no process renews the record. */
+  unfed(): readonly string[];
   /** Returns the progress of each consumer that `add` has named. */
   progress(): ReadonlyMap<string, Progress>;
   /** Calls the listener when this process becomes the owner, or is it no more. @returns a function that removes it */
@@ -102,6 +104,7 @@ export function makeLease(deps: {
     ...consumers,
     isOwner,
     record: () => (isOwner() ? consumers.record() : found),
+    unfed: () => consumers.unfed(isOwner() ? null : (found?.feeds ?? [])),
     elsewhere: () => (isOwner() ? null : found),
     start: () => {
       key = deps.keyOf([...consumers.progress().keys()]);
@@ -170,9 +173,11 @@ export function makeLease(deps: {
 
 /** Makes the lease of a process that owns its stores alone. It writes no record. */
 export function makeSoleLease(id: string): Lease {
+  const consumers = makeConsumers(id);
   return {
-    ...makeConsumers(id),
+    ...consumers,
     isOwner: () => true,
+    unfed: () => consumers.unfed(null),
     elsewhere: () => null,
     start: () => undefined,
     stop: () => Promise.resolve(),
@@ -194,6 +199,12 @@ function makeConsumers(id: string) {
     },
     stopped: (consumer: string): void => {
       ended.add(consumer);
+    },
+    /** @param feeds what another owner feeds; null: this process is the owner */
+    unfed: (feeds: readonly string[] | null): readonly string[] => {
+      if (feeds === null) return [...ended];
+      const fed = new Set(feeds);
+      return [...reporters.keys()].filter((consumer) => !fed.has(consumer));
     },
     /** Returns what this process writes as the owner. */
     record: (): LeaseRecord => {

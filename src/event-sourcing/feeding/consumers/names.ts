@@ -1,3 +1,5 @@
+import { type AnyView, viewVersion } from '../../views/projection.js';
+
 /** The name of what an owner feeds: `view/<view>@<version>`, `reaction/<name>`, `reaction/webhook-<endpoint>`, `task/<name>`. */
 type ConsumerName = string;
 
@@ -5,9 +7,9 @@ const [views, reactions] = ['view/', 'reaction/'];
 export const taskPrefix = 'task/';
 const endpoints = `${reactions}webhook-`;
 
-/** Returns the name of a view version. All of its generations are one consumer. */
-export function viewConsumer(viewVersion: string): ConsumerName {
-  return `${views}${viewVersion}`;
+/** Returns the name of a view. All of its generations are one consumer. */
+export function viewConsumer(view: AnyView): ConsumerName {
+  return `${views}${viewVersion(view)}`;
 }
 
 export function reactionConsumer(name: string): ConsumerName {

@@ -23,6 +23,10 @@ export interface Consumer<Status> {
   readonly progress: (running: readonly Status[]) => Progress;
 }
 
+interface Running<Status> extends Task {
+  status(): Status;
+}
+
 /** The consumers of one process, while it is the owner of the lease. */
 export interface Consumers<Status> {
   /** Starts and ends tasks after a change of `tasks`. */
@@ -44,11 +48,13 @@ export function runConsumers<Status extends { readonly state: string }>(
   consumers: readonly Consumer<Status>[],
   onStopped: (task: string, error: unknown) => void,
 ): Consumers<Status> {
-  const tasks = makeTasks<Task & { readonly consumer: string; status(): Status }>();
+  const tasks = makeTasks<Running<Status>>();
   const stoppedHere = new Set<string>();
+  /** The names of the tasks that each consumer has here. */
+  const taskNames = new Map<string, readonly string[]>();
   const isFedHere = (name: string): boolean => lease.isOwner() || stoppedHere.has(name);
   const statusesOf = (consumer: string): readonly Status[] =>
-    tasks.all().flatMap((task) => (task.consumer === consumer ? [task.status()] : []));
+    (taskNames.get(consumer) ?? []).flatMap((task) => tasks.get(task)?.status() ?? []);
   for (const { name, progress } of consumers) lease.add(name, () => progress(statusesOf(name)));
   adjust();
   const removeListener = lease.onChange(adjust);
@@ -64,21 +70,24 @@ export function runConsumers<Status extends { readonly state: string }>(
   };
 
   function adjust(): void {
-    const fed = consumers.filter(({ name }) => isFedHere(name));
-    const wanted = fed.flatMap((consumer) =>
-      [...consumer.tasks(statusesOf(consumer.name))].map(
-        ([task, start]) => [task, () => startTask(consumer.name, task, start)] as const,
-      ),
-    );
-    tasks.adjust(new Map(wanted));
+    const wanted = new Map<string, () => Running<Status>>();
+    for (const { name, tasks: tasksOf } of consumers) {
+      const own = isFedHere(name) ? tasksOf(statusesOf(name)) : new Map<string, never>();
+      taskNames.set(name, [...own.keys()]);
+      for (const [task, start] of own) wanted.set(task, () => startTask(name, task, start));
+    }
+    tasks.adjust(wanted);
   }
 
-  function startTask(consumer: string, task: string, start: (signal: AbortSignal) => RunningTask<Status>) {
+  function startTask(
+    consumer: string,
+    task: string,
+    start: (signal: AbortSignal) => RunningTask<Status>,
+  ): Running<Status> {
     const ending = new AbortController();
     let reason: string | null = null;
     const work = start(ending.signal);
     return {
-      consumer,
       end: () => {
         ending.abort();
       },

@@ -7,7 +7,7 @@ import { nameOf, viewConsumer } from '../consumers/names.js';
 import { type Consumer, runConsumers } from '../consumers/run-consumers.js';
 import type { Lease, Progress } from '../consumers/lease.js';
 import type { Generations } from '../../views/generations/generations.js';
-import { type AnyView, viewVersion } from '../../views/projection.js';
+import type { AnyView } from '../../views/projection.js';
 import type { ProjectorDeps } from './projector.js';
 import { feedCollection, type ProjectionStatus } from './projector-task.js';
 import { dropOrphanedGenerations, makeRebuildSupervisor } from '../../views/generations/rebuild.js';
@@ -78,9 +78,11 @@ export async function startProjections(
   const supervisor = makeRebuildSupervisor({ ...deps, statusOf }, events.onRebuilt);
   /** The views whose rebuild a call carries on now. A comparison may take longer than a tick. */
   const rebuilding = new Map<AnyView, Promise<void>>();
-  const watch = makeViewWatch({ ...deps, startHead, statusOf, statuses: () => consumers.statuses() });
+  const watch = makeViewWatch({ ...deps, startHead, statusOf });
   const elapsedMs = makeElapsed(clock);
   let registryReadAtMs = elapsedMs();
+  /** The views under a rebuild, as the registry says. Meanwhile it is read each second. */
+  let underRebuild: readonly AnyView[] = [];
 
   const consumers = runConsumers(lease, projections.map(consumerFor), events.onStopped);
   const loop = tickEachSecond();
@@ -117,7 +119,7 @@ export async function startProjections(
 
   function consumerFor(projection: AnyView): Consumer<ProjectionStatus> {
     return {
-      name: consumerOf(projection),
+      name: viewConsumer(projection),
       tasks: (running) =>
         new Map(
           fedCollections(projection, running).map((collection) => [
@@ -131,6 +133,7 @@ export async function startProjections(
                 onSetApart: (stream) => {
                   events.onSetApart?.(collection, stream);
                 },
+                onRead: watch.noteRead,
               }),
           ]),
         ),
@@ -170,13 +173,14 @@ export async function startProjections(
 
   async function tick(): Promise<void> {
     const nowMs = elapsedMs();
-    if (nowMs - registryReadAtMs >= registryMs || rebuilding.size > 0) {
+    if (nowMs - registryReadAtMs >= registryMs || underRebuild.length > 0) {
       registryReadAtMs = nowMs;
       await generations.refresh();
-    }
-    consumers.adjust();
-    for (const projection of projections) {
-      if (consumers.isFedHere(consumerOf(projection))) carryOn(projection);
+      consumers.adjust();
+      underRebuild = projections.filter((projection) => generations.isRebuilding(projection));
+      for (const projection of underRebuild) {
+        if (consumers.isFedHere(viewConsumer(projection))) carryOn(projection);
+      }
     }
     await watch.tick();
   }
@@ -192,7 +196,7 @@ export async function startProjections(
   }
 
   function carryOn(projection: AnyView): void {
-    if (rebuilding.has(projection) || !generations.isRebuilding(projection)) return;
+    if (rebuilding.has(projection)) return;
     const work = supervisor
       .carryOn(projection)
       .catch((error: unknown) => {
@@ -210,10 +214,6 @@ export async function startProjections(
     const collection = generations.knownLive(projection);
     return collection === null ? null : consumers.get(collection);
   }
-}
-
-function consumerOf(projection: AnyView): string {
-  return viewConsumer(viewVersion(projection));
 }
 
 function toError(error: unknown): Error {

@@ -11,8 +11,6 @@ export interface ProjectionStatus extends ProjectorProgress {
   readonly projection: AnyView;
   readonly collection: string;
   readonly state: 'catching-up' | 'live' | 'stopped';
-  /** The position up to which it has read the log; null before its first page. */
-  readonly read: Position | null;
   /** Why the projector stopped: a sentence with type, stream and revision of the event, never its payload. */
   readonly reason: string | null;
 }
@@ -31,20 +29,19 @@ export function feedCollection(
     readonly signal: AbortSignal;
     readonly onRetry: (error: Error, attempt: number) => void;
     readonly onSetApart: (stream: SetApartItem) => void;
+    /** Receives the position up to which the projector has read the log. */
+    readonly onRead: (position: Position | null) => void;
   },
 ): RunningTask<ProjectionStatus> {
-  const { projection, collection, startHead, signal, onRetry, onSetApart } = options;
+  const { projection, collection, startHead, signal, onRetry, onSetApart, onRead } = options;
   let status: ProjectionStatus = {
-    ...{ projection, collection, state: 'catching-up', reason: null, read: null },
+    ...{ projection, collection, state: 'catching-up', reason: null },
     ...{ position: null, atHead: false, lastEventAt: null, setApart: 0 },
   };
   const onProgress = (progress: ProjectorProgress): void => {
     const isLive = status.state === 'live' || isReached(progress.position, startHead);
     status = { ...status, ...progress, state: isLive ? 'live' : 'catching-up' };
     if (progress.atHead) deps.held?.release(collection);
-  };
-  const onRead = (read: Position | null): void => {
-    status = { ...status, read };
   };
   const done = runProjector(
     deps,

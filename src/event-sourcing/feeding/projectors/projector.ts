@@ -85,11 +85,12 @@ export async function runProjector(
     let isWriting = false;
     // The write of a batch overlaps the read and fold of the next one.
     let writing: Promise<void> = Promise.resolve();
+    options.onRead?.(after);
     onProgress({ position: after, atHead: false, lastEventAt: null, setApart: apart.count() });
     return {
       after,
       take: takePage,
-      eachSecond: saveIfDue,
+      save: saveIfDue,
       end: async () => {
         await writing;
         // The documents of earlier pages are valid.
@@ -141,8 +142,11 @@ export async function runProjector(
       else if (!pages.atHead || isChanged) await saveIfDue();
     }
 
-    async function saveIfDue(): Promise<void> {
-      if (passed.written !== null) await saver.saveIfDue(passed.written, passed.written);
+    async function saveIfDue(): Promise<boolean> {
+      const isWritten = passed.written === passed.folded;
+      return passed.written === null
+        ? isWritten
+        : (await saver.saveIfDue(passed.written, passed.written)) && isWritten;
     }
 
     async function saveCheckpoint(): Promise<void> {

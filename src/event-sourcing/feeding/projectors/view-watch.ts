@@ -3,7 +3,7 @@ import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
 import type { Generations, HeldCollections } from '../../views/generations/generations.js';
-import { type AnyView, viewVersion } from '../../views/projection.js';
+import type { AnyView } from '../../views/projection.js';
 import { type LoadOwnCheckpoint, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import { isReactionConsumer, viewConsumer } from '../consumers/names.js';
 import type { Lease } from '../consumers/lease.js';
@@ -21,6 +21,8 @@ export interface Standing {
 export interface ViewWatch {
   /** Notes what stands still, once a second. @throws StoreUnavailable, StoreDamaged */
   tick(): Promise<void>;
+  /** Notes up to where a projector of this process has read the log. */
+  readonly noteRead: (position: Position | null) => void;
   /** Returns whether each view has reached the head of the log at start. */
   readonly reached: () => boolean;
   readonly shows: (view: Pick<AnyView, 'name'>, position: Position) => boolean;
@@ -44,7 +46,6 @@ export function makeViewWatch(deps: {
   readonly held?: HeldCollections;
   /** Returns the status of a collection's projector in this process. */
   readonly statusOf: (collection: string) => ProjectionStatus | null;
-  readonly statuses: () => readonly ProjectionStatus[];
 }): ViewWatch {
   const { generations, lease, clock, startHead, statusOf } = deps;
   const { projections } = generations;
@@ -56,10 +57,12 @@ export function makeViewWatch(deps: {
   const lastLive = new Map<AnyView, string>();
   /** When a view last contained everything that was read of the log. */
   const caughtUpMs = new Map<AnyView, number>();
-  /** The progress of consumers that this process does not feed, and between which times it was noted unchanged. */
-  const noted = new Map<string, { progress: string | null; sinceMs: number; notedMs: number }>();
+  /** The consumers that wait for a process to feed them, and between which times their progress was noted unchanged. */
+  let noted = new Map<string, { progress: string | null; sinceMs: number; notedMs: number }>();
+  /** The furthest position of the log that this process knows. */
   let head = startHead;
   let ticks = 0;
+  let lookedMs = startedMs;
   let check: LoadOwnCheckpoint | null = null;
   let isChecked = false;
 
@@ -68,21 +71,22 @@ export function makeViewWatch(deps: {
       await checkLog();
       ticks += 1;
       // The owner knows the log by its projectors. An owner that reads no more says nothing of it.
-      if (!lease.isOwner() && ticks % headTicks === 0) head = await deps.eventStore.head();
-      for (const projection of projections) lagMs(projection);
-      noteReady();
-      noteStandstill();
+      if (!lease.isOwner() && ticks % headTicks === 0) noteRead(await deps.eventStore.head());
+      const views = projections.map(look);
+      noteReady(views);
+      noteStandstill(views);
     },
+    noteRead,
     reached: () => {
-      noteReady();
+      if (ready.size < projections.length) noteReady(projections.map(look));
       return ready.size === projections.length;
     },
     shows: ({ name }, position) => {
       const projection = projections.find((candidate) => candidate.name === name);
-      return projection !== undefined && isReached(positionOf(projection), position);
+      return projection !== undefined && isReached(look(projection).position, position);
     },
-    positionOf,
-    lagMs,
+    positionOf: (projection) => look(projection).position,
+    lagMs: (projection) => look(projection).lagMs,
     unfed: () =>
       [...noted]
         // Up to the last note: while the stores cannot be read, nothing shows whether a consumer stands still.
@@ -106,96 +110,88 @@ export function makeViewWatch(deps: {
     if (!isChecked) check = null;
   }
 
-  function liveOf(projection: AnyView): string | null {
+  function noteRead(position: Position | null): void {
+    if (!isReached(head, position)) head = position;
+  }
+
+  function look(projection: AnyView): ViewLook {
     const live = generations.knownLive(projection);
     if (live !== null) lastLive.set(projection, live);
-    return live ?? lastLive.get(projection) ?? null;
-  }
-
-  function statusHere(projection: AnyView): ProjectionStatus | null {
-    const collection = liveOf(projection);
-    return collection === null ? null : statusOf(collection);
-  }
-
-  /** Returns whether another process feeds the view. One that has stopped here is left to the others. */
-  function isElsewhere(projection: AnyView): boolean {
-    return (statusHere(projection)?.state ?? 'stopped') === 'stopped';
-  }
-
-  function positionOf(projection: AnyView): Position | null {
-    const collection = liveOf(projection);
-    if (collection === null) return null;
-    const here = statusOf(collection)?.position ?? null;
-    const there = lease.elsewhere()?.positions[collection] ?? null;
-    return here !== null && isReached(here, there) ? here : there;
+    const collection = live ?? lastLive.get(projection) ?? '';
+    const here = statusOf(collection);
+    // A view that has stopped here is left to the other processes.
+    const isElsewhere = (here?.state ?? 'stopped') === 'stopped';
+    const owner = lease.elsewhere();
+    const there = owner?.positions[collection] ?? null;
+    const position = here !== null && isReached(here.position, there) ? here.position : there;
+    const lagThere = isElsewhere ? owner?.lags_ms[viewConsumer(projection)] : undefined;
+    const lagMs = lagOf(projection, { here, position, lagThere });
+    return { projection, live, here, isElsewhere, position, lagMs };
   }
 
   /**
    * Returns the age of the oldest event that the view lacks, as the owner says. The owner knows two ages that are not smaller:
    * that of the last event that the view contains, and the time since the view lacked none.
    */
-  function lagMs(projection: AnyView): number {
+  function lagOf(
+    projection: AnyView,
+    { here, position, lagThere }: Pick<ViewLook, 'here' | 'position'> & { lagThere: number | undefined },
+  ): number {
     const nowMs = elapsedMs();
-    const there = isElsewhere(projection) ? lease.elsewhere() : null;
-    const lag = there?.lags_ms[consumerOf(projection)];
-    if (lag !== undefined) {
-      caughtUpMs.set(projection, nowMs - lag);
-      return lag;
-    }
-    const { atHead = true, lastEventAt = null } = statusHere(projection) ?? {};
-    if (atHead && isReached(positionOf(projection), furthestRead())) {
-      caughtUpMs.set(projection, nowMs);
-      return 0;
+    const { atHead = true, lastEventAt = null } = here ?? {};
+    const lagMs = lagThere ?? (atHead && isReached(position, head) ? 0 : null);
+    if (lagMs !== null) {
+      caughtUpMs.set(projection, nowMs - lagMs);
+      return lagMs;
     }
     const eventMs = lastEventAt === null ? Infinity : clock.now().getTime() - lastEventAt.getTime();
     return Math.max(0, Math.min(eventMs, nowMs - (caughtUpMs.get(projection) ?? startedMs)));
   }
 
-  /** Returns the furthest position of the log that this process knows. */
-  function furthestRead(): Position | null {
-    return deps
-      .statuses()
-      .flatMap(({ read, position }) => [read, position])
-      .reduce((one, other) => (isReached(one, other) ? one : other), head);
-  }
-
-  function noteReady(): void {
-    for (const projection of projections) {
-      const collection = generations.knownLive(projection);
-      if (collection === null || ready.has(projection)) continue;
+  function noteReady(views: readonly ViewLook[]): void {
+    for (const { projection, live, here, isElsewhere, position } of views) {
+      if (live === null || ready.has(projection)) continue;
       // The projector of this process also checks that the log is the one of the checkpoint.
-      const isThere = isElsewhere(projection)
-        ? isReached(positionOf(projection), startHead) && (isChecked || startHead === null)
-        : statusOf(collection)?.state === 'live';
+      const isThere = isElsewhere
+        ? isReached(position, startHead) && (isChecked || startHead === null)
+        : here?.state === 'live';
       // Readers fold what a held collection lacks.
-      if (isThere || deps.held?.has(collection) === true) ready.add(projection);
+      if (isThere || deps.held?.has(live) === true) ready.add(projection);
     }
   }
 
-  /** Reports views whose position does not change while events wait. Slow progress is not reported. */
-  function noteStandstill(): void {
-    for (const projection of projections) {
-      const isJudged = isElsewhere(projection) && generations.knownLive(projection) !== null;
-      const waits = isJudged && lagMs(projection) > 0;
-      note(consumerOf(projection), positionOf(projection), waits);
-    }
+  /** Reports consumers whose position does not change while events wait. Slow progress is not reported. */
+  function noteStandstill(views: readonly ViewLook[]): void {
+    const waiting = views
+      .filter(({ live, isElsewhere, lagMs }) => isElsewhere && live !== null && lagMs > 0)
+      .map(({ projection, position }) => [viewConsumer(projection), position] as const);
     // A reaction saves no mark while its events wait, so the record of the owner counts. No receiver of events makes the
     // service unready, so endpoints do not count.
-    const fed = lease.record()?.feeds ?? [];
-    for (const consumer of [...lease.progress().keys()].filter(isReactionConsumer)) {
-      note(consumer, null, !fed.includes(consumer));
-    }
-  }
-
-  /** @param waits whether work waits that this process does not do */
-  function note(consumer: string, progress: string | null, waits: boolean): void {
-    const before = noted.get(consumer);
+    const unfed = lease.unfed().filter(isReactionConsumer);
     const notedMs = elapsedMs();
-    const stands = waits && before?.progress === progress;
-    noted.set(consumer, { progress, sinceMs: stands ? before.sinceMs : notedMs, notedMs });
+    noted = new Map(
+      [...waiting, ...unfed.map((consumer) => [consumer, null] as const)].map(([consumer, progress]) => {
+        const before = noted.get(consumer);
+        // One that did not wait at the look before waits since then at the longest.
+        const sinceMs =
+          before === undefined ? lookedMs : before.progress === progress ? before.sinceMs : notedMs;
+        return [consumer, { progress, sinceMs, notedMs }];
+      }),
+    );
+    lookedMs = notedMs;
   }
 }
 
-function consumerOf(projection: AnyView): string {
-  return viewConsumer(viewVersion(projection));
+/** A view as this process knows it at one moment. */
+interface ViewLook {
+  readonly projection: AnyView;
+  /** The live collection; null while the registry cannot be read. */
+  readonly live: string | null;
+  /** The projector of this process. */
+  readonly here: ProjectionStatus | null;
+  /** Whether another process feeds the view. */
+  readonly isElsewhere: boolean;
+  /** Up to where the live collection, as last known, contains the log. */
+  readonly position: Position | null;
+  readonly lagMs: number;
 }

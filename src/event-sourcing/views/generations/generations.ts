@@ -180,11 +180,18 @@ export function makeGenerations(deps: {
     // Before the read: the result is at least as recent as this time.
     const readAtMs = steadyMsOf(clock);
     const read = (reads += 1);
-    const records = await getRecords(readModelStore, some.map(recordName));
+    const names = some.map(recordName);
+    const records = await getRecords(readModelStore, names);
     await Promise.all(
-      some.map(async (projection) => {
-        const { record } = parse(projection, records.get(recordName(projection)) ?? null);
-        await note(projection, { record, read, readAtMs, collections: fedBy(projection, record) });
+      some.map(async (projection, index) => {
+        const stored = records.get(names[index] ?? '') ?? null;
+        const before = entries.get(projection.name);
+        if (before !== undefined && before.version === stored?.version) {
+          if (before.read < read) entries.set(projection.name, { ...before, read, readAtMs });
+          return;
+        }
+        const { record, version } = parse(projection, stored);
+        await note(projection, { record, version, read, readAtMs, collections: fedBy(projection, record) });
       }),
     );
   }
@@ -216,6 +223,7 @@ export function makeGenerations(deps: {
 
 interface RegistryEntry {
   readonly record: GenerationRecord;
+  readonly version: bigint;
   /** The number of the read, in the order in which reads began. */
   readonly read: number;
   readonly readAtMs: number;

@@ -31,7 +31,7 @@ export interface GivenProcess {
   readonly views: Views;
   /** The reports of the write-through and the projections, as sentences. */
   readonly reports: string[];
-  startProjections(): Promise<ProjectionRunner>;
+  startProjections(watched?: { readonly generations: Generations }): Promise<ProjectionRunner>;
 }
 
 /** @param deps.projections defaults to the two views of the counters */
@@ -65,9 +65,9 @@ export async function givenProcess(deps: {
     handler: makeCommandHandler({ eventStore, documentWriter, clock, random }),
     views: makeViews({ generations, readModelStore, eventStore }),
     reports,
-    startProjections: () =>
+    startProjections: (watched = { generations }) =>
       startProjections(
-        { generations, lease, eventStore, readModelStore, documentWriter, clock, random },
+        { ...watched, lease, eventStore, readModelStore, documentWriter, clock, random },
         {
           onRetry: (what, error) => {
             report(`retry ${what}`, error);
