@@ -5,8 +5,15 @@ import ts from 'typescript';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Words that docs/style.md#sentences forbids, as patterns. */
+/** What the table of docs/style.md#terms replaces: phrases, and words that stand for something else elsewhere. */
+const replaced = readFileSync(join(root, 'docs/style.md'), 'utf8')
+  .split('\n')
+  .flatMap((line) => /^\|[^|]+\| (.+) \|$/.exec(line)?.[1]?.split(', ') ?? [])
+  .filter((term) => !/^(not|---)$/.test(term));
+
+/** The phrases of the table, and the words that docs/style.md#sentences forbids, as patterns. */
 const forbidden = [
+  ...replaced.filter((term) => term.includes(' ')).map((term) => new RegExp(`\\b${term}\\b`, 'i')),
   /\bwho(m)?ever\b/i,
   /\bwh(at|ich)ever\b/i,
   /\banew\b/i,
@@ -129,6 +136,18 @@ test('No text of the service uses a word that the style guide forbids', (t) => {
   t.deepEqual(problems, []);
 });
 
+test('No name that the kernel exports is a word that the table of terms replaces', (t) => {
+  const words = replaced.filter((term) => !term.includes(' '));
+  t.true(words.includes('mark') && words.includes('place'));
+  const pattern = new RegExp(`^(?:${words.join('|')})(?:d|s|ed)?$`, 'i');
+  const exported = /^export (?:async )?(?:interface|type|class|const|function\*?) (\w+)/gm;
+  const problems = code
+    .filter((file) => /^src\/(event-sourcing|webhooks|kit)\//.test(file))
+    .flatMap((file) => [...read(file).matchAll(exported)].map(([, name = '']) => name))
+    .filter((name) => name.split(/(?=[A-Z])/).some((part) => pattern.test(part)));
+  t.deepEqual(problems, []);
+});
+
 test('No document uses a word that the style guide forbids', (t) => {
   const problems = documents.flatMap((file) =>
     forbiddenIn(
@@ -159,6 +178,7 @@ test('The checks find a forbidden word in a comment and a title in another form'
     "test('the projector skips', () => {});",
   ].join('\n');
   t.deepEqual(forbiddenIn(commentsOf(text)), ['1: Whoever', '2: anew']);
+  t.deepEqual(forbiddenIn(commentsOf('// It may be behind.')), ['1: may be behind']);
   t.deepEqual(forbiddenIn(stringsOf("f(`to ${name}, tell nobody`, 'nobody');")), ['1: nobody']);
   t.deepEqual(
     titlesOf(text).map(({ text: title }) => titleProblem(title)),

@@ -1,5 +1,5 @@
 import { fingerprintOf } from '../event-sourcing/feeding/checkpoints.js';
-import { backoff, type Clock, type Random } from '../kit/time/clock.js';
+import { backoff, type Clock, type Random, steadyMsOf } from '../kit/time/clock.js';
 import type { Position, StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import { endsProcess, reasonOf, StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../event-sourcing/ports/event-store.js';
@@ -61,9 +61,9 @@ const doubtMs = 60_000;
 const seenMs = 60_000;
 
 /** Up to where every event of the endpoint is delivered, given up or in the record of its stream. */
-interface Mark {
+interface Passed {
   readonly position: Position | null;
-  /** Null while the mark has not moved. */
+  /** Null while the checkpoint has not moved. */
   readonly last: StoredEvent | null;
 }
 
@@ -92,9 +92,9 @@ export function feedEndpoint(
   const name = laneOf(id);
   let figures: LaneFigures = { records: 0, pending: 0, oldestAt: null };
   let seen: Seen = {};
-  let mark: Mark | null = null;
+  let passed: Passed | null = null;
   let saved: string | null = null;
-  let savedAtMs = 0;
+  let savedAtMs = -Infinity;
   let failure: { readonly error: unknown } | null = null;
 
   return { figures: currentFigures, done: run() };
@@ -161,8 +161,8 @@ export function feedEndpoint(
     for (let attempts = 0; !signal.aborted; attempts += 1) {
       try {
         const position = await begin.load();
-        mark ??= { position, last: null };
-        for await (const page of eventStore.subscribe({ after: mark.position, signal })) {
+        passed ??= { position, last: null };
+        for await (const page of eventStore.subscribe({ after: passed.position, signal })) {
           await takePage(page);
           attempts = 0;
         }
@@ -179,12 +179,12 @@ export function feedEndpoint(
     async function recover(error: unknown): Promise<void> {
       if (!endsProcess(error)) throw error;
       // While the log is in doubt, nothing is saved. In this time the views end a process that has a wrong log.
-      mark = null;
+      passed = null;
       await clock.sleep(doubtMs, signal).catch(() => undefined);
       if (isEnding()) return;
       if (!(await isOtherLog())) throw new StoreUnavailable(reasonOf(error), { cause: error });
       // The log is another one, or an older one. A message that was sent cannot be taken back.
-      mark = { position: await begin.moveToEnd(), last: null };
+      passed = { position: await begin.moveToEnd(), last: null };
       events.onOtherLog(id, reasonOf(error));
     }
 
@@ -208,9 +208,9 @@ export function feedEndpoint(
     for (const event of taken) {
       if (isEnding()) return;
       if (isSelected(endpoint, event)) await wait(event);
-      mark = { position: event.position, last: event };
+      passed = { position: event.position, last: event };
     }
-    if (cursor !== null) mark = { last: mark?.last ?? null, position: cursor };
+    if (cursor !== null) passed = { last: passed?.last ?? null, position: cursor };
   }
 
   async function wait({ stream, revision }: StoredEvent): Promise<void> {
@@ -234,11 +234,11 @@ export function feedEndpoint(
 
   /** Saves what has changed. Of two processes the one that is further decides the position. */
   async function save(state: Pick<EndpointRecord, 'state' | 'problem'>): Promise<void> {
-    if (mark === null) return;
-    const [{ position, last }, noted] = [mark, seen];
+    if (passed === null) return;
+    const [{ position, last }, noted] = [passed, seen];
     const now = clock.now();
     const key = JSON.stringify([position, noted, state]);
-    if (key === saved && now.getTime() - savedAtMs < seenMs) return;
+    if (key === saved && steadyMsOf(clock) - savedAtMs < seenMs) return;
     const logId = await eventStore.logId();
     await records.changeEndpoint(id, (found) => {
       const before = found ?? newEndpointRecord(logId, position, now);
@@ -247,7 +247,7 @@ export function feedEndpoint(
       const moved = isFurther || before.log_id !== logId ? { log_id: logId, position, fingerprint } : {};
       return { ...before, ...moved, ...noted, ...state, seen_at: now.toISOString() };
     });
-    [saved, savedAtMs] = [key, now.getTime()];
+    [saved, savedAtMs] = [key, steadyMsOf(clock)];
   }
 
   function isEnding(): boolean {

@@ -7,13 +7,13 @@ const retryWait = { firstMs: 5_000, capMs: 60 * 60 * 1_000 };
 const revision = z.int().nonnegative();
 
 /**
- * Storage format of `outbox/webhook/<endpoint>/<stream>`: the events of one stream that the mark of the endpoint has passed
+ * Storage format of `outbox/webhook/<endpoint>/<stream>`: the events of one stream that the checkpoint of the endpoint has passed
  * without a delivery. They are delivered one after the other, so they stay in order.
  */
 export const waitingSchema = z.strictObject({
   /** The revision of the first event to deliver. */
   next: revision,
-  /** The revision of the last event that the mark has passed. */
+  /** The revision of the last event that the checkpoint has passed. */
   until: revision,
   /** The messages among these events. */
   pending: z.int().nonnegative(),
@@ -26,13 +26,13 @@ export const waitingSchema = z.strictObject({
 });
 export type Waiting = z.infer<typeof waitingSchema>;
 
-/** Returns the record after the mark passes an event. */
+/** Returns the record after the checkpoint passes an event. */
 export function withEvent(found: Waiting | null, at: number, now: Date): Waiting {
   if (found === null) {
     const since = now.toISOString();
     return { next: at, until: at, pending: 1, failures: 0, not_before: since, since };
   }
-  // An event up to `until` waits, or was delivered before the mark went back to it.
+  // An event up to `until` waits, or was delivered before the checkpoint went back to it.
   return at <= found.until ? found : { ...found, until: at, pending: found.pending + 1 };
 }
 

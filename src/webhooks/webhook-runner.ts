@@ -14,7 +14,7 @@ export interface WebhookStatus extends LaneFigures {
 
 export interface WebhookRunner {
   statuses(): readonly WebhookStatus[];
-  /** Begins no attempt, cuts running ones off and saves the marks. Events that are cut off are sent again. */
+  /** Begins no attempt, cuts running ones off and saves the checkpoints. Events that are cut off are sent again. */
   stop(): Promise<void>;
 }
 

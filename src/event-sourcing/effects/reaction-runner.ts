@@ -24,7 +24,7 @@ export interface ReactionEvents {
 export interface ReactionRunner {
   /** Returns the status of every reaction that this process runs. */
   statuses(): readonly ReactionStatus[];
-  /** Takes no further event, lets running effects finish within 5 s, cuts the rest off, and saves the marks. */
+  /** Takes no further event, lets running effects finish within 5 s, cuts the rest off, and saves the checkpoints. */
   stop(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function startReactions(
   events: ReactionEvents,
 ): ReactionRunner {
   if (new Set(reactions.map(({ name }) => name)).size < reactions.length) {
-    throw new Error('two reactions have one name, so they would share one mark');
+    throw new Error('two reactions have one name, so they would share one checkpoint');
   }
   for (const { name, types, codec } of reactions) {
     const unknown = types.filter((type) => !codec.types.includes(type));

@@ -23,7 +23,7 @@ export interface ReactionTimer {
 }
 
 /**
- * Events of a reaction that wait for a time, as records of the state store. They do not hold the mark of the reaction,
+ * Events of a reaction that wait for a time, as records of the state store. They do not hold the checkpoint of the reaction,
  * so a restart does not read the log since the oldest of them again, and any number of them waits.
  */
 export interface ReactionTimers {

@@ -62,7 +62,7 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
 
   async function turn(): Promise<Turn> {
     if (performed === null && clock.now().getTime() >= deadlineMs) return 'settled';
-    // Asks before the claim too: after a lost mark most events are settled, and a read is cheaper than a claim.
+    // Asks before the claim too: after a lost checkpoint most events are settled, and a read is cheaper than a claim.
     const asked = await ask();
     if (asked !== 'yes') return asked;
     if (reaction.perform === undefined) {

@@ -19,7 +19,7 @@ export type ReactionEvent<Event extends DomainEvent> = Evolving<Event> & { reado
  * effect passes to the outcome.
  */
 export interface Reaction<Event extends DomainEvent, Result = undefined> {
-  /** In kebab case. It names mark, claims and actor (`system:<name>`): another name starts at the start of the log. */
+  /** In kebab case. It names checkpoint, claims and actor (`system:<name>`): another name starts at the start of the log. */
   readonly name: string;
   /** The reaction follows streams `<category>-<id>`. */
   readonly category: string;
@@ -43,7 +43,7 @@ export interface Reaction<Event extends DomainEvent, Result = undefined> {
   perform?(event: ReactionEvent<Event>, signal: AbortSignal): Promise<Result>;
   /**
    * Whether `asks` may return a `notBefore` of more than a minute. The reaction then looks for its timers. Without it, an
-   * event that waits for long holds the mark.
+   * event that waits for long holds the checkpoint.
    */
   readonly hasTimers?: true;
   /** Events that a process works on at once: 8 when left out. Effects that may hang need more. */

@@ -8,7 +8,7 @@ import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
 import { type AnyReaction, concerns, eventFor, type ReactionEvent } from './reaction.js';
 import { makeClaims } from './reaction-claims.js';
-import { makeLowWaterMark } from './reaction-mark.js';
+import { makeTakenEvents } from './taken-events.js';
 import { makeReactionTimers } from './reaction-timers.js';
 import { makeReactionTurn, type Served } from './reaction-turn.js';
 import { serveTimers } from './serve-timers.js';
@@ -20,7 +20,7 @@ import { loadCheckpoint } from '../ports/records.js';
 
 export interface ReactionDeps {
   readonly eventStore: EventStore;
-  /** Stores the marks and what is set apart. After their loss the reaction reads the log again and repeats no outcome. */
+  /** Stores the checkpoints and what is set apart. After their loss the reaction reads the log again and repeats no outcome. */
   readonly readModelStore: ReadModelStore;
   /** Stores the claims. */
   readonly stateStore: StateStore;
@@ -33,7 +33,7 @@ export interface ReactionDeps {
 }
 
 export interface ReactionProgress {
-  /** The low-water mark: every event up to it has its outcome or needs none. Null at the start of the log. */
+  /** The checkpoint: every event up to it has its outcome or needs none. Null at the start of the log. */
   readonly position: Position | null;
   /** The count of events that are taken and not settled. */
   readonly open: number;
@@ -51,7 +51,7 @@ export interface RunningReaction {
   readonly done: Promise<void>;
 }
 
-/** Events that the reaction may take after its mark. */
+/** Events that the reaction may take after its checkpoint. */
 export const aheadMax = 1_000;
 /** More events than these are no exception: the reaction stops instead. One stream may hold some hundred. */
 export const setApartMax = 1_000;
@@ -59,13 +59,13 @@ const atOnceDefault = 8;
 /** The time in which running turns may finish when the process ends. */
 const graceMs = 5_000;
 
-/** Returns the name of a reaction's mark among the checkpoints of the views. */
-export function markName(reaction: Pick<AnyReaction, 'name'>): string {
+/** Returns the name of a reaction's checkpoint among the checkpoints of the views. */
+export function reactionCheckpoint(reaction: Pick<AnyReaction, 'name'>): string {
   return `reaction/${reaction.name}`;
 }
 
 /**
- * Runs one reaction from its durable mark until the signal aborts. It takes at most 1,000 events after the mark, and
+ * Runs one reaction from its durable checkpoint until the signal aborts. It takes at most 1,000 events after the checkpoint, and
  * serves later ones while earlier ones wait. Retries while a store is unavailable.
  */
 export function runReaction(
@@ -85,7 +85,7 @@ export function runReaction(
   const claims = makeClaims(deps, reaction.name);
   const timers = makeReactionTimers(deps, reaction);
   const apart = makeSetApart(readModelStore, {
-    owner: markName(reaction),
+    owner: reactionCheckpoint(reaction),
     itemsMax: setApartMax,
     onSetApart,
   });
@@ -97,8 +97,8 @@ export function runReaction(
   setMaxListeners(limit + setApartMax + 100, ending.signal);
   setMaxListeners(atOnceMax, cutOff.signal);
   const running = new Set<Promise<void>>();
-  let mark = makeLowWaterMark(null);
-  const saver = makeCheckpointSaver(deps, markName(reaction));
+  let taken = makeTakenEvents(null);
+  const saver = makeCheckpointSaver(deps, reactionCheckpoint(reaction));
   const saving = saveWhileChanged(clock, () => save(), { signal: ending.signal, onFailed: fail });
   let atHead = false;
   let failure: { readonly error: unknown } | null = null;
@@ -106,9 +106,9 @@ export function runReaction(
 
   return {
     progress: () => ({
-      position: mark.position(),
-      open: mark.open(),
-      oldestOpenAt: mark.oldest()?.recordedAt ?? null,
+      position: taken.position(),
+      open: taken.open(),
+      oldestOpenAt: taken.oldest()?.recordedAt ?? null,
       atHead,
       setApart: apart.count(),
     }),
@@ -124,7 +124,7 @@ export function runReaction(
     options.signal.removeEventListener('abort', end);
     await finishServing();
     await Promise.all([saving.done.catch(fail), timing]);
-    // The next start then skips settled events. An unmoved mark is saved too: the read models may have been deleted.
+    // The next start then skips settled events. An unmoved checkpoint is saved too: the read models may have been deleted.
     await save(true).catch(fail);
     if (failure !== null) throw failure.error;
   }
@@ -152,9 +152,9 @@ export function runReaction(
     makeRoom();
   }
 
-  /** Follows the log from the durable mark; after an interruption, from the last position that it has taken. */
+  /** Follows the log from the durable checkpoint; after an interruption, from the last position that it has taken. */
   function follow(): Promise<void> {
-    const load = () => loadCheckpoint(readModelStore, markName(reaction));
+    const load = () => loadCheckpoint(readModelStore, reactionCheckpoint(reaction));
     const loadOwnCheckpoint = makeLoadOwnCheckpoint({ ...deps, load }, `the reaction ${reaction.name}`);
     let started = false;
     return followLog(deps, {
@@ -164,12 +164,12 @@ export function runReaction(
         const { checkpoint } = await loadOwnCheckpoint();
         if (!started) {
           saver.begin(checkpoint);
-          mark = makeLowWaterMark(checkpoint?.position ?? null);
+          taken = makeTakenEvents(checkpoint?.position ?? null);
           for (const record of await apart.load()) startServing(takeBack(record));
           started = true;
         }
         const take = (page: LogPage): Promise<void> => takePage(page).then(progressed);
-        return { after: mark.taken(), take };
+        return { after: taken.taken(), take };
       },
     });
   }
@@ -178,7 +178,7 @@ export function runReaction(
     atHead = false;
     let skipped: LogEvent | null = null;
     const passSkipped = (): void => {
-      if (skipped !== null) mark.pass({ position: skipped.position, lastEvent: skipped });
+      if (skipped !== null) taken.pass({ position: skipped.position, lastEvent: skipped });
       skipped = null;
     };
     for (const stored of page.events) {
@@ -191,7 +191,7 @@ export function runReaction(
         continue;
       }
       passSkipped();
-      while (mark.ahead() >= limit && !isEnding()) {
+      while (taken.ahead() >= limit && !isEnding()) {
         await new Promise<void>((resolve) => {
           makeRoom = resolve;
         });
@@ -200,13 +200,13 @@ export function runReaction(
       take(stored, event);
     }
     passSkipped();
-    if (page.cursor !== null) mark.pass({ position: page.cursor });
+    if (page.cursor !== null) taken.pass({ position: page.cursor });
     atHead = page.atHead;
     saving.changed();
   }
 
   function take(stored: LogEvent, event: ReactionEvent<DomainEvent>): void {
-    mark.take({ position: stored.position, lastEvent: stored }, event);
+    taken.take({ position: stored.position, lastEvent: stored }, event);
     startServing(serve(event));
   }
 
@@ -242,7 +242,7 @@ export function runReaction(
     while (!isEnding()) {
       const ended = await semaphore.run(async () => (isEnding() ? { againInMs: 0 } : turn()));
       if (typeof ended === 'string') {
-        mark.settle(event);
+        taken.settle(event);
         saver.changed();
         saving.changed();
         makeRoom();
@@ -256,7 +256,7 @@ export function runReaction(
 
   /** @returns whether all is saved */
   async function save(isLast = false): Promise<boolean> {
-    const processed = { position: mark.position(), lastEvent: mark.lastEvent() };
+    const processed = { position: taken.position(), lastEvent: taken.lastEvent() };
     try {
       if (!isLast) return await saver.saveIfDue(processed, { atHead });
       await saver.save(processed, true);

@@ -17,7 +17,7 @@ export async function setApartEvents(
   readModelStore: Pick<ReadModelStore, 'scan'>,
 ): Promise<ReadonlyMap<string, readonly SetApartEvent[]>> {
   const events = new Map<string, SetApartEvent[]>();
-  // The owner of a record is the mark of its reaction, `reaction/<name>`.
+  // The owner of a record is the checkpoint of its reaction, `reaction/<name>`.
   for (const { id: named, event, reason } of await setApartItems(readModelStore, 'reaction')) {
     const [reaction = '', id = ''] = named.split('/');
     const { stream = '', revision = '' } = event ?? {};

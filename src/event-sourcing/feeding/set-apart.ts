@@ -77,7 +77,7 @@ export interface SetApart {
 }
 
 /**
- * @param options.owner the collection of the view, or the mark of the reaction
+ * @param options.owner the collection of the view, or the checkpoint of the reaction
  * @param options.itemsMax more items than these are no exception: the owner stops instead
  */
 export function makeSetApart(

@@ -100,7 +100,7 @@ export async function listRecords(
   }
 }
 
-/** @param reader a collection, or the mark of a reaction */
+/** @param reader a collection, or the checkpoint of a reaction */
 export async function loadCheckpoint(store: Reads, reader: string): Promise<Checkpoint | null> {
   const found = await getRecord(store, checkpointName(reader));
   return found === null ? null : toCheckpoint(found.value);

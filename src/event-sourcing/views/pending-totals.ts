@@ -4,7 +4,7 @@ import { type LogEvent, streamName } from '../ports/domain-event.js';
 import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import { type AnyTally, type AnyView, isTally } from './projection.js';
-import { type PlacedChange, placedAt, totalOf, totalWith } from './totals.js';
+import { type LoggedChange, loggedChange, totalOf, totalWith } from './totals.js';
 import type { EventStore } from '../ports/event-store.js';
 
 /** A collection to feed, and its view. */
@@ -55,7 +55,7 @@ export function makePendingTotals(
   { tally, collection }: { readonly tally: AnyTally; readonly collection: string },
 ): PendingDocuments {
   const { readModelStore, apart } = deps;
-  let waiting = new Map<string, PlacedChange[]>();
+  let waiting = new Map<string, LoggedChange[]>();
   let waitingChanges = 0;
 
   return {
@@ -84,7 +84,7 @@ export function makePendingTotals(
     },
   };
 
-  function add(change: PlacedChange): void {
+  function add(change: LoggedChange): void {
     const changes = waiting.get(change.total);
     if (changes === undefined) waiting.set(change.total, [change]);
     else changes.push(change);
@@ -92,17 +92,17 @@ export function makePendingTotals(
   }
 
   /** All events of the group are decoded before one counts: a stream that is set apart counts whole or not at all. */
-  function changesOf(events: readonly LogEvent[]): readonly PlacedChange[] {
-    const changes: PlacedChange[] = [];
+  function changesOf(events: readonly LogEvent[]): readonly LoggedChange[] {
+    const changes: LoggedChange[] = [];
     for (const event of events) {
       const change = tally.changeOf(tally.codec.decode(event));
-      if (change !== null) changes.push(placedAt(event, change));
+      if (change !== null) changes.push(loggedChange(event, change));
     }
     return changes;
   }
 
   /** Reads the totals and writes those that lack a change. When another writer was faster, it reads them again. */
-  async function write(batch: ReadonlyMap<string, readonly PlacedChange[]>): Promise<void> {
+  async function write(batch: ReadonlyMap<string, readonly LoggedChange[]>): Promise<void> {
     let ids = [...batch.keys()];
     for (let attempt = 0; ids.length > 0; attempt += 1) {
       if (attempt === tries) throw new StoreUnavailable(`${collection} lost ${tries} races for a total`);
@@ -118,7 +118,7 @@ export function makePendingTotals(
 function writeOf(
   id: string,
   stored: StoredDocument | null,
-  changes: readonly PlacedChange[],
+  changes: readonly LoggedChange[],
 ): DocumentWrite | null {
   const total = totalWith(totalOf(stored), changes);
   if (total === null) return null;

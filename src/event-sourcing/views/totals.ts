@@ -15,7 +15,7 @@ type Total = {
 };
 
 /** A change and the place of its event. */
-export interface PlacedChange extends TotalChange {
+export interface LoggedChange extends TotalChange {
   readonly name: string;
   readonly position: Position;
 }
@@ -32,12 +32,12 @@ export function changeName(stream: string, { command_id }: Pick<EventMetadata, '
   return `${stream}/${command_id}`;
 }
 
-export function placedAt({ position, stream, metadata }: LogEvent, change: TotalChange): PlacedChange {
+export function loggedChange({ position, stream, metadata }: LogEvent, change: TotalChange): LoggedChange {
   return { ...change, position, name: changeName(stream, metadata) };
 }
 
 /** Adds the changes that the total lacks. Returns null when it has them all. The order of the changes is free. */
-export function totalWith(total: Total, changes: readonly PlacedChange[]): Total | null {
+export function totalWith(total: Total, changes: readonly LoggedChange[]): Total | null {
   const missing = changes.filter(({ position }) => total.position === null || position > total.position);
   const [first] = missing;
   if (first === undefined) return null;

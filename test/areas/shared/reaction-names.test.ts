@@ -6,7 +6,7 @@ import { makeDataDirectory } from '../../support/servers/service-process.js';
 
 /**
  * The types of each reaction, by its name. A release that adds a type gives the reaction a name that was never used
- * (src/event-sourcing/effects/README.md#marks), so an entry may lose a type, and never gets one.
+ * (src/event-sourcing/effects/README.md#checkpoints), so an entry may lose a type, and never gets one.
  */
 const expected: Readonly<Record<string, readonly string[]>> = {
   'mail-email-verifications': ['EmailVerificationRequested'],

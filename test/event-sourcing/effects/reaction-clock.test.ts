@@ -1,5 +1,5 @@
 import test from 'ava';
-import { markName } from '../../../src/event-sourcing/effects/run-reaction.js';
+import { reactionCheckpoint } from '../../../src/event-sourcing/effects/run-reaction.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { steadyMsOf } from '../../../src/kit/time/clock.js';
 import { givenReactions } from '../../support/simulation/kernel/given-reactions.js';
@@ -45,7 +45,7 @@ test('A reaction saves its mark while the wall clock is set back', async (t) => 
   scene.clock.set(-3_600_000);
   scene.eventStore.appendForeign();
   await scene.clock.advance(11_000);
-  const mark = await loadCheckpoint(scene.readModelStore, markName({ name: 'send-parcels' }));
+  const mark = await loadCheckpoint(scene.readModelStore, reactionCheckpoint({ name: 'send-parcels' }));
   t.is(mark?.position, (await scene.eventStore.head()) ?? '');
   await scene.clock.run(runner.stop());
 });

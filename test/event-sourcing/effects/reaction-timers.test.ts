@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
-import { aheadMax, markName } from '../../../src/event-sourcing/effects/run-reaction.js';
+import { aheadMax, reactionCheckpoint } from '../../../src/event-sourcing/effects/run-reaction.js';
 import { givenReactions } from '../../support/simulation/kernel/given-reactions.js';
 import { makeSendParcels } from '../../support/simulation/kernel/parcels.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
@@ -35,7 +35,7 @@ test('An event with a timer holds no mark, and is served at its time by the next
   t.is(runner.statuses()[0]?.open, 0);
   await scene.clock.run(runner.stop());
   // Then the mark has passed the events, also more than the reaction takes after one that stays open
-  const mark = await loadCheckpoint(scene.readModelStore, markName({ name }));
+  const mark = await loadCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
   t.is(mark?.position ?? null, await scene.eventStore.head());
   t.deepEqual(await scene.marked(), []);
   // And the next process serves them when they are due, once

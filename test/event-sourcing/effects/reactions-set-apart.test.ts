@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../../src/event-sourcing/ports/domain-event
 import { StoreUnavailable, StreamDamaged } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
-import { markName, setApartMax } from '../../../src/event-sourcing/effects/run-reaction.js';
+import { reactionCheckpoint, setApartMax } from '../../../src/event-sourcing/effects/run-reaction.js';
 import { setApartEvents } from '../../../src/event-sourcing/effects/set-apart-events.js';
 import { counterAggregate } from '../../support/examples/counter-aggregate.js';
 import { sendToCounter } from '../../support/simulation/kernel/given-process.js';
@@ -82,9 +82,10 @@ async function runOver(scene: ReactionScene, eventStore: EventStore, ms = 5_000)
 }
 
 const numbers = ({ sent }: ReactionScene): readonly number[] => sent.map(({ n }) => n);
-const apartOf = ({ readModelStore }: ReactionScene) => setApartItems(readModelStore, markName({ name }));
+const apartOf = ({ readModelStore }: ReactionScene) =>
+  setApartItems(readModelStore, reactionCheckpoint({ name }));
 const markOf = async ({ readModelStore }: ReactionScene): Promise<string | null> =>
-  (await loadCheckpoint(readModelStore, markName({ name })))?.position ?? null;
+  (await loadCheckpoint(readModelStore, reactionCheckpoint({ name })))?.position ?? null;
 
 for (const [what, damage, reason] of damages) {
   test(`A reaction sets an event apart for ${what}, serves all others after each start, and serves it once after the repair`, async (t) => {
@@ -126,7 +127,7 @@ test('A reaction that has lost its mark and its records sets the event apart aga
   await scene.ask(2, { stream: 'p2' });
   await runOver(scene, hurt);
   // When an operator deletes the read models
-  await dropCheckpoint(scene.readModelStore, markName({ name }));
+  await dropCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
   for (const { name: record, version } of await listRecords(scene.readModelStore, 'set-apart/'))
     await removeRecord(scene.readModelStore, record, version);
   // Then the next start finds the event in the log
@@ -269,7 +270,7 @@ test('A process that ends while it takes an event back keeps the record, and the
 test('A reaction takes an event back that the log does not hold any more, as after a restore', async (t) => {
   const scene = givenReactions();
   const event = { stream: 'parcel-p9', revision: '0', position: '0000000000000009' };
-  const record = `set-apart/${markName({ name })}/019b7d00-0000-7000-8000-000000000801`;
+  const record = `set-apart/${reactionCheckpoint({ name })}/019b7d00-0000-7000-8000-000000000801`;
   await putRecord(scene.readModelStore, record, { reason: 'it was deleted', event }, null);
   t.like(await runOver(scene, scene.eventStore), { state: 'running', setApart: 0 });
   t.deepEqual(await apartOf(scene), []);

@@ -5,7 +5,7 @@ import { makeEventCodec } from '../../../src/event-sourcing/ports/event-codec.js
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
 import { type AnyReaction, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
-import { aheadMax, markName } from '../../../src/event-sourcing/effects/run-reaction.js';
+import { aheadMax, reactionCheckpoint } from '../../../src/event-sourcing/effects/run-reaction.js';
 import { counterAggregate } from '../../support/examples/counter-aggregate.js';
 import { makeMemoryReadModelStore } from '../../support/fakes/memory-read-model-store.js';
 import { handlerWithoutViews } from '../../support/given/given-world.js';
@@ -33,7 +33,7 @@ const contextMetadata = {
 };
 
 async function markOf({ readModelStore }: ReactionScene): Promise<string | null> {
-  return (await loadCheckpoint(readModelStore, markName({ name })))?.position ?? null;
+  return (await loadCheckpoint(readModelStore, reactionCheckpoint({ name })))?.position ?? null;
 }
 
 test('A requested effect happens once and is recorded, and the mark reaches the end of the log', async (t) => {
@@ -257,7 +257,7 @@ test('A lost mark starts over and repeats no effect that has its outcome or has 
   await scene.clock.advance(5_000);
   await scene.clock.run(refusing.stop());
   t.is(await markOf(scene), await scene.eventStore.head());
-  await dropCheckpoint(scene.readModelStore, markName({ name }));
+  await dropCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
   const runner = scene.start();
   await scene.clock.advance(2_000);
   t.is(scene.sent.length, 1);
@@ -312,7 +312,10 @@ for (const [what, atOnceMax, most] of [
 
 test('The mark of another log stops the reaction with a reason', async (t) => {
   const scene = givenReactions();
-  await saveCheckpoint(scene.readModelStore, markName({ name }), { logId: 'another log', position: '00' });
+  await saveCheckpoint(scene.readModelStore, reactionCheckpoint({ name }), {
+    logId: 'another log',
+    position: '00',
+  });
   const runner = scene.start();
   await scene.clock.advance(0);
   t.is(runner.statuses()[0]?.state, 'stopped');
@@ -361,9 +364,12 @@ test('A mark that is saved at an unchanged position still names its log', async 
   await scene.ask(2);
   const second = scene.start({ send: () => Promise.reject(new Error('no')) });
   await scene.clock.advance(2_000);
-  await dropCheckpoint(scene.readModelStore, markName({ name }));
+  await dropCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
   await scene.clock.run(second.stop());
-  t.regex((await loadCheckpoint(scene.readModelStore, markName({ name })))?.fingerprint ?? '', /"parcel-p1"/);
+  t.regex(
+    (await loadCheckpoint(scene.readModelStore, reactionCheckpoint({ name })))?.fingerprint ?? '',
+    /"parcel-p1"/,
+  );
   scene.eventStore.restore(1);
   await scene.ask(3, { stream: 'p2' });
   await scene.ask(4, { stream: 'p2' });

@@ -165,7 +165,7 @@ export function makeViewWatch(deps: {
     const waiting = views
       .filter(({ live, isElsewhere, lagMs }) => isElsewhere && live !== null && lagMs > 0)
       .map(({ projection, position }) => [viewConsumer(projection), position] as const);
-    // A reaction saves no mark while its events wait, so the record of the owner counts. No receiver of events makes the
+    // A reaction saves no checkpoint while its events wait, so the record of the owner counts. No receiver of events makes the
     // service unready, so endpoints do not count.
     const unfed = lease.unfed().filter(isReactionConsumer);
     const notedMs = elapsedMs();

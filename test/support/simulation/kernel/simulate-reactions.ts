@@ -2,7 +2,7 @@ import type { Clock, Random } from '../../../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { type ReactionStatus } from '../../../../src/event-sourcing/effects/reaction-runner.js';
-import { aheadMax, markName } from '../../../../src/event-sourcing/effects/run-reaction.js';
+import { aheadMax, reactionCheckpoint } from '../../../../src/event-sourcing/effects/run-reaction.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import { counterAggregate } from '../../examples/counter-aggregate.js';
 import { type FaultPlan, noFaults, randomFaults } from './faults.js';
@@ -147,7 +147,7 @@ async function interfere(world: Scene, processes: SimulatedProcess[], step: numb
     if (process !== undefined) await world.clock.run(process.stop());
     processes[index] = startProcess(world, `${step}.${index}`);
   } else {
-    await dropCheckpoint(world.readModelStore, markName({ name: 'send-parcels' }));
+    await dropCheckpoint(world.readModelStore, reactionCheckpoint({ name: 'send-parcels' }));
   }
 }
 
@@ -235,7 +235,7 @@ function watchMark(store: ReadModelStore, world: () => Scene): ReadModelStore {
   return withRecordHooks(store, {
     save: async (reader, pass, position) => {
       const outcome = await pass();
-      if (reader !== markName({ name: 'send-parcels' })) return outcome;
+      if (reader !== reactionCheckpoint({ name: 'send-parcels' })) return outcome;
       const open = await firstOpen(world());
       if (open !== null && open <= position) world().broken(`the mark has passed ${open}, which is open`);
       return outcome;
@@ -271,7 +271,7 @@ async function findProblem(world: Scene): Promise<string | null> {
   }
   const { total } = (await handler.load(counterAggregate, 'sent')).state;
   if (total !== sent.length) return `${total} counted, ${sent.length} sent`;
-  const mark = await loadCheckpoint(readModelStore, markName({ name: 'send-parcels' }));
+  const mark = await loadCheckpoint(readModelStore, reactionCheckpoint({ name: 'send-parcels' }));
   const head = await eventStore.head();
   return mark?.position === head
     ? null

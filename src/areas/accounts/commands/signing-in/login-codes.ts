@@ -1,3 +1,4 @@
+import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { AccountDeps } from '../../deps.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
@@ -84,7 +85,7 @@ export function makeLoginCodeCommands({
       context: CommandContext,
     ) => {
       const email_digest = digests.email(checkAddress(email).canonical);
-      const startedMs = clock.now().getTime();
+      const startedMs = steadyMsOf(clock);
       const [account, isGuessedAt] = await Promise.all([
         findAccount(email_digest),
         mailedCodeGuard.hasFailures(email_digest),
@@ -97,7 +98,7 @@ export function makeLoginCodeCommands({
           ? { type: 'Withhold', ...asked }
           : issueFor(account, context, { ...asked, isGuessedAt });
       await handler.handle({ aggregate: loginCodeAggregate, id: email_digest }, command, context);
-      const lateMs = Math.max(0, clock.now().getTime() - startedMs - replyAfterMs);
+      const lateMs = Math.max(0, steadyMsOf(clock) - startedMs - replyAfterMs);
       await clock.sleep(Math.ceil(lateMs / replyStepMs) * replyStepMs - lateMs);
       return { expires_in: loginCodeSeconds, resend_after: resendSeconds };
     },
@@ -112,8 +113,8 @@ export function makeLoginCodeCommands({
       { email, code, clientIp, known = null, userAgent }: EmailCodeLoginInput,
       context: CommandContext,
     ): Promise<SignedIn> => {
-      const releaseMs = clock.now().getTime() + replyAfterMs;
-      const untilRelease = () => clock.sleep(Math.max(0, releaseMs - clock.now().getTime()));
+      const releaseMs = steadyMsOf(clock) + replyAfterMs;
+      const untilRelease = () => clock.sleep(Math.max(0, releaseMs - steadyMsOf(clock)));
       const email_digest = digests.email(checkAddress(email).canonical);
       const client = { ip: clientIp, known };
       const user = await prove({ email_digest, code, client }, context).catch(async (error: unknown) => {

@@ -1,3 +1,4 @@
+import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { AssetRejection } from '../../domain/asset/rejections.js';
 import { assetAggregate } from '../../domain/asset/asset.js';
 import { assetCategory, assetCodec, type AssetEvent } from '../../domain/asset/events.js';
@@ -64,7 +65,7 @@ export function makeCheckUploads({
       const answer = await askBucket(state, signal);
       if (answer.kind === 'found') return { seen: answer.object };
       if (answer.kind === 'missing') return { seen: null };
-      if (answer.kind === 'away') awayUntil.set(state.storage_id, clock.now().getTime() + awayMs);
+      if (answer.kind === 'away') awayUntil.set(state.storage_id, steadyMsOf(clock) + awayMs);
       return null;
     } catch (error) {
       // A disabled storage may be enabled before the next check.
@@ -76,7 +77,7 @@ export function makeCheckUploads({
   function isAway(storageId: string): boolean {
     const untilMs = awayUntil.get(storageId);
     if (untilMs === undefined) return false;
-    if (clock.now().getTime() < untilMs) return true;
+    if (steadyMsOf(clock) < untilMs) return true;
     awayUntil.delete(storageId);
     return false;
   }

@@ -21,7 +21,7 @@ export interface ShownStream {
   readonly views: Readonly<Record<string, unknown>>;
 }
 
-/** The state of the log, as the service reports it. */
+/** How the log stands, as the service reports it. */
 export interface ShownStatus {
   readonly size: number;
   readonly signedSize: number;

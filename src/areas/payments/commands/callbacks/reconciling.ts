@@ -1,3 +1,4 @@
+import { steadyMsOf } from '../../../../kit/time/clock.js';
 import { z } from 'zod';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
@@ -106,8 +107,8 @@ export function makeReconcilePayments({
     { after, ...period }: ReconcilePeriod,
     context: CommandContext,
   ): Promise<Reconciled> {
-    const endMs = clock.now().getTime() + reconcilingMs;
-    const isOver = (): boolean => clock.now().getTime() > endMs;
+    const endMs = steadyMsOf(clock) + reconcilingMs;
+    const isOver = (): boolean => steadyMsOf(clock) > endMs;
     let [asked, reported, place] = [0, 0, after];
     for (let page = 0; page < pagesMax; page += 1) {
       const { reports, next } = await askPlatform(
@@ -153,12 +154,12 @@ export function makeReconcilePayments({
     ids: readonly string[],
     ask: (id: string) => Promise<Answers>,
   ): Promise<Omit<Reconciled, 'next'>> {
-    const endMs = clock.now().getTime() + reconcilingMs;
+    const endMs = steadyMsOf(clock) + reconcilingMs;
     const failed: string[] = [];
     let [asked, reported, unanswered] = [0, 0, 0];
     for (const id of ids) {
       // A platform that limits the rate tells nothing of the next orders either.
-      if (clock.now().getTime() > endMs || failed.length >= failedMax) break;
+      if (steadyMsOf(clock) > endMs || failed.length >= failedMax) break;
       asked += 1;
       const { isTold, isNews, failures } = await ask(id);
       if (isNews) reported += 1;

@@ -11,7 +11,7 @@ import type { Checked } from '../proof/checks.js';
 import type { ShownStatus } from '../replies.js';
 import type { PageVerdict } from '../proof/verdict.js';
 
-/** Shows the state of the log, and what this browser keeps of it. */
+/** Shows how the log stands, and what this browser keeps of it. */
 interface StatusView {
   readonly show: (checked: Checked) => void;
 }

@@ -11,15 +11,15 @@ export interface Passed {
   readonly lastEvent: Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'recordedAt'>;
 }
 
-/** The progress of a reaction. Its low-water mark stands before the first open event. */
-export interface LowWaterMark {
-  /** Returns the mark: all events up to it are settled. Null at the start of the log. */
+/** The progress of a reaction. Its checkpoint stands before the first open event. */
+export interface TakenEvents {
+  /** Returns the checkpoint: all events up to it are settled. Null at the start of the log. */
   position(): Position | null;
-  /** Returns our last event up to the mark; null while the mark has not moved. */
+  /** Returns our last event up to the checkpoint; null while the checkpoint has not moved. */
   lastEvent(): Passed['lastEvent'] | null;
   /** Returns the position up to which the reaction has read the log. */
   taken(): Position | null;
-  /** Returns the count of events taken after the mark, open and settled. */
+  /** Returns the count of events taken after the checkpoint, open and settled. */
   ahead(): number;
   /** Returns the count of open events. */
   open(): number;
@@ -32,13 +32,13 @@ export interface LowWaterMark {
   settle(event: Taken): void;
 }
 
-export function makeLowWaterMark(start: Position | null): LowWaterMark {
-  const entries: { readonly before: Place; readonly event: Taken; settled: boolean }[] = [];
-  let taken: Place = { position: start, lastEvent: null };
+export function makeTakenEvents(start: Position | null): TakenEvents {
+  const entries: { readonly before: Before; readonly event: Taken; settled: boolean }[] = [];
+  let taken: Before = { position: start, lastEvent: null };
   let open = 0;
   return {
-    position: () => mark().position,
-    lastEvent: () => mark().lastEvent,
+    position: () => first().position,
+    lastEvent: () => first().lastEvent,
     taken: () => taken.position,
     ahead: () => entries.length,
     open: () => open,
@@ -60,12 +60,12 @@ export function makeLowWaterMark(start: Position | null): LowWaterMark {
     },
   };
 
-  function mark(): Place {
+  function first(): Before {
     return entries[0]?.before ?? taken;
   }
 }
 
-interface Place {
+interface Before {
   readonly position: Position | null;
   readonly lastEvent: Passed['lastEvent'] | null;
 }
