@@ -7,6 +7,8 @@ import { changeRecord } from '../../event-sourcing/ports/change-record.js';
 import { toHttpError } from '../replies/error-reply.js';
 import { HttpError } from '../replies/error-codes.js';
 import { contentOf, type FinishedReply } from '../replies/reply.js';
+import type { MadeBefore } from '../route-spec.js';
+import { sessionOf } from '../../security/tokens/access-tokens.js';
 
 /** A retry gets the id and time of the first attempt, so its append is the same. */
 export interface CommandIdentity {
@@ -274,4 +276,19 @@ function isOld(attemptAt: string, now: Date): boolean {
 
 function ignore(): void {
   // The claim then counts as under way until its time is over.
+}
+
+const keptFields = z.object({
+  id: z.string().optional(),
+  status: z.string().optional(),
+  tokens: z.object({ access_token: z.string() }).optional(),
+});
+const keptBody = keptFields.extend({ data: keptFields.optional() });
+
+/** Returns what a kept reply says of the thing that was made, wrapped or bare. */
+export function madeBefore({ content }: FinishedReply): MadeBefore {
+  const { data, ...bare } = keptBody.parse(JSON.parse(String(content)));
+  const { id = '', status = '', tokens } = data ?? bare;
+  const sessionId = tokens === undefined ? '' : sessionOf(tokens.access_token);
+  return { id, status, sessionId };
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouterContext } from '@koa/router';
-import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { checkEach, invalid } from '../../validation/invalid-request.js';
 import { type AccessKind, type Grants, chargesWork } from '../access/access.js';
@@ -9,14 +8,19 @@ import { matchesNone, revisionsWanted } from '../replies/etag.js';
 import { userAgentOf } from '../access/credentials.js';
 import { type PathParams, requireGuarded } from '../access/gate.js';
 import { HttpError } from '../replies/error-codes.js';
-import { idempotencyKeyMs, type CommandIdentity, type IdempotentRequest } from '../access/idempotency.js';
+import {
+  idempotencyKeyMs,
+  madeBefore,
+  type CommandIdentity,
+  type IdempotentRequest,
+} from '../access/idempotency.js';
 import { nearerToRefusal } from '../../security/rates/gcra.js';
 import { acceptedEncoding } from '../body/content-encoding.js';
 import { checkContentType, checkDeclaredSize, readBody, type ReceivedBody } from '../body/json-body.js';
 import { type NoteAllowance, reservePlaces } from '../access/limits.js';
 import { contentOf, finishReply, setHeaders, type FinishedReply, type ReplySpecs } from '../replies/reply.js';
 import { makeOmitNullTexts } from '../body/omitted-texts.js';
-import type { MadeBefore, RouteSpec } from '../route-spec.js';
+import type { RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
 import { type Admit, noAdmission, ownerOfClient } from '../access/admission.js';
@@ -220,21 +224,6 @@ function refuseUnguarded(
 function refuseForLack({ lacks }: { readonly lacks?: () => HttpError | null }): void {
   const lack = lacks?.() ?? null;
   if (lack !== null) throw lack;
-}
-
-const keptFields = z.object({
-  id: z.string().optional(),
-  status: z.string().optional(),
-  tokens: z.object({ access_token: z.string() }).optional(),
-});
-const keptBody = keptFields.extend({ data: keptFields.optional() });
-
-/** Returns what a kept reply says of the thing that was made, wrapped or bare. */
-function madeBefore({ content }: FinishedReply): MadeBefore {
-  const { data, ...bare } = keptBody.parse(JSON.parse(String(content)));
-  const { id = '', status = '', tokens } = data ?? bare;
-  const sessionId = tokens === undefined ? '' : String(decodeJwt(tokens.access_token)['sid']);
-  return { id, status, sessionId };
 }
 
 type Answer = () => Promise<FinishedReply>;

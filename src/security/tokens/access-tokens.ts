@@ -1,5 +1,5 @@
 import { type KeyObject, createPrivateKey, createPublicKey, hash } from 'node:crypto';
-import { type JWK, SignJWT, errors, exportJWK, jwtVerify } from 'jose';
+import { type JWK, SignJWT, decodeJwt, errors, exportJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../../kit/time/clock.js';
 import { makeLru } from '../../kit/lru.js';
@@ -196,6 +196,11 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
       ),
     }),
   };
+}
+
+/** Returns the session of an access token that this service made (RFC 7519, claim `sid`), without a check. */
+export function sessionOf(token: string): string {
+  return String(decodeJwt(token)['sid']);
 }
 
 const expired: AccessTokenVerdict = { valid: false, code: 'token_expired' };
