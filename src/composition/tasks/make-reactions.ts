@@ -14,10 +14,10 @@ import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/ch
 import {
   makeDeleteLateStorages,
   makeDeleteProjectStorages,
-} from '../../areas/storages/commands/deleting/delete-orphaned-storages.js';
-import { makeProbeStorages } from '../../areas/storages/commands/probing/probe-storage-reaction.js';
+  makeEraseStorageCredentials,
+} from '../../areas/storages/commands/deleting.js';
+import { makeProbeStorages } from '../../areas/storages/commands/probing.js';
 import { endGivenAccesses, finishErasures } from '../../areas/accounts/commands/erasing.js';
-import { makeEraseStorageCredentials } from '../../areas/storages/commands/deleting/delete-storage.js';
 import {
   finishEmailChanges,
   releaseLeftAddresses,

@@ -1,12 +1,7 @@
 import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
-import { existingStorage, storageAggregate } from '../domain/storage/storage.js';
-import { type HandleOptions, requireRevision } from '../../../event-sourcing/deciding/command-handler.js';
-import type { Versioned } from '../../../event-sourcing/views/views.js';
-import { rejectStorage, storageNotFound } from '../domain/storage/rejections.js';
-import type { StorageResource } from '../../../../projections/storages/storage-configs/reader.js';
-import type { StorageAddress } from './switch-storage.js';
+import { storageAggregate } from '../domain/storage/storage.js';
 import { type StorageEvent, storageCategory, storageCodec } from '../domain/storage/events.js';
 import type { Reaction } from '../../../event-sourcing/effects/reaction.js';
 import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
@@ -17,7 +12,7 @@ type StorageTestSucceeded = Extract<StorageEvent, { type: 'StorageTestSucceeded'
 export function makeChooseFirstDefaultReaction({
   chooseFirstDefault,
 }: {
-  readonly chooseFirstDefault: ChooseFirstDefault;
+  readonly chooseFirstDefault: ReturnType<typeof makeChooseFirstDefault>;
 }): Reaction<StorageTestSucceeded> {
   return {
     name: 'choose-first-default',
@@ -29,44 +24,13 @@ export function makeChooseFirstDefaultReaction({
   };
 }
 
-/**
- * Makes an active storage the default of its project. `expectedRevision` is the revision of the storage.
- * @throws CommandRejected storage_not_found, storage_not_active; PreconditionFailed
- */
-type ChooseDefaultStorage = (
-  input: StorageAddress,
-  context: CommandContext,
-  options?: Pick<HandleOptions, 'expectedRevision'>,
-) => Promise<Versioned<StorageResource>>;
-
-export function makeChooseDefaultStorage({
-  handler,
-  storages,
-}: Pick<StorageDeps, 'handler' | 'storages'>): ChooseDefaultStorage {
-  return async ({ projectId, storageId }, context, { expectedRevision } = {}) => {
-    const { state, revision } = await handler.load(storageAggregate, storageId);
-    const { status } = existingStorage(state, projectId);
-    requireRevision(expectedRevision, revision);
-    if (status !== 'active') rejectStorage('storage_not_active', 'only an active storage can be the default');
-    const target = { aggregate: projectAggregate, id: projectId };
-    await handler.handle(target, { type: 'ChangeDefaultStorage', storageId }, context);
-    const found = await storages.find(projectId, storageId);
-    return found ?? storageNotFound();
-  };
-}
-
 /** Makes the first storage of a project that becomes active its default (src/areas/storages/README.md#default-storage). */
-interface ChooseFirstDefault {
-  /** Says whether the storage is active and its project has no default. */
-  isWanted(storageId: string): Promise<boolean>;
-  /** Makes the storage the default; does nothing unless `isWanted`. */
-  choose(storageId: string, context: CommandContext): Promise<void>;
-}
-
-export function makeChooseFirstDefault({ handler }: Pick<StorageDeps, 'handler'>): ChooseFirstDefault {
+export function makeChooseFirstDefault({ handler }: Pick<StorageDeps, 'handler'>) {
   return {
-    isWanted: async (storageId) => (await find(storageId)) !== null,
-    choose: async (storageId, context) => {
+    /** Says whether the storage is active and its project has no default. */
+    isWanted: async (storageId: string): Promise<boolean> => (await find(storageId)) !== null,
+    /** Makes the storage the default; does nothing unless `isWanted`. */
+    choose: async (storageId: string, context: CommandContext): Promise<void> => {
       const found = await find(storageId);
       if (found === null) return;
       const { projectId, replaces } = found;

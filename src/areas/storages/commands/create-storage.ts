@@ -15,7 +15,8 @@ import type { StorageProvider } from '../domain/bucket/region.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
 import { firstCredentialsVersion, storageAggregate, storagesMax } from '../domain/storage/storage.js';
 import type { StorageResource } from '../../../../projections/storages/storage-configs/reader.js';
-import type { SealCredentials } from './replace-storage-credentials.js';
+import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
+import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
 
 /** Limits the storages of a project. `adding` throws CommandRejected storage_limit_reached. */
@@ -36,6 +37,30 @@ export function makeStorageLimit({
       viewLags.requireFresh('storage_configs');
     },
   });
+}
+
+/**
+ * Seals one version of a storage's credentials under a separate data key, each value under its name.
+ * @throws CommandRejected storage_not_found once the storage is deleted; StoreUnavailable
+ */
+export type SealCredentials = (
+  whose: { readonly projectId: string; readonly storageId: string; readonly version: number },
+  clear: ReadonlyMap<string, string>,
+) => Promise<Readonly<Record<string, Sealed>>>;
+
+export function makeSealCredentials({ sealer }: Pick<StorageDeps, 'sealer'>): SealCredentials {
+  return async (whose, clear) => {
+    const sealed: Record<string, Sealed> = {};
+    try {
+      for (const [name, value] of clear) {
+        sealed[name] = await sealer.seal({ kind: 'storage-credentials', ...whose }, name, value);
+      }
+    } catch (error) {
+      if (!(error instanceof KeyDestroyed)) throw error;
+      return rejectStorage('storage_not_found', 'there is no such storage any more');
+    }
+    return sealed;
+  };
 }
 
 /** A storage creation request (docs/api.md#22-storage-creation-request) and its project. */

@@ -1,7 +1,7 @@
 import type { StorageDeps } from '../deps.js';
 import type { StorageCommands } from '../commands/index.js';
 import { z } from 'zod';
-import type { StorageChange } from '../commands/change-storage.js';
+import type { StorageChange } from '../commands/changing.js';
 import { type ErrorCode, HttpError } from '../../../http/replies/error-codes.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { cdnTokenScheme, cdnValidSecondsMax, deliveryMode } from '../domain/delivery/delivery.js';

@@ -4,7 +4,7 @@ import {
   makeChooseFirstDefaultReaction,
 } from '../../../../src/areas/storages/commands/choose-first-default.js';
 import { makeOpenStorage, type OpenStorage } from '../../../../src/areas/storages/commands/open-storage.js';
-import { makeProbeStorage } from '../../../../src/areas/storages/commands/probing/probe-storage.js';
+import { makeProbeStorage, makeProbeStorages } from '../../../../src/areas/storages/commands/probing.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { testLeaseMs } from '../../../../src/areas/storages/domain/storage/test-failure.js';
@@ -12,7 +12,6 @@ import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { ProbeFailure } from '../../../../src/areas/storages/bucket/probing/probe-failure.js';
-import { makeProbeStorages } from '../../../../src/areas/storages/commands/probing/probe-storage-reaction.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

@@ -7,11 +7,11 @@ import type { EventStore } from '../../../../src/event-sourcing/ports/event-stor
 import { type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   makeDeleteLateStorages,
-  makeDeleteOrphanedStorages,
   makeDeleteProjectStorages,
-} from '../../../../src/areas/storages/commands/deleting/delete-orphaned-storages.js';
+  makeDeleting,
+  makeEraseStorageCredentials,
+} from '../../../../src/areas/storages/commands/deleting.js';
 import { makeShareEndings } from '../../../../src/areas/shares/commands/ending.js';
-import { makeEraseStorageCredentials } from '../../../../src/areas/storages/commands/deleting/delete-storage.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { userId } from '../../examples/ids.js';
 import { capacityGranted, userRegistered } from '../../examples/user.js';
@@ -79,8 +79,8 @@ export async function simulateDeletions(seed: number): Promise<Told> {
     const { handler } = seenBy;
     const world = givenCommands(seenBy);
     const sharesShown = (position: Position): boolean => turns.shows(position);
-    const deleteOrphanedStorages = makeDeleteOrphanedStorages({
-      handler,
+    const { deleteOrphanedStorages } = makeDeleting({
+      ...{ ...seenBy, handler, hasAssets: () => Promise.resolve(false) },
       storages: partial({
         ids: (projectId) =>
           shownIds('StorageCreated', 'StorageDeleted', ({ data }) => data['project_id'] === projectId),
