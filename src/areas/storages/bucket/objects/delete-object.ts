@@ -1,10 +1,5 @@
-import {
-  forAccount,
-  OutgoingError,
-  type OutgoingHttp,
-  type OutgoingReply,
-} from '../../../../outgoing/outgoing-http.js';
-import type { StorageUrls } from '../signing/media-urls.js';
+import { OutgoingError, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import { type BucketCalls, type BucketUrls, callBucket } from './call-bucket.js';
 import type { ProbeFailureCode } from '../probing/probe-failure-code.js';
 import { failureOfConnection, failureOfReply } from '../probing/probe-failure.js';
 import { readStorageError } from '../probing/provider-codes.js';
@@ -23,30 +18,18 @@ export type DeleteAnswer =
 /** Deletes one object (DeleteObject of S3, OSS and COS). The outgoing client limits the time. @throws the signal's reason */
 export type DeleteObject = (
   target: {
-    readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
+    readonly urls: BucketUrls;
     /** The whole key in the bucket. */
     readonly key: string;
   },
   signal?: AbortSignal,
 ) => Promise<DeleteAnswer>;
 
-export function makeDeleteObject({
-  http,
-  now,
-}: {
-  readonly http: OutgoingHttp;
-  readonly now: () => Date;
-}): DeleteObject {
+export function makeDeleteObject(calls: BucketCalls): DeleteObject {
   return async ({ urls, key }, signal) => {
-    const { url, headers } = urls.bucket.sign({ method: 'DELETE', key, signedAt: now() });
-    try {
-      return await answerOf(await forAccount(http, urls.account)({ method: 'DELETE', url, headers }, signal));
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (!(error instanceof OutgoingError)) throw error;
-      const { code: cause } = failureOfConnection(error.failure);
-      return { cause, providerCode: null, isAnswered: false };
-    }
+    const reply = await callBucket(calls, urls, { method: 'DELETE', key }, { signal });
+    if (!(reply instanceof OutgoingError)) return answerOf(reply);
+    return { cause: failureOfConnection(reply.failure).code, providerCode: null, isAnswered: false };
   };
 }
 

@@ -1,11 +1,10 @@
 import {
-  forAccount,
   OutgoingError,
   type OutgoingFailure,
-  type OutgoingHttp,
   type OutgoingReply,
 } from '../../../../outgoing/outgoing-http.js';
-import type { DeliveryAddress, StorageUrls } from '../signing/media-urls.js';
+import type { DeliveryAddress } from '../signing/media-urls.js';
+import { type BucketCalls, type BucketUrls, callBucket } from './call-bucket.js';
 
 /** An object as its bucket describes it. */
 export interface HeadedObject {
@@ -38,7 +37,7 @@ export type HeadAnswer =
  */
 export type HeadObject = (
   target: {
-    readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
+    readonly urls: BucketUrls;
     readonly provider: DeliveryAddress['provider'];
     /** The whole key in the bucket. */
     readonly key: string;
@@ -46,13 +45,7 @@ export type HeadObject = (
   signal?: AbortSignal,
 ) => Promise<HeadAnswer>;
 
-export function makeHeadObject({
-  http,
-  now,
-}: {
-  readonly http: OutgoingHttp;
-  readonly now: () => Date;
-}): HeadObject {
+export function makeHeadObject(calls: BucketCalls): HeadObject {
   return async ({ urls, provider, key }, signal) => {
     // Amazon S3 names a checksum only when it is asked for (API reference, HeadObject).
     const head = await ask('HEAD', provider === 's3' ? { 'x-amz-checksum-mode': 'ENABLED' } : {});
@@ -68,17 +61,11 @@ export function makeHeadObject({
       method: 'HEAD' | 'GET',
       more: Readonly<Record<string, string>>,
     ): Promise<OutgoingReply | 'unreachable' | null> {
-      const asking = { method, key, headers: more, signedAt: now() };
-      const { url, headers } = urls.bucket.sign(asking);
-      // A proxy may compress what it passes on. It is not signed, because proxies change it.
-      const sent = { ...headers, 'accept-encoding': 'identity' };
-      try {
-        return await forAccount(http, urls.account)({ method, url, headers: sent, bodyBytesMax: 0 }, signal);
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (!(error instanceof OutgoingError)) throw error;
-        return brokenOff.has(error.failure) ? null : 'unreachable';
-      }
+      // A proxy may compress what it passes on.
+      const unsigned = { headers: { 'accept-encoding': 'identity' }, bodyBytesMax: 0, signal };
+      const reply = await callBucket(calls, urls, { method, key, headers: more }, unsigned);
+      if (!(reply instanceof OutgoingError)) return reply;
+      return brokenOff.has(reply.failure) ? null : 'unreachable';
     }
   };
 }

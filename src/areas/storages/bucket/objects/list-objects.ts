@@ -1,10 +1,6 @@
-import {
-  forAccount,
-  OutgoingError,
-  type OutgoingHttp,
-  type OutgoingReply,
-} from '../../../../outgoing/outgoing-http.js';
-import type { DeliveryAddress, StorageUrls } from '../signing/media-urls.js';
+import { OutgoingError, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import type { DeliveryAddress } from '../signing/media-urls.js';
+import { type BucketCalls, type BucketUrls, callBucket } from './call-bucket.js';
 import type { ProbeFailureCode } from '../probing/probe-failure-code.js';
 import { failureOfReply, type ProbeFailure } from '../probing/probe-failure.js';
 import { flagOf, numberOf, readXml, textOf, type XmlElement } from './xml.js';
@@ -48,7 +44,7 @@ interface ListDenied {
  */
 export type ListObjects = (
   target: {
-    readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
+    readonly urls: BucketUrls;
     readonly provider: DeliveryAddress['provider'];
     /** The beginning of the whole keys; `''` for all. */
     readonly prefix: string;
@@ -64,13 +60,7 @@ export type ListObjects = (
 const objectBytesMax = 4_096;
 const tokenBytesMax = 2_048;
 
-export function makeListObjects({
-  http,
-  now,
-}: {
-  readonly http: OutgoingHttp;
-  readonly now: () => Date;
-}): ListObjects {
+export function makeListObjects(calls: BucketCalls): ListObjects {
   return async ({ urls, provider, prefix, token, limit }, signal) => {
     const query = {
       ...(provider === 'cos' ? {} : { 'list-type': '2' }),
@@ -80,21 +70,12 @@ export function makeListObjects({
       // XML cannot carry every key.
       'encoding-type': 'url',
     };
-    const { url, headers } = urls.bucket.sign({ method: 'GET', key: '', query, signedAt: now() });
     const bodyBytesMax = 65_536 + limit * objectBytesMax;
-    try {
-      const reply = await forAccount(http, urls.account)(
-        { method: 'GET', url, headers, bodyBytesMax },
-        signal,
-      );
-      return reply.status === 200
-        ? await listedIn(reply, { provider, prefix, bytesMax: bodyBytesMax })
-        : await failureOfList(reply, token);
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (error instanceof OutgoingError) return { kind: 'away' };
-      throw error;
-    }
+    const reply = await callBucket(calls, urls, { method: 'GET', key: '', query }, { bodyBytesMax, signal });
+    if (reply instanceof OutgoingError) return { kind: 'away' };
+    return reply.status === 200
+      ? listedIn(reply, { provider, prefix, bytesMax: bodyBytesMax })
+      : failureOfList(reply, token);
   };
 }
 

@@ -1,10 +1,5 @@
-import {
-  forAccount,
-  OutgoingError,
-  type OutgoingHttp,
-  type OutgoingReply,
-} from '../../../../outgoing/outgoing-http.js';
-import type { StorageUrls } from '../signing/media-urls.js';
+import { OutgoingError, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import { type BucketCalls, type BucketUrls, callBucket, type CallLimits } from './call-bucket.js';
 import { readStorageError } from '../probing/provider-codes.js';
 import type { HeaderRequest } from '../signing/signer.js';
 import { escapeXml, flagOf, numberOf, readDocument, textOf, type XmlElement } from './xml.js';
@@ -21,7 +16,7 @@ export interface ListedPart {
 export type MultipartFailure = 'missing' | 'refused' | 'away';
 
 export interface MultipartTarget {
-  readonly urls: Pick<StorageUrls, 'bucket' | 'account'>;
+  readonly urls: BucketUrls;
   /** The whole key in the bucket. */
   readonly key: string;
 }
@@ -54,13 +49,8 @@ const listMs = 5_000;
 /** A bucket joins parts while the client waits. The rest of the 15 s of a request is for the events. */
 const completeMs = 10_000;
 
-export function makeMultipart({
-  http,
-  now,
-}: {
-  readonly http: OutgoingHttp;
-  readonly now: () => Date;
-}): Multipart {
+export function makeMultipart(calls: BucketCalls): Multipart {
+  const { now } = calls;
   return {
     start: async ({ urls, key, mediaType }) => {
       const headers = { 'content-type': mediaType };
@@ -104,30 +94,20 @@ export function makeMultipart({
       return root === null ? { failure: 'away' } : 'done';
     },
     abort: async ({ urls, key, bucketUploadId: uploadId }, signal) => {
-      const reply = await send(urls, { method: 'DELETE', key, query: { uploadId } }, {}, signal);
+      const reply = await send(urls, { method: 'DELETE', key, query: { uploadId } }, { signal });
       return 'failure' in reply ? reply : 'done';
     },
   };
 
   async function send(
-    urls: Pick<StorageUrls, 'bucket' | 'account'>,
+    urls: BucketUrls,
     request: Omit<HeaderRequest, 'signedAt'>,
-    more: { readonly body?: Buffer; readonly bodyBytesMax?: number; readonly timeMs?: number } = {},
-    signal?: AbortSignal,
+    limits?: CallLimits,
   ): Promise<OutgoingReply | MultipartFailureReply> {
-    const { url, headers } = urls.bucket.sign({ ...request, signedAt: now() });
-    try {
-      const reply = await forAccount(http, urls.account)(
-        { method: request.method, url, headers, ...more },
-        signal,
-      );
-      const failure = await failureOf(reply);
-      return failure === null ? reply : { failure };
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (error instanceof OutgoingError) return { failure: 'away' };
-      throw error;
-    }
+    const reply = await callBucket(calls, urls, request, limits);
+    if (reply instanceof OutgoingError) return { failure: 'away' };
+    const failure = await failureOf(reply);
+    return failure === null ? reply : { failure };
   }
 }
 

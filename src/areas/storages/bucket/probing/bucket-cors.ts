@@ -1,10 +1,6 @@
 import { hash } from 'node:crypto';
-import {
-  forAccount,
-  OutgoingError,
-  type OutgoingHttp,
-  type OutgoingReply,
-} from '../../../../outgoing/outgoing-http.js';
+import { forAccount, OutgoingError, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import type { BucketCalls } from '../objects/call-bucket.js';
 import { withCorsRule, type CorsRuleFor } from './cors-configuration.js';
 import type { StorageUrls } from '../signing/media-urls.js';
 import type { ProbeFailureCode } from './probe-failure-code.js';
@@ -39,13 +35,7 @@ export type SetBucketCors = (
 ) => Promise<SetCorsResult>;
 
 /** The reply is cut off at 64 KiB, and a cut configuration is not readable. */
-export function makeSetBucketCors({
-  http: client,
-  now,
-}: {
-  readonly http: OutgoingHttp;
-  readonly now: () => Date;
-}): SetBucketCors {
+export function makeSetBucketCors({ http: client, now }: BucketCalls): SetBucketCors {
   return async ({ urls, origins, ruleFor }, signal) => {
     const http = forAccount(client, urls.account);
     try {

@@ -2,7 +2,6 @@ import {
   OutgoingError,
   type OutgoingFailure,
   forAccount,
-  type OutgoingHttp,
   type OutgoingReply,
   type OutgoingRequest,
 } from '../../../../outgoing/outgoing-http.js';
@@ -16,6 +15,7 @@ import {
   type ProbeFailure,
 } from './probe-failure.js';
 import { probePages, type ProbeWarning } from './probe-pages.js';
+import type { BucketCalls } from '../objects/call-bucket.js';
 import { makeHeadObject } from '../objects/head-object.js';
 import { makeMultipart } from '../objects/multipart.js';
 import { readXml } from '../objects/xml.js';
@@ -66,9 +66,7 @@ export function makeProbeBucket({
   http: client,
   now,
   makeId,
-}: {
-  readonly http: OutgoingHttp;
-  readonly now: () => Date;
+}: BucketCalls & {
   /** Makes an id that is unique for each test. */
   readonly makeId: () => string;
 }): ProbeBucket {

@@ -1,5 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 import {
+  type PresignRequest,
   type SignerAddress,
   type StorageKeys,
   type StorageSigner,
@@ -52,14 +53,7 @@ export function makeCosSigner(address: SignerAddress, keys: StorageKeys): Storag
     },
   };
 
-  function signatureOf(request: {
-    readonly method: string;
-    readonly key: string;
-    readonly query: Readonly<Record<string, string>>;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly signedAt: Date;
-    readonly expiresInSeconds: number;
-  }): readonly (readonly [string, string])[] {
+  function signatureOf(request: Required<PresignRequest>): readonly (readonly [string, string])[] {
     const signedAtSeconds = Math.floor(request.signedAt.getTime() / 1_000);
     const times = `${signedAtSeconds - backdatedSeconds};${signedAtSeconds + request.expiresInSeconds}`;
     const headers = listOf({ ...request.headers, host });

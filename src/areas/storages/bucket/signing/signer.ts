@@ -62,7 +62,8 @@ export interface StorageKeys {
 
 export type StorageMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
 
-export interface PresignRequest {
+/** A request that this service sends itself. */
+export interface HeaderRequest {
   readonly method: StorageMethod;
   /** The whole key in the bucket, decoded, without a leading slash; `''` is the bucket itself. */
   readonly key: string;
@@ -71,16 +72,11 @@ export interface PresignRequest {
   /** By lower-case name; the request must carry exactly these values. The signer adds `host` if it can sign it. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signedAt: Date;
-  /** Seconds, 1 to 604,800. */
-  readonly expiresInSeconds: number;
 }
 
-export interface HeaderRequest {
-  readonly method: StorageMethod;
-  readonly key: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signedAt: Date;
+export interface PresignRequest extends HeaderRequest {
+  /** Seconds, 1 to 604,800. */
+  readonly expiresInSeconds: number;
 }
 
 export interface SignedRequest {
