@@ -2,13 +2,23 @@ import type { AssetDeps } from '../deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
-import { assetAggregate, type ExistingAsset, existingAsset } from '../domain/asset/asset.js';
+import {
+  assetAggregate,
+  type AssetCommand,
+  type ExistingAsset,
+  existingAsset,
+} from '../domain/asset/asset.js';
 import type { AssetChanges } from '../domain/asset/changes.js';
 import { checkAssetChanges } from '../domain/asset/description.js';
+import { isSameRendition } from '../domain/asset/fold.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
+import { checkLanguage, checkRendition, type GivenRendition } from '../domain/asset/renditions.js';
+import { keyRuleOf } from '../../storages/domain/bucket/object-key-rules.js';
 import type { StorageConfiguration } from '../../storages/domain/storage/configuration-fields.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
+import type { OpenAssetStorage } from './asset-storage.js';
 import type { Capacity } from './capacity.js';
+import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/projects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 
@@ -17,69 +27,100 @@ export interface AssetAddress {
   readonly assetId: string;
 }
 
-export type AssetOptions = Pick<HandleOptions, 'expectedRevision'>;
+type Options = Pick<HandleOptions, 'expectedRevision'>;
 
-/**
- * Changes the description of an asset; fields that are left out stay. A larger size counts toward the capacity of the
- * project's payer (src/areas/assets/README.md#capacity).
- * @throws CommandRejected asset_not_found, invalid_request, capacity_exceeded; PreconditionFailed
- */
-export type ChangeAssetDescription = (
-  input: AssetAddress & { readonly changes: AssetChanges },
-  context: CommandContext,
-  options?: AssetOptions,
-) => Promise<Versioned<AssetResource>>;
-
-export function makeChangeAssetDescription({
+/** Makes the use cases that change an asset. Each throws CommandRejected asset_not_found; PreconditionFailed. */
+export function makeChangingAssets({
   handler,
   assets,
   capacity,
   payerOf,
+  objectKeys,
+  openAssetStorage,
 }: Pick<AssetDeps, 'handler' | 'assets'> & {
-  readonly capacity: Pick<Capacity, 'judged'>;
+  readonly capacity: Capacity;
   readonly payerOf: PayerOf;
-}): ChangeAssetDescription {
-  return async ({ projectId, assetId, changes: given }, context, options) => {
-    const changes = checkAssetChanges(given);
-    const change = () =>
-      handler.handle(
-        { aggregate: assetAggregate, id: assetId },
-        { type: 'Change', projectId, changes },
-        context,
-        options,
-      );
-    if (changes.size === undefined) return assets.after((await change()).documents);
-    const { state } = await handler.load(assetAggregate, assetId);
-    const bytes = changes.size - existingAsset(state, projectId).size;
-    const payerId = await payerOf(projectId);
-    const { documents } = await capacity.judged({ projectId, payerId, assetId, bytes }, context, change);
-    return assets.after(documents);
-  };
-}
-
-/**
- * Removes an asset. Its objects stay in the bucket, unless `deletesObjects`: then a reaction deletes them
- * (src/areas/assets/README.md#deleting-objects).
- * @throws CommandRejected asset_not_found, asset_storage_unusable; PreconditionFailed
- */
-export type RemoveAsset = (
-  input: AssetAddress & { readonly deletesObjects?: boolean },
-  context: CommandContext,
-  options?: AssetOptions,
-) => Promise<void>;
-
-export function makeRemoveAsset({
-  handler,
-  capacity,
-}: Pick<AssetDeps, 'handler'> & { readonly capacity: Pick<Capacity, 'counted'> }): RemoveAsset {
-  return async ({ projectId, assetId, deletesObjects = false }, context, options) => {
-    const target = { aggregate: assetAggregate, id: assetId };
-    const { state } = await handler.load(assetAggregate, assetId);
-    const asset = existingAsset(state, projectId);
-    const deleteFrom = deletesObjects ? await configurationOf(asset) : null;
-    await capacity.counted(assetId, context, () =>
-      handler.handle(target, { type: 'Remove', projectId, deleteFrom }, context, options),
-    );
+  readonly objectKeys: ObjectKeys;
+  readonly openAssetStorage: OpenAssetStorage;
+}) {
+  const load = async ({ projectId, assetId }: AssetAddress): Promise<ExistingAsset> =>
+    existingAsset((await handler.load(assetAggregate, assetId)).state, projectId);
+  const handle = (assetId: string, command: AssetCommand, context: CommandContext, options?: Options) =>
+    handler.handle({ aggregate: assetAggregate, id: assetId }, command, context, options);
+  return {
+    /**
+     * Changes the description; fields that are left out stay. A larger size counts toward the capacity of the project's payer
+     * (src/areas/assets/README.md#capacity).
+     * @throws CommandRejected invalid_request, capacity_exceeded
+     */
+    changeAssetDescription: async (
+      { projectId, assetId, changes: given }: AssetAddress & { readonly changes: AssetChanges },
+      context: CommandContext,
+      options?: Options,
+    ): Promise<Versioned<AssetResource>> => {
+      const changes = checkAssetChanges(given);
+      const change = () => handle(assetId, { type: 'Change', projectId, changes }, context, options);
+      if (changes.size === undefined) return assets.after((await change()).documents);
+      const bytes = changes.size - (await load({ projectId, assetId })).size;
+      const payerId = await payerOf(projectId);
+      const { documents } = await capacity.judged({ projectId, payerId, assetId, bytes }, context, change);
+      return assets.after(documents);
+    },
+    /**
+     * Removes an asset. Its objects stay in the bucket, unless `deletesObjects`: then a reaction deletes them
+     * (src/areas/assets/README.md#deleting-objects).
+     * @throws CommandRejected asset_storage_unusable
+     */
+    removeAsset: async (
+      { projectId, assetId, deletesObjects = false }: AssetAddress & { readonly deletesObjects?: boolean },
+      context: CommandContext,
+      options?: Options,
+    ): Promise<void> => {
+      const asset = await load({ projectId, assetId });
+      const deleteFrom = deletesObjects ? await configurationOf(asset) : null;
+      const remove = { type: 'Remove', projectId, deleteFrom } as const;
+      await capacity.counted(assetId, context, () => handle(assetId, remove, context, options));
+    },
+    /**
+     * Adds a rendition, or replaces the one of the same kind and language (docs/assets.md#renditions). It stores no object.
+     * The change of its size counts toward the capacity of the project's payer.
+     * @throws CommandRejected asset_storage_unusable, invalid_request, rendition_limit_reached, object_key_taken,
+     * capacity_exceeded
+     */
+    putAssetRendition: async (
+      { projectId, assetId, rendition: given }: AssetAddress & { readonly rendition: GivenRendition },
+      context: CommandContext,
+      options?: Options,
+    ): Promise<Versioned<AssetResource>> => {
+      const asset = await load({ projectId, assetId });
+      const { provider, base_path: basePath } = (await openAssetStorage(asset)).storage.configuration;
+      const rendition = checkRendition(given, keyRuleOf(provider, basePath));
+      const put = () => handle(assetId, { type: 'PutRendition', projectId, rendition }, context, options);
+      const { commandId } = context;
+      const objects = { storageId: asset.storage_id, assetId, keys: [rendition.object_key], commandId };
+      const replaced = asset.renditions.find((one) => isSameRendition(one, rendition));
+      const bytes = rendition.size - (replaced?.size ?? 0);
+      const change = { projectId, payerId: await payerOf(projectId), assetId, bytes };
+      const { documents } = await capacity.judged(change, context, () => objectKeys.claiming(objects, put));
+      return assets.after(documents);
+    },
+    /** Removes a rendition; its object stays in the bucket. @throws CommandRejected rendition_not_found */
+    removeAssetRendition: async (
+      {
+        projectId,
+        assetId,
+        kind,
+        language: given,
+      }: AssetAddress & { readonly kind: string; readonly language: string | null },
+      context: CommandContext,
+      options?: Options,
+    ): Promise<Versioned<AssetResource>> => {
+      await load({ projectId, assetId });
+      const language = checkLanguage(kind, given, 'query.language');
+      const remove = { type: 'RemoveRendition', projectId, kind, language } as const;
+      const append = () => handle(assetId, remove, context, options);
+      return assets.after((await capacity.counted(assetId, context, append)).documents);
+    },
   };
 
   async function configurationOf({ storage_id }: ExistingAsset): Promise<StorageConfiguration> {

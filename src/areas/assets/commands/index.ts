@@ -2,8 +2,7 @@ import type { AssetDeps } from '../deps.js';
 import { makeAbortAtBucket, makeAbortUpload, makeCompleteUpload } from './uploads/end-upload.js';
 import { makeAddAsset } from './add-asset.js';
 import { makeAskBucket, makeOpenAssetStorage } from './asset-storage.js';
-import { makeChangeAssetDescription, makeRemoveAsset } from './change-asset.js';
-import { makePutAssetRendition, makeRemoveAssetRendition } from './change-renditions.js';
+import { makeChangingAssets } from './change-asset.js';
 import { makeConfirmUpload } from './uploads/confirm-upload.js';
 import { makeDeleteObjects } from './delete-objects.js';
 import { makeImportAssets } from './import-assets.js';
@@ -35,10 +34,7 @@ export function makeAssetCommands(deps: AssetDeps) {
   const abortAtBucket = makeAbortAtBucket(common);
   return {
     addAsset: makeAddAsset(common),
-    changeAssetDescription: makeChangeAssetDescription(common),
-    removeAsset: makeRemoveAsset(common),
-    putAssetRendition: makePutAssetRendition(common),
-    removeAssetRendition: makeRemoveAssetRendition(common),
+    ...makeChangingAssets(common),
     deleteObjects: makeDeleteObjects(common),
     importAssets: makeImportAssets(common),
     askBucket,

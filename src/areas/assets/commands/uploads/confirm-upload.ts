@@ -9,26 +9,23 @@ import type { AssetResource } from '../../../../../projections/assets/assets/rea
 import type { AskBucket } from '../asset-storage.js';
 import type { AssetAddress } from '../change-asset.js';
 
-/**
- * Asks the bucket whether it holds the asset's own file as described, and records the answer. Without an object, a
- * `pending` asset stays as it is.
- * @throws CommandRejected asset_not_found, asset_storage_unusable, bucket_unavailable, bucket_refused
- */
-export type ConfirmUpload = (
-  input: AssetAddress & {
-    /** SHA-256 of the file in hexadecimal, as the client computed it; null where it computed none. */
-    readonly sha256: string | null;
-  },
-  context: CommandContext,
-) => Promise<Versioned<AssetResource>>;
+interface Answered extends AssetAddress {
+  /** SHA-256 of the file in hexadecimal, as the client computed it; null where it computed none. */
+  readonly sha256: string | null;
+}
 
 export function makeConfirmUpload({
   handler,
   assets,
   askBucket,
-}: Pick<AssetDeps, 'handler' | 'assets'> & { readonly askBucket: AskBucket }): ConfirmUpload {
+}: Pick<AssetDeps, 'handler' | 'assets'> & { readonly askBucket: AskBucket }) {
   const recordAnswer = makeRecordAnswer({ handler, assets });
-  return async ({ projectId, assetId, sha256 }, context) => {
+  /**
+   * Asks the bucket whether it holds the asset's own file as described, and records the answer. Without an object, a
+   * `pending` asset stays as it is.
+   * @throws CommandRejected asset_not_found, asset_storage_unusable, bucket_unavailable, bucket_refused
+   */
+  return async ({ projectId, assetId, sha256 }: Answered, context: CommandContext) => {
     const { state } = await handler.load(assetAggregate, assetId);
     const seen = seenBy(await askBucket(existingAsset(state, projectId)));
     return recordAnswer({ projectId, assetId, sha256, seen }, context);
@@ -38,7 +35,7 @@ export function makeConfirmUpload({
 /** Records what the bucket said, and returns the asset. */
 export function makeRecordAnswer({ handler, assets }: Pick<AssetDeps, 'handler' | 'assets'>) {
   return async (
-    { projectId, assetId, ...answer }: Parameters<ConfirmUpload>[0] & { readonly seen: SeenObject | null },
+    { projectId, assetId, ...answer }: Answered & { readonly seen: SeenObject | null },
     context: CommandContext,
   ): Promise<Versioned<AssetResource>> => {
     const { documents } = await handler.handle(
