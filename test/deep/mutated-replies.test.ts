@@ -50,7 +50,7 @@ const signature = {
 
 /** A server that sends a reply as bytes, and a HEAD of an object there by the client of the service. */
 const onConnection = {
-  reply: Buffer.alloc(0) as Buffer,
+  reply: Buffer.alloc(0),
   head: (async () => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined);

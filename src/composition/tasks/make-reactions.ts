@@ -3,9 +3,9 @@ import { projectsProjection } from '../../../projections/projects/projects/proje
 import { sessionsProjection } from '../../../projections/accounts/sessions/projection.js';
 import { sharesProjection } from '../../../projections/shares/shares/projection.js';
 import { storageConfigsProjection } from '../../../projections/storages/storage-configs/projection.js';
-import { makeAbortUploads } from '../../areas/assets/commands/uploads/abort-upload-reaction.js';
-import { makeCheckUploads } from '../../areas/assets/commands/uploads/check-upload-reaction.js';
-import { makeDeleteAssetObjects } from '../../areas/assets/commands/delete-objects-reaction.js';
+import { makeAbortUploads } from '../../areas/assets/commands/uploads/end-upload.js';
+import { makeCheckUploads } from '../../areas/assets/commands/uploads/confirm-upload.js';
+import { makeDeleteAssetObjects } from '../../areas/assets/commands/delete-objects.js';
 import { acceptNewInvitations, acceptOpenInvitations } from '../../areas/projects/commands/invitations.js';
 import { purgeUnprovedAccounts } from '../../areas/accounts/commands/email/unproved.js';
 import { makeShareEndings } from '../../areas/shares/commands/ending.js';

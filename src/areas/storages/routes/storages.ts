@@ -84,21 +84,23 @@ export const storageFields = {
     .optional(),
 };
 
+function creationOf<Provider extends keyof typeof storageCredentials>(provider: Provider, id: string) {
+  return z
+    .strictObject({
+      provider: z.literal(provider),
+      ...storageFields,
+      credentials: storageCredentials[provider],
+    })
+    .check(besideOthers(({ bucket }) => storageRules.bucket(provider, bucket)))
+    .meta({ id });
+}
+
 /** The storage creation request (docs/api.md#22-storage-creation-request). */
 const storageCreation = z
   .discriminatedUnion('provider', [
-    z
-      .strictObject({ provider: z.literal('oss'), ...storageFields, credentials: storageCredentials.oss })
-      .check(besideOthers(({ bucket }) => storageRules.bucket('oss', bucket)))
-      .meta({ id: 'StorageCreationOss' }),
-    z
-      .strictObject({ provider: z.literal('cos'), ...storageFields, credentials: storageCredentials.cos })
-      .check(besideOthers(({ bucket }) => storageRules.bucket('cos', bucket)))
-      .meta({ id: 'StorageCreationCos' }),
-    z
-      .strictObject({ provider: z.literal('s3'), ...storageFields, credentials: storageCredentials.s3 })
-      .check(besideOthers(({ bucket }) => storageRules.bucket('s3', bucket)))
-      .meta({ id: 'StorageCreationS3' }),
+    creationOf('oss', 'StorageCreationOss'),
+    creationOf('cos', 'StorageCreationCos'),
+    creationOf('s3', 'StorageCreationS3'),
   ])
   .meta({ id: 'StorageCreation' });
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { assetAggregate, openMultipart } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { abandonedAt } from '../../../../src/areas/assets/domain/asset/multipart.js';
-import { makeAbortUploads } from '../../../../src/areas/assets/commands/uploads/abort-upload-reaction.js';
+import { makeAbortUploads } from '../../../../src/areas/assets/commands/uploads/end-upload.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { MultipartFailureReply } from '../../../../src/areas/storages/bucket/objects/multipart.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { abandonedAt } from '../../../../src/areas/assets/domain/asset/multipart.js';
-import { makeDeleteAssetObjects } from '../../../../src/areas/assets/commands/delete-objects-reaction.js';
+import { makeDeleteAssetObjects } from '../../../../src/areas/assets/commands/delete-objects.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { DeleteAnswer } from '../../../../src/areas/storages/bucket/objects/delete-object.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
-import { makeCheckUploads } from '../../../../src/areas/assets/commands/uploads/check-upload-reaction.js';
+import { makeCheckUploads } from '../../../../src/areas/assets/commands/uploads/confirm-upload.js';
 import type { HeadAnswer } from '../../../../src/areas/storages/bucket/objects/head-object.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';

@@ -1,13 +1,18 @@
+import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { AssetDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
-import { rejectAsset } from '../../domain/asset/rejections.js';
+import { type AssetRejection, rejectAsset } from '../../domain/asset/rejections.js';
 import type { SeenObject } from '../../domain/asset/fold.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { AskBucket } from '../asset-storage.js';
 import type { AssetAddress } from '../change-asset.js';
+import { type AssetEvent, assetCategory, assetCodec } from '../../domain/asset/events.js';
+import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
+import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
+import { isRejection } from '../../../shared/rejections.js';
 
 interface Answered extends AssetAddress {
   /** SHA-256 of the file in hexadecimal, as the client computed it; null where it computed none. */
@@ -61,5 +66,79 @@ export function seenBy(answer: HeadAnswer): SeenObject | null {
         'bucket_refused',
         'the bucket refused: the object is missing, or the access key may not read it; test the storage',
       );
+  }
+}
+
+type AssetUploadExpected = Extract<AssetEvent, { type: 'AssetUploadExpected' }>;
+
+/** The answer of the bucket; null where it gave none, or refused. */
+type CheckResult = { readonly seen: SeenObject | null } | null;
+
+/** A check that is later than this is superfluous, so a lost mark does not ask the buckets of old assets again. */
+const lateMsMax = 7 * 24 * 3_600_000;
+/** The time in which a bucket that did not answer is not asked again. It would keep others waiting for 5 s each. */
+const awayMs = 60_000;
+
+/**
+ * Asks the bucket after each issued upload URL whether the file is there (src/areas/assets/README.md#uploads). Each check waits with
+ * a timer. A check without a change sets the next one, up to four.
+ */
+export function makeCheckUploads({
+  handler,
+  clock,
+  askBucket,
+}: Pick<AssetDeps, 'handler' | 'clock'> & { readonly askBucket: AskBucket }): Reaction<
+  AssetUploadExpected,
+  CheckResult
+> {
+  /** When storages that did not answer may be asked again, in ms, by storage. */
+  const awayUntil = new Map<string, number>();
+
+  return {
+    name: 'check-uploads',
+    category: assetCategory,
+    codec: assetCodec,
+    types: ['AssetUploadExpected'],
+    hasTimers: true,
+    // A silent bucket keeps a slot for 5 s.
+    atOnceMax: 32,
+    deadline: ({ data }) => new Date(Date.parse(data.check_at) + lateMsMax),
+    asks: async (event) => {
+      const dueAt = new Date(event.data.check_at);
+      // Its stream is read only when it is due: a waiting check costs no reads.
+      if (clock.now() < dueAt) return { notBefore: dueAt };
+      const { state } = await handler.load(assetAggregate, streamIdOf(event));
+      return state.status === 'existing' && state.expected?.check_at === event.data.check_at ? 'yes' : 'no';
+    },
+    perform: check,
+    conclude: async (event, context, answer) => {
+      const target = { aggregate: assetAggregate, id: streamIdOf(event) };
+      const { attempt } = event.data;
+      await handler.handle(target, { type: 'EndCheck', attempt, answer, now: clock.now() }, context);
+    },
+  };
+
+  async function check(event: ReactionEvent<AssetUploadExpected>, signal: AbortSignal): Promise<CheckResult> {
+    const { state } = await handler.load(assetAggregate, streamIdOf(event));
+    if (state.status !== 'existing' || isAway(state.storage_id)) return null;
+    try {
+      const answer = await askBucket(state, signal);
+      if (answer.kind === 'found') return { seen: answer.object };
+      if (answer.kind === 'missing') return { seen: null };
+      if (answer.kind === 'away') awayUntil.set(state.storage_id, steadyMsOf(clock) + awayMs);
+      return null;
+    } catch (error) {
+      // A disabled storage may be enabled before the next check.
+      if (isRejection<AssetRejection>(error, 'asset_storage_unusable')) return null;
+      throw error;
+    }
+  }
+
+  function isAway(storageId: string): boolean {
+    const untilMs = awayUntil.get(storageId);
+    if (untilMs === undefined) return false;
+    if (steadyMsOf(clock) < untilMs) return true;
+    awayUntil.delete(storageId);
+    return false;
   }
 }

@@ -38,58 +38,35 @@ export interface DescribedWarning {
   readonly rule: PrintedCorsRule | null;
 }
 
-/** What a bucket cannot do. Nothing is wrong with the storage. */
-const ofBucket = {
-  head_refused:
+/** By the pages that it concerns, and why something was not checked. */
+const messages: Readonly<Record<TestWarningCode, (pages: string, why: string) => string>> = {
+  cors_missing: (pages) =>
+    `The bucket does not let pages of ${pages} upload files and fetch media. Set the CORS rule: origins ${pages}; ` +
+    `methods ${corsMethods.join(', ')}; all headers; exposed headers ${corsExposedHeaders.join(', ')}. ` +
+    'POST …/cors sets it where the key has the permission.',
+  cdn_cors_missing: (pages) =>
+    `cdn_domain does not let pages of ${pages} fetch media. Let the CDN pass OPTIONS and the header Origin on to the ` +
+    'bucket, or let it answer with the rule itself.',
+  cors_unchecked: (pages, why) =>
+    `The preflights of pages of ${pages} got no answer${why}. Test again to check the CORS rules.`,
+  public_endpoint_unchecked: (_, why) =>
+    `This service cannot reach the public endpoint${why}. The test did not check uploads and media there. Check them in a ` +
+    'browser that can reach it.',
+  // What a bucket cannot do. Nothing is wrong with the storage.
+  head_refused: () =>
     'The bucket, or a proxy before it, gives no usable answer to HEAD. The service reads the first byte of a file in its place.',
-  no_multipart:
+  no_multipart: () =>
     'The bucket has no uploads in parts that the service can use. Files are uploaded in one request, up to 5 GiB.',
-  content_disposition_ignored:
+  content_disposition_ignored: () =>
     'The bucket ignores response-content-disposition. Downloads open in the browser, and are saved under the last part of their key.',
-} as const;
+};
 
 /** Describes a warning for the owner of the storage, with the rule to set. It contains no text of the provider. */
 export function describeWarning(
   { code, origins, cause }: TestWarning,
   provider: StorageProvider,
 ): DescribedWarning {
-  const pages = origins.join(', ');
-  const why = cause === null ? '' : ` (${cause})`;
-  switch (code) {
-    case 'cors_missing':
-      return {
-        code,
-        message:
-          `The bucket does not let pages of ${pages} upload files and fetch media. Set the CORS rule: origins ${pages}; ` +
-          `methods ${corsMethods.join(', ')}; all headers; exposed headers ${corsExposedHeaders.join(', ')}. ` +
-          'POST …/cors sets it where the key has the permission.',
-        rule: printCorsRule(provider, origins),
-      };
-    case 'cdn_cors_missing':
-      return {
-        code,
-        message:
-          `cdn_domain does not let pages of ${pages} fetch media. Let the CDN pass OPTIONS and the header Origin on to the ` +
-          'bucket, or let it answer with the rule itself.',
-        rule: printCorsRule(provider, origins),
-      };
-    case 'cors_unchecked':
-      return {
-        code,
-        message: `The preflights of pages of ${pages} got no answer${why}. Test again to check the CORS rules.`,
-        rule: null,
-      };
-    case 'public_endpoint_unchecked':
-      return {
-        code,
-        message:
-          `This service cannot reach the public endpoint${why}. The test did not check uploads and media there. Check them in a ` +
-          'browser that can reach it.',
-        rule: null,
-      };
-    case 'head_refused':
-    case 'no_multipart':
-    case 'content_disposition_ignored':
-      return { code, message: ofBucket[code], rule: null };
-  }
+  const message = messages[code](origins.join(', '), cause === null ? '' : ` (${cause})`);
+  const needsRule = code === 'cors_missing' || code === 'cdn_cors_missing';
+  return { code, message, rule: needsRule ? printCorsRule(provider, origins) : null };
 }
