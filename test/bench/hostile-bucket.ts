@@ -30,8 +30,10 @@ createServer((request, response) => {
     });
     return;
   }
-  if (method === 'DELETE') {
-    written.delete(path);
+  // A POST is an outgoing event.
+  if (method === 'DELETE' || method === 'POST') {
+    if (method === 'DELETE') written.delete(path);
+    request.resume();
     response.writeHead(204).end();
     return;
   }

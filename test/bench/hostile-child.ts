@@ -64,7 +64,18 @@ const sends: Readonly<Record<string, { readonly sends: readonly Send[]; readonly
       (headers) => client.post(`${path}/assets/import`, { storage_id: scene.imported, limit: 200 }, headers),
     ],
   },
-  bucket: { sends: [(headers) => client.post(`${anyOf(scene.storages)}/test`, {}, headers)] },
+  bucket: {
+    sends: [
+      (headers) => client.post(`${anyOf(scene.storages)}/test`, {}, headers),
+      (headers) => client.post(`${anyOf(scene.storages)}/cors`, {}, headers),
+    ],
+  },
+  /** Each change is an event of one stream, and a message to an endpoint. */
+  messages: {
+    sends: ['disable', 'enable'].map(
+      (action) => (headers) => client.post(`${scene.storages.at(-1) ?? ''}/${action}`, {}, headers),
+    ),
+  },
   names: { sends: [(headers) => client.post(`${anyOf(scene.unnamed)}/test`, {}, headers)] },
   playlists: {
     isStrange: true,
@@ -77,6 +88,21 @@ const sends: Readonly<Record<string, { readonly sends: readonly Send[]; readonly
         client.post('/api/v1/auth/login', { email: accounts.honest, password: 'wrong-1' }, headers),
       (headers) =>
         client.post('/api/v1/auth/login', { email: 'any@example.org', password: 'wrong-1' }, headers),
+    ],
+  },
+  codes: {
+    isStrange: true,
+    sends: [
+      (headers) => client.post('/api/v1/auth/email-code/send', { email: accounts.honest }, headers),
+      (headers) =>
+        client.post('/api/v1/auth/email-code/login', { email: accounts.honest, code: '000000' }, headers),
+    ],
+  },
+  'share passwords': {
+    isStrange: true,
+    sends: [
+      (headers) => client.get(`/api/v1/shares/${scene.share}`, headers),
+      (headers) => client.post(`/api/v1/shares/${scene.share}/verify`, { password: 'wrong-1' }, headers),
     ],
   },
   callbacks: {

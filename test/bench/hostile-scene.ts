@@ -9,6 +9,7 @@ import { appendAssets } from '../support/given/append-assets.js';
 import { viewsAtHead } from '../support/given/backups.js';
 import { makeDirectory } from '../support/servers/embedded-directory.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
+import { startSmtpServer } from '../support/servers/smtp-server.js';
 import { freePort, type ServiceProcess, startService } from '../support/servers/service-process.js';
 
 const projects = 100;
@@ -17,6 +18,8 @@ const [storages, ofProject, unnamed] = [60, 20, 20];
 const assets = 2_200;
 /** Imported objects that are playlists. */
 const playlists = 20;
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 export const password = 'Correct-Horse-9';
 export const accounts = { honest: 'honest@example.org', hostile: 'hostile@example.org' } as const;
@@ -30,6 +33,8 @@ export interface HostileScene {
   readonly unnamed: readonly string[];
   /** A storage whose objects are assets. */
   readonly imported: string;
+  /** The token of a share with a password. */
+  readonly share: string;
   /** The paths of assets with a playlist. */
   readonly playlists: readonly string[];
 }
@@ -47,25 +52,35 @@ export async function givenHostileScene(): Promise<{
   await once(bucket.stdout, 'data');
   // The bucket is the attacker's, and on another machine.
   setPriority(bucket.pid ?? 0, constants.priority.PRIORITY_LOW);
-  const environment = { STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' };
-  const scene = await givenAccounts(directory, `http://127.0.0.1:${port}`, environment);
-  const service = await startService({
-    directory,
-    port: await freePort(),
-    environment: {
-      ...{ ...environment, LOG_LEVEL: 'silent', TRUSTED_PROXIES: '127.0.0.1' },
-      PAYMENT_STANDARD_WEBHOOK_SECRETS: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
-    },
-  });
-  return {
-    ...{ scene, service },
-    end: async () => {
-      await service.stop();
-      bucket.kill();
-      await once(bucket, 'close');
-      remove();
-    },
+  const mail = await startSmtpServer();
+  const endOthers = async () => {
+    bucket.kill();
+    await once(bucket, 'close');
+    await mail.close();
+    remove();
   };
+  try {
+    const environment = { STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' };
+    const scene = await givenAccounts(directory, `http://127.0.0.1:${port}`, environment);
+    const service = await startService({
+      directory,
+      port: await freePort(),
+      environment: {
+        ...{ ...environment, LOG_LEVEL: 'silent', TRUSTED_PROXIES: '127.0.0.1' },
+        PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
+        ...{ SMTP_URL: mail.url, WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8' },
+        WEBHOOK_URLS: `http://127.0.0.1:${port}/events ${secret} storage.*`,
+      },
+    });
+    const end = async () => {
+      await service.stop();
+      await endOthers();
+    };
+    return { scene, service, end };
+  } catch (error) {
+    await endOthers();
+    throw error;
+  }
 }
 
 async function givenAccounts(
@@ -122,12 +137,14 @@ async function givenAccounts(
     if (reply.status !== 200) throw new Error(`the rendition was answered ${reply.status}: ${reply.text}`);
     shown.push(at);
   }
+  const shared = { asset_id: textOf(added[0] ?? {}, 'id'), password };
+  const share = textOf((await client.post(`${path}/shares`, shared, headers)).json(), 'token');
   await appendAssets(setUp.services.eventStore, { from: 0, until: assets, project, storageId: imported });
   await viewsAtHead(setUp);
   await setUp.close();
   const named = storages - unnamed;
   return {
-    ...{ project, imported, playlists: shown },
+    ...{ project, imported, share, playlists: shown },
     ...{ storages: bound.slice(0, named), unnamed: bound.slice(named) },
   };
 }

@@ -27,9 +27,12 @@ const kinds = [
   'audit',
   'imports',
   'bucket',
+  'messages',
   'names',
   'playlists',
   'sign-ins',
+  'codes',
+  'share passwords',
   'callbacks',
 ];
 
