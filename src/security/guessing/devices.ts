@@ -10,28 +10,6 @@ export interface DevicesOf {
   readonly epoch: number;
 }
 
-/** Remembers by their ids the devices from which an account was signed in to, for 90 days (src/security/README.md#known-devices). */
-export interface Devices {
-  /** @throws StoreUnavailable */
-  isKnown(of: DevicesOf, id: string): Promise<boolean>;
-  /**
-   * Call it after a complete sign-in. It writes at most once a day, and reports that the store is away.
-   * @param cameBack whether the device was known before
-   */
-  remember(of: DevicesOf, id: string, cameBack: boolean): Promise<void>;
-  /** Takes a known device over to the next epoch, when an event of it ends the others. It reports that the store is away. */
-  keep(of: DevicesOf, id: string): Promise<void>;
-  /**
-   * Notes that a session of the account began or was refreshed. It writes at most once an hour, and reports that the store is away. Only
-   * accounts without a proved address need it.
-   */
-  noteSession(userId: string): Promise<void>;
-  /** Returns the last such time; null where it is unknown. @throws StoreUnavailable */
-  lastSessionAt(userId: string): Promise<Date | null>;
-  /** Forgets all devices and that time. @throws StoreUnavailable */
-  forget(userId: string): Promise<void>;
-}
-
 /** A further one takes the place of one that never came back, or else of the one that was unused for the longest time. */
 export const devicesMax = 16;
 export const deviceMs = 90 * 86_400_000;
@@ -50,6 +28,9 @@ const recordSchema = z.strictObject({ devices: z.array(device), session_at: z.in
 type DeviceRecord = z.output<typeof recordSchema>;
 type Device = z.output<typeof device>;
 
+export type Devices = ReturnType<typeof makeDevices>;
+
+/** Makes what remembers by their ids the devices from which an account was signed in to, for 90 days (src/security/README.md#known-devices). */
 export function makeDevices({
   stateStore,
   clock,
@@ -58,7 +39,7 @@ export function makeDevices({
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
   readonly clock: Clock;
   readonly onFailure: (what: string, error: unknown) => void;
-}): Devices {
+}) {
   const keyOf = (userId: string) => `devices/${userId}`;
 
   function living(record: DeviceRecord | undefined, epoch: number): readonly Device[] {
@@ -100,11 +81,16 @@ export function makeDevices({
     });
 
   return {
-    isKnown: async ({ userId, epoch }, id) => {
+    /** @throws StoreUnavailable */
+    isKnown: async ({ userId, epoch }: DevicesOf, id: string): Promise<boolean> => {
       const record = await stateStore.get(keyOf(userId));
       return record !== null && living(recordSchema.parse(record.value), epoch).some((one) => one.id === id);
     },
-    remember: (of, id, cameBack) =>
+    /**
+     * Call it after a complete sign-in. It writes at most once a day, and reports that the store is away.
+     * @param cameBack whether the device was known before
+     */
+    remember: (of: DevicesOf, id: string, cameBack: boolean): Promise<void> =>
       reported(
         change(of, (devices, nowMs) => {
           const before = devices.find((one) => one.id === id);
@@ -115,13 +101,18 @@ export function makeDevices({
           return [next, ...others.slice(0, devicesMax - 1)];
         }),
       ),
-    keep: ({ userId, epoch }, id) =>
+    /** Takes a known device over to the next epoch, when an event of it ends the others. It reports that the store is away. */
+    keep: ({ userId, epoch }: DevicesOf, id: string): Promise<void> =>
       reported(
         change({ userId, epoch: epoch - 1 }, (devices) =>
           devices.filter((one) => one.id === id || one.epoch >= epoch).map((one) => ({ ...one, epoch })),
         ),
       ),
-    noteSession: (userId) =>
+    /**
+     * Notes that a session of the account began or was refreshed. It writes at most once an hour, and reports that the store is away.
+     * Only accounts without a proved address need it.
+     */
+    noteSession: (userId: string): Promise<void> =>
       reported(
         change(
           { userId, epoch: 0 },
@@ -129,12 +120,14 @@ export function makeDevices({
           'now',
         ),
       ),
-    lastSessionAt: async (userId) => {
+    /** Returns the last such time; null where it is unknown. @throws StoreUnavailable */
+    lastSessionAt: async (userId: string): Promise<Date | null> => {
       const record = await stateStore.get(keyOf(userId));
       const at = record === null ? null : recordSchema.parse(record.value).session_at;
       return at === null ? null : new Date(at);
     },
-    forget: (userId) => change({ userId, epoch: 0 }, () => [], 'forget'),
+    /** Forgets all devices and that time. @throws StoreUnavailable */
+    forget: (userId: string): Promise<void> => change({ userId, epoch: 0 }, () => [], 'forget'),
   };
 }
 

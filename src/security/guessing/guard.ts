@@ -51,35 +51,20 @@ export type TryOutcome<T> =
   | { readonly outcome: 'failed'; readonly recent: number }
   | { readonly outcome: 'throttled'; readonly recent: number; readonly retryAfterSeconds: number };
 
-/**
- * Bounds the wrong attempts at a secret, in all processes together: those of one client, which has to wait, and those of a day
- * (src/security/README.md#guessing). Known devices have a part of each, which no other client can use up.
- */
-export interface Guard {
-  /**
-   * Counts a failure, runs the check, and takes the failure back after a success, which also forgets the earlier ones of the
-   * client. Attempts of one client at one subject run in sequence, so that right ones do not use up the free failures.
-   * @param check returns the value of a success, or null for a failure. Its error counts as a failure, because it may depend on
-   * the secret. Overloaded, StoreUnavailable and KeyMissing mean that the check decided nothing; they leave everything as it was.
-   * @param beside writes other records after a success. It begins with the write that takes the failure back, so that embedded
-   * stores put both into one commit.
-   * @throws StoreUnavailable when it cannot count the failure; Overloaded when too many attempts write the same record
-   */
-  run<T>(
-    tried: Try,
-    check: () => Promise<T | null>,
-    beside?: (value: T) => Promise<unknown>,
-  ): Promise<TryOutcome<T>>;
-  /** Returns whether a wrong attempt at the subject counts in the day. @throws StoreUnavailable */
-  hasFailures(subject: string): Promise<boolean>;
-}
+type Work<T> = [check: () => Promise<T | null>, beside?: (value: T) => Promise<unknown>];
+
+export type Guard = ReturnType<typeof makeGuard>;
 
 /** Strangers in several processes compete for the record of one account. */
 const writeTriesMax = 60;
 /** Attempts at one subject that count or wait for it in this process, and those of one client. */
 const [writersMax, turnsMax] = [256, 64];
 
-/** @param name separates the records of this secret from those of others */
+/**
+ * Bounds the wrong attempts at a secret, in all processes together: those of one client, which has to wait, and those of a day
+ * (src/security/README.md#guessing). Known devices have a part of each, which no other client can use up.
+ * @param name separates the records of this secret from those of others
+ */
 export function makeGuard({
   name,
   limits,
@@ -94,7 +79,7 @@ export function makeGuard({
   readonly digests: Pick<Digests, 'of'>;
   readonly clock: Clock;
   readonly background: Pick<Background, 'startOnce'>;
-}): Guard {
+}) {
   // All failures at a subject share a record. In sequence, the attempts of this process do not outrun each other.
   const writes = makeKeyedMutex({ waitingMax: writersMax });
   const turns = makeKeyedMutex({ waitingMax: turnsMax });
@@ -148,11 +133,7 @@ export function makeGuard({
     });
   }
 
-  async function attempt<T>(
-    tried: Try,
-    check: () => Promise<T | null>,
-    beside?: (value: T) => Promise<unknown>,
-  ): Promise<TryOutcome<T>> {
+  async function attempt<T>(tried: Try, ...[check, beside]: Work<T>): Promise<TryOutcome<T>> {
     const [record, key] = [recordOf(tried.subject), keyOf(tried)];
     const seen = (state: Failures): number => {
       if (isNews(limits, state, key, now())) tellNews(record, tried);
@@ -198,9 +179,20 @@ export function makeGuard({
   }
 
   return {
-    run: (tried, check, beside) =>
-      turns(`${tried.subject} ${keyOf(tried)}`, () => attempt(tried, check, beside)),
-    hasFailures: async (subject) => failuresSince((await read(recordOf(subject)))[1], now(), 'day') > 0,
+    /**
+     * Counts a failure, runs the check, and takes the failure back after a success, which also forgets the earlier ones of the
+     * client. Attempts of one client at one subject run in sequence, so that right ones do not use up the free failures.
+     * @param check returns the value of a success, or null for a failure. Its error counts as a failure, because it may depend on
+     * the secret. Overloaded, StoreUnavailable and KeyMissing mean that the check decided nothing; they leave everything as it was.
+     * @param beside writes other records after a success. It begins with the write that takes the failure back, so that embedded
+     * stores put both into one commit.
+     * @throws StoreUnavailable when it cannot count the failure; Overloaded when too many attempts write the same record
+     */
+    run: <T>(tried: Try, ...work: Work<T>): Promise<TryOutcome<T>> =>
+      turns(`${tried.subject} ${keyOf(tried)}`, () => attempt(tried, ...work)),
+    /** Returns whether a wrong attempt at the subject counts in the day. @throws StoreUnavailable */
+    hasFailures: async (subject: string): Promise<boolean> =>
+      failuresSince((await read(recordOf(subject)))[1], now(), 'day') > 0,
   };
 }
 

@@ -21,22 +21,15 @@ export interface PasswordVerdict {
   readonly needsRehash: boolean;
 }
 
+type By = TryingClient | null | undefined;
+
+export type Passwords = ReturnType<typeof makePasswords>;
+
 /**
  * Hashes passwords: scrypt (RFC 7914) over HMAC-SHA-256 of the NFC password with a pepper. No store has the pepper. `by` decides
  * which hashes go first, as in `HashPool`; without it one goes last.
+ * @param parameters of new hashes; `passwordScrypt` when left out
  */
-export interface Passwords {
-  /** Returns a PHC string, as `formatPasswordHash` does. Its caller seals it. @throws Overloaded */
-  hash(password: string, by?: TryingClient | null): Promise<string>;
-  /** @throws Overloaded; KeyMissing when `PEPPERS` lacks the hash's pepper; TypeError when `stored` is no hash */
-  verify(password: string, stored: string, by?: TryingClient | null): Promise<PasswordVerdict>;
-  /** Takes as long as `verify`, for an account that does not exist. @throws Overloaded */
-  verifyNone(password: string, by?: TryingClient | null): Promise<PasswordVerdict>;
-  /** Call it before a write, so that a check that the pool refuses leaves no record. @throws Overloaded */
-  readonly requireRoom: (by?: TryingClient | null) => void;
-}
-
-/** @param parameters of new hashes; `passwordScrypt` when left out */
 export function makePasswords({
   peppers,
   pool,
@@ -47,14 +40,14 @@ export function makePasswords({
   readonly pool: HashPool;
   readonly randomBytes: RandomBytes;
   readonly parameters?: ScryptParameters;
-}): Passwords {
+}) {
   const { N, r, p } = parameters;
 
   function compute(
     password: string,
     pepper: Buffer,
     { salt, ...cost }: ScryptParameters & { salt: Buffer },
-    by: TryingClient | null | undefined,
+    by: By,
   ): Promise<Buffer> {
     const peppered = createHmac('sha256', pepper).update(password.normalize('NFC'), 'utf8').digest();
     return pool.hash({ password: peppered, salt, N: cost.N, r: cost.r, p: cost.p, length: hashBytes }, by);
@@ -66,14 +59,16 @@ export function makePasswords({
   }
 
   return {
-    hash: async (password, by) => {
+    /** Returns a PHC string, as `formatPasswordHash` does. Its caller seals it. @throws Overloaded */
+    hash: async (password: string, by?: By): Promise<string> => {
       const { kid, key } = peppers.active();
       const salt = randomBytes(saltBytes);
       const hash = await compute(password, key, { N, r, p, salt }, by);
       return formatPasswordHash({ N, r, p, pepper: kid, salt, hash });
     },
 
-    verify: async (password, stored, by) => {
+    /** @throws Overloaded; KeyMissing when `PEPPERS` lacks the hash's pepper; TypeError when `stored` is no hash */
+    verify: async (password: string, stored: string, by?: By): Promise<PasswordVerdict> => {
       const parsed = parsePasswordHash(stored);
       if (parsed === null) throw new TypeError('a stored password hash is not readable');
       const pepper = peppers.find(parsed.pepper);
@@ -83,7 +78,8 @@ export function makePasswords({
       return { matches, needsRehash: matches && isOutdated(parsed) };
     },
 
-    verifyNone: async (password, by) => {
+    /** Takes as long as `verify`, for an account that does not exist. @throws Overloaded */
+    verifyNone: async (password: string, by?: By): Promise<PasswordVerdict> => {
       const salt = randomBytes(saltBytes);
       const hash = await compute(password, peppers.active().key, { N, r, p, salt }, by);
       // Compares with zeros, to take as long as `verify`.
@@ -91,7 +87,8 @@ export function makePasswords({
       return { matches: false, needsRehash: false };
     },
 
-    requireRoom: (by) => {
+    /** Call it before a write, so that a check that the pool refuses leaves no record. @throws Overloaded */
+    requireRoom: (by?: By): void => {
       if (!pool.hasRoom(by)) throw new Overloaded('too many passwords are being checked');
     },
   };

@@ -64,39 +64,31 @@ export type AccessTokenVerdict =
   | { readonly valid: true; readonly claims: AccessClaims }
   | { readonly valid: false; readonly code: 'token_expired' | 'invalid_token' };
 
-/** Signs and verifies access tokens: JWTs after RFC 9068, signed with EdDSA (RFC 8037). */
-export interface AccessTokens {
-  sign(grant: {
-    readonly userId: string;
-    readonly sessionId: string;
-    readonly authenticatedAt: Date;
-    readonly methods: readonly string[];
-  }): Promise<{ readonly token: string; readonly expiresAt: Date; readonly expiresInSeconds: number }>;
-  /** Returns `token_expired` only for a token of ours that is valid except for its time. A bad token never throws. */
-  verify(token: string): Promise<AccessTokenVerdict>;
-  /** Returns the public keys (RFC 7517), the active one first. */
-  jwks(): Promise<{ readonly keys: readonly JWK[] }>;
-}
-
-export interface AccessTokensDeps {
-  /** `JWT_KEYS`: Ed25519 seeds. */
-  readonly keys: Keyring;
-  /** `PUBLIC_URL`. */
-  readonly issuer: string;
-  readonly clock: Clock;
-  readonly makeId: () => string;
-  /** Verified tokens in the cache; 10,000 when left out. */
-  readonly cacheEntriesMax?: number;
-}
-
 interface Verified {
   readonly claims: AccessClaims;
   readonly kid: string;
 }
 
-export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
-  const { keys, issuer, clock, makeId } = deps;
-  const cache = makeLru<Verified>(deps.cacheEntriesMax ?? 10_000);
+export type AccessTokens = ReturnType<typeof makeAccessTokens>;
+
+/**
+ * Signs and verifies access tokens: JWTs after RFC 9068, signed with EdDSA (RFC 8037).
+ * @param deps.keys `JWT_KEYS`: Ed25519 seeds @param deps.issuer `PUBLIC_URL` @param deps.cacheEntriesMax verified tokens in the cache
+ */
+export function makeAccessTokens({
+  keys,
+  issuer,
+  clock,
+  makeId,
+  cacheEntriesMax = 10_000,
+}: {
+  readonly keys: Keyring;
+  readonly issuer: string;
+  readonly clock: Clock;
+  readonly makeId: () => string;
+  readonly cacheEntriesMax?: number;
+}) {
+  const cache = makeLru<Verified>(cacheEntriesMax);
   const pairs = new Map<string, Ed25519KeyPair>();
 
   function pairOf(kid: string, seed: Buffer): Ed25519KeyPair {
@@ -144,7 +136,12 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
   }
 
   return {
-    sign: async ({ userId, sessionId, authenticatedAt, methods }) => {
+    sign: async ({
+      userId,
+      sessionId,
+      authenticatedAt,
+      methods,
+    }: Pick<AccessClaims, 'userId' | 'sessionId' | 'authenticatedAt' | 'methods'>) => {
       const { kid, key } = keys.active();
       const issuedAt = toSeconds(clock.now());
       const expiresAt = issuedAt + accessTokenSeconds;
@@ -164,7 +161,8 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
       return { token, expiresAt: fromSeconds(expiresAt), expiresInSeconds: accessTokenSeconds };
     },
 
-    verify: async (token) => {
+    /** Returns `token_expired` only for a token of ours that is valid except for its time. A bad token never throws. */
+    verify: async (token: string): Promise<AccessTokenVerdict> => {
       if (token.length > tokenLengthMax) return invalid;
       const now = clock.now();
       const digest = hash('sha256', token, 'base64');
@@ -185,7 +183,8 @@ export function makeAccessTokens(deps: AccessTokensDeps): AccessTokens {
       }
     },
 
-    jwks: async () => ({
+    /** Returns the public keys (RFC 7517), the active one first. */
+    jwks: async (): Promise<{ readonly keys: readonly JWK[] }> => ({
       keys: await Promise.all(
         keys.all().map(async ({ kid, key }) => ({
           ...(await exportJWK(pairOf(kid, key).publicKey)),

@@ -46,23 +46,6 @@ export interface RegisteredCredential extends Credential {
   readonly aaguid: string;
 }
 
-/**
- * Verifies what authenticators sign. User verification is always required. Every failure is null: its reason may quote
- * the response.
- */
-export interface Webauthn {
-  /** Reads what the client has signed; null where it is malformed. */
-  clientData(text: string): ClientData | null;
-  /** @param challenge the challenge of the client data, which the caller has checked */
-  registered(response: RegistrationResponse, challenge: string): Promise<RegisteredCredential | null>;
-  /** The caller compares the counter with the last one. @param challenge as above */
-  authenticated(
-    response: AuthenticationResponse,
-    challenge: string,
-    credential: Credential,
-  ): Promise<{ readonly counter: number; readonly backed_up: boolean } | null>;
-}
-
 export interface ClientData {
   readonly challenge: string;
   /** Whether the origin is one of the settings, and the page is in no frame of another origin. */
@@ -84,14 +67,19 @@ const clientDataSchema = z.object({
 const loadLibrary = () => import('@simplewebauthn/server');
 const loadHelpers = () => import('@simplewebauthn/server/helpers');
 
-export function makeWebauthn({ rpId, origins }: PasskeySettings): Webauthn {
+/**
+ * Verifies what authenticators sign. User verification is always required. Every failure is null: its reason may quote
+ * the response.
+ */
+export function makeWebauthn({ rpId, origins }: PasskeySettings) {
   const expected = {
     expectedOrigin: [...origins],
     expectedRPID: rpId,
     requireUserVerification: true,
   };
   return {
-    clientData: (text) => {
+    /** Reads what the client has signed; null where it is malformed. */
+    clientData: (text: string): ClientData | null => {
       const data = readClientData(text);
       if (data === null) return null;
       // A top origin without `crossOrigin` contradicts itself. A page in a frame has both.
@@ -99,7 +87,11 @@ export function makeWebauthn({ rpId, origins }: PasskeySettings): Webauthn {
       const fromOurs = origins.includes(data.origin) && !isFramed;
       return { challenge: data.challenge, fromOurs };
     },
-    registered: async ({ id, response }, challenge) => {
+    /** @param challenge the challenge of the client data, which the caller has checked */
+    registered: async (
+      { id, response }: RegistrationResponse,
+      challenge: string,
+    ): Promise<RegisteredCredential | null> => {
       const { verifyRegistrationResponse } = await loadLibrary();
       try {
         if (!(await isWithoutCertificates(response.attestationObject))) return null;
@@ -130,7 +122,12 @@ export function makeWebauthn({ rpId, origins }: PasskeySettings): Webauthn {
         return null;
       }
     },
-    authenticated: async ({ id, response }, challenge, credential) => {
+    /** The caller compares the counter with the last one. @param challenge as above */
+    authenticated: async (
+      { id, response }: AuthenticationResponse,
+      challenge: string,
+      credential: Credential,
+    ) => {
       const { verifyAuthenticationResponse } = await loadLibrary();
       try {
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
