@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
+import { processPace } from '../../kit/pace.js';
 import { HttpError } from '../replies/error-codes.js';
 import { saysEncoded } from './content-encoding.js';
 import { findJsonFlaw } from './json-scan.js';
@@ -51,6 +52,8 @@ export async function readBody(ctx: Context): Promise<ReceivedBody> {
     return flawed(new HttpError('unsupported_media_type', 'the body must not have a content encoding'));
   }
   if (bytes.failure !== null) return flawed(bytes.failure);
+  // Bodies that arrive together are looked through in several turns.
+  await processPace.spend({ bytes: bytes.chunks.length, elements: 1 });
   return judge(ctx, bytes.chunks);
 }
 

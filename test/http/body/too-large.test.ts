@@ -3,6 +3,7 @@ import { projectCategory, type ProjectEvent } from '../../../src/areas/projects/
 import { projectAggregate } from '../../../src/areas/projects/domain/project/project.js';
 import { EventTooLarge } from '../../../src/event-sourcing/ports/errors.js';
 import { streamName } from '../../../src/event-sourcing/ports/domain-event.js';
+import { type Pace, processPace, type Work } from '../../../src/kit/pace.js';
 import { apiKeyIssued, memberId } from '../../support/examples/project.js';
 import { userId } from '../../support/examples/ids.js';
 import { recordEvents } from '../../support/given/given-events.js';
@@ -68,3 +69,22 @@ test('A change that the log refuses as too large is a clear 409, and a retry of 
   }
   t.like((await get('/api/v1/projects', owner)).json, { items: [] });
 });
+
+test.serial(
+  'A body is looked through in its turn among all that the process reads from outside',
+  async (t) => {
+    const service = await startTestService(t);
+    const bytes: number[] = [];
+    const spend = processPace.spend.bind(processPace);
+    t.teardown(() => Object.assign(processPace, { spend }));
+    Object.assign(processPace, {
+      spend: (work: Work) => {
+        bytes.push(work.bytes);
+        return spend(work);
+      },
+    } satisfies Pace);
+    const body = JSON.stringify({ email: 'a'.repeat(54_321) });
+    await service.ask('/api/v1/auth/login', { method: 'POST', body });
+    t.true(bytes.includes(body.length));
+  },
+);
