@@ -1,19 +1,32 @@
 #!/usr/bin/env -S node --enable-source-maps
-import { CommanderError } from 'commander';
-import { exitCodes, isExplained } from './cli/exit-codes.js';
-import { printError } from './cli/operate.js';
-import { program } from './cli/program.js';
+import { readFileSync } from 'node:fs';
+
+/** The service has about 60 files open at rest, and each connection needs another. */
+const filesMin = 512;
 
 // Only this user may open databases, keys and the control socket, even if the mode of the directory permits more.
 process.umask(0o077);
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    // The parser has printed the help, the version or the mistake.
-    process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-  } else if (isExplained(error)) {
-    printError(error);
-  } else throw error;
+// The rest of the program loads after this check, because Node's loader opens its files side by side.
+const filesMax = openFilesMax();
+if (filesMax < filesMin) {
+  process.stderr.write(
+    `stowage: this process may open ${filesMax} files, and needs ${filesMin} (1,200 for 1,000 connections). Raise the limit: ` +
+      '`ulimit -n 4096`, LimitNOFILE of systemd, or --ulimit nofile of a container\n',
+  );
+  process.exitCode = 1;
+} else {
+  const { runCommand } = await import('./cli/program.js');
+  await runCommand();
+}
+
+/** Returns the limit of open files, which Node has raised as far as it may; infinity where the system does not tell it. */
+function openFilesMax(): number {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    // Only Linux has this file.
+    return Infinity;
+  }
 }

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { readConfig } from '../config/config.js';
 import { version } from '../version.js';
 import { addAuditCommands } from './commands/audit-commands.js';
@@ -48,7 +48,7 @@ export const program = new Command('stowage')
       write(`${JSON.stringify({ code: 'usage', message: text.replace(/^error: /, '').trim() })}\n`);
     },
   })
-  // Errors of usage are thrown, and cli.ts chooses their exit code. Each command below inherits this.
+  // Errors of usage are thrown, and `runCommand` chooses their exit code. Each command below inherits this.
   .exitOverride()
   .hook('preAction', (root) => {
     printJson(root.opts<{ readonly json?: boolean }>().json ?? false);
@@ -147,4 +147,18 @@ addCompletionCommand(program);
 function parseInteger(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
   return Number(text);
+}
+
+/** Runs the command that the arguments of the process name, and sets the exit code. */
+export async function runCommand(): Promise<void> {
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // The parser has printed the help, the version or the mistake.
+      process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    } else if (isExplained(error)) {
+      printError(error);
+    } else throw error;
+  }
 }

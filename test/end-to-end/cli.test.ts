@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -122,3 +123,11 @@ test('A service that gives no answer ends the command with 75', async (t) => {
   t.is(code, 75);
   t.regex(stderr, /whether the command was carried out is not known.*\(no_answer\)/);
 });
+
+for (const files of [24, 256])
+  test(`A start that may open only ${files} files ends with a sentence`, (t) => {
+    const serve = `ulimit -n ${files}; exec "$0" dist/cli.js serve`;
+    const { status, stderr } = spawnSync('sh', ['-c', serve, process.execPath], { encoding: 'utf8' });
+    t.is(status, 1);
+    t.regex(stderr, new RegExp(`^stowage: this process may open ${files} files, and needs 512 [^\n]+\n$`));
+  });

@@ -17,10 +17,19 @@ export const mailedCodeLimits = [
   { limit: mailedCode.codesPerHour, withinMs: 3_600_000 },
 ] as const;
 
+/** Clocks of stores and processes differ by less. */
+const aheadMsMax = 5_000;
+
+/** Returns the times that count. Those ahead are of a clock that was put back since, and would hold codes back until they have passed. */
+export function countedCodes(askedAt: readonly Date[], now: Date): readonly Date[] {
+  return askedAt.filter((time) => time.getTime() - now.getTime() <= aheadMsMax);
+}
+
 /** Returns when another code may be mailed; null: now. @param askedAt the times of the last codes, oldest first */
 export function nextMailedCodeAt(askedAt: readonly Date[], now: Date): Date | null {
+  const counted = countedCodes(askedAt, now);
   const ends = mailedCodeLimits.flatMap(({ limit, withinMs }) => {
-    const first = askedAt.at(-limit);
+    const first = counted.at(-limit);
     return first === undefined ? [] : [first.getTime() + withinMs];
   });
   const nextMs = Math.max(...ends, 0);

@@ -391,3 +391,20 @@ test('The proof of an address by its owner voids the credentials of a stranger w
   await changePassword({ ...asked, currentPassword: undefined }, next());
   t.is(await outcomeOf(login({ email, password: 'Another-Horse-8', ...client }, next())), 'passed');
 });
+
+for (const [what, aheadMs] of [
+  ['an hour', 3_600_000],
+  ['half a minute', 30_000],
+] as const)
+  test(`A code is mailed at once after the clock was ${what} ahead and is put right`, async (t) => {
+    const { send, outcome, stores } = await given();
+    stores.clock.advance(aheadMs);
+    for (let n = 0; n < 3; n += 1) {
+      t.truthy(await send());
+      stores.clock.advance(60_000);
+    }
+    stores.clock.advance(-aheadMs - 180_000);
+    const code = await send();
+    t.is(await outcome(code ?? ''), 'passed');
+    t.is(await send(), null, 'and the next one after a minute');
+  });

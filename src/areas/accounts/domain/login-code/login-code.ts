@@ -1,7 +1,12 @@
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
 import type { MailOutcome, Requester } from '../../../../validation/fields.js';
-import { mailedCode, mailedCodeLimits, strongCode } from '../../../../security/guessing/mailed-code.js';
+import {
+  countedCodes,
+  mailedCode,
+  mailedCodeLimits,
+  strongCode,
+} from '../../../../security/guessing/mailed-code.js';
 import { loginCodeCategory, loginCodeCodec, type LoginCodeEvent } from './events.js';
 
 /** `login_code_refused`: the code does not exist, was replaced, used or tried too often, or has expired. */
@@ -170,7 +175,7 @@ function isOverLimit(codes: LoginCodes, now: Date): boolean {
 }
 
 function requestsWithin({ requestedAt }: LoginCodes, withinMs: number, now: Date): number {
-  return requestedAt.filter((time) => now.getTime() - time.getTime() < withinMs).length;
+  return countedCodes(requestedAt, now).filter((time) => now.getTime() - time.getTime() < withinMs).length;
 }
 
 /** Returns the codes of 100 bits that sign in. */
