@@ -24,7 +24,7 @@ export function isExplained(error: unknown): error is Error {
  */
 export const exitCodes = { done: 0, failed: 1, usage: 2, temporary: 75 } as const;
 
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The refusals that the same command may survive later: the service or a store did not answer. */
 const temporary: ReadonlySet<string> = new Set([

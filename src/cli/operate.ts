@@ -26,7 +26,7 @@ export function printJson(wanted: boolean): void {
 const usualColumns = 120;
 
 /** Writes a result for a person. @param columns the width of the terminal in characters */
-export type Say = (result: JsonValue, columns: number) => string;
+type Say = (result: JsonValue, columns: number) => string;
 
 /** Runs a change and prints its result, or the reason of the refusal. @param answerMsMax see `Ask` */
 export function operate(operation: string, body: OperatorInput, answerMsMax?: number): Promise<void> {
@@ -61,7 +61,7 @@ export function done(result: JsonValue): OperatorReply {
 }
 
 /** Prints a result on standard output, or a refusal on standard error, and sets the exit code. */
-export function printReply(reply: OperatorReply, say?: Say): void {
+function printReply(reply: OperatorReply, say?: Say): void {
   if (reply.ok) printResult(reply.result, say);
   else {
     const { code, message } = reply;

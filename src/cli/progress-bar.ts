@@ -1,7 +1,7 @@
 const width = 30;
 
 /** A line that shows how far a command is. It writes only to a terminal, and leaves the line empty at the end. */
-export interface ProgressBar {
+interface ProgressBar {
   /** @param share from 0 to 1 */
   readonly show: (share: number) => void;
   readonly end: () => void;

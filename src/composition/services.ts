@@ -10,12 +10,7 @@ import type { Clock, Random } from '../kit/time/clock.js';
 import { hasEvents } from '../event-sourcing/feeding/read-log.js';
 import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
 import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
-import {
-  type Generations,
-  type HeldCollections,
-  makeGenerations,
-  makeHeldCollections,
-} from '../event-sourcing/views/generations/generations.js';
+import { type Generations, makeGenerations } from '../event-sourcing/views/generations/generations.js';
 import { defaultAppendLimits, embeddedAppendLimits } from '../event-sourcing/deciding/append-durably.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';
@@ -61,7 +56,7 @@ import { makeStorageCalls } from './opening/storage-http.js';
 import { systemClock, systemRandom } from './system.js';
 
 /** Choices that a test or a tool makes instead of the machine. */
-export interface ServiceOptions extends StoreOptions, PaymentOptions {
+interface ServiceOptions extends StoreOptions, PaymentOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Log;
@@ -92,7 +87,8 @@ export interface Services extends Omit<WatchedStores, 'closeStores'> {
   readonly digests: Digests;
   readonly accessTokens: AccessTokens;
   readonly generations: Generations;
-  readonly held: HeldCollections;
+  /** The collections that lack the newest events for lack of room: src/event-sourcing/views/README.md#a-full-disk. */
+  readonly held: Set<string>;
   readonly viewLags: ViewLags;
   readonly leases: Leases;
   readonly documentWriter: DocumentWriter;
@@ -184,7 +180,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         logger.info({ ring, kid }, `a key was ${change}`);
       },
     });
-    const held = makeHeldCollections();
+    const held = new Set<string>();
     const viewLags = makeViewLags();
     const readers = makeReaders(makeViews({ generations, readModelStore, eventStore, held }), sealer, {
       ...{ ...config, clock, stateStore },

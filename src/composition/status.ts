@@ -10,7 +10,7 @@ import type { Leases } from './tasks/leases.js';
 import { distinctLinks } from './opening/store-links.js';
 
 /** The state of this process, from its first moment on: src/observing/README.md#health. */
-export interface ServiceStatus {
+interface ServiceStatus {
   readonly report: () => Status;
   /** Adds what the process feeds or another one does, when the stores are open. */
   opened(services: { readonly leases: Pick<Leases, 'feeder' | 'all'> }): void;

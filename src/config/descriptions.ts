@@ -2,7 +2,7 @@ import type { environmentSchema, SecretName } from './config.js';
 import type { PaymentVariableName } from '../areas/payments/platforms/setting-reads.js';
 
 /** Every environment variable that the service reads. */
-export type VariableName = keyof typeof environmentSchema.shape | SecretName | PaymentVariableName;
+type VariableName = keyof typeof environmentSchema.shape | SecretName | PaymentVariableName;
 
 export interface VariableDescription {
   readonly meaning: string;

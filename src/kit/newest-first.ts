@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Line, Waiter } from './semaphore.js';
 
 /** Urgent callers pass all others, always oldest first: newest first would starve the upkeep of the process and the end of work that has begun. */
-export interface Urgency {
+interface Urgency {
   readonly urgent?: boolean;
 }
 

@@ -28,19 +28,19 @@ const mailSchema = z.strictObject({
 type MailRecord = z.infer<typeof mailSchema>;
 
 /** A mail of the outbox. Its id is in the Message-ID, so all copies have one. */
-export interface RequestedMail extends Pick<MailRecord, 'event' | 'person'> {
+interface RequestedMail extends Pick<MailRecord, 'event' | 'person'> {
   readonly id: string;
 }
 
 /** What an attempt needs. */
-export interface OpenedMail {
+interface OpenedMail {
   readonly mail: OutgoingMail;
   /** Appends the outcome. Repeating it is harmless. */
   readonly record: (outcome: MailOutcome) => Promise<void>;
 }
 
 /** A kind of mails, by the name that its records have. */
-export interface MailKind {
+interface MailKind {
   readonly name: string;
   /** Opens texts and address; null when the mail is not wanted any more. */
   readonly open: (mail: RequestedMail & { readonly since: Date }) => Promise<OpenedMail | null>;
@@ -60,7 +60,7 @@ export interface MailOutbox {
   add(kind: MailKind): (mail: RequestedMail) => Promise<void>;
 }
 
-export interface MailOutboxEvents {
+interface MailOutboxEvents {
   readonly onRetry: (mail: { readonly kind: string; readonly person: string | null }, error: unknown) => void;
   /** The server refused the mail for good, or did not answer any copy. */
   readonly onGivenUp: (mail: { readonly kind: string; readonly person: string | null }, error: Error) => void;

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../kit/time/clock.js';
 
 /** The values of the audit log's metrics: src/areas/audit/README.md#audit-log. */
-export interface AuditMetrics {
+interface AuditMetrics {
   readonly log: { readonly size: number } | null;
   readonly signed: { readonly size: number; readonly signed_at: string } | null;
   readonly problem: unknown;

@@ -31,7 +31,7 @@ export interface Status extends JsonObject {
 }
 
 /** What a process knows of its parts. */
-export interface StatusSources {
+interface StatusSources {
   readonly stores: () => readonly StoreState[];
   readonly readiness: Pick<Readiness, 'ready'>;
   readonly version: string;

@@ -29,7 +29,7 @@ export function makeWebhookCounters(): WebhookCounters {
 }
 
 /** An endpoint that this process feeds. */
-export interface FedWebhook {
+interface FedWebhook {
   readonly endpointId: string;
   readonly state: string;
   readonly pending: number;

@@ -33,7 +33,7 @@ export function registerServerInfo(
 }
 
 /** How many hashes a pool computes, and how many wait for a thread. */
-export interface HashLoad {
+interface HashLoad {
   readonly running: number;
   readonly waiting: number;
 }

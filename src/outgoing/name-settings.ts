@@ -15,7 +15,7 @@ export interface NameSettings {
 }
 
 /** The paths of the two files. Tests name their own. */
-export interface NameFiles {
+interface NameFiles {
   readonly hosts: string;
   readonly resolver: string;
 }
@@ -79,7 +79,7 @@ export function parseHosts(text: string): NameSettings['hosts'] {
 }
 
 /** Reads resolv.conf(5): the last `search` or `domain` counts. */
-export function parseResolver(text: string): Pick<NameSettings, 'search' | 'dots'> {
+function parseResolver(text: string): Pick<NameSettings, 'search' | 'dots'> {
   let search: readonly string[] = [];
   let dots = 1;
   for (const [keyword = '', ...values] of linesOf(text)) {

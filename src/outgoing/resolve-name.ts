@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { canonicalName, type NameSettings } from './name-settings.js';
 
 /** Asks name servers for the addresses of one family. A test answers in their place. */
-export type AskServers = (name: string, family: 4 | 6) => Promise<readonly string[]>;
+type AskServers = (name: string, family: 4 | 6) => Promise<readonly string[]>;
 
 /** Resolves a name. Rejects with the code `ENOTFOUND`, or `EAI_AGAIN` where no server has answered. */
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;

@@ -5,7 +5,7 @@ import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { DeliveryRecords, EndpointRecord } from './delivery-records.js';
 
 /** Where an endpoint follows the log from. Null is the start of the log. */
-export interface BeginPosition {
+interface BeginPosition {
   /**
    * Returns the stored position. A new endpoint begins at the end of the log.
    * @throws StoreUnavailable; StoreDamaged: the log is not the one that the endpoint has followed

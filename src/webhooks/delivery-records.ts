@@ -37,7 +37,7 @@ const givenUpSchema = z.strictObject({
 export type GivenUp = z.infer<typeof givenUpSchema>;
 
 /** The list of given-up deliveries keeps an entry for this time. */
-export const givenUpKeptMs = 30 * 24 * 60 * 60 * 1_000;
+const givenUpKeptMs = 30 * 24 * 60 * 60 * 1_000;
 const tries = 20;
 const pageSize = 200;
 

@@ -17,7 +17,7 @@ export class WebhookUrlsProblem extends Error {
 }
 
 /** Endpoints that a process serves at most, so that its outstanding deliveries are bounded. */
-export const endpointsMax = 20;
+const endpointsMax = 20;
 const keysMax = 3;
 const urlLengthMax = 2_048;
 

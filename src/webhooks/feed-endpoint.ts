@@ -41,7 +41,7 @@ export interface WebhookEvents {
 }
 
 /** The feeding of one endpoint by this process. */
-export interface EndpointFeed {
+interface EndpointFeed {
   /** What waits. After the end it stays what the last look found. */
   readonly figures: () => LaneFigures;
   /** Resolves after the signal aborts or the receiver answered 410. @throws StoreDamaged */

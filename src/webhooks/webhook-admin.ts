@@ -8,7 +8,7 @@ import { isSelected } from './messages/make-message.js';
 import type { Waiting } from './waiting.js';
 
 /** An endpoint for operators. It shows no secret, and of the URL only the origin, because a path may hold a token. */
-export interface ListedEndpoint {
+interface ListedEndpoint {
   readonly endpoint: string;
   readonly origin: string;
   readonly types: number;
@@ -25,7 +25,7 @@ export interface ListedEndpoint {
   readonly added_at: string | null;
 }
 
-export interface ReplayRequest {
+interface ReplayRequest {
   readonly endpoint: string;
   /** Only events that the log recorded at this time or later. */
   readonly from: Date | null;

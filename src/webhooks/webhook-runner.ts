@@ -7,7 +7,7 @@ import type { WebhookEndpoint } from './endpoint.js';
 import { feedEndpoint, type WebhookDeps, type WebhookEvents } from './feed-endpoint.js';
 
 /** An endpoint that this process feeds, for metrics. */
-export interface WebhookStatus extends LaneFigures {
+interface WebhookStatus extends LaneFigures {
   readonly endpointId: string;
   readonly state: 'delivering' | 'gone' | 'stopped';
 }

@@ -38,7 +38,7 @@ function placesOf(program: Command): readonly Place[] {
 }
 
 /** Returns the script. Names of commands and options hold no character that a shell reads in a special way. */
-export function completionScript(shell: Shell, places: readonly Place[]): string {
+function completionScript(shell: Shell, places: readonly Place[]): string {
   const paths = places.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`])).join(' | ');
   const words = places.map(({ path, words }) => `    "${path}") words="${words.join(' ')}" ;;`).join('\n');
   if (shell === 'fish') return fishScript(places);

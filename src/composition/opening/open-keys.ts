@@ -20,7 +20,7 @@ import type { Stores } from './open-stores.js';
 import { sentenceOf } from '../sentence-of.js';
 
 /** The rings of the process, and what holds them in step with the data. */
-export interface OpenKeys {
+interface OpenKeys {
   readonly keyRings: KeyRings;
   /** Path of `keys.json`; null where the process owns no data directory and every key is set. */
   readonly keyFile: string | null;

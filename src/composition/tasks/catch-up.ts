@@ -40,7 +40,7 @@ export type FromCatchUpThread =
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'done' };
 
-export interface CatchUpDeps {
+interface CatchUpDeps {
   readonly directory: string;
   readonly streamPrefix: string;
   readonly eventStore: Pick<EventStore, 'head'>;

@@ -56,13 +56,13 @@ export interface Target<State, Command, Event extends DomainEvent> {
 export type Encoded<Event extends DomainEvent> = Event & NewEvent;
 
 /** What a fold becomes by events that are appended next. */
-export interface Extended<State> extends Folded<State> {
+interface Extended<State> extends Folded<State> {
   /** Whether a fold has asked when the store records an event, which only a read shows. */
   readonly dependsOnTime: boolean;
 }
 
 /** The folded streams of a process, cached by revision. The cache holds only events that the log contains. */
-export interface FoldedStreams {
+interface FoldedStreams {
   /** Reads the events after the cached revision, folds them and caches the fold. */
   latest<State, Command, Event extends DomainEvent>(
     target: Target<State, Command, Event>,

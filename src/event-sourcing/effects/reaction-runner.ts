@@ -13,7 +13,7 @@ export interface ReactionStatus extends ReactionProgress {
   readonly reason: string | null;
 }
 
-export interface ReactionEvents {
+interface ReactionEvents {
   readonly onRetry: (reaction: string, error: Error, failures: number) => void;
   /** An event cannot be served, because an event cannot be read. The reaction serves all others. */
   readonly onSetApart: (reaction: string, event: SetApartItem) => void;

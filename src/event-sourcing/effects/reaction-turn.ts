@@ -19,7 +19,7 @@ const effectMs = 45_000;
 const askAgainMs = 1_000;
 const retry = { first: 1_000, cap: 60_000 };
 
-export interface TurnDeps {
+interface TurnDeps {
   readonly reaction: AnyReaction;
   readonly claims: Claims;
   readonly timers: ReactionTimers;

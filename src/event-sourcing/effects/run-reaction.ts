@@ -45,7 +45,7 @@ export interface ReactionProgress {
   readonly setApart: number;
 }
 
-export interface RunningReaction {
+interface RunningReaction {
   progress(): ReactionProgress;
   /** Resolves after the signal aborts. @throws StoreDamaged, or the error of an event too many: the reaction must stop */
   readonly done: Promise<void>;

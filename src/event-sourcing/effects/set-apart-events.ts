@@ -2,7 +2,7 @@ import { setApartItems } from '../feeding/set-apart.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 
 /** An event that a reaction has set apart. */
-export interface SetApartEvent {
+interface SetApartEvent {
   readonly id: string;
   readonly stream: string;
   readonly revision: string;

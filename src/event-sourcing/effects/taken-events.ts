@@ -1,7 +1,7 @@
 import type { Position, StoredEvent } from '../ports/domain-event.js';
 
 /** An event that the reaction has taken. */
-export interface Taken {
+interface Taken {
   readonly recordedAt: Date;
 }
 
@@ -12,7 +12,7 @@ export interface Passed {
 }
 
 /** The progress of a reaction. Its checkpoint stands before the first open event. */
-export interface TakenEvents {
+interface TakenEvents {
   /** Returns the checkpoint: all events up to it are settled. Null at the start of the log. */
   position(): Position | null;
   /** Returns our last event up to the checkpoint; null while the checkpoint has not moved. */

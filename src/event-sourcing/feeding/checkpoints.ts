@@ -21,7 +21,7 @@ export function fingerprintOf({ stream, revision, id, recordedAt }: Identified):
 }
 
 /** Loads the checkpoint of a log reader, and the id of the log. */
-export type LoadOwnCheckpoint = () => Promise<{
+type LoadOwnCheckpoint = () => Promise<{
   readonly logId: string;
   readonly checkpoint: Checkpoint | null;
 }>;
@@ -175,7 +175,7 @@ export function makeCheckpointSaver(
 }
 
 /** The saves of one consumer. */
-export interface Saving {
+interface Saving {
   /** Notes that something is to be saved. */
   readonly changed: () => void;
   /** Resolves after the signal aborts. Rejects with the failure of a save; no further one follows. */

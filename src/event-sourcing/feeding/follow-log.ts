@@ -2,7 +2,7 @@ import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
-import { saveWhileChanged, type Saving } from './checkpoints.js';
+import { saveWhileChanged } from './checkpoints.js';
 
 /** What a consumer does from its checkpoint until its subscription ends. */
 export interface ConsumerRun {
@@ -87,7 +87,7 @@ export async function followLog(
     }
   }
 
-  function saveEachSecond({ save }: ConsumerRun, ending: AbortController): Saving {
+  function saveEachSecond({ save }: ConsumerRun, ending: AbortController) {
     return saveWhileChanged(clock, save ?? (() => Promise.resolve(true)), {
       signal: ending.signal,
       onFailed: () => {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import { foldOnwards, foldWholeStream } from './fold-documents.js';
-import type { Generations, HeldCollections } from './generations/generations.js';
+import type { Generations } from './generations/generations.js';
 import type { ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { AnyProjection } from './projection.js';
 import { makeTotals } from './totals.js';
@@ -12,7 +12,7 @@ export function makeViews(deps: {
   readonly generations: Generations;
   readonly readModelStore: ReadModelStore;
   readonly eventStore: EventStore;
-  readonly held?: HeldCollections;
+  readonly held?: ReadonlySet<string>;
 }): Views {
   const { generations, readModelStore, eventStore, held } = deps;
   return {

@@ -1,10 +1,10 @@
 import { type PendingDocuments, groupsOf, makePendingDocuments } from './pending-documents.js';
 import { type SetApart, type SetApartItem, makeSetApart } from '../feeding/set-apart.js';
-import { type LogEvent, streamName } from '../ports/domain-event.js';
+import { type LogEvent, type Position, streamName } from '../ports/domain-event.js';
 import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
-import { type AnyTally, type AnyView, isTally } from './projection.js';
-import { type LoggedChange, loggedChange, totalOf, totalWith } from './totals.js';
+import { type AnyTally, type AnyView, isTally, type TotalChange } from './projection.js';
+import { changeName, totalOf } from './totals.js';
 import type { EventStore } from '../ports/event-store.js';
 
 /** A collection to feed, and its view. */
@@ -47,7 +47,7 @@ const callMax = 500;
 const tries = 50;
 
 /** The changes of a tally that a projector has read and not written yet: at most one write a total and batch. */
-export function makePendingTotals(
+function makePendingTotals(
   deps: {
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
     readonly apart: Pick<SetApart, 'attempt'>;
@@ -124,4 +124,29 @@ function writeOf(
   if (total === null) return null;
   const revision = stored === null ? 0n : stored.revision + 1n;
   return { document: { id, revision, body: total }, foldedFrom: stored?.revision ?? 'whole-stream' };
+}
+
+/** A change and the position of its event. */
+interface LoggedChange extends TotalChange {
+  readonly name: string;
+  readonly position: Position;
+}
+
+function loggedChange({ position, stream, metadata }: LogEvent, change: TotalChange): LoggedChange {
+  return { ...change, position, name: changeName(stream, metadata) };
+}
+
+type Total = ReturnType<typeof totalOf>;
+
+/** Adds the changes that the total lacks. Returns null when it has them all. The order of the changes is free. */
+function totalWith(total: Total, changes: readonly LoggedChange[]): Total | null {
+  const missing = changes.filter(({ position }) => total.position === null || position > total.position);
+  const [first] = missing;
+  if (first === undefined) return null;
+  const bytes = missing.reduce((sum, change) => sum + BigInt(change.bytes), BigInt(total.bytes));
+  const { position, name } = missing.reduce(
+    (one, other) => (other.position > one.position ? other : one),
+    first,
+  );
+  return { bytes: String(bytes), position, last: name };
 }

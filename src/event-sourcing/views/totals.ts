@@ -1,5 +1,5 @@
 import { makeLru } from '../../kit/lru.js';
-import type { EventMetadata, LogEvent, Position } from '../ports/domain-event.js';
+import type { EventMetadata, Position } from '../ports/domain-event.js';
 import type { IdQuery, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { Generations } from './generations/generations.js';
 import type { AnyProjection, AnyTally, TotalChange } from './projection.js';
@@ -14,12 +14,6 @@ type Total = {
   readonly last: string | null;
 };
 
-/** A change and the place of its event. */
-export interface LoggedChange extends TotalChange {
-  readonly name: string;
-  readonly position: Position;
-}
-
 const emptyTotal: Total = { bytes: '0', position: null, last: null };
 
 /** Returns the total of a stored document. The cast is safe: only `pending-totals.ts` writes bodies. */
@@ -30,23 +24,6 @@ export function totalOf(stored: Pick<StoredDocument, 'body'> | null): Total {
 /** Names the change of a command in a stream. A command makes at most one. */
 export function changeName(stream: string, { command_id }: Pick<EventMetadata, 'command_id'>): string {
   return `${stream}/${command_id}`;
-}
-
-export function loggedChange({ position, stream, metadata }: LogEvent, change: TotalChange): LoggedChange {
-  return { ...change, position, name: changeName(stream, metadata) };
-}
-
-/** Adds the changes that the total lacks. Returns null when it has them all. The order of the changes is free. */
-export function totalWith(total: Total, changes: readonly LoggedChange[]): Total | null {
-  const missing = changes.filter(({ position }) => total.position === null || position > total.position);
-  const [first] = missing;
-  if (first === undefined) return null;
-  const bytes = missing.reduce((sum, change) => sum + BigInt(change.bytes), BigInt(total.bytes));
-  const { position, name } = missing.reduce(
-    (one, other) => (other.position > one.position ? other : one),
-    first,
-  );
-  return { bytes: String(bytes), position, last: name };
 }
 
 /**

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../rings/keyring.js';
 
 /** A device from which an account was signed in to. */
-export interface NamedDevice {
+interface NamedDevice {
   readonly userId: string;
   readonly device_id: string;
 }

@@ -6,14 +6,14 @@ import type { Keyring } from '../rings/keyring.js';
 export const firstGeneration = 1;
 
 /** The fields of a token. */
-export interface RefreshTokenFields {
+interface RefreshTokenFields {
   readonly sessionId: string;
   readonly generation: number;
   readonly kid: string;
 }
 
 /** A token for the client, and the fields that the event keeps. */
-export interface IssuedRefreshToken extends RefreshTokenFields {
+interface IssuedRefreshToken extends RefreshTokenFields {
   readonly token: string;
   /** See `RefreshTokens.digest`. */
   readonly digest: string;

@@ -36,10 +36,10 @@ export type Canaries = z.output<typeof canariesSchema>;
 type RingCanaries = z.output<typeof ringSchema>;
 
 /** The keys that canaries are compared with. */
-export type CheckedKeys = Pick<KeyMaterial, RingName | 'indexKey'>;
+type CheckedKeys = Pick<KeyMaterial, RingName | 'indexKey'>;
 
 /** A key that does not match the data. `sentence` names the variable and the remedy. */
-export interface KeyMismatch {
+interface KeyMismatch {
   readonly ring: RingName | 'index';
   readonly sentence: string;
 }
@@ -56,7 +56,7 @@ export interface KeyCanaries {
   follow(): Promise<void>;
 }
 
-export interface KeyCanariesDeps {
+interface KeyCanariesDeps {
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
   readonly keys: CheckedKeys;
   readonly logId: () => Promise<string>;

@@ -33,7 +33,7 @@ export const keySettingNames = {
   index: 'INDEX_KEY',
 } as const satisfies Record<RingName | 'index', string>;
 
-export type KeySettingName = (typeof keySettingNames)[RingName | 'index'];
+type KeySettingName = (typeof keySettingNames)[RingName | 'index'];
 
 /** Collects the settings. @param read returns the current text of a setting; undefined if it is not set */
 export function readKeySettings(read: (name: KeySettingName) => string | undefined): KeySettings {

@@ -27,7 +27,7 @@ const recordSchema = z.union([
 ]);
 type DataKeyRecord = z.output<typeof recordSchema>;
 
-export type FoundDataKey = Buffer | 'destroyed' | 'absent';
+type FoundDataKey = Buffer | 'destroyed' | 'absent';
 
 /** The result of a sweep. `byMasterKey` counts the visited records by the master key that wraps them now. */
 export interface RewrapReport {

@@ -18,7 +18,7 @@ const headBytes = nonceBytes + commitmentBytes + tagBytes;
 const derivationInfo = 'stowage envelope v1';
 
 /** The additional authenticated data: the kind of the value and its owner. As JSON, no two lists share an encoding. */
-export type EnvelopeContext = readonly string[];
+type EnvelopeContext = readonly string[];
 
 function additionalData(context: EnvelopeContext): Buffer {
   return Buffer.from(JSON.stringify(context), 'utf8');

@@ -27,7 +27,7 @@ export type LastingScope =
     };
 
 /** A reply in an idempotency claim. It is deleted within 24 h, so the master key seals it and it has no data key. */
-export interface ReplyScope {
+interface ReplyScope {
   readonly kind: 'reply';
   /** The key of the claim in the state store. */
   readonly claim: string;

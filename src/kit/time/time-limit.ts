@@ -28,7 +28,7 @@ export function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Prom
   });
 }
 
-export interface TimeLimit {
+interface TimeLimit {
   readonly ms: number;
   readonly clock: LimitClock;
   /** Makes the error for work that takes longer. */

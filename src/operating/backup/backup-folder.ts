@@ -37,7 +37,7 @@ const contentSchema = z.strictObject({
   files: z.array(fileSchema),
 });
 export type BackupContent = z.output<typeof contentSchema>;
-export type BackupFile = z.output<typeof fileSchema>;
+type BackupFile = z.output<typeof fileSchema>;
 
 /** The manifest adds a digest of the rest. Its last byte closes it, so that no part of it passes for the whole. */
 const manifestSchema = z.strictObject({ ...contentSchema.shape, sha256: z.string() });

@@ -22,7 +22,7 @@ import { systemClock, systemRandom } from '../../composition/system.js';
 import { loadCheckpoints } from '../../event-sourcing/ports/records.js';
 
 /** What a comparison has read, and in sentences what does not belong together. */
-export type RestoreReport = {
+type RestoreReport = {
   readonly log: { readonly id: string | null; readonly head: Position | null; readonly events: number };
   /** Data keys that the log needs, and how many of them the state has. A destroyed key counts as there. Of stores only. */
   readonly data_keys?: { readonly needed: number; readonly found: number };

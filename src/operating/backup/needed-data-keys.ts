@@ -5,7 +5,7 @@ import { type LogEvent, streamIdOf } from '../../event-sourcing/ports/domain-eve
 import type { LastingScope } from '../../keys/sealing/key-scope.js';
 
 /** Names the data keys that an event is the first to need. */
-export type NeededDataKeys = (event: LogEvent) => readonly LastingScope[];
+type NeededDataKeys = (event: LogEvent) => readonly LastingScope[];
 
 /**
  * Makes the function for one pass over the log, from its beginning. It remembers the project of each storage, because the

@@ -64,7 +64,7 @@ function makeReconcileOperations({
 const projectEntitlement = z.strictObject({ project_id: z.uuid().toLowerCase(), entitlement });
 
 /** What the routes of operators need. */
-export type OperatorServices = Parameters<typeof makeAccountOperations>[0] &
+type OperatorServices = Parameters<typeof makeAccountOperations>[0] &
   Parameters<typeof makeAuditOperations>[0] &
   Parameters<typeof makeKeyOperations>[0] &
   Parameters<typeof makeProjectionOperations>[0] & {

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { dirname, join, relative } from 'node:path';
 import { duplexPair, type Duplex } from 'node:stream';
 
-export interface OperatorListener {
+interface OperatorListener {
   /** Accepts no more requests, waits for running ones (5 s at most), and removes the socket. */
   close(): Promise<void>;
 }

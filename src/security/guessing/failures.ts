@@ -12,7 +12,7 @@ export interface Backoff {
 }
 
 /** The largest number of failures in any 24 hours. */
-export interface DayLimit {
+interface DayLimit {
   readonly limit: number;
   /** Those of one known device; the whole limit when left out. */
   readonly ofOne?: number;

@@ -46,7 +46,7 @@ export interface Try {
 }
 
 /** `recent`: the failures of all clients in the last 15 to 30 minutes. */
-export type TryOutcome<T> =
+type TryOutcome<T> =
   | { readonly outcome: 'passed'; readonly value: T }
   | { readonly outcome: 'failed'; readonly recent: number }
   | { readonly outcome: 'throttled'; readonly recent: number; readonly retryAfterSeconds: number };

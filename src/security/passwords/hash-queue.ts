@@ -6,7 +6,7 @@ export interface HashPlace {
   readonly client: string;
 }
 
-export interface HashQueue<Input, Output> {
+interface HashQueue<Input, Output> {
   /** @throws Overloaded at once when it could not end in time, or later when its turn comes too late; errors of the work */
   run(input: Input, place: HashPlace): Promise<Output>;
   /** Returns whether `run` accepts one now. */

@@ -3,7 +3,7 @@ import { isCommonPassword } from './common-passwords.js';
 const [lengthMin, lengthMax, localPartLengthMin] = [10, 128, 6];
 
 /** The checks beyond length and classes (`PASSWORD_EXTRA_CHECKS`). */
-export interface ExtraPasswordChecks {
+interface ExtraPasswordChecks {
   /** The local part of the e-mail address. The password must not contain it if it has at least 6 characters. */
   readonly localPart?: string | undefined;
   /** Refuses common passwords; false when left out. */

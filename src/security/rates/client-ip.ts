@@ -54,7 +54,7 @@ export function isProxyRange(text: string): boolean {
 }
 
 /** The key that counts a client, and the factor of its limit. */
-export interface IpBucket {
+interface IpBucket {
   readonly key: string;
   readonly factor: number;
 }

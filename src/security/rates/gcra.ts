@@ -4,7 +4,7 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-export interface GcraVerdict {
+interface GcraVerdict {
   readonly allowed: boolean;
   /** Milliseconds until the next attempt is allowed; 0 when this one is. */
   readonly retryAfterMs: number;

@@ -27,13 +27,13 @@ export interface RateVerdict {
 /** One key, or several that must all allow the attempt (`ipBuckets`). `factor` multiplies the limit. */
 export type RateKey = string | readonly { readonly key: string; readonly factor: number }[];
 
-export interface RateClaim<Name extends string> {
+interface RateClaim<Name extends string> {
   readonly name: Name;
   readonly key: RateKey;
 }
 
 /** A place under each claimed limit until the outcome of the attempt is known; or the refusal. */
-export type Reservation<Name extends string> =
+type Reservation<Name extends string> =
   | (RateVerdict & { readonly allowed: false })
   | {
       readonly allowed: true;

@@ -4,7 +4,7 @@ import { base62Alphabet as alphabet, randomBase62 } from '../../keys/codes/share
 import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
 
 /** The stored parts of a key. `prefix` and `last_four` may be shown. */
-export interface ApiKeyParts {
+interface ApiKeyParts {
   /** SHA-256 in 64 lower-case hexadecimal digits. The key's 190 random bits make a search infeasible. */
   readonly digest: string;
   readonly prefix: string;
@@ -12,7 +12,7 @@ export interface ApiKeyParts {
 }
 
 /** A new key, which its owner sees only once. */
-export interface NewApiKey extends ApiKeyParts {
+interface NewApiKey extends ApiKeyParts {
   readonly key: string;
 }
 

@@ -23,7 +23,7 @@ export interface LiveSubscription {
   stop(): void;
 }
 
-export interface LiveSubscriptionDeps {
+interface LiveSubscriptionDeps {
   readonly credentials: Credentials;
   readonly prefix: string;
   readonly clock: Clock;

@@ -14,7 +14,7 @@ export interface ConnectionLimits {
 }
 
 /** The waits of the driver that follow the URL, in ms. */
-export interface DriverWaits {
+interface DriverWaits {
   /** The longest wait for a server that takes the command, or for a connection (`serverSelectionTimeoutMS`). */
   readonly selectionMs: number;
   /** The longest wait for a new connection (`connectTimeoutMS`). */

@@ -21,14 +21,14 @@ const storedRecord = z.object({
 });
 type StoredRecord = z.infer<typeof storedRecord>;
 
-export interface LiveRecord {
+interface LiveRecord {
   readonly key: string;
   readonly value: JsonValue;
   readonly version: string;
   readonly expiresAt: Date | null;
 }
 
-export interface NewValue {
+interface NewValue {
   /** Null for a removal. */
   readonly value: JsonValue;
   readonly removes: boolean;
@@ -36,7 +36,7 @@ export interface NewValue {
 }
 
 /** Records of one collection, each changed by compare-and-set. */
-export interface VersionedRecords {
+interface VersionedRecords {
   readonly get: (key: string) => Promise<LiveRecord | null>;
   /** Returns the new version, or null when the record is not at `expected` (null: absent, removed or expired). */
   readonly compareAndSet: (key: string, expected: string | null, next: NewValue) => Promise<string | null>;
@@ -151,7 +151,7 @@ export function keysWith(prefix: string): { readonly $gte: string; readonly $lt?
 }
 
 /** The record as it is now. An absent record has version null, and it replaced nothing. */
-export interface ChainEnd {
+interface ChainEnd {
   readonly version: string | null;
   readonly replaced: string | null | undefined;
   readonly live: boolean;

@@ -9,7 +9,7 @@ import { foldEvent, makeMessage, type MessageFold, needsAll, type WebhookMessage
  * Makes the message of an event. It keeps the folds of the streams that had messages last, so the next message of a stream
  * reads and folds only what came since, however long the stream is. @throws StoreUnavailable, UndecodableEvent, StoreDamaged
  */
-export type MessageOf = (event: StoredEvent) => Promise<WebhookMessage>;
+type MessageOf = (event: StoredEvent) => Promise<WebhookMessage>;
 
 /** Streams whose folds an endpoint keeps. */
 const keptMax = 200;

@@ -3,14 +3,14 @@ import type { Lease, Progress } from './lease.js';
 import { makeTasks, type Task } from './tasks.js';
 
 /** The work of one task, until its signal aborts. */
-export interface RunningTask<Status> {
+interface RunningTask<Status> {
   status(): Status;
   /** @throws every error that no retry cures: the consumer has stopped */
   readonly done: Promise<void>;
 }
 
 /** What an owner of the lease feeds: a view, a reaction, an endpoint or the outbox. */
-export interface Consumer<Status> {
+interface Consumer<Status> {
   /** Its name in the lease. */
   readonly name: string;
   /**

@@ -4,7 +4,7 @@ import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { nameOf, viewConsumer } from '../consumers/names.js';
-import { type Consumer, runConsumers } from '../consumers/run-consumers.js';
+import { runConsumers } from '../consumers/run-consumers.js';
 import type { Lease, Progress } from '../consumers/lease.js';
 import type { Generations } from '../../views/generations/generations.js';
 import type { AnyView } from '../../views/projection.js';
@@ -117,14 +117,14 @@ export async function startProjections(
     },
   };
 
-  function consumerFor(projection: AnyView): Consumer<ProjectionStatus> {
+  function consumerFor(projection: AnyView) {
     return {
       name: viewConsumer(projection),
-      tasks: (running) =>
+      tasks: (running: readonly ProjectionStatus[]) =>
         new Map(
           fedCollections(projection, running).map((collection) => [
             collection,
-            (signal) =>
+            (signal: AbortSignal) =>
               feedCollection(deps, {
                 ...{ projection, collection, startHead, signal },
                 onRetry: (error, attempt) => {
@@ -137,7 +137,7 @@ export async function startProjections(
               }),
           ]),
         ),
-      progress: (statuses) => progressOf(projection, statuses),
+      progress: (statuses: readonly ProjectionStatus[]) => progressOf(projection, statuses),
     };
   }
 

@@ -2,7 +2,6 @@ import type { SetApartItem } from '../set-apart.js';
 import { countAfter } from '../read-log.js';
 import { isForLackOfRoom } from '../../ports/errors.js';
 import type { Position } from '../../ports/domain-event.js';
-import type { RunningTask } from '../consumers/run-consumers.js';
 import type { AnyView } from '../../views/projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
 
@@ -32,7 +31,7 @@ export function feedCollection(
     /** Receives the position up to which the projector has read the log. */
     readonly onRead: (position: Position | null) => void;
   },
-): RunningTask<ProjectionStatus> {
+): { readonly status: () => ProjectionStatus; readonly done: Promise<void> } {
   const { projection, collection, startHead, signal, onRetry, onSetApart, onRead } = options;
   let status: ProjectionStatus = {
     ...{ projection, collection, state: 'catching-up', reason: null },
@@ -41,14 +40,14 @@ export function feedCollection(
   const onProgress = (progress: ProjectorProgress): void => {
     const isLive = status.state === 'live' || isReached(progress.position, startHead);
     status = { ...status, ...progress, state: isLive ? 'live' : 'catching-up' };
-    if (progress.atHead) deps.held?.release(collection);
+    if (progress.atHead) deps.held?.delete(collection);
   };
   const done = runProjector(
     deps,
     { projection, collection },
     { signal, onProgress, onRetry: retry, onRead, onSetApart },
   );
-  return { status: () => status, done: done.finally(() => deps.held?.release(collection)) };
+  return { status: () => status, done: done.finally(() => deps.held?.delete(collection)) };
 
   function retry(error: Error, attempt: number): void {
     onRetry(error, attempt);
@@ -62,6 +61,6 @@ export function feedCollection(
     const { position } = status;
     if (position === null) return;
     const { isAll } = await countAfter(deps.eventStore, position, heldEventsMax);
-    if (isAll && status.position === position) deps.held?.hold(collection);
+    if (isAll && status.position === position) deps.held?.add(collection);
   }
 }

@@ -3,7 +3,6 @@ import type { SetApartItem } from '../set-apart.js';
 import { followLog, type ConsumerRun } from '../follow-log.js';
 import { type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
 import type { DocumentWriter } from '../../views/document-writer.js';
-import type { HeldCollections } from '../../views/generations/generations.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, LogPage } from '../../ports/event-store.js';
 import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending-totals.js';
@@ -18,7 +17,7 @@ export interface ProjectorDeps {
   /** The writer of this process's commands. To wait for its running writes saves work; correctness needs none. */
   readonly documentWriter?: Pick<DocumentWriter, 'settled'>;
   /** Receives the collections that lack events because their store has no room. */
-  readonly held?: HeldCollections;
+  readonly held?: Set<string>;
 }
 
 export interface ProjectorProgress {

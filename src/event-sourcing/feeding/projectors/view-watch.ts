@@ -2,9 +2,9 @@ import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
-import type { Generations, HeldCollections } from '../../views/generations/generations.js';
+import type { Generations } from '../../views/generations/generations.js';
 import type { AnyView } from '../../views/projection.js';
-import { type LoadOwnCheckpoint, makeLoadOwnCheckpoint } from '../checkpoints.js';
+import { makeLoadOwnCheckpoint } from '../checkpoints.js';
 import { isReactionConsumer, viewConsumer } from '../consumers/names.js';
 import type { Lease } from '../consumers/lease.js';
 import { isReached } from './projector.js';
@@ -18,7 +18,7 @@ export interface Standing {
 }
 
 /** Watches how far all views are, by the projectors of this process or the record of another owner. */
-export interface ViewWatch {
+interface ViewWatch {
   /** Notes what stands still, once a second. @throws StoreUnavailable, StoreDamaged */
   tick(): Promise<void>;
   /** Notes up to where a projector of this process has read the log. */
@@ -43,7 +43,7 @@ export function makeViewWatch(deps: {
   readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
   readonly startHead: Position | null;
-  readonly held?: HeldCollections;
+  readonly held?: ReadonlySet<string>;
   /** Returns the status of a collection's projector in this process. */
   readonly statusOf: (collection: string) => ProjectionStatus | null;
 }): ViewWatch {
@@ -63,7 +63,7 @@ export function makeViewWatch(deps: {
   let head = startHead;
   let ticks = 0;
   let lookedMs = startedMs;
-  let check: LoadOwnCheckpoint | null = null;
+  let check: ReturnType<typeof makeLoadOwnCheckpoint> | null = null;
   let isChecked = false;
 
   return {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { StoredDocument } from '../../../event-sourcing/ports/read-model-store.js';
 
 /** A cache of parsed documents that were read or written recently, and of ids without a document. */
-export interface DocumentCache {
+interface DocumentCache {
   /** Returns the documents that exist, in the order of `ids`. It calls `read` for those that it does not know. */
   getMany(
     collection: string,

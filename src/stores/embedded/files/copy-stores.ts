@@ -24,7 +24,7 @@ import { decodeStateRow, stateColumns, type StateRow } from '../writing/state-st
 export const copiedFiles: readonly string[] = [eventsFormat.fileName, stateFormat.fileName];
 
 /** Log and state of one moment, as after a crash at that moment. */
-export interface StoresCopy<Beside> {
+interface StoresCopy<Beside> {
   readonly logId: string;
   /** The position of the last event; null for an empty log. */
   readonly position: Position | null;

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 export type Parameter = string | number | bigint | null;
 
 /** Queries cast text to BLOB, because libsql ends the process when it reads text that is not UTF-8 as a string. */
-export type Column = bigint | Buffer | null;
+type Column = bigint | Buffer | null;
 
 /** A prepared statement. Its rows are tuples in column order; STRICT tables guarantee the types. */
 export interface Query<Row extends readonly Column[]> {

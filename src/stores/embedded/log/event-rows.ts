@@ -51,7 +51,7 @@ export function decodeRow([sequence, revision, content, checksum]: EventRow): St
 }
 
 /** The columns of an event in a page of the log. The contents of all events are concatenated as bytes. */
-export type PageEntry = readonly [sequence: number, revision: number, checksum: number, length: number];
+type PageEntry = readonly [sequence: number, revision: number, checksum: number, length: number];
 
 /**
  * A page is one row. A row for each event is several times slower, mostly because of the buffer for each event. SQLite

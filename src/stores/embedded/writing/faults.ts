@@ -1,5 +1,5 @@
 /** The steps of a write that a test can make fail. */
-export type WriteStep = 'begin' | 'statement' | 'commit';
+type WriteStep = 'begin' | 'statement' | 'commit';
 
 /** Makes the `n`-th step of a kind fail, counted from 1 since the file was opened. Tests only. */
 export interface Fault {

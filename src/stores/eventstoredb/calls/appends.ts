@@ -12,7 +12,7 @@ import type { Reads } from './reads.js';
 import { checkAppended, deleted, type WholeStreams } from '../same-log/whole-streams.js';
 
 /** The target of an append: the stream's name without the prefix and with it. */
-export interface AppendTarget {
+interface AppendTarget {
   readonly stream: string;
   readonly name: string;
   readonly expected: ExpectedRevision;

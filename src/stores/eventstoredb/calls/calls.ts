@@ -3,7 +3,7 @@ import { makeSemaphore, type Semaphore } from '../../../kit/semaphore.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 
 /** The calls of one store. Each has a time limit, and none starts after `close`. */
-export interface LimitedCalls {
+interface LimitedCalls {
   /**
    * Runs a call, whose signal aborts at the time limit. `failure` turns any error of it into an error of the port.
    * @throws StoreUnavailable when the store is closed, or when no place was free in time; then nothing was sent

@@ -14,7 +14,7 @@ const unreachableRevision = 2n ** 62n;
 const permissionDenied = 7;
 const unauthenticated = 16;
 
-export interface VerifiedCalls {
+interface VerifiedCalls {
   /** Returns a call whose connection leads to the log that this process knows. @throws when it cannot be verified */
   open(): Promise<AppendCall>;
   /** Ends the call, because nothing comes over its connection. The next append opens another one. */

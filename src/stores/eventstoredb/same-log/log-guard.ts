@@ -8,7 +8,7 @@ import type { Reads } from '../calls/reads.js';
 import { replaced } from './same-log.js';
 
 /** An event that the log is known to hold; `name` is its stream's full name. */
-export interface KnownEvent {
+interface KnownEvent {
   readonly name: string;
   readonly revision: bigint;
   readonly id: string;

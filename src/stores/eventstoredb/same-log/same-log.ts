@@ -5,7 +5,7 @@ import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/er
 import { makeShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import { formatPosition } from './positions.js';
 
-export interface SameLog {
+interface SameLog {
   /**
    * Checks the records, in order, of a read that began at the position.
    * @throws StoreDamaged when they are of another log than before; StoreUnavailable while the cause may be temporary

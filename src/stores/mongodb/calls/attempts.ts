@@ -11,7 +11,7 @@ export interface Attempt {
   readonly isOver: () => boolean;
 }
 
-export interface AttemptOptions {
+interface AttemptOptions {
   /** The limit of the attempt, from the moment at which it gets its place. */
   readonly ms: number;
   /** The end of the call, in the time of `performance.now()`. */

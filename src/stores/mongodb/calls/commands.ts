@@ -18,7 +18,7 @@ export interface UpdateStatement {
   readonly upsert: boolean;
 }
 
-export interface FindOptions {
+interface FindOptions {
   readonly limit: number;
   readonly sort?: Readonly<Record<string, 1 | -1>>;
   readonly projection?: Readonly<Record<string, 1>>;

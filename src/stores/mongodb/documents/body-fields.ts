@@ -29,7 +29,7 @@ export function makeToken(random: Random): string {
 }
 
 /** The stored form of a body: the same values, under keys without a meaning to MongoDB or its driver. */
-export type StoredBody = Record<string, unknown>;
+type StoredBody = Record<string, unknown>;
 
 // To the server, dots are paths and dollars are operators. To the driver, `$ref` with `$id` is a reference, and
 // `_bsontype` names a BSON type. A NUL ends a key on the wire.

@@ -35,7 +35,7 @@ const partMax = 100;
 const gatheredPartMax = 20;
 
 /** Reads the documents of one collection, in order of id unless the query names another order. */
-export interface DocumentQueries {
+interface DocumentQueries {
   get(collection: string, id: string): Promise<StoredDocument | null>;
   getEach(names: readonly DocumentName[]): Promise<readonly (StoredDocument | null)[]>;
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;

@@ -4,7 +4,7 @@ import type { DocumentName, StoredDocument } from '../../../event-sourcing/ports
 type ReadEach = (names: readonly DocumentName[]) => Promise<readonly (StoredDocument | null)[]>;
 
 /** Returns how to present each document that exists. A damaged one throws only where it is asked for. */
-export type ReadTogether = (
+type ReadTogether = (
   collection: string,
   ids: readonly string[],
 ) => Promise<ReadonlyMap<string, () => StoredDocument>>;
