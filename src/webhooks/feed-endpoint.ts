@@ -1,5 +1,6 @@
 import { fingerprintOf } from '../event-sourcing/feeding/checkpoints.js';
-import { backoff, type Clock, type Random, steadyMsOf } from '../kit/time/clock.js';
+import { followLog } from '../event-sourcing/feeding/follow-log.js';
+import { type Clock, type Random, steadyMsOf } from '../kit/time/clock.js';
 import type { Position, StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import { endsProcess, reasonOf, StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../event-sourcing/ports/event-store.js';
@@ -48,8 +49,6 @@ interface EndpointFeed {
   readonly done: Promise<'ended' | 'gone'>;
 }
 
-/** The wait after a failed call of a store. */
-const storeRetry = { first: 250, cap: 10_000 };
 /** 50 messages a second: an attempt sends one. */
 const bounds: Pick<Lane, 'atOnce' | 'spacingMs' | 'graceMs'> = {
   ...{ atOnce: { written: 8, found: 4 }, spacingMs: 20, graceMs: 0 },
@@ -78,7 +77,7 @@ export function feedEndpoint(
   endpoint: WebhookEndpoint,
   options: { readonly signal: AbortSignal; readonly events: WebhookEvents },
 ): EndpointFeed {
-  const { outbox, eventStore, records, clock, random, sleepUntilRetry } = deps;
+  const { outbox, eventStore, records, clock } = deps;
   const { events } = options;
   const { id } = endpoint;
   const ending = new AbortController();
@@ -158,34 +157,29 @@ export function feedEndpoint(
 
   async function follow(): Promise<void> {
     const begin = makeBeginPosition(deps, id);
-    for (let attempts = 0; !signal.aborted; attempts += 1) {
-      try {
+    await followLog(deps, {
+      signal,
+      onRetry,
+      begin: async (_, progressed) => {
         const position = await begin.load();
         passed ??= { position, last: null };
-        for await (const page of eventStore.subscribe({ after: passed.position, signal })) {
-          await takePage(page);
-          attempts = 0;
-        }
-      } catch (error) {
-        await recover(error).catch((failed: unknown) => {
-          retryLater(failed, attempts);
-        });
-      }
-      // Also after a subscription that ended without an error. An abort ends the loop.
-      await sleepUntilRetry(backoff(attempts, random, storeRetry), signal).catch(() => undefined);
-    }
+        return { after: passed.position, take: (page) => takePage(page).then(progressed) };
+      },
+      waitMsAfter: recover,
+    });
 
     /** @throws StoreUnavailable and the errors that end the endpoint */
-    async function recover(error: unknown): Promise<void> {
+    async function recover(error: unknown): Promise<null> {
       if (!endsProcess(error)) throw error;
       // While the log is in doubt, nothing is saved. In this time the views end a process that has a wrong log.
       passed = null;
       await clock.sleep(doubtMs, signal).catch(() => undefined);
-      if (isEnding()) return;
+      if (isEnding()) return null;
       if (!(await isOtherLog())) throw new StoreUnavailable(reasonOf(error), { cause: error });
       // The log is another one, or an older one. A message that was sent cannot be taken back.
       passed = { position: await begin.moveToEnd(), last: null };
       events.onOtherLog(id, reasonOf(error));
+      return null;
     }
 
     async function isOtherLog(): Promise<boolean> {
@@ -196,11 +190,6 @@ export function feedEndpoint(
         if (!endsProcess(error)) throw error;
         return true;
       }
-    }
-
-    function retryLater(error: unknown, attempts: number): void {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      if (!isEnding()) onRetry(error, attempts);
     }
   }
 

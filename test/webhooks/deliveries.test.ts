@@ -120,10 +120,10 @@ test('Receivers that hang or fail hold back no other endpoint and no other order
   // Then the healthy endpoint gets all of them
   await eventually('all orders at the healthy endpoint', () => {
     world.advance(10);
-    return healthy.accepted.length >= orders.length;
+    // An answer that is late on a slow machine leads to a second message.
+    return new Set(healthy.accepted.map(({ id }) => id)).size === orders.length;
   });
-  t.is(new Set(healthy.accepted.map(({ id }) => id)).size, orders.length);
-  // and the mark of the other one passes all, while what hangs waits in the store
+  // and the checkpoint of the other one passes all, while what hangs waits in the store
   const head = await world.eventStore.head();
   const id = endpoints[0]?.id ?? '';
   await eventually('mark at the end', async () => (await world.records.endpoint(id))?.position === head);

@@ -37,7 +37,7 @@ export async function followLog(
     readonly signal: AbortSignal;
     readonly begin: (ending: AbortController, progressed: () => void) => Promise<ConsumerRun>;
     readonly onRetry: (error: Error, attempt: number) => void;
-    readonly waitMsAfter?: (error: unknown) => number | null;
+    readonly waitMsAfter?: (error: unknown) => number | null | Promise<number | null>;
   },
 ): Promise<void> {
   const { eventStore, clock, random } = deps;
@@ -55,10 +55,7 @@ export async function followLog(
     try {
       await follow(ending);
     } catch (error) {
-      if (error instanceof StoreUnavailable) {
-        if (!isOver()) options.onRetry(error, attempt);
-      } else if (options.waitMsAfter === undefined) throw error;
-      else waitMs = options.waitMsAfter(error);
+      waitMs = await waitMsAfter(error);
     } finally {
       signal.removeEventListener('abort', end);
       end();
@@ -66,6 +63,17 @@ export async function followLog(
     // Also after a subscription that ended without an error. An abort ends the loop.
     await sleep(waitMs ?? backoff(attempt, random, retry), signal).catch(() => undefined);
     attempt += 1;
+  }
+
+  async function waitMsAfter(error: unknown): Promise<number | null> {
+    try {
+      if (error instanceof StoreUnavailable || options.waitMsAfter === undefined) throw error;
+      return await options.waitMsAfter(error);
+    } catch (failure) {
+      if (!(failure instanceof StoreUnavailable)) throw failure;
+      if (!isOver()) options.onRetry(failure, attempt);
+      return null;
+    }
   }
 
   async function follow(ending: AbortController): Promise<void> {
