@@ -83,6 +83,7 @@ export async function startProjections(
   let registryReadAtMs = elapsedMs();
   /** The views under a rebuild, as the registry says. Meanwhile it is read each second. */
   let underRebuild: readonly AnyView[] = [];
+  let adjustedAt: number | null = null;
 
   const consumers = runConsumers(lease, projections.map(consumerFor), events.onStopped);
   const loop = tickEachSecond();
@@ -175,7 +176,9 @@ export async function startProjections(
     const nowMs = elapsedMs();
     if (nowMs - registryReadAtMs >= registryMs || underRebuild.length > 0) {
       registryReadAtMs = nowMs;
-      await generations.refresh();
+      const known = await generations.refresh();
+      if (known === adjustedAt && underRebuild.length === 0) return watch.tick();
+      adjustedAt = known;
       consumers.adjust();
       underRebuild = projections.filter((projection) => generations.isRebuilding(projection));
       for (const projection of underRebuild) {

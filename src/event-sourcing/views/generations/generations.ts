@@ -47,9 +47,10 @@ export interface Generations {
   start(): Promise<void>;
   /**
    * Reads the registry again and creates collections of new generations.
+   * @returns a number that differs after a change of what this process knows of the registry
    * @throws StoreUnavailable; StoreDamaged when a prune dropped a view of this process
    */
-  refresh(): Promise<void>;
+  refresh(): Promise<number>;
   /** @throws StoreUnavailable when the last read is stale: this process may have missed a switch */
   record(projection: AnyView): GenerationRecord;
   /** Returns the collection that readers use. @throws as `record` */
@@ -84,6 +85,7 @@ export function makeGenerations(deps: {
   const { projections, readModelStore, clock, staleAfterMs = registryStaleAfterMs } = deps;
   const entries = new Map<string, RegistryEntry>();
   let reads = 0;
+  let changes = 0;
 
   return {
     projections,
@@ -91,7 +93,10 @@ export function makeGenerations(deps: {
       await createMissingRecords();
       await refresh(projections);
     },
-    refresh: () => refresh(projections),
+    refresh: async () => {
+      await refresh(projections);
+      return changes;
+    },
     record: (projection) => fresh(projection).record,
     liveCollection: (projection) => fresh(projection).collections.live,
     fedCollections: (projection) => fresh(projection).collections.all,
@@ -164,6 +169,7 @@ export function makeGenerations(deps: {
         const stored = records.get(names[index] ?? '') ?? null;
         const before = entries.get(projection.name);
         if (before !== undefined && before.version === stored?.version) {
+          if (readAtMs - before.readAtMs > staleAfterMs) changes += 1;
           if (before.read < read) entries.set(projection.name, { ...before, read, readAtMs });
           return;
         }
@@ -182,6 +188,7 @@ export function makeGenerations(deps: {
     // Reads may overtake one another: the later one stays.
     if ((entries.get(projection.name)?.read ?? 0) > entry.read) return;
     entries.set(projection.name, entry);
+    changes += 1;
   }
 
   function parse(
