@@ -94,9 +94,9 @@ test('Threads write the documents, index entries and checkpoints that projectors
   let refreshes = 0;
   const generations = {
     ...scene.generations,
-    refresh: async () => {
+    refresh: () => {
       refreshes += 1;
-      await scene.generations.refresh();
+      return scene.generations.refresh();
     },
   };
   const { failed, apart } = await feed({ ...scene, generations });

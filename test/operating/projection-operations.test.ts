@@ -58,7 +58,7 @@ test('A list of views reads the registry from the store, since no service may ha
   let reads = 0;
   const refresh = () => {
     reads += 1;
-    return Promise.resolve();
+    return Promise.resolve(reads);
   };
   const operations = makeProjectionOperations({
     generations: partial<Generations>({ projections: [], refresh }),
