@@ -18,16 +18,15 @@ export const unlimitedRates = Object.fromEntries(
   ['session', 'user', 'register'].map((name) => [name, { limit: 1_000_000, seconds: 60 }]),
 );
 
+/** `inFlight`: the requests that always wait for an answer. `perSecond`: those that begin, answered or not. */
+type Load = { readonly seconds: number } & ({ readonly inFlight: number } | { readonly perSecond: number });
+
 /**
- * Keeps requests of users in flight for a time, two on each connection: a service has 1,000 connections. A third of them makes
- * projects, and the others read.
+ * Sends requests of users for a time, two on each connection at most where their number in flight is given: a service has 1,000
+ * connections. A third of them makes projects, and the others read.
  */
-export async function overload(
-  url: string,
-  users: readonly SignedIn[],
-  { inFlight, seconds }: { readonly inFlight: number; readonly seconds: number },
-): Promise<Overload> {
-  const end = performance.now() + seconds * 1_000;
+export async function overload(url: string, users: readonly SignedIn[], load: Load): Promise<Overload> {
+  const end = performance.now() + load.seconds * 1_000;
   const [counts, flaws] = [new Map<string, number>(), [] as string[]];
   const [answeredMs, healthMs]: [number[], number[]] = [[], []];
   const port = Number(new URL(url).port);
@@ -47,38 +46,37 @@ export async function overload(
     if (status !== 503) answeredMs.push(tookMs);
     else if (!hasRetryAfter) flaws.push(`no Retry-After: ${text}`);
   };
-  const lane = (): Promise<void> =>
-    new Promise((resolve) => {
-      const socket = connect(port, '127.0.0.1');
-      const begunMs: number[] = [];
-      let received = Buffer.alloc(0);
-      const send = (): void => {
-        if (performance.now() < end) {
-          begunMs.push(performance.now());
-          socket.write(nextRequest());
-        } else if (begunMs.length === 0) {
-          socket.destroy();
-        }
-      };
-      socket.once('connect', () => {
-        send();
-        send();
-      });
-      socket.on('data', (chunk: Buffer) => {
-        received = Buffer.concat([received, chunk]);
-        for (let found = takeReply(received); found !== null; found = takeReply(received)) {
-          const { status, text, headers } = found.reply;
-          note(status, text, headers.has('retry-after'), performance.now() - (begunMs.shift() ?? 0));
-          received = received.subarray(found.length);
-          send();
-        }
-      });
-      socket.on('error', () => undefined);
+  /** Opens a connection. `again` sends a request after each reply, until the end. */
+  const openLane = (again: boolean) => {
+    const socket = connect(port, '127.0.0.1');
+    const begunMs: number[] = [];
+    let received = Buffer.alloc(0);
+    const send = (): void => {
+      begunMs.push(performance.now());
+      socket.write(nextRequest());
+    };
+    const closeWhenAnswered = (): void => {
+      if (performance.now() >= end && begunMs.length === 0) socket.destroy();
+    };
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      for (let found = takeReply(received); found !== null; found = takeReply(received)) {
+        const { status, text, headers } = found.reply;
+        note(status, text, headers.has('retry-after'), performance.now() - (begunMs.shift() ?? 0));
+        received = received.subarray(found.length);
+        if (again && performance.now() < end) send();
+      }
+      closeWhenAnswered();
+    });
+    socket.on('error', () => undefined);
+    const closed = new Promise<void>((resolve) => {
       socket.once('close', () => {
         if (begunMs.length > 0) flaws.push(`${begunMs.length} requests had no reply`);
         resolve();
       });
     });
+    return { send, closed, closeWhenAnswered };
+  };
   const client = makeServiceClient(url);
   const watch = async (path: string): Promise<void> => {
     while (performance.now() < end) {
@@ -90,12 +88,23 @@ export async function overload(
     }
   };
   const watches = [watch('/healthz'), watch('/readyz')];
-  const lanes: Promise<void>[] = [];
-  while (lanes.length < inFlight / 2) {
-    lanes.push(lane());
-    // Node accepts one connection in each turn of its event loop.
+  const isOpen = 'perSecond' in load;
+  const lanes: ReturnType<typeof openLane>[] = [];
+  while (lanes.length < (isOpen ? 600 : load.inFlight / 2)) {
+    lanes.push(openLane(!isOpen));
+    // Node accepts one connection in each turn of its event loop, so they come before the load.
     if (lanes.length % 10 === 0) await wait(50);
   }
-  await Promise.all([...lanes, ...watches]);
+  const begunMs = performance.now();
+  if (!isOpen) {
+    for (const { send } of [...lanes, ...lanes]) send();
+  }
+  for (let due = 0; isOpen && performance.now() < end;) {
+    const wanted = ((performance.now() - begunMs) * load.perSecond) / 1_000;
+    for (; due < wanted; due += 1) lanes[due % lanes.length]?.send();
+    await wait(5);
+  }
+  if (isOpen) for (const { closeWhenAnswered } of lanes) closeWhenAnswered();
+  await Promise.all([...lanes.map(({ closed }) => closed), ...watches]);
   return { counts, flaws, answeredMs, healthMs };
 }
