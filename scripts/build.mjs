@@ -122,6 +122,8 @@ async function buildProgram() {
     minifySyntax: true,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
+    // Koa's packages bring the table of media types in four copies, which each start would read.
+    alias: { 'mime-types': './node_modules/mime-types' },
     // The packages that an installation brings. libsql has a program for each machine. tinypool starts a file of its package. The
     // others are large and load only when the configuration asks for them. Every other package is bundled: a development dependency.
     external: Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies),

@@ -184,7 +184,8 @@ function soleCurrencies(): string {
   const currencyOf = (name: PaymentProviderName): string => platformTerms(name).currencies.default;
   const texts = [...new Set(sole.map(currencyOf))].map((currency) => {
     const names = sole.filter((name) => currencyOf(name) === currency);
-    const list = new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(names);
+    // `Intl.ListFormat` would load a table of languages at each start.
+    const list = names.join(', ').replace(/, ([^,]*)$/, ' and $1');
     return `${currency} for ${list}, which pay${names.length === 1 ? 's' : ''} in no other`;
   });
   return texts.join('; ');
