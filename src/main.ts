@@ -207,7 +207,11 @@ async function start(deps: {
     await runner?.stop();
   });
 
-  const audit = runAudit(services.audit, services, signal);
+  // The threads that bring the views up to date write into the file of the tiles too. A failure has ended the process.
+  const audit = started.then(
+    () => runAudit(services.audit, services, signal),
+    () => undefined,
+  );
   closers.push(() => audit);
 
   // 4. The control socket for operators, who may need it when a view does not catch up.

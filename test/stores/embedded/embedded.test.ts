@@ -1,5 +1,6 @@
 import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import type { StoredDocument } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
@@ -142,6 +143,24 @@ test.serial('A closed store refuses reads and writes', async (t) => {
   });
   await t.throwsAsync(readModelStore.collections(), { instanceOf: StoreUnavailable });
   await t.throwsAsync(stateStore.compareAndSet('a/1', null, 1), { instanceOf: StoreUnavailable });
+});
+
+test.serial('A reader far behind the log leaves turns of the event loop to requests', async (t) => {
+  // Given a log of five pages
+  const { eventStore } = await givenStores(t);
+  for (let n = 0; n < 5; n += 1) await eventStore.append(`thing-${n}`, 'no-stream', makeEvents(200));
+  // When a consumer that waits for nothing reads it to its end, while other work waits for turns
+  const ending = new AbortController();
+  let [turns, reading] = [0, true];
+  const work = (async () => {
+    for (; reading; turns += 1) await setImmediate();
+  })();
+  for await (const { atHead } of eventStore.subscribe({ after: null, signal: ending.signal }))
+    if (atHead) break;
+  reading = false;
+  await work;
+  // Then the work had a turn for each page but the last
+  t.true(turns >= 4, String(turns));
 });
 
 test.serial('An index that a collection receives later covers its existing documents', async (t) => {

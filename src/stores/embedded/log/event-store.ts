@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { makeLru } from '../../../kit/lru.js';
 import type { Clock, Random } from '../../../kit/time/clock.js';
 import type { NewEvent, Position, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
@@ -183,11 +184,14 @@ export function makeEmbeddedEventStore(deps: {
     return { request: [streamPrefix + stream, revision, null, ...contents], bytes };
   }
 
-  function readAll({ after, limit }: Parameters<EventStore['readAll']>[0]): Promise<LogPage> {
-    return answer(() => {
+  async function readAll({ after, limit }: Parameters<EventStore['readAll']>[0]): Promise<LogPage> {
+    const page = await answer(() => {
       const { events, end, atHead, bytes } = log.readLog(sequenceOf(after), limit, streamPrefix);
       return { events, cursor: toPosition(end), atHead, bytes };
     });
+    // A read takes no turn of the event loop here, so a consumer far behind would hold up every request until the end of the log.
+    if (!page.atHead) await setImmediate();
+    return page;
   }
 
   /** Hands the events to the feeder, so that consumers at the end of the log need no read. Returns the last sequence. */
