@@ -296,8 +296,8 @@ const readsByIndex: Record<string, (store: ReadModelStore) => Promise<unknown>> 
 };
 for (const [what, read] of Object.entries(readsByIndex)) {
   for (const [fault, sql] of [
-    ['another document', "UPDATE index_entries SET id = 'thing-2' WHERE id = 'thing-0'"],
-    ['a document with another value', "UPDATE index_entries SET value = 'a' WHERE id = 'thing-1'"],
+    ['another document', "UPDATE new_entries SET id = 'thing-2' WHERE id = 'thing-0'"],
+    ['a document with another value', "UPDATE new_entries SET value = 'a' WHERE id = 'thing-1'"],
   ] as const)
     test.serial(`A read of ${what} is refused where the index names ${fault}`, async (t) => {
       // Given an index with an entry that does not match its document

@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import type { StoredDocument } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
@@ -10,6 +11,7 @@ import { eventsFormat, readModelsFormat, stateFormat } from '../../../src/stores
 import { openWriter } from '../../../src/stores/embedded/files/prepare-file.js';
 import { makeEvents } from '../../contracts/event-store-fixtures.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
+import { eventually } from '../../support/eventually.js';
 import { makeDirectory, openStores } from '../../support/servers/embedded-directory.js';
 import { settableClock } from '../../support/fakes/settable-clock.js';
 
@@ -175,6 +177,52 @@ test.serial('An index that a collection receives later covers its existing docum
   t.deepEqual(ids(await readModelStore.find(view, query)), ['a', 'c']);
 });
 
+test.serial('Lists are in order while the index takes in the newest entries, many at a time', async (t) => {
+  const { directory, readModelStore } = await givenDocuments(t);
+  const view = 'things@1.1';
+  await readModelStore.ensureCollection(view, ['owner', 'rank']);
+  const ids = (documents: readonly StoredDocument[]) => documents.map(({ id }) => id);
+  const where = { field: 'owner', equals: 'ada' };
+  const count = (table: string) => rows(directory, 'read-models.db', `SELECT count(*) FROM ${table}`);
+  const ranks = new Map<string, string>();
+  // When 300 documents come one after the other, and each third one goes again
+  for (let n = 0; n < 300; n += 1) {
+    const [id, rank] = [String((n * 77) % 300).padStart(3, '0'), String((n * 31) % 300).padStart(3, '0')];
+    await readModelStore.write(view, [wholeFold(id, 0n, { owner: 'ada', rank })]);
+    ranks.set(id, rank);
+    if (n % 3 === 2) {
+      const [gone] = [...ranks.keys()].slice(n % ranks.size);
+      await readModelStore.write(view, [wholeFold(gone ?? '', 1n, null)]);
+      ranks.delete(gone ?? '');
+    }
+    if (n % 30 !== 29) continue;
+    // Then every query has all others, wherever their entries are
+    const up = [...ranks.keys()].sort();
+    const byRank = [...ranks].sort(([, one], [, other]) => one.localeCompare(other)).map(([id]) => id);
+    const order = { orderBy: 'rank', limit: 500 };
+    t.deepEqual(await readModelStore.ids(view, { where, limit: 500 }), up);
+    t.deepEqual(
+      await readModelStore.ids(view, { where, limit: 3, descending: true }),
+      up.slice(-3).reverse(),
+    );
+    t.deepEqual(
+      ids(await readModelStore.find(view, { where, limit: 5, after: up[4] ?? '' })),
+      up.slice(5, 10),
+    );
+    t.deepEqual(ids(await readModelStore.findInOrder(view, order)), byRank);
+    t.deepEqual(
+      ids(await readModelStore.findInOrder(view, { ...order, descending: true })),
+      byRank.reverse(),
+    );
+    t.deepEqual(count('entries'), [[BigInt(2 * ranks.size)]]);
+  }
+  t.notDeepEqual(count('index_entries'), [[0n]]);
+  // And without further writes no query reads the newest ones
+  await eventually('all entries are in the index', () =>
+    Promise.resolve(isDeepStrictEqual(count('new_entries'), [[0n]])),
+  );
+});
+
 test.serial('Later writes remove the rows of a dropped collection', async (t) => {
   const { directory, readModelStore } = await givenDocuments(t);
   await readModelStore.ensureCollection('old@1.1', ['owner']);
@@ -182,12 +230,13 @@ test.serial('Later writes remove the rows of a dropped collection', async (t) =>
     wholeFold(`a${index}`, 0n, { owner: `o${index}` }),
   );
   await readModelStore.write('old@1.1', writes);
+  await readModelStore.write('old@1.1', [wholeFold('late', 0n, { owner: 'x' })]);
   await readModelStore.dropCollection('old@1.1');
   for (let round = 0n; round < 5n; round += 1n) {
     await readModelStore.write('new@1.1', [wholeFold('b', round, { owner: 'x' })]);
   }
   t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM documents'), [[1n]]);
-  t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM index_entries'), [[0n]]);
+  t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM entries'), [[0n]]);
   t.deepEqual(rows(directory, 'read-models.db', 'SELECT count(*) FROM collections WHERE name IS NULL'), [
     [0n],
   ]);

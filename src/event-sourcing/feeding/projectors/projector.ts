@@ -7,6 +7,7 @@ import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, LogPage } from '../../ports/event-store.js';
 import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending-totals.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
+import { isTally } from '../../views/projection.js';
 import { loadCheckpoint } from '../../ports/records.js';
 
 export interface ProjectorDeps {
@@ -101,7 +102,8 @@ export async function runProjector(
     async function takePage(page: LogPage): Promise<void> {
       options.onRead?.(page.cursor);
       // At the head, commands write documents themselves: these need no fold and no second write.
-      if (page.atHead) await documentWriter?.settled();
+      // A total shares the commit of the documents.
+      if (page.atHead && !isTally(projection)) await documentWriter?.settled();
       await pending.fold(page);
       const folded = passedWith(passed.folded, page);
       passed.folded = folded;

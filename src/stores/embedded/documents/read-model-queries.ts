@@ -34,9 +34,10 @@ const inOneRow = (select: string): string =>
    AS BLOB), CAST(group_concat(body, '') AS BLOB) FROM (${select})`;
 const columnsOf = (value: 'value' | 'NULL AS value'): string =>
   `documents.collection, documents.id, documents.revision, documents.body, documents.checksum, ${value}`;
-/** CROSS JOIN keeps index_entries the outer table, whose order the result has. The planner may swap another join. */
-const indexedDocuments = `index_entries CROSS JOIN documents ON documents.collection = index_entries.collection
-   AND documents.id = index_entries.id`;
+/** SQLite merges the two tables of `entries` by their order only where a page of them is a query of its columns. */
+const ofEntries = (page: string, order: string, value: 'value' | 'NULL AS value' = 'NULL AS value'): string =>
+  `SELECT ${columnsOf(value)} FROM (SELECT collection, value, id FROM entries WHERE ${page}) AS page
+   CROSS JOIN documents USING (collection, id) ORDER BY ${order}`;
 const collectionNumber = '(SELECT number FROM collections WHERE name = ?)';
 const beforeAll = { value: '', id: '' };
 
@@ -67,8 +68,8 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectCollections = makeSelectCollections(connection);
   const selectIds = (following: string, order: 'ASC' | 'DESC'): Query<readonly [Buffer]> =>
     connection.query<readonly [Buffer]>(
-      `SELECT CAST(id AS BLOB) FROM index_entries WHERE collection = ${collectionNumber} AND field = ?
-       AND value = ? ${following} ORDER BY id ${order} LIMIT ?`,
+      `SELECT CAST(json_group_array(id) AS BLOB) FROM (SELECT id FROM entries WHERE collection = ${collectionNumber}
+       AND field = ? AND value = ? ${following} ORDER BY id ${order} LIMIT ?)`,
     );
   const selectIdsUp = selectIds('AND id > ?', 'ASC');
   const selectIdsDown = selectIds('', 'DESC');
@@ -76,14 +77,16 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   const selectInOrder = (following: string, order: 'ASC' | 'DESC'): Query<DocumentsRow> =>
     connection.query<DocumentsRow>(
       inOneRow(
-        `SELECT ${columnsOf('value')} FROM ${indexedDocuments}
-         WHERE index_entries.collection = ${collectionNumber} AND field = ? ${following}
-         ORDER BY value ${order}, index_entries.id ${order} LIMIT ?`,
+        ofEntries(
+          `collection = ${collectionNumber} AND field = ? ${following} ORDER BY value ${order}, id ${order} LIMIT ?`,
+          `page.value ${order}, id ${order}`,
+          'value',
+        ),
       ),
     );
-  const selectUp = selectInOrder('AND (value, index_entries.id) > (?, ?)', 'ASC');
+  const selectUp = selectInOrder('AND (value, id) > (?, ?)', 'ASC');
   const selectDown = selectInOrder('', 'DESC');
-  const selectDownBefore = selectInOrder('AND (value, index_entries.id) < (?, ?)', 'DESC');
+  const selectDownBefore = selectInOrder('AND (value, id) < (?, ?)', 'DESC');
   const pageQueries = new Map<string, Query<DocumentsRow>>();
   const knownIndexes = new Set<string>();
   selectCollections();
@@ -94,22 +97,19 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     find: (collection, { where, after, descending = false, limit }) => {
       const page = { after, descending, limit };
       if (where === undefined) {
-        return select(
-          `documents WHERE collection = ${collectionNumber} AND body IS NOT NULL`,
-          [collection],
-          page,
-        );
+        return select(`collection = ${collectionNumber} AND body IS NOT NULL`, [collection], page);
       }
       assertIndexed(collection, where.field);
       const found =
         'equals' in where
           ? select(
-              `${indexedDocuments} WHERE index_entries.collection = ${collectionNumber} AND field = ? AND value = ?`,
+              `collection = ${collectionNumber} AND field = ? AND value = ?`,
               [collection, where.field, where.equals],
-              { ...page, order: 'index_entries.id' },
+              page,
+              ofEntries,
             )
           : select(
-              `documents WHERE collection = ${collectionNumber} AND id IN (SELECT id FROM index_entries
+              `collection = ${collectionNumber} AND id IN (SELECT id FROM entries
                WHERE collection = ${collectionNumber} AND field = ? AND value IN (SELECT value FROM json_each(?)))`,
               [collection, collection, where.field, JSON.stringify(where.anyOf)],
               page,
@@ -128,16 +128,16 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
     ids: (collection, { where, after, descending = false, limit }) => {
       assertIndexed(collection, where.field);
       const of = [collection, where.field, where.equals] as const;
-      let rows: (readonly [Buffer])[];
-      if (!descending) rows = selectIdsUp.all(...of, after ?? '', limit);
-      else if (after === undefined) rows = selectIdsDown.all(...of, limit);
-      else rows = selectIdsBefore.all(...of, after, limit);
-      const ids = rows.map(([id]) => id.toString());
+      let row: readonly [Buffer] | undefined;
+      if (!descending) row = selectIdsUp.get(...of, after ?? '', limit);
+      else if (after === undefined) row = selectIdsDown.get(...of, limit);
+      else row = selectIdsBefore.get(...of, after, limit);
+      const ids = row === undefined ? [] : (parse(row[0]) as string[]);
       assertIdsFollow(ids, descending);
       return ids;
     },
     scan: (collection, { after, limit }) =>
-      select(`documents WHERE collection = ${collectionNumber}`, [collection], { after, limit }),
+      select(`collection = ${collectionNumber}`, [collection], { after, limit }),
     collections: () =>
       selectCollections()
         .flatMap(({ name }) => (name === null || name === recordsCollection ? [] : [name]))
@@ -146,18 +146,20 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
 
   /** Reads one page of documents in order of id. The statements differ in text, so each is prepared on first use. */
   function select(
-    source: string,
+    condition: string,
     parameters: readonly string[],
     page: {
       readonly after: string | undefined;
       readonly limit: number;
       readonly descending?: boolean;
-      readonly order?: string;
     },
+    from = (selected: string, _order: string) =>
+      `SELECT ${columnsOf('NULL AS value')} FROM documents WHERE ${selected}`,
   ): StoredDocument[] {
-    const { after, limit, descending = false, order = 'documents.id' } = page;
-    const following = after === undefined ? '' : `AND ${order} ${descending ? '<' : '>'} ?`;
-    const sql = `SELECT ${columnsOf('NULL AS value')} FROM ${source} ${following} ORDER BY ${order} ${descending ? 'DESC' : 'ASC'} LIMIT ?`;
+    const { after, limit, descending = false } = page;
+    const following = after === undefined ? '' : `AND id ${descending ? '<' : '>'} ?`;
+    const order = `id ${descending ? 'DESC' : 'ASC'}`;
+    const sql = from(`${condition} ${following} ORDER BY ${order} LIMIT ?`, order);
     let query = pageQueries.get(sql);
     if (query === undefined) {
       query = connection.query<DocumentsRow>(inOneRow(sql));

@@ -36,7 +36,7 @@ export function* checkReadModels(connection: Connection): Generator<void, void> 
      ON collection = wanted.value ->> 0 AND documents.id = wanted.value ->> 1 AND documents.rowid = wanted.value ->> 2`,
   );
   const countEntries = connection.query<readonly [count: bigint]>(
-    `SELECT count(*) FROM json_each(?) AS wanted CROSS JOIN index_entries AS entries ON entries.collection = wanted.value ->> 0
+    `SELECT count(*) FROM json_each(?) AS wanted CROSS JOIN entries ON entries.collection = wanted.value ->> 0
      AND field = wanted.value ->> 1 AND entries.value = wanted.value ->> 2 AND entries.id = wanted.value ->> 3`,
   );
   // One row for all keys of a slice: a row of a result costs far more than a step of the index.

@@ -21,6 +21,9 @@ import { readModelsFormat } from '../files/formats.js';
 import { assertHas, makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
 import { startScrub } from './start-scrub.js';
 
+/** A pause of writes after which the newest index entries are moved on: each query reads all of them. */
+const restMs = 500;
+
 /** Opens the ReadModelStore port over read-models.db. @throws StoreDamaged, StoreUnavailable */
 export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {
   const changes = new Map<string, number>();
@@ -39,6 +42,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       for (const [index, request] of requests.entries()) {
         const [kind, collection] = request;
         if (kind !== 'write' && kind !== 'drop') continue;
+        rest.refresh();
         changes.set(collection, (changes.get(collection) ?? 0) + 1);
         if (kind === 'drop') cache.forgetAll();
         else if (collection !== recordsCollection)
@@ -46,6 +50,10 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       }
     },
   });
+  const rest = setTimeout(() => {
+    // A file that takes no write keeps them where they are.
+    writer.write(['move on'], 0).catch(() => undefined);
+  }, restMs).unref();
   const stopScrub = startScrub(join(context.directory, readModelsFormat.fileName), (damage) => {
     writer.giveUp(damage);
   });
@@ -75,6 +83,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     // No other process writes, so a counter of the commits of this process changes with every change.
     changeToken: (collection) => String(changes.get(collection) ?? 0),
     close: async () => {
+      clearTimeout(rest);
       await stopScrub();
       await close();
     },

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
-import type { Connection } from '../files/database.js';
+import type { Connection, Statement } from '../files/database.js';
 import {
   collectionColumns,
   decodeCollection,
@@ -57,6 +57,7 @@ export type DocumentRow = readonly [
 export type ReadModelRequest =
   | readonly ['ensure', collection: string, fields: readonly string[]]
   | readonly ['drop', collection: string]
+  | readonly ['move on']
   | readonly ['write', collection: string, documents: readonly DocumentRow[]];
 
 /** `write`: whether each document was applied. Others: null. */
@@ -72,6 +73,9 @@ type AddedEntries = Map<string, string[]>;
 
 /** The number of rows of a dropped collection that one commit of other writes removes. */
 const sweptRows = 200;
+/** Each query reads all new entries, so they are few. A call with more documents gains nothing by them. */
+const newEntriesMax = 400;
+const newDocumentsMax = 16;
 
 export function makeReadModelWriter(
   connection: Connection,
@@ -105,10 +109,15 @@ export function makeReadModelWriter(
   const updateDocument = prepare('UPDATE documents SET revision = ?, body = ?, checksum = ? WHERE rowid = ?');
   const insertEntry = prepare('INSERT INTO index_entries VALUES (?, ?, ?, ?)');
   // A bound parameter costs more than SQLite's insert, so one text holds all entries of a field.
-  const insertEntries = prepare('INSERT INTO index_entries SELECT ?, ?, key, value FROM json_each(?)');
-  const deleteEntry = prepare(
-    'DELETE FROM index_entries WHERE collection = ? AND field = ? AND value = ? AND id = ?',
-  );
+  const insertInto = (table: string): Statement =>
+    prepare(`INSERT INTO ${table} SELECT ?, ?, key, value FROM json_each(?)`);
+  const [insertEntries, insertNewEntries] = [insertInto('index_entries'), insertInto('new_entries')];
+  const deleteFrom = (table: string): Statement =>
+    prepare(`DELETE FROM ${table} WHERE collection = ? AND field = ? AND value = ? AND id = ?`);
+  const [deleteEntry, deleteNewEntry] = [deleteFrom('index_entries'), deleteFrom('new_entries')];
+  const countNewEntries = connection.query<readonly [bigint]>('SELECT count(*) FROM new_entries');
+  const moveNewEntries = prepare('INSERT INTO index_entries SELECT * FROM new_entries ORDER BY 1, 2, 3, 4');
+  const deleteNewEntries = prepare('DELETE FROM new_entries');
   const sweepDocuments = prepare(
     'DELETE FROM documents WHERE rowid IN (SELECT rowid FROM documents WHERE collection = ? LIMIT ?)',
   );
@@ -118,6 +127,7 @@ export function makeReadModelWriter(
   );
   const known = new Map<string, Collection>();
   let sweeping = selectDropped.get() !== undefined;
+  let newEntries = Number(countNewEntries.get()?.[0]);
 
   return { apply, beforeCommit, reload };
 
@@ -129,11 +139,14 @@ export function makeReadModelWriter(
       case 'drop':
         drop(request[1]);
         return null;
+      case 'move on':
+        moveOn();
+        return null;
       case 'write': {
         const collection = collectionOf(request[1]);
         const added: AddedEntries = new Map();
         const replies = request[2].map((row) => write(collection, row, added));
-        addEntries(collection, added);
+        addEntries(collection, added, request[2].length);
         return replies;
       }
     }
@@ -182,6 +195,7 @@ export function makeReadModelWriter(
   function drop(name: string): void {
     const number = find(name)?.number;
     if (number === undefined) return;
+    moveOn();
     updateCollection(...encodeCollection({ number, name: null, fields: [] }), number);
     known.delete(name);
     sweeping = true;
@@ -220,7 +234,7 @@ export function makeReadModelWriter(
       const key = jsonOf(id);
       for (const field of fields) {
         const [old, now] = [indexValues(before, field), indexValues(after, field)];
-        for (const value of old) if (!now.has(value)) deleteEntry(number, field, value, id);
+        for (const value of old) if (!now.has(value)) removeEntry(number, field, value, id);
         for (const value of now) if (!old.has(value)) add(field, `${jsonOf(value)}:${key}`);
       }
     }
@@ -232,8 +246,27 @@ export function makeReadModelWriter(
     }
   }
 
-  function addEntries({ number }: Collection, added: AddedEntries): void {
-    for (const [field, members] of added) insertEntries(number, field, `{${members.join()}}`);
+  /** The entries of one document lie in many pages of `index_entries`, so those of a small call wait for others. */
+  function addEntries({ number }: Collection, added: AddedEntries, documents: number): void {
+    const areNew = documents <= newDocumentsMax;
+    for (const [field, members] of added) {
+      (areNew ? insertNewEntries : insertEntries)(number, field, `{${members.join()}}`);
+      if (areNew) newEntries += members.length;
+    }
+    if (newEntries > newEntriesMax) moveOn();
+  }
+
+  function removeEntry(
+    ...entry: readonly [collection: bigint, field: string, value: string, id: string]
+  ): void {
+    if (deleteEntry(...entry) === 0) newEntries -= deleteNewEntry(...entry);
+  }
+
+  function moveOn(): void {
+    if (newEntries === 0) return;
+    moveNewEntries();
+    deleteNewEntries();
+    newEntries = 0;
   }
 
   function beforeCommit(): void {
@@ -250,6 +283,7 @@ export function makeReadModelWriter(
   function reload(): 'cannot tell' {
     known.clear();
     sweeping = true;
+    newEntries = Number(countNewEntries.get()?.[0]);
     return 'cannot tell';
   }
 }

@@ -60,6 +60,9 @@ export const readModelsFormat: FileFormat = {
         checksum INTEGER NOT NULL, UNIQUE (collection, id)) STRICT`,
     `CREATE TABLE index_entries (collection INTEGER, field TEXT, value TEXT, id TEXT,
         PRIMARY KEY (collection, field, value, id)) STRICT, WITHOUT ROWID`,
+    // The newest entries in the order of their commits, which share a page. The writer moves them on, many at a time.
+    'CREATE TABLE new_entries (collection INTEGER, field TEXT, value TEXT, id TEXT) STRICT',
+    'CREATE VIEW entries AS SELECT * FROM index_entries UNION ALL SELECT * FROM new_entries',
   ],
   remedy: 'Stop the service and delete read-models.db; the next start builds it again from the log',
   withoutItsEnd: null,
