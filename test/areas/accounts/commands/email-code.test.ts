@@ -299,7 +299,11 @@ async function givenSlowStore(latencyMs: number) {
     calls.length = 0;
     const began = clock.steadyMs?.() ?? 0;
     const answer = work().then(JSON.stringify, (error: unknown) => String(error));
-    const observed = answer.then((text) => ({ text, ms: (clock.steadyMs?.() ?? 0) - began, calls: [...calls] }));
+    const observed = answer.then((text) => ({
+      text,
+      ms: (clock.steadyMs?.() ?? 0) - began,
+      calls: [...calls],
+    }));
     return clock.run(observed);
   };
   return { ...commands, clock, stores, next, observe };
