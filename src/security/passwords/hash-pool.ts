@@ -10,24 +10,9 @@ import { makeHashQueue, type HashPlace } from './hash-queue.js';
 import type { HashReply } from './hash-worker.js';
 import { chooseScrypt, type ScryptInput } from './scrypt.js';
 
-/**
- * Hashes in separate threads. In libuv's pool, four hashes would delay every fsync and look-up for seconds. Three lanes wait:
- * clients that are known, then those with few recent hashes, then the rest, among them those of no client (src/security/README.md#passwords).
- */
-export interface HashPool {
-  /** @throws Overloaded when the queue is full, or when the hash would not end in time */
-  hash(input: ScryptInput, by?: TryingClient | null): Promise<Buffer>;
-  /** Returns whether `hash` accepts one now. Call it before a write that precedes the hash. */
-  hasRoom(by?: TryingClient | null): boolean;
-  /** Ends the threads, and refuses waiting hashes. */
-  close(): Promise<void>;
-}
-
 /** A pool that tells its load, for metrics. */
-export interface MeasuredHashPool extends HashPool {
-  /** Returns how many hashes run, and how many wait for a thread. */
-  load(): { readonly running: number; readonly waiting: number };
-}
+export type MeasuredHashPool = ReturnType<typeof makeHashPool>;
+export type HashPool = Omit<MeasuredHashPool, 'load'>;
 
 type HashPoolOptions = Partial<Readonly<Record<'threads' | 'queue' | 'timeLimitMs', number>>>;
 
@@ -39,8 +24,13 @@ const few = { limit: 5, seconds: 60 };
 
 const nowMs = () => performance.now();
 
-/** Threads start with the first hash and end after an idle minute. @param options by default those of `guessing` */
-export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
+/**
+ * Hashes in separate threads. In libuv's pool, four hashes would delay every fsync and look-up for seconds. Three lanes wait:
+ * clients that are known, then those with few recent hashes, then the rest, among them those of no client (src/security/README.md#passwords). Threads start
+ * with the first hash and end after an idle minute.
+ * @param options by default those of `guessing`
+ */
+export function makeHashPool(options: HashPoolOptions = {}) {
   const { threads = threadsDefault, queue, timeLimitMs } = { ...guessing.password.pool, ...options };
   // A wrong scrypt must stop the start, not the first registration.
   chooseScrypt();
@@ -72,10 +62,15 @@ export function makeHashPool(options: HashPoolOptions = {}): MeasuredHashPool {
   });
 
   return {
-    hash: (input, by = null) => hashes.run(input, placeOf(by, 'check')),
-    hasRoom: (by = null) => hashes.hasRoom(placeOf(by, 'probe')),
+    /** @throws Overloaded when the queue is full, or when the hash would not end in time */
+    hash: (input: ScryptInput, by: TryingClient | null = null): Promise<Buffer> =>
+      hashes.run(input, placeOf(by, 'check')),
+    /** Returns whether `hash` accepts one now. Call it before a write that precedes the hash. */
+    hasRoom: (by: TryingClient | null = null): boolean => hashes.hasRoom(placeOf(by, 'probe')),
+    /** Returns how many hashes run, and how many wait for a thread. */
     load: () => hashes.load(),
-    close: async () => {
+    /** Ends the threads, and refuses waiting hashes. */
+    close: async (): Promise<void> => {
       hashes.close();
       await pool.destroy();
     },

@@ -2,21 +2,13 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import type { GuessedSecret } from '../../domain/user/events.js';
 import { userAggregate } from '../../domain/user/user.js';
 import type { FailureLimits } from '../../../../security/guessing/failures.js';
-import { type Guard, type Try, makeGuard } from '../../../../security/guessing/guard.js';
+import { type Try, makeGuard } from '../../../../security/guessing/guard.js';
 import { TooManyAttempts } from '../../../shared/rejections.js';
 import type { AccountDeps } from '../../deps.js';
 
-/** Bounds the wrong attempts at a secret of accounts (`Guard`). The owner gets a mail when a day has no room for more. */
-export interface AccountGuard extends Pick<Guard, 'hasFailures'> {
-  /** @returns the value of a success; null for a failure. @throws TooManyAttempts; those of `Guard.run` */
-  run<T>(
-    tried: Omit<Try, 'tell'>,
-    check: () => Promise<T | null>,
-    context: CommandContext,
-    beside?: (value: T) => Promise<unknown>,
-  ): Promise<T | null>;
-}
+export type AccountGuard = ReturnType<typeof makeAccountGuard>;
 
+/** Bounds the wrong attempts at a secret of accounts (`Guard`). The owner gets a mail when a day has no room for more. */
 export function makeAccountGuard({
   secret,
   limits,
@@ -28,11 +20,17 @@ export function makeAccountGuard({
   readonly limits: FailureLimits;
   /** Returns the user whose secret it is; null where an address has no account, which counts alike. */
   readonly ownerOf: (subject: string) => Promise<string | null>;
-}): AccountGuard {
+}) {
   const guard = makeGuard({ ...deps, name: secret, limits });
   return {
-    hasFailures: (subject) => guard.hasFailures(subject),
-    run: async (tried, check, context, beside) => {
+    hasFailures: guard.hasFailures,
+    /** @returns the value of a success; null for a failure. @throws TooManyAttempts; those of `Guard.run` */
+    run: async <T>(
+      tried: Omit<Try, 'tell'>,
+      check: () => Promise<T | null>,
+      context: CommandContext,
+      beside?: (value: T) => Promise<unknown>,
+    ): Promise<T | null> => {
       const tell = async () => {
         const id = await ownerOf(tried.subject);
         const command = { type: 'RecordGuessing', secret, now: deps.clock.now() } as const;

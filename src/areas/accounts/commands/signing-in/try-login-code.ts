@@ -55,16 +55,7 @@ export function makeTryLoginCode({
 }: Pick<AccountDeps, 'handler' | 'loginCodes' | 'strongLoginCodes'> & {
   readonly mailedCodeGuard: AccountGuard;
 }): TryLoginCode {
-  return (tried, context) => {
-    if (isStrongCode(tried.code)) return useStrong(tried, context);
-    const of = { subject: tried.email_digest, client: tried.client };
-    return mailedCodeGuard.run(of, () => use(tried, context), context);
-  };
-
-  async function useStrong(
-    { email_digest, code }: CodeTry,
-    context: CommandContext,
-  ): ReturnType<TryLoginCode> {
+  const useStrong: TryLoginCode = async ({ email_digest, code }, context) => {
     const { state } = await handler.load(loginCodeAggregate, email_digest);
     const issue = openStrong(state, context.time).find(({ issue_id, code_key_id: kid }) =>
       strongLoginCodes.matches({ kid, issue_id, email_digest }, code),
@@ -72,12 +63,9 @@ export function makeTryLoginCode({
     if (issue === undefined) return null;
     const command = { type: 'UseStrong', issue_id: issue.issue_id, now: context.time } as const;
     return used(email_digest, issue, command, context);
-  }
+  };
 
-  async function use(
-    { email_digest, client, code }: CodeTry,
-    context: CommandContext,
-  ): ReturnType<TryLoginCode> {
+  const use: TryLoginCode = async ({ email_digest, client, code }, context) => {
     const requester: Requester = client.known === null ? 'unknown' : 'known';
     const { state } = await handler.load(loginCodeAggregate, email_digest);
     const open = openIssues(state, requester, context.time);
@@ -92,7 +80,13 @@ export function makeTryLoginCode({
     if (issue === undefined) return null;
     // The attempt is appended before the reply, so the log decides which attempts are among the five.
     return used(email_digest, issue, { type: 'Use', requester, compared, now: context.time }, context);
-  }
+  };
+
+  return (tried, context) => {
+    if (isStrongCode(tried.code)) return useStrong(tried, context);
+    const of = { subject: tried.email_digest, client: tried.client };
+    return mailedCodeGuard.run(of, () => use(tried, context), context);
+  };
 
   async function used(
     email_digest: string,
