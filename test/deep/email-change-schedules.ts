@@ -66,7 +66,8 @@ const digests = partial<Digests>({
 
 /** Returns the six digits that are mailed for a change. */
 function codeOf(change_id: string): string {
-  return String(Number.parseInt(change_id.slice(0, 8), 16) % 1_000_000).padStart(6, '0');
+  // The first digits of an id are its time, which changes of one minute share.
+  return String(Number.parseInt(change_id.slice(-8), 16) % 1_000_000).padStart(6, '0');
 }
 
 /** The addresses of the users, and so few others that the users compete for them. */

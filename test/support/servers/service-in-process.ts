@@ -107,7 +107,7 @@ export async function startInProcess(options: {
   const services = await openServices(config, {
     passwordScrypt: cheapScrypt,
     registry,
-    ...(ownStores === undefined ? {} : { stores: { ...ownStores, allEmbedded: true } }),
+    ...(ownStores === undefined ? {} : { stores: { ...ownStores, allEmbedded: true, writesWaitMs: () => 0 } }),
     ...serviceOptions,
   }).catch(async (error: unknown) => {
     await ownStores?.close();
