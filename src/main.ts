@@ -8,20 +8,21 @@ import {
 } from './observing/stores/store-watch.js';
 import { makeHttp } from './composition/http.js';
 import { missingCopies, runAudit } from './composition/tasks/audit.js';
-import { type Tell, listening, openTerminal } from './composition/listening.js';
+import { type Tell, listening, openTerminal, requireSoleOwner, sentenceOf } from './composition/listening.js';
 import { listenForMetrics, registerServiceMetrics, type RunningParts } from './composition/observing.js';
 import { makeOperators } from './composition/operators.js';
 import { bringUpProjections } from './composition/tasks/projections.js';
-import { bringUpMails } from './composition/tasks/mails.js';
+import { bringUpMails, bringUpWebhooks } from './composition/tasks/webhooks.js';
 import { bringUpReactions } from './composition/tasks/make-reactions.js';
-import { bringUpWebhooks } from './composition/tasks/webhooks.js';
 import { runDailyTasks } from './composition/tasks/daily-tasks.js';
 import { startSharedTasks } from './composition/tasks/shared-tasks.js';
-import { sentenceOf } from './composition/sentence-of.js';
-import { requireSoleOwner } from './composition/sole-owner.js';
 import { openServices, type Services } from './composition/services.js';
-import { distinctLinks, makeStoreLinks, type StoreLinks } from './composition/opening/store-links.js';
-import { makeReportStore } from './composition/opening/store-reports.js';
+import {
+  type StoreLinks,
+  distinctLinks,
+  makeReportStore,
+  makeStoreLinks,
+} from './composition/opening/store-reports.js';
 import { makeServiceStatus } from './composition/status.js';
 import { systemClock, systemRandom } from './composition/system.js';
 import type { Config } from './config/config.js';

@@ -8,7 +8,7 @@ import {
 } from '../operating/socket/client.js';
 import { connectWithin, controlSocketPath } from '../operating/socket/listen.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
-import { requireData } from './data-directory.js';
+import { requireData } from './exit-codes.js';
 
 /** Sends a request. @param answerMsMax time limit for a running service's reply in ms; a minute by default */
 export type Ask = (request: OperatorRequest, answerMsMax?: number) => Promise<OperatorReply>;

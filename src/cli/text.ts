@@ -1,4 +1,64 @@
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
+import { createInterface } from 'node:readline/promises';
+import type { OperatorReply } from '../operating/socket/client.js';
+
+const width = 30;
+
+/** A line that shows how far a command is. It writes only to a terminal, and leaves the line empty at the end. */
+interface ProgressBar {
+  /** @param share from 0 to 1 */
+  readonly show: (share: number) => void;
+  readonly end: () => void;
+}
+
+/** @param label what the command does, for example `copying` */
+export function makeProgressBar(
+  label: string,
+  output: Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean } = process.stderr,
+): ProgressBar {
+  let shown = '';
+  const write = (text: string): void => {
+    if (output.isTTY !== true || text === shown) return;
+    output.write(`\r${text.padEnd(shown.length)}`);
+    shown = text;
+  };
+  return {
+    show: (share) => {
+      const done = Math.min(1, Math.max(0, share));
+      const full = Math.floor(done * width);
+      write(`${label} [${'#'.repeat(full)}${'.'.repeat(width - full)}] ${Math.floor(done * 100)} %`);
+    },
+    end: () => {
+      if (shown === '') return;
+      write('');
+      output.write('\r');
+    },
+  };
+}
+
+/**
+ * Asks at the terminal before a change that cannot be undone. Returns null where the answer is yes. Without a terminal it
+ * refuses, and names `--yes`.
+ */
+export async function unlessConfirmed(texts: {
+  readonly question: string;
+  /** What the change does, for the refusal: the end of the sentence "this …". */
+  readonly does: string;
+  /** What the refusal says after another answer, for example "nothing was erased". */
+  readonly nothing: string;
+}): Promise<OperatorReply | null> {
+  if (!process.stdin.isTTY) {
+    return { ok: false, code: 'invalid_request', message: `this ${texts.does}; confirm it by --yes` };
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${texts.question} Type yes: `);
+    const isYes = answer.trim().toLowerCase() === 'yes';
+    return isYes ? null : { ok: false, code: 'not_confirmed', message: texts.nothing };
+  } finally {
+    terminal.close();
+  }
+}
 
 type Row = { readonly [name: string]: JsonValue };
 

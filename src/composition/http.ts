@@ -16,13 +16,11 @@ import { makeTwoFactorRoutes } from '../areas/accounts/routes/account-two-factor
 import { makeBillingRoutes } from '../areas/projects/routes/billing.js';
 import { makeAssetImportRoutes } from '../areas/assets/routes/asset-import.js';
 import { makeAssetMediaRoutes } from '../areas/assets/routes/asset-media.js';
-import { makeAssetRenditionRoutes } from '../areas/assets/routes/asset-renditions.js';
-import { makeAssetUploadRoutes } from '../areas/assets/routes/asset-uploads.js';
+import { makeAssetRenditionRoutes, makeAssetUploadRoutes } from '../areas/assets/routes/asset-uploads.js';
 import { makeAssetRoutes } from '../areas/assets/routes/assets.js';
 import { makeApiKeyRoutes } from '../areas/projects/routes/api-keys.js';
-import { makeAuditEventRoutes } from '../areas/audit/routes/audit-events.js';
+import { makeAuditEventRoutes, makeAuditPageRoutes } from '../areas/audit/routes/audit-events.js';
 import { makeAuditLogRoutes } from '../areas/audit/routes/audit-log.js';
-import { makeAuditPageRoutes } from '../areas/audit/routes/audit-page.js';
 import { makeEmailCodeRoutes, makeLoginRoutes } from '../areas/accounts/routes/auth-login.js';
 import { makeMemberRoutes } from '../areas/projects/routes/members.js';
 import { makeReauthenticationRoutes, makeSessionRoutes } from '../areas/accounts/routes/auth-sessions.js';
@@ -32,15 +30,16 @@ import { makePaymentRecordRoutes } from '../areas/payments/routes/payment-record
 import { makePaymentRoutes } from '../areas/payments/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../areas/payments/routes/payment-webhooks.js';
 import { makeAdminNodeRoutes } from '../areas/nodes/routes/admin-nodes.js';
-import { makeNodeRoutes } from '../areas/nodes/routes/nodes.js';
+import { makeNodeRoutes } from '../areas/nodes/routes/peer-lists.js';
 import { makePasskeyLoginRoutes, makePasskeyRoutes } from '../areas/accounts/routes/passkeys/passkeys.js';
 import { makeProjectAuditRoutes } from '../areas/audit/routes/project-audit.js';
 import { makeProjectRoutes } from '../areas/projects/routes/projects.js';
-import { makePlaylistRoutes } from '../areas/shares/routes/playlists.js';
-import { makePublicShareRoutes } from '../areas/shares/routes/shares-public.js';
-import { makeSharePageRoutes } from '../areas/shares/routes/share-page.js';
-import { makeShareMailRoutes } from '../areas/shares/routes/share-mail.js';
-import { makeShareAccessRoutes } from '../areas/shares/routes/share-accesses.js';
+import {
+  makePlaylistRoutes,
+  makePublicShareRoutes,
+  makeSharePageRoutes,
+} from '../areas/shares/routes/shares-public.js';
+import { makeShareAccessRoutes, makeShareMailRoutes } from '../areas/shares/routes/share-accesses.js';
 import { makeShareRoutes } from '../areas/shares/routes/shares.js';
 import { makeStorageChangeRoutes } from '../areas/storages/routes/storage-changes.js';
 import { makeStorageRoutes } from '../areas/storages/routes/storages.js';

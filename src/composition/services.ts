@@ -16,15 +16,19 @@ import { makeCommandHandler } from '../event-sourcing/deciding/make-command-hand
 import { makeViews } from '../event-sourcing/views/make-views.js';
 import { type ViewLags, makeViewLags } from '../event-sourcing/views/views.js';
 import type { AgentSecrets } from '../keys/codes/agent-secrets.js';
-import { type Digests, makeDigests } from '../keys/sealing/digests.js';
+import { type Digests, inBlocks, makeDigests } from '../keys/sealing/digests.js';
 import { makeKeyCanaries } from '../keys/rings/key-canaries.js';
 import type { KeyRings } from '../keys/rings/key-rings.js';
 import { type KeyRotation, makeKeyRotation } from '../keys/rings/key-rotation.js';
-import { inBlocks } from '../keys/sealing/random-bytes.js';
-import { makeAddressChangeCodes, makeLoginCodes, makeVerificationCodes } from '../keys/codes/login-codes.js';
+import {
+  makeAddressChangeCodes,
+  makeAddressRevertCodes,
+  makeLoginCodes,
+  makeStrongLoginCodes,
+  makeVerificationCodes,
+} from '../keys/codes/login-codes.js';
 import { makeDeviceTokens } from '../keys/codes/device-tokens.js';
 import { makePasskeyChallenges } from '../keys/codes/passkey-challenges.js';
-import { makeAddressRevertCodes, makeStrongLoginCodes } from '../keys/codes/strong-codes.js';
 import { makeRefreshTokens } from '../keys/codes/refresh-tokens.js';
 import { makeSealer, type Sealer } from '../keys/sealing/sealer.js';
 import { makePlaylistTokens } from '../keys/codes/playlist-tokens.js';
@@ -41,16 +45,14 @@ import { makeCheckPassword } from '../security/passwords/password-rules.js';
 import { makePasswords, sharePasswordScrypt } from '../security/passwords/passwords.js';
 import type { ScryptParameters } from '../security/passwords/scrypt.js';
 import { type Commands, makeCommands } from '../areas/commands.js';
-import { openAgentSecrets } from './opening/agent-secrets.js';
+import { type KeysFollowed, checkKeys, followKeys, openAgentSecrets, openKeys } from './opening/open-keys.js';
 import { type Audit, openAudit } from './tasks/audit.js';
 import { type Leases, openLeases } from './tasks/leases.js';
-import { openMailer, openMails } from './opening/open-mailer.js';
-import { openWebhooks, type Webhooks } from './opening/open-webhooks.js';
-import { checkKeys, followKeys, type KeysFollowed, openKeys } from './opening/open-keys.js';
+import { type Webhooks, openMailer, openMails, openWebhooks } from './opening/open-webhooks.js';
 import type { Stores } from './opening/open-stores.js';
 import { openWatchedStores, type StoreOptions, type WatchedStores } from './opening/open-watched-stores.js';
 import { makeReaders, type Readers } from '../../projections/readers.js';
-import { sentenceOf } from './sentence-of.js';
+import { sentenceOf } from './listening.js';
 import { levelOf } from './opening/store-reports.js';
 import { makeStorageCalls } from './opening/storage-http.js';
 import { systemClock, systemRandom } from './system.js';

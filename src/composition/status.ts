@@ -1,4 +1,4 @@
-import { viewConsumer } from '../event-sourcing/feeding/consumers/names.js';
+import { viewConsumer } from '../event-sourcing/feeding/consumers/tasks.js';
 import { pingReadModels } from '../event-sourcing/ports/records.js';
 import type { Health } from '../observing/health.js';
 import { type Feeding, fedParts, reportStatus, type Status } from '../observing/parts.js';
@@ -7,7 +7,7 @@ import type { Progress } from '../event-sourcing/feeding/consumers/lease.js';
 import { version } from '../version.js';
 import type { Services } from './services.js';
 import type { Leases } from './tasks/leases.js';
-import { distinctLinks } from './opening/store-links.js';
+import { distinctLinks } from './opening/store-reports.js';
 
 /** The state of this process, from its first moment on: src/observing/README.md#health. */
 interface ServiceStatus {

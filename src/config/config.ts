@@ -18,33 +18,35 @@ import {
 } from './fields.js';
 import { agentSecretProblems, keysFileProblems } from './parts/agent-secrets.js';
 import { changesForDevelopment, drainSecondsOf } from './parts/development.js';
-import { findMisspelt } from './parts/misspelt.js';
+import {
+  ConfigProblem,
+  type Environment,
+  collect,
+  findMisspelt,
+  isReadableByAll,
+  readSecret,
+  schemaProblems,
+} from './sources.js';
 import { type Limits, readLimits, readWebhooks } from './parts/limits.js';
 import { type MailDestination, readMailDestination } from './parts/mail.js';
 import {
   browserOriginsOf,
   corsOriginsOf,
   defaultMailFrom,
+  paymentProblems,
   publicUrlOf,
+  readPasskeys,
+  readPayments,
+  readPlans,
+  readWitnesses,
   shareUrlTemplateOf,
 } from './parts/origins.js';
-import { paymentProblems, readPayments, readPlans } from './parts/payments.js';
-import { readPasskeys } from './parts/passkeys.js';
-import { readWitnesses } from './parts/witnesses.js';
-import {
-  collect,
-  ConfigProblem,
-  type Environment,
-  isReadableByAll,
-  readSecret,
-  schemaProblems,
-} from './sources.js';
 import type { Witness } from '../areas/audit/signing/witnesses.js';
 import { builtInPlans, type Plan } from '../areas/payments/domain/order/plans.js';
-import type { NodeProbe } from '../areas/nodes/prober/probe.js';
+import type { NodeProbe } from '../areas/nodes/prober/prober.js';
 import type { PasskeySettings } from '../security/tokens/webauthn.js';
 import type { WebhookEndpoint } from '../webhooks/endpoint.js';
-import type { Mailbox } from '../mail/mailbox.js';
+import type { Mailbox } from '../mail/errors.js';
 import type { MailWaits } from '../mail/mail-outbox.js';
 import type { SmtpTimes } from '../mail/mailer.js';
 import {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { isPlainAddress, parseMailbox } from '../mail/mailbox.js';
-import { parseProbeTarget, probeTargetForms } from '../areas/nodes/prober/probe.js';
+import { isPlainAddress, parseMailbox } from '../mail/errors.js';
+import { parseProbeTarget, probeTargetForms } from '../areas/nodes/prober/prober.js';
 import { isProxyRange } from '../security/rates/client-ip.js';
 
 export const port = z

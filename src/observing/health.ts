@@ -4,7 +4,7 @@ import type {
   ProjectionStatus,
 } from '../event-sourcing/feeding/projectors/projection-runner.js';
 import type { Standing } from '../event-sourcing/feeding/projectors/view-watch.js';
-import type { LogReads } from './stores/log-reads.js';
+import type { LogReads } from './stores/store-metrics.js';
 import type { StoreWatch } from './stores/store-watch.js';
 
 /** Says whether this process may serve. Callers use both functions often, so they must be cheap. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { fieldProblem, type FieldProblem, type FieldProblemCode } from './field-problems.js';
-import { InvalidInput } from './invalid-request.js';
+import { type FieldProblem, type FieldProblemCode, InvalidInput, fieldProblem } from './field-problems.js';
 
 type Issue = z.core.$ZodIssue;
 type IssueCode = Issue['code'];

@@ -1,4 +1,4 @@
-import { endpointConsumer } from '../event-sourcing/feeding/consumers/names.js';
+import { endpointConsumer } from '../event-sourcing/feeding/consumers/tasks.js';
 import { runConsumers } from '../event-sourcing/feeding/consumers/run-consumers.js';
 import type { Lease, Progress } from '../event-sourcing/feeding/consumers/lease.js';
 import type { LaneFigures } from '../event-sourcing/effects/outbox.js';

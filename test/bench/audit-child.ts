@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { exportLog } from '../../src/areas/audit/history/export.js';
-import { parseTilePath } from '../../src/areas/audit/tree/tile-paths.js';
+import { parseTilePath } from '../../src/areas/audit/tree/tiles.js';
 import { openServices, type Services } from '../../src/composition/services.js';
 import { systemClock } from '../../src/composition/system.js';
 import { readConfig } from '../../src/config/config.js';

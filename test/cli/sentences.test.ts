@@ -1,5 +1,5 @@
 import test from 'ava';
-import { statusText } from '../../src/cli/commands/status-command.js';
+import { statusText } from '../../src/cli/commands/user-commands.js';
 import { sayOf } from '../../src/cli/operate.js';
 
 const id = '0196a000-0000-7000-8000-000000000001';

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { allViews } from '../../projections/index.js';
 import { catchUpInThreads, groupTargets } from '../../src/composition/tasks/catch-up.js';
-import { buildViews } from '../../src/operating/replay/replay-views.js';
+import { buildViews } from '../../src/operating/replay/replay.js';
 import type { LogEvent, Position } from '../../src/event-sourcing/ports/domain-event.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../src/event-sourcing/views/generations/generations.js';
@@ -9,7 +9,7 @@ import { isTally } from '../../src/event-sourcing/views/projection.js';
 import { setApartItems } from '../../src/event-sourcing/feeding/set-apart.js';
 import { indexValues } from '../../src/stores/embedded/documents/index-values.js';
 import { usersProjection } from '../../projections/accounts/users/projection.js';
-import { openLogReader } from '../../src/stores/embedded/log/log-reader.js';
+import { openLogReader } from '../../src/stores/embedded/log/category-reader.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { givenStores } from '../support/given/given-embedded.js';

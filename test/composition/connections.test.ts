@@ -1,6 +1,6 @@
 import test from 'ava';
 import { checkConnections } from '../../src/composition/opening/connections.js';
-import { distinctLinks, makeStoreLinks } from '../../src/composition/opening/store-links.js';
+import { distinctLinks, makeStoreLinks } from '../../src/composition/opening/store-reports.js';
 import { ConfigProblem, readConfig } from '../../src/config/config.js';
 import { realClock } from '../support/fakes/clock.js';
 

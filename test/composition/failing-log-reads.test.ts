@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { openStores } from '../../src/composition/opening/open-stores.js';
-import { makeStoreLinks } from '../../src/composition/opening/store-links.js';
+import { makeStoreLinks } from '../../src/composition/opening/store-reports.js';
 import { readConfig } from '../../src/config/config.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeHealth } from '../../src/observing/health.js';

@@ -4,7 +4,7 @@ import { makeServiceStatus } from '../../src/composition/status.js';
 import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { startReactions } from '../../src/event-sourcing/effects/reaction-runner.js';
-import { endpointConsumer } from '../../src/event-sourcing/feeding/consumers/names.js';
+import { endpointConsumer } from '../../src/event-sourcing/feeding/consumers/tasks.js';
 import { feederKey, makeLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { startMetricsServer } from '../../src/http/metrics/metrics-server.js';
 import { makeHealth } from '../../src/observing/health.js';

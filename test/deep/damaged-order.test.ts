@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { setApartEvents } from '../../src/event-sourcing/effects/set-apart-events.js';
+import { setApartEvents } from '../../src/event-sourcing/effects/taken-events.js';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';

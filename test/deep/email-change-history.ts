@@ -3,7 +3,7 @@ import {
   type StoredEvent,
   streamName,
 } from '../../src/event-sourcing/ports/domain-event.js';
-import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../src/event-sourcing/deciding/command-handler.js';
 import { emailAggregate, type EmailState } from '../../src/areas/accounts/domain/email/email.js';
 import { hasAddress, userAggregate, type UserState } from '../../src/areas/accounts/domain/user/user.js';
 

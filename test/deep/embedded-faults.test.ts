@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { EmbeddedContext } from '../../src/stores/embedded/files/open-file.js';
 import { makeEmbeddedEventStore, openEventLog } from '../../src/stores/embedded/log/event-store.js';
-import type { Fault } from '../../src/stores/embedded/writing/faults.js';
+import type { Fault } from '../../src/stores/embedded/writing/transactions.js';
 import { openReadModelStore } from '../../src/stores/embedded/documents/read-model-store.js';
 import { openStateStore } from '../../src/stores/embedded/writing/state-store.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';

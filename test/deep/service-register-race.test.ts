@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { openStores } from '../../src/composition/opening/open-stores.js';
-import { makeStoreLinks } from '../../src/composition/opening/store-links.js';
+import { makeStoreLinks } from '../../src/composition/opening/store-reports.js';
 import { readConfig } from '../../src/config/config.js';
 import { makeLog } from '../../src/log.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../src/event-sourcing/deciding/command-handler.js';
 import type { DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { sessionCategory } from '../../src/areas/accounts/domain/session/events.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';

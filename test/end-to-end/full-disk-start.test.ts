@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Fault } from '../../src/stores/embedded/writing/faults.js';
+import type { Fault } from '../../src/stores/embedded/writing/transactions.js';
 import { makeServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';

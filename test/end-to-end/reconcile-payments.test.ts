@@ -1,4 +1,4 @@
-import type { InvalidRequest } from '../../src/validation/invalid-request.js';
+import type { InvalidRequest } from '../../src/validation/field-problems.js';
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';

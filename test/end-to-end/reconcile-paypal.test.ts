@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { paymentCallbackResource } from '../../projections/payments/payment-callbacks/resource.js';
+import { paymentCallbackResource } from '../../projections/payments/payment-callbacks/reader.js';
 import { ownStreamId, reportKeyOf } from '../../src/areas/payments/domain/payment-ids.js';
 import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';

@@ -1,8 +1,11 @@
 import test from 'ava';
 import { memberNoticeKind, securityNoticeKind } from '../../src/validation/fields.js';
-import { addressChangeMessage, loginCodeMessage } from '../../src/areas/accounts/mail/messages.js';
+import {
+  addressChangeMessage,
+  loginCodeMessage,
+  securityNoticeMessage,
+} from '../../src/areas/accounts/mail/messages.js';
 import { invitationMessage, memberNoticeMessage } from '../../src/areas/projects/commands/member-messages.js';
-import { securityNoticeMessage } from '../../src/areas/accounts/mail/security-notices.js';
 
 const publicUrl = 'https://stowage.example';
 const expires_at = '2026-01-02T03:14:05.000Z';

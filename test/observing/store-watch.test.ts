@@ -1,7 +1,7 @@
 import test from 'ava';
 import { steadyMsOf } from '../../src/kit/time/clock.js';
 import { makeAvailability } from '../../src/observing/stores/availability.js';
-import { makeLogReads } from '../../src/observing/stores/log-reads.js';
+import { makeLogReads } from '../../src/observing/stores/store-metrics.js';
 import { makeStoreWatch, type StoreReport } from '../../src/observing/stores/store-watch.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { ordersProjection, type OrderDocument } from '../../projections/payments/orders/projection.js';
 import { transactionsProjection } from '../../projections/payments/transactions/projection.js';
-import type { DecisionEntry } from '../../projections/payments/payment-decisions/resource.js';
+import type { DecisionEntry } from '../../projections/payments/payment-decisions/reader.js';
 import type { OrderEvent } from '../../src/areas/payments/domain/order/events.js';
 import {
   orderAggregate,

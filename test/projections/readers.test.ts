@@ -1,6 +1,6 @@
 import test from 'ava';
 import { noFactors } from '../../src/areas/accounts/domain/guard.js';
-import type { Aggregate } from '../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../src/event-sourcing/deciding/command-handler.js';
 import type { Clock } from '../../src/kit/time/clock.js';
 import type { DomainEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';

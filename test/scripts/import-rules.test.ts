@@ -54,11 +54,7 @@ const against = [
     'src/areas/shares/domain/share/events.ts',
     'nodes-in-the-order-of-areas',
   ],
-  [
-    'src/areas/shared/every-id.ts',
-    'src/areas/accounts/domain/user/events.ts',
-    'shared-in-the-order-of-areas',
-  ],
+  ['src/areas/shared/deps.ts', 'src/areas/accounts/domain/user/events.ts', 'shared-in-the-order-of-areas'],
   [
     'projections/accounts/users/reader.ts',
     'projections/assets/usage/reader.ts',
@@ -66,7 +62,7 @@ const against = [
   ],
   ['src/areas/shares/commands/visit.ts', 'src/areas/commands.ts', 'areas-import-no-sum-of-areas'],
   ['src/kit/lru.ts', 'src/event-sourcing/ports/clock.ts', 'kit-stands-alone'],
-  ['src/event-sourcing/views/fold.ts', 'src/areas/shared/every-id.ts', 'kernel-knows-nothing-of-ours'],
+  ['src/event-sourcing/views/fold.ts', 'src/areas/shared/deps.ts', 'kernel-knows-nothing-of-ours'],
   ['src/http/server/app.ts', 'src/areas/accounts/routes/account.ts', 'http-is-a-shell'],
 ] as const;
 

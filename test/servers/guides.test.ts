@@ -1,6 +1,6 @@
 /* Tests the guides, which `npm run docs:site` builds, in a real browser: Chromium, controlled by WebDriver. */
 import test from 'ava';
-import { openPackedFolder } from '../../src/http/pages/packed-files.js';
+import { openPackedFolder } from '../../src/http/pages/prepare-page.js';
 import {
   behaveAs,
   brokenRules,

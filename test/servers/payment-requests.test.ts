@@ -10,7 +10,7 @@ import {
   makeAlipayMaker,
   makeAlipayQueries,
 } from '../../src/areas/payments/platforms/alipay/alipay-maker.js';
-import { chinaTime } from '../../src/areas/payments/platforms/china.js';
+import { chinaTime } from '../../src/areas/payments/platforms/money.js';
 import { makeWechatPayClient } from '../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
 import { makeWechatPayMaker } from '../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
 import { makeWechatPayQueries } from '../../src/areas/payments/platforms/wechatpay/wechatpay-query.js';

@@ -16,7 +16,7 @@ import {
   webhookMessages,
   webhookTypes,
 } from '../../src/webhooks/messages/message-types.js';
-import { signedRequest, webhookId } from '../../src/webhooks/signed-request.js';
+import { signedRequest, webhookId } from '../../src/webhooks/attempt.js';
 import { findCanaries } from '../support/examples/canaries.js';
 import { everyEvent } from '../support/examples/every-event.js';
 import { orderId, projectId, shareId, storageId, userId } from '../support/examples/ids.js';

@@ -1,13 +1,55 @@
-import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
+import type { Recorded, Sealed } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Projection } from '../../../src/event-sourcing/views/projection.js';
-import { userCodec, type UserEvent, userCategory } from '../../../src/areas/accounts/domain/user/events.js';
-import { entriesAfter, type PasskeyEntry } from './passkey-entries.js';
+import { type UserEvent, userCategory, userCodec } from '../../../src/areas/accounts/domain/user/events.js';
 import {
+  type UserFields,
   applyEvent,
   endsRecoveryCodes,
+  keptPasskeys,
   newUser,
-  type UserFields,
 } from '../../../src/areas/accounts/domain/user/fold.js';
+
+/** A passkey of a user's document. Only the log contains the credential. */
+type PasskeyEntry = {
+  readonly id: string;
+  /** Keyed digest of the credential's id. */
+  readonly credential_digest: string;
+  readonly name: Sealed;
+  readonly transports: readonly string[];
+  readonly synced: boolean;
+  readonly backed_up: boolean;
+  readonly aaguid: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+};
+
+/** Returns the passkeys of a user after an event. */
+function entriesAfter(entries: readonly PasskeyEntry[], event: Recorded<UserEvent>): readonly PasskeyEntry[] {
+  const kept = keptPasskeys(event);
+  if (kept !== null) return entries.filter(({ id }) => kept.includes(id));
+  if (event.type === 'PasskeyRegistered') {
+    const { passkey_id: id, credential_digest, name, transports, synced, backed_up, aaguid } = event.data;
+    const times = { created_at: event.time, last_used_at: null };
+    return [...entries, { id, credential_digest, name, transports, synced, backed_up, aaguid, ...times }];
+  }
+  if (event.type === 'PasskeyUsed') {
+    const { passkey_id, backed_up } = event.data;
+    return changedEntry(entries, passkey_id, { backed_up, last_used_at: event.time });
+  }
+  if (event.type === 'PasskeyRenamed') {
+    return changedEntry(entries, event.data.passkey_id, { name: event.data.name });
+  }
+  if (event.type === 'PasskeyRemoved') return entries.filter(({ id }) => id !== event.data.passkey_id);
+  return entries;
+}
+
+function changedEntry(
+  entries: readonly PasskeyEntry[],
+  id: string,
+  change: Partial<PasskeyEntry>,
+): readonly PasskeyEntry[] {
+  return entries.map((entry) => (entry.id === id ? { ...entry, ...change } : entry));
+}
 
 /** A user with sealed personal data. Only the log contains credentials. */
 export type UserDocument = UserFields & {

@@ -2,9 +2,8 @@ import type { AccountFactors, SessionEpoch } from '../../../src/areas/accounts/d
 import type { Sealed } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
-import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { capacityOf, type UserDocument, usersProjection } from './projection.js';
-import { resourceOf } from '../../resource-of.js';
 import {
   accountResource,
   type AccountResource,

@@ -1,6 +1,6 @@
 import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Projection } from '../../../src/event-sourcing/views/projection.js';
-import { assetCodec, type AssetEvent, assetCategory } from '../../../src/areas/assets/domain/asset/events.js';
+import { type AssetEvent, assetCategory, assetCodec } from '../../../src/areas/assets/domain/asset/events.js';
 import {
   applyChange,
   applyUpload,
@@ -11,6 +11,33 @@ import {
 import { type DeletionDocument, evolveDeletion, isRecordedDeletion } from './deletion.js';
 import { type AssetIndexes, indexesOf } from './finding.js';
 import type { AssetResource } from './resource.js';
+import type { View, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+
+type Stored = ViewDocument<AssetDocument | DeletionDocument>;
+
+/** The view of assets without the documents of removed ones. */
+export function assetsOf(
+  views: Views,
+): Pick<View<AssetDocument>, 'get' | 'getMany' | 'find' | 'findInOrder'> {
+  const stored = views.of(assetsProjection);
+  return {
+    get: async (id) => {
+      const document = await stored.get(id);
+      return document !== null && isAsset(document) ? document : null;
+    },
+    getMany: async (ids) => (await stored.getMany(ids)).filter(isAsset),
+    find: async (query) => (await stored.find(query)).filter(isAsset),
+    findInOrder: async (query) => (await stored.findInOrder(query)).filter(isAsset),
+  };
+}
+
+export function isAsset(document: Stored): document is ViewDocument<AssetDocument> {
+  return 'by_name' in document.body;
+}
+
+export function isDeletion(document: Stored): document is ViewDocument<DeletionDocument> {
+  return 'deletes_in' in document.body;
+}
 
 type AssetFields = Readonly<Omit<AssetResource, 'id'>>;
 export type AssetDocument = AssetFields & AssetIndexes;

@@ -1,9 +1,8 @@
 import { type NodeCheck, statusShown } from '../../../src/areas/nodes/domain/node/fold.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
-import { type DocumentsAfter, documentAfter } from '../../after-command.js';
+import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { type FilteredPage, type OrderedList, matchesOf, matchingPage } from '../../filtered-page.js';
-import { resourceOf } from '../../resource-of.js';
 import type { NodeCheckReader, NodeChecks } from './checks.js';
 import { type NodeDocument, peerNodesProjection } from './projection.js';
 import {

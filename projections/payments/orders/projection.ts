@@ -20,7 +20,7 @@ import { unusedPayments } from '../../../src/areas/payments/domain/order/unused.
 import type { PaymentEntry } from './resource.js';
 import { moneyOf } from '../../../src/areas/payments/domain/fact.js';
 import type { PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
-import { type DecisionEntry, decisionOf } from '../payment-decisions/resource.js';
+import { type DecisionEntry, decisionOf } from '../payment-decisions/reader.js';
 
 export type OrderDocument = OrderFields & {
   readonly user_id: string;

@@ -2,29 +2,74 @@ import { orderNumber, parseOrderNumber } from '../../../src/areas/payments/domai
 import type { OrderStatus } from '../../../src/areas/payments/domain/order/fold.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../../src/keys/sealing/sealer.js';
-import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { transactionsProjection } from '../transactions/projection.js';
 import { openDecisions } from '../payment-decisions/reader.js';
 import {
   type CreationPage,
-  filteredPage,
   type FilteredPage,
+  filteredPage,
   firstIdOf,
   matchesOf,
 } from '../../filtered-page.js';
-import { resourceOf } from '../../resource-of.js';
 import { type OrderDocument, ordersProjection } from './projection.js';
 import {
   type OrderForOperator,
-  orderResource,
   type OrderResource,
-  reviewReason,
+  type PaymentEntry,
   type ReviewResource,
+  orderResource,
+  reviewReason,
 } from './resource.js';
-import { reviewPlace, reviewsOf } from './reviews.js';
+import { unusedPayments } from '../../../src/areas/payments/domain/order/unused.js';
+import { type PaymentFact, moneyOf } from '../../../src/areas/payments/domain/fact.js';
+
+/** Returns the mismatches of the order and its payments that bought nothing, in order of id. */
+function reviewsOf({ id: orderId, body }: ViewDocument<OrderDocument>): readonly ReviewResource[] {
+  const ofOrder = {
+    order_id: orderId,
+    order_number: orderNumber(orderId),
+    expected_amount: body.amount,
+    expected_currency: body.currency,
+  };
+  const mismatches = body.mismatches.map(({ fact, ...mismatch }) => {
+    return { ...mismatch, ...ofOrder, kind: kindOf(fact), ...moneyOf(fact) };
+  });
+  const unused = unusedPayments(body).map(({ transaction: _key, is_applied: _applied, ...payment }) => {
+    return { ...payment, ...ofOrder, kind: payment.reason === 'partial_loss' ? 'lost' : 'paid' } as const;
+  });
+  return [...mismatches, ...unused].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Returns a mismatch's place in the list of all: orders by age, then the mismatches of one by id. */
+export function reviewPlace({ order_id: orderId, id }: Pick<ReviewResource, 'order_id' | 'id'>): string {
+  return `${orderId}/${id}`;
+}
+
+/** @throws Error for a fact that is never a mismatch */
+function kindOf(fact: PaymentFact): PaymentEntry['kind'] {
+  switch (fact.kind) {
+    case 'refund':
+      return fact.status === 'reversed' ? 'lost' : 'refund';
+    case 'refunded-in-total':
+      return 'refund';
+    case 'dispute':
+      return fact.status === 'open' ? 'disputed' : fact.status;
+    case 'paid':
+      return fact.kind;
+    case 'pending':
+    case 'unpaid':
+    case 'failed':
+    case 'expired':
+    case 'canceled':
+    case 'approved':
+    case 'nothing':
+    case 'unreadable':
+      throw new Error(`a fact of the kind ${fact.kind} is never a mismatch`);
+  }
+}
 
 export type { OrderResource } from './resource.js';
-export { reviewPlace } from './reviews.js';
 
 /** Whose orders. */
 export type OrdersOf = { readonly userId: string } | { readonly projectId: string };

@@ -5,7 +5,7 @@ import { orderStatusSchema } from '../../../src/areas/payments/domain/order/fold
 import { currencyCode, minorAmount } from '../../../src/areas/payments/domain/fact.js';
 import { paymentId, paymentProvider } from '../../../src/areas/payments/domain/payment.js';
 import { entityId, instant } from '../../../src/validation/fields.js';
-import { paymentDecision } from '../payment-decisions/resource.js';
+import { paymentDecision } from '../payment-decisions/reader.js';
 
 const orderFields = {
   id: entityId,

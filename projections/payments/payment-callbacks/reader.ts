@@ -1,20 +1,58 @@
 import { factName, isForwardedKey, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
 import { knownAs } from '../../../src/areas/payments/domain/order/review.js';
-import type { Disposition } from '../../../src/areas/payments/domain/payment.js';
+import {
+  type Disposition,
+  disposition,
+  holdReason,
+  paymentId,
+  paymentProvider,
+} from '../../../src/areas/payments/domain/payment.js';
 import { platformOf } from '../../../src/areas/payments/domain/order/events.js';
 import { type TransactionReport, whyPending } from '../../../src/areas/payments/domain/transaction/fold.js';
 import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../../src/keys/sealing/sealer.js';
 import { type OrderDocument, ordersProjection } from '../orders/projection.js';
-import { openDecisions, openRecord } from '../payment-decisions/reader.js';
+import { openDecisions, openRecord, paymentDecision, paymentRecorded } from '../payment-decisions/reader.js';
 import { type TransactionDocument, transactionsProjection } from '../transactions/projection.js';
 import { resourceOf } from '../../resource-of.js';
-import {
-  paymentCallbackResource,
-  type PaymentCallbackResource,
-  unmatchedResource,
-  type UnmatchedResource,
-} from './resource.js';
+import { z } from 'zod';
+import { entityId, instant } from '../../../src/validation/fields.js';
+import { paymentNotification } from '../../../src/areas/payments/domain/fact.js';
+
+/** What a platform reported. */
+const reported = {
+  id: paymentId,
+  provider: paymentProvider,
+  is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
+  notifications: z.array(
+    paymentNotification.pick({ order_number: true, transaction_id: true, fact: true, at: true }),
+  ),
+  received_at: instant,
+};
+
+/** The oldest report of a transaction that is pending: it waits for its order, or for an operator. */
+export const unmatchedResource = z
+  .strictObject({ ...reported, reason: holdReason })
+  .meta({ id: 'UnmatchedPayment' });
+export type UnmatchedResource = z.infer<typeof unmatchedResource>;
+
+/** A report with its outcome and the decisions on it. */
+export const paymentCallbackResource = z
+  .strictObject({
+    ...reported,
+    held: holdReason
+      .nullable()
+      .meta({ description: 'Why it waits; null once it has an order or a decision.' }),
+    disposition: disposition.nullable().meta({ description: 'What it was applied as.' }),
+    order_id: entityId.nullable().meta({ description: 'The order that it was applied to.' }),
+    conflicts: z.int().meta({ description: 'How often other content came under its name.' }),
+    recorded: paymentRecorded
+      .nullable()
+      .meta({ description: 'Who recorded it by hand; null for a callback.' }),
+    decisions: z.array(paymentDecision),
+  })
+  .meta({ id: 'PaymentCallback' });
+export type PaymentCallbackResource = z.infer<typeof paymentCallbackResource>;
 
 /** @throws StoreUnavailable */
 export interface PaymentCallbackReader {

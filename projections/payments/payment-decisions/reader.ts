@@ -1,7 +1,62 @@
 import { paymentNoteScope } from '../../../src/keys/sealing/key-scope.js';
-import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
+import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
 import { z } from 'zod';
-import type { DecisionEntry, DecisionResource, RecordedEntry, RecordedResource } from './resource.js';
+import { entityId, instant } from '../../../src/validation/fields.js';
+import { paymentAction, paymentId } from '../../../src/areas/payments/domain/payment.js';
+import type { Recorded, Sealed } from '../../../src/event-sourcing/ports/domain-event.js';
+
+/** An operator's decision on a payment, as documents contain it: with the sealed note. */
+export type DecisionEntry = Readonly<Omit<DecisionResource, 'note'>> & {
+  readonly note: Sealed;
+  readonly note_of: string | null;
+};
+
+export function decisionOf(
+  event: Pick<Recorded<{ readonly type: string; readonly data: unknown }>, 'metadata' | 'time'>,
+  decided: Pick<DecisionEntry, 'payment_id' | 'action' | 'order_id' | 'note' | 'note_of'>,
+): DecisionEntry {
+  const { payment_id, action, order_id, note, note_of } = decided;
+  return {
+    ...{ payment_id, action, order_id, note, note_of },
+    decided_by: event.metadata.actor,
+    decided_at: event.time,
+  };
+}
+
+/** An operator's record of a payment, as documents contain it: with the sealed reason and evidence. */
+export type RecordedEntry = {
+  readonly note: Sealed;
+  readonly note_of: string | null;
+  readonly by: string;
+  readonly at: string;
+};
+
+/** A decision of an operator on a payment. */
+export const paymentDecision = z
+  .strictObject({
+    payment_id: paymentId,
+    action: paymentAction,
+    order_id: entityId.nullable().meta({ description: 'The order that it concerns.' }),
+    note: z.string().nullable().meta({ description: 'Why; null once it is gone with the buyer’s account.' }),
+    decided_by: z.string().meta({ description: '`user:<id>`, or `operator` at the command line.' }),
+    decided_at: instant,
+  })
+  .meta({ id: 'PaymentDecision' });
+type DecisionResource = z.infer<typeof paymentDecision>;
+
+/** An operator's record of a payment that the platform did not report. */
+export const paymentRecorded = z
+  .strictObject({
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why; null once it is gone with the buyer’s account.' }),
+    evidence: z.string().nullable().meta({ description: 'How the operator knew; null once it is gone.' }),
+    recorded_by: z.string().meta({ description: '`user:<id>`, or `operator` at the command line.' }),
+    recorded_at: instant,
+  })
+  .meta({ id: 'PaymentRecorded' });
+type RecordedResource = z.infer<typeof paymentRecorded>;
 
 /** Opens the notes, and sorts by time. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
 export async function openDecisions(

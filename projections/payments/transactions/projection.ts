@@ -12,7 +12,7 @@ import {
   type TransactionState,
   whyPending,
 } from '../../../src/areas/payments/domain/transaction/fold.js';
-import { type DecisionEntry, type RecordedEntry, decisionOf } from '../payment-decisions/resource.js';
+import { type DecisionEntry, type RecordedEntry, decisionOf } from '../payment-decisions/reader.js';
 
 /** The reports of a transaction, or one report alone. */
 export type TransactionDocument = TransactionState & {

@@ -1,9 +1,8 @@
 import type { Page } from '../../../src/event-sourcing/views/views.js';
-import { type DocumentsAfter, documentAfter } from '../../after-command.js';
-import { pageOfEntries } from '../../page-of-entries.js';
+import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
+import { pageOfEntries } from '../../paging.js';
 import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
-import { resourceOf } from '../../resource-of.js';
 import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { scope } from '../../../src/areas/projects/domain/role.js';

@@ -1,8 +1,8 @@
 import type { Page, Views } from '../../../src/event-sourcing/views/views.js';
 import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
-import { type DocumentsAfter, documentAfter } from '../../after-command.js';
+import { type DocumentsAfter, documentAfter } from '../../resource-of.js';
 import { matchesOf } from '../../filtered-page.js';
-import { pageOfEntries } from '../../page-of-entries.js';
+import { pageOfEntries } from '../../paging.js';
 import {
   invitationExpiry,
   openAt,

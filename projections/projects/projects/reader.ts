@@ -2,11 +2,10 @@ import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-so
 import { type Role, role } from '../../../src/areas/projects/domain/role.js';
 import { billingOffer } from '../../../src/areas/projects/domain/project/open-offers.js';
 import { roleIn } from '../../../src/areas/projects/domain/project/fold.js';
-import { type DocumentsAfter, documentAfter } from '../../after-command.js';
+import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
 import { hasWords, searchedWords } from '../../words.js';
 import { type CreationPage, type FilteredPage, filteredPage } from '../../filtered-page.js';
-import { resourceOf } from '../../resource-of.js';
 import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { accentColor } from '../../../src/areas/projects/domain/project/events.js';

@@ -10,11 +10,10 @@ import { sameTag } from '../../../src/areas/assets/domain/asset/fold.js';
 import { remainingUses } from '../../../src/areas/shares/domain/share/fold.js';
 import { erased, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { shareDownloadsTally, shareViewsTally } from '../share-accesses/projection.js';
-import { documentAfter, type DocumentsAfter } from '../../after-command.js';
-import { assetsOf } from '../../assets/assets/view.js';
+import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
+import { assetsOf } from '../../assets/assets/projection.js';
 import { type ShareDocument, sharesProjection } from './projection.js';
 import { type CreationPage, filteredPage, type FilteredPage } from '../../filtered-page.js';
-import { resourceOf } from '../../resource-of.js';
 import { shareResource, type ShareResource } from './resource.js';
 
 export type { ShareResource } from './resource.js';

@@ -1,11 +1,10 @@
 import type { Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
-import { describeWarning } from '../../../src/areas/storages/domain/storage/test-warning.js';
-import { documentAfter, type DocumentsAfter } from '../../after-command.js';
+import { describeWarning } from '../../../src/areas/storages/domain/storage/test-failure.js';
+import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
 import type { ProjectAccess } from '../../projects/projects/reader.js';
 import { type StorageDocument, storageConfigsProjection } from './projection.js';
 import { type CreationPage, filteredPage, type FilteredPage, matchesOf } from '../../filtered-page.js';
-import { resourceOf } from '../../resource-of.js';
 import { type StorageDelivery, storageResource, type StorageResource } from './resource.js';
 
 export type { StorageResource } from './resource.js';

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import type { CdnTokenScheme, DeliveryMode } from '../../../src/areas/storages/domain/delivery/delivery.js';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { storageProvider } from '../../../src/areas/storages/domain/bucket/region.js';
-import { testFailureCodes } from '../../../src/areas/storages/domain/storage/test-failure.js';
-import { testWarningCode } from '../../../src/areas/storages/domain/storage/test-warning.js';
+import {
+  testFailureCodes,
+  testWarningCode,
+} from '../../../src/areas/storages/domain/storage/test-failure.js';
 import { storageStatus } from '../../../src/areas/storages/domain/storage/fold.js';
 
 /** A storage (docs/api.md#21-storage-configuration-response-object). No reply carries credentials. */

@@ -1,11 +1,22 @@
 import type { CommandHandler } from '../../event-sourcing/deciding/command-handler.js';
-import type { ViewLags } from '../../event-sourcing/views/views.js';
+import type { Page, ViewLags } from '../../event-sourcing/views/views.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import type { Digests } from '../../keys/sealing/digests.js';
-import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
+import type { Digests, RandomBytes } from '../../keys/sealing/digests.js';
 import type { Sealer } from '../../keys/sealing/sealer.js';
 import type { Background } from '../../kit/background.js';
 import type { Clock } from '../../kit/time/clock.js';
+
+const pageSize = 200;
+
+/** Yields every id, page by page. A page begins after the last id, so the caller may remove ids from the view. */
+export async function* everyId(read: (page: Page) => Promise<readonly string[]>): AsyncGenerator<string> {
+  let after: string | undefined;
+  do {
+    const ids = await read(after === undefined ? { limit: pageSize } : { after, limit: pageSize });
+    yield* ids;
+    after = ids.at(-1);
+  } while (after !== undefined);
+}
 
 /**
  * The collaborators that use cases of every area share. Each area adds its own in its `deps.ts`. A name has one type in every

@@ -3,10 +3,9 @@ import type { MakeStorageUrls } from './bucket/signing/media-urls.js';
 import type { SetBucketCors } from './bucket/probing/bucket-cors.js';
 import type { ProbeBucket } from './bucket/probing/probe.js';
 import type { DeleteObject } from './bucket/objects/delete-object.js';
-import type { HeadObject } from './bucket/objects/head-object.js';
+import type { HeadObject, ReadObject } from './bucket/objects/head-object.js';
 import type { ListObjects } from './bucket/objects/list-objects.js';
 import type { Multipart } from './bucket/objects/multipart.js';
-import type { ReadObject } from './bucket/objects/read-object.js';
 import type { ProjectDeps } from '../projects/deps.js';
 
 /** The collaborators of the use cases of this area, with those of the areas below it. */

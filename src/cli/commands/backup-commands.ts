@@ -2,8 +2,8 @@ import { constants, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import { readConfig } from '../../config/config.js';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
-import { requireData } from '../data-directory.js';
-import { makeProgressBar } from '../progress-bar.js';
+import { requireData } from '../exit-codes.js';
+import { makeProgressBar } from '../text.js';
 
 /**
  * Adds the commands that copy data away and back (docs/backup.md#backup).

@@ -1,11 +1,44 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { changeRequest, type OperatorReply, readRequest } from '../../operating/socket/client.js';
-import { unlessConfirmed } from '../confirm.js';
-import { done, operateWith, sayOf, show } from '../operate.js';
+import { type OperatorReply, changeRequest, readRequest } from '../../operating/socket/client.js';
+import { makeProgressBar, unlessConfirmed } from '../text.js';
+import { done, operate, operateWith, sayOf, show } from '../operate.js';
 import type { Ask } from '../operator.js';
-import { makeProgressBar } from '../progress-bar.js';
+
+/** A replay by time reads the whole log. */
+const replayMs = 600_000;
+
+/** Adds the commands of outgoing events (docs/webhooks.md#operators). */
+export function addWebhookCommands(program: Command, parseInteger: (text: string) => number): void {
+  const webhooks = program.command('webhooks').description('events that the service sends; docs/webhooks.md');
+  webhooks
+    .command('list')
+    .description('every endpoint with its pending and failed deliveries; never a secret')
+    .action(() => show('webhooks list'));
+  webhooks
+    .command('failed <endpoint>')
+    .description('deliveries that the service gave up in the last 30 days')
+    .option('--limit <number>', 'how many at most', parseInteger, 50)
+    .action((endpoint: string, { limit }: { readonly limit: number }) =>
+      show('webhooks failed', { endpoint, limit }),
+    );
+  webhooks
+    .command('replay <endpoint>')
+    .description('send events again, with the webhook-id that they had')
+    .option('--from <time>', 'events since then, for example 2026-01-02T00:00:00Z; reads the whole log')
+    .option('--resource <stream>', 'events of one resource, for example order-<id>')
+    .option('--failed', 'deliveries that the service gave up', false)
+    .action((endpoint: string, { from, resource, failed }: ReplayOptions) =>
+      operate('webhooks replay', { endpoint, from, resource, failed }, replayMs),
+    );
+}
+
+interface ReplayOptions {
+  readonly from?: string;
+  readonly resource?: string;
+  readonly failed: boolean;
+}
 
 const prunable = z.object({ items: z.array(z.string()) });
 

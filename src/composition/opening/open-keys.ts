@@ -3,21 +3,59 @@ import { join } from 'node:path';
 import type { Background } from '../../kit/background.js';
 import { Overloaded } from '../../kit/semaphore.js';
 import type { Config } from '../../config/config.js';
-import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
+import { type Clock, type Random, backoff } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
-import { canaryRecord, type KeyCanaries } from '../../keys/rings/key-canaries.js';
+import { type KeyCanaries, canaryRecord } from '../../keys/rings/key-canaries.js';
 import { removeLeftovers } from '../../keys/rings/key-file.js';
 import {
-  ensureKeyFile,
   type KeyRings,
   type KeySettings,
+  ensureKeyFile,
   loadKeys,
   makeKeyRings,
   readKeySettings,
 } from '../../keys/rings/key-rings.js';
 import type { Log } from '../../log.js';
 import type { Stores } from './open-stores.js';
-import { sentenceOf } from '../sentence-of.js';
+import { sentenceOf } from '../listening.js';
+import { agentSecretNames, agentSecretProblems } from '../../config/parts/agent-secrets.js';
+import { ConfigProblem } from '../../config/sources.js';
+import {
+  type AgentSecrets,
+  makeAgentSecrets,
+  makeFixedAgentSecrets,
+} from '../../keys/codes/agent-secrets.js';
+
+/** Opens the secrets of the agents (docs/agents.md#change-the-secret). @throws ConfigProblem */
+export function openAgentSecrets({
+  config,
+  clock,
+  log,
+}: {
+  readonly config: Pick<Config, 'secret' | 'isInFile'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}): AgentSecrets {
+  let reported = '';
+  const load = (): readonly (string | undefined)[] => {
+    const secrets = new Map(agentSecretNames.map((name) => [name, config.secret(name)]));
+    const problems = agentSecretProblems(secrets);
+    if (problems.length > 0) throw new ConfigProblem(problems.join('; '));
+    reported = '';
+    return [...secrets.values()];
+  };
+  if (!agentSecretNames.some(config.isInFile)) return makeFixedAgentSecrets(load());
+  return makeAgentSecrets({
+    ...{ load, clock },
+    onProblem: (error) => {
+      const problem = error instanceof ConfigProblem ? error.message : 'they could not be read';
+      // Any client may present an unknown secret, which reads them again.
+      if (problem === reported) return;
+      reported = problem;
+      log.logger.error({ problem }, 'the agent secrets were not read again; the old ones stay');
+    },
+  });
+}
 
 /** The rings of the process, and what holds them in step with the data. */
 interface OpenKeys {

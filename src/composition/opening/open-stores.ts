@@ -11,7 +11,7 @@ import {
   openEmbeddedStores,
 } from '../../stores/embedded/open-embedded-stores.js';
 import { eventStoreDbPolicy } from './connections.js';
-import { distinctLinks, type StoreLinks } from './store-links.js';
+import { type StoreLinks, distinctLinks } from './store-reports.js';
 
 export interface Stores {
   readonly eventStore: EventStore;

@@ -7,7 +7,7 @@ import { checkConnections } from './connections.js';
 import { noteAvailability, noteReturned, observeStore } from '../../observing/stores/observed-store.js';
 import { type StoreMetrics, makeStoreMetrics } from '../../observing/stores/store-metrics.js';
 import { type Stores, openStores } from './open-stores.js';
-import { type StoreLinks, distinctLinks, makeStoreLinks } from './store-links.js';
+import { type StoreLinks, distinctLinks, makeStoreLinks } from './store-reports.js';
 import { statSync } from 'node:fs';
 
 /** Write permission of the group and of others. */

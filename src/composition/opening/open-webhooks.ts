@@ -1,13 +1,61 @@
-import type { Config } from '../../config/config.js';
-import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/allowed-addresses.js';
+import { type Config, ConfigProblem } from '../../config/config.js';
+import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/endpoint.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import { makeAllowedAddress } from '../../outgoing/allowed-address.js';
-import { makeOutgoingHttp, type OutgoingHttp, type OutgoingOptions } from '../../outgoing/outgoing-http.js';
-import { makeWebhookCounters, type WebhookCounters } from '../../observing/webhook-metrics.js';
+import { makeAllowedAddress } from '../../outgoing/name-settings.js';
+import { type OutgoingHttp, type OutgoingOptions, makeOutgoingHttp } from '../../outgoing/outgoing-http.js';
+import { type WebhookCounters, makeWebhookCounters } from '../../observing/webhook-metrics.js';
 import { type DeliveryRecords, makeDeliveryRecords } from '../../webhooks/delivery-records.js';
 import type { WebhookEndpoint } from '../../webhooks/endpoint.js';
-import { makeWebhookAdmin, type WebhookAdmin } from '../../webhooks/webhook-admin.js';
+import { type WebhookAdmin, makeWebhookAdmin } from '../../webhooks/webhook-admin.js';
+import { type MailOutbox, makeMailOutbox } from '../../mail/mail-outbox.js';
+import { sentenceOf } from '../listening.js';
+import { levelOf } from './store-reports.js';
+import type { Log } from '../../log.js';
+import { type Mailer, makeLogMailer, makeMailer } from '../../mail/mailer.js';
+import { parseSmtpUrl } from '../../mail/smtp-url.js';
+
+/**
+ * Returns null without `SMTP_URL`.
+ * @throws ConfigProblem when SMTP_URL, which a file may hold, names no mail server any more
+ */
+export function openMailer(config: Config, { logger }: Log): Mailer | null {
+  if (!config.mailConfigured) return null;
+  if (config.mailsToLog) {
+    return makeLogMailer((mail) => {
+      logger.info(mail, 'a mail, logged instead of sent');
+    });
+  }
+  const server = parseSmtpUrl(config.secret('SMTP_URL') ?? '');
+  if (server === null) throw new ConfigProblem('SMTP_URL is not what it was at the start');
+  return makeMailer({ server, from: config.mailFrom, times: config.smtpTimes });
+}
+
+/** Makes the mails of the outbox. Its lines in the log name a person by id. */
+export function openMails({
+  config,
+  log,
+  availability,
+  ...deps
+}: Omit<Parameters<typeof makeMailOutbox>[0], 'waits' | 'onRetry' | 'onGivenUp'> & {
+  readonly config: Config;
+  readonly log: Log;
+  readonly availability: Parameters<typeof levelOf>[0];
+}): MailOutbox {
+  return makeMailOutbox({
+    ...deps,
+    waits: config.mailWaits,
+    onRetry: (mail, error) => {
+      log.logger[levelOf(availability, error)](
+        { ...mail, error: sentenceOf(error) },
+        'a mail waits; it is tried again',
+      );
+    },
+    onGivenUp: (mail, error) => {
+      log.logger.warn({ ...mail, error: error.message }, 'a mail was given up');
+    },
+  });
+}
 
 /** The outgoing events of a process: src/webhooks/README.md#delivery. */
 export interface Webhooks {

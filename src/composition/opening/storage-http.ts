@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { StorageDeps } from '../../areas/storages/deps.js';
-import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/allowed-addresses.js';
+import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/endpoint.js';
 import type { Clock } from '../../kit/time/clock.js';
 import { makeSetBucketCors } from '../../areas/storages/bucket/probing/bucket-cors.js';
 import { makeDeleteObject } from '../../areas/storages/bucket/objects/delete-object.js';
-import { makeHeadObject } from '../../areas/storages/bucket/objects/head-object.js';
+import { makeHeadObject, makeReadObject } from '../../areas/storages/bucket/objects/head-object.js';
 import { makeListObjects } from '../../areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../../areas/storages/bucket/objects/multipart.js';
 import { makeProbeBucket } from '../../areas/storages/bucket/probing/probe.js';
-import { makeReadObject } from '../../areas/storages/bucket/objects/read-object.js';
-import { makeAllowedAddress } from '../../outgoing/allowed-address.js';
+import { makeAllowedAddress } from '../../outgoing/name-settings.js';
 import { makeOutgoingHttp, type OutgoingHttp, type OutgoingOptions } from '../../outgoing/outgoing-http.js';
 
 /**

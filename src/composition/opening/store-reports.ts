@@ -1,9 +1,48 @@
 import type { Logger } from 'pino';
-import type { Availability } from '../../observing/stores/availability.js';
+import { type Availability, makeAvailability } from '../../observing/stores/availability.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
-import type { StoreReport } from '../../observing/stores/store-watch.js';
-import { sentenceOf } from '../sentence-of.js';
-import type { Tell } from '../listening.js';
+import type { StoreLink, StoreReport } from '../../observing/stores/store-watch.js';
+import { type Tell, sentenceOf } from '../listening.js';
+import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
+import type { Config } from '../../config/config.js';
+import { type LogReads, makeLogReads } from '../../observing/stores/store-metrics.js';
+
+/** The three stores as operators know them. MongoDB is one link, because one server holds read models and state. */
+export interface StoreLinks {
+  readonly eventStore: StoreLink & { readonly reads: LogReads };
+  readonly readModels: StoreLink;
+  readonly state: StoreLink;
+}
+
+export function makeStoreLinks(
+  { eventStoreDbUrl, mongoDbUrl }: Pick<Config, 'eventStoreDbUrl' | 'mongoDbUrl'>,
+  clock: Pick<Clock, 'now'>,
+): StoreLinks {
+  const link = (name: string): StoreLink => ({
+    name,
+    availability: makeAvailability(() => steadyMsOf(clock)),
+  });
+  const logName =
+    eventStoreDbUrl === undefined ? 'the event store' : `EventStoreDB at ${hostsOf(eventStoreDbUrl)}`;
+  const log = link(logName);
+  const eventStore = { ...log, reads: makeLogReads({ clock, availability: log.availability }) };
+  if (mongoDbUrl === undefined) {
+    return { eventStore, readModels: link('the read models'), state: link('the state') };
+  }
+  const mongoDb = link(`MongoDB at ${hostsOf(mongoDbUrl)}`);
+  return { eventStore, readModels: mongoDb, state: mongoDb };
+}
+
+/** Returns the links without repetition. */
+export function distinctLinks({ eventStore, readModels, state }: StoreLinks): readonly StoreLink[] {
+  return [...new Set([eventStore, readModels, state])];
+}
+
+/** Returns the hosts of a connection string, without user, password and options. */
+function hostsOf(url: string): string {
+  const authority = /^[^:]+:\/\/([^/?#]*)/.exec(url)?.[1] ?? '';
+  return authority.slice(authority.lastIndexOf('@') + 1);
+}
 
 /**
  * Makes the function that tells operators about a store: one line in the log, and one at the terminal of the person who

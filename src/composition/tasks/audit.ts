@@ -18,19 +18,19 @@ import { makeTreeReader, type TreeReader } from '../../areas/audit/tree/tree-rea
 import { makeSweep, type Sweep } from '../../areas/audit/signing/sweep.js';
 import { makeWitnesses, type PostText } from '../../areas/audit/signing/witnesses.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
-import { auditConsumer } from '../../event-sourcing/feeding/consumers/names.js';
+import { auditConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';
 import type { Lease } from '../../event-sourcing/feeding/consumers/lease.js';
 import { makeShortLog } from '../../event-sourcing/feeding/read-log.js';
 import type { Config } from '../../config/config.js';
 import type { Keyring } from '../../keys/rings/keyring.js';
 import type { Log } from '../../log.js';
-import { projectOfFirstEvent } from '../../../projections/audit/project-of-first-event.js';
+import { projectOfFirstEvent } from '../../../projections/audit/fold-views.js';
 import { type AuditReader, makeAuditReader } from '../../../projections/audit/reader.js';
 import { projections } from '../../../projections/index.js';
 import type { Stores } from '../opening/open-stores.js';
 import { levelOf } from '../opening/store-reports.js';
 import type { WatchedStores } from '../opening/open-watched-stores.js';
-import { sentenceOf } from '../sentence-of.js';
+import { sentenceOf } from '../listening.js';
 
 /** The audit log of a process: src/areas/audit/README.md#audit-log. */
 export interface Audit {

@@ -6,7 +6,7 @@ import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';
 import type { FedCollection } from '../../event-sourcing/views/pending-totals.js';
 import { packageFile } from '../../package-files.js';
-import { openLogReader } from '../../stores/embedded/log/log-reader.js';
+import { openLogReader } from '../../stores/embedded/log/category-reader.js';
 import { loadCheckpoints } from '../../event-sourcing/ports/records.js';
 
 /** Collections that read one category, by the names of their views. */

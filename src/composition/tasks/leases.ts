@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Config } from '../../config/config.js';
 import type { Clock } from '../../kit/time/clock.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import { taskConsumer } from '../../event-sourcing/feeding/consumers/names.js';
+import { taskConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';
 import {
   feederKey,
   type Lease,
@@ -13,7 +13,7 @@ import {
   makeSoleLease,
 } from '../../event-sourcing/feeding/consumers/lease.js';
 import type { Log } from '../../log.js';
-import { sentenceOf } from '../sentence-of.js';
+import { sentenceOf } from '../listening.js';
 import { levelOf } from '../opening/store-reports.js';
 
 /** The leases of this process: src/event-sourcing/feeding/README.md#the-lease. */

@@ -6,10 +6,14 @@ import { storageConfigsProjection } from '../../../projections/storages/storage-
 import { makeAbortUploads } from '../../areas/assets/commands/uploads/end-upload.js';
 import { makeCheckUploads } from '../../areas/assets/commands/uploads/confirm-upload.js';
 import { makeDeleteAssetObjects } from '../../areas/assets/commands/delete-objects.js';
-import { acceptNewInvitations, acceptOpenInvitations } from '../../areas/projects/commands/invitations.js';
-import { purgeUnprovedAccounts } from '../../areas/accounts/commands/email/unproved.js';
+import {
+  acceptNewInvitations,
+  acceptOpenInvitations,
+  mailInvitations,
+} from '../../areas/projects/commands/invitations.js';
+import { purgeUnprovedAccounts, warnUnprovedAccounts } from '../../areas/accounts/commands/email/unproved.js';
 import { makeShareEndings } from '../../areas/shares/commands/ending.js';
-import { makeForgetShareMails } from '../../areas/shares/commands/mails/mail-share-reaction.js';
+import { makeForgetShareMails, makeMailShareLinks } from '../../areas/shares/commands/mails/mail-share.js';
 import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/choose-first-default.js';
 import {
   makeDeleteLateStorages,
@@ -20,18 +24,66 @@ import { makeProbeStorages } from '../../areas/storages/commands/probing.js';
 import { endGivenAccesses, finishErasures } from '../../areas/accounts/commands/erasing.js';
 import {
   finishEmailChanges,
+  mailAddressChanges,
   releaseLeftAddresses,
 } from '../../areas/accounts/commands/email/email-change.js';
 import type { AnyProjection } from '../../event-sourcing/views/projection.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
 import type { ProjectionRunner } from '../../event-sourcing/feeding/projectors/projection-runner.js';
-import { makeMailReactions } from './mail-reactions.js';
 import type { Services } from '../services.js';
 import { endsProcess } from '../../event-sourcing/ports/errors.js';
 import { type ReactionRunner, startReactions } from '../../event-sourcing/effects/reaction-runner.js';
-import { sentenceOf } from '../sentence-of.js';
+import { sentenceOf } from '../listening.js';
 import { levelOf } from '../opening/store-reports.js';
+import {
+  makeAddressChangeCodes,
+  makeAddressRevertCodes,
+  makeLoginCodes,
+  makeStrongLoginCodes,
+  makeVerificationCodes,
+} from '../../keys/codes/login-codes.js';
+import { mailEmailVerifications } from '../../areas/accounts/commands/email/email-verification.js';
+import { mailMemberNotices } from '../../areas/projects/commands/member-messages.js';
+import { mailLoginCodes } from '../../areas/accounts/commands/signing-in/login-codes.js';
+import { mailSecurityNotices } from '../../areas/accounts/commands/security-notices.js';
+import { makeMailShareGuessing } from '../../areas/shares/commands/mails/mail-share-guessing-reaction.js';
+import {
+  makeMailShareOpening,
+  makeRequestOpeningNotices,
+} from '../../areas/shares/commands/mails/mail-share-opening-reaction.js';
+
+/** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
+function makeMailReactions(services: Services): readonly AnyReaction[] {
+  const { config, readers, keyRings, mails } = services;
+  if (mails === null) return [];
+  const deps = {
+    ...services,
+    ...readers,
+    mails,
+    publicUrl: config.publicUrl,
+    loginCodes: makeLoginCodes(keyRings.code),
+    strongLoginCodes: makeStrongLoginCodes(keyRings.code),
+    addressChangeCodes: makeAddressChangeCodes(keyRings.code),
+    verificationCodes: makeVerificationCodes(keyRings.code),
+    addressRevertCodes: makeAddressRevertCodes(keyRings.code),
+  };
+  return [
+    mailEmailVerifications(deps),
+    mailLoginCodes(deps),
+    mailAddressChanges(deps),
+    mailInvitations(deps),
+    mailMemberNotices(deps),
+    mailSecurityNotices(deps),
+    makeMailShareGuessing(deps),
+    makeRequestOpeningNotices(deps),
+    makeMailShareOpening(deps),
+    makeMailShareLinks(deps),
+    ...(config.unprovedAccountDays === 0
+      ? []
+      : [warnUnprovedAccounts({ ...deps, ...services.commands, ...config })]),
+  ];
+}
 
 /** @param fail receives the error of a store that is damaged or belongs to another service; the process should end */
 export function bringUpReactions(

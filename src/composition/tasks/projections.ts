@@ -6,10 +6,9 @@ import {
 } from '../../event-sourcing/feeding/projectors/projection-runner.js';
 import { pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
 import { catchUpInThreads } from './catch-up.js';
-import { sentenceOf } from '../sentence-of.js';
+import { type Tell, sentenceOf } from '../listening.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
-import type { Tell } from '../listening.js';
 
 const setApartMessage = 'a view has set a stream apart';
 

@@ -3,9 +3,8 @@ import { examineEveryMs, makeSilenceWatch } from '../../areas/nodes/commands/wat
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { startSharedTask } from '../../event-sourcing/feeding/consumers/shared-task.js';
 import type { Task } from '../../event-sourcing/feeding/consumers/tasks.js';
-import { makeProbe } from '../../areas/nodes/prober/probe.js';
-import { proberName, startProber } from '../../areas/nodes/prober/prober.js';
-import { sentenceOf } from '../sentence-of.js';
+import { makeProbe, proberName, startProber } from '../../areas/nodes/prober/prober.js';
+import { sentenceOf } from '../listening.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
 

@@ -1,5 +1,99 @@
 import { isIP } from 'node:net';
-import type { Mailbox } from '../../mail/mailbox.js';
+import type { Mailbox } from '../../mail/errors.js';
+import { listProblems } from '../../validation/field-problems.js';
+import { fieldProblems } from '../../validation/zod-problems.js';
+import { type Plan, builtInPlans, plans as plansSchema } from '../../areas/payments/domain/order/plans.js';
+import {
+  keyDirectoryProblems,
+  paymentSecretNames,
+  readPaymentSettings,
+} from '../../areas/payments/platforms/configured.js';
+import { ConfigProblem, type Environment, collect, readFile, readJson, readSecret } from '../sources.js';
+import type { PasskeySettings } from '../../security/tokens/webauthn.js';
+import { type Witness, parseWitnesses } from '../../areas/audit/signing/witnesses.js';
+
+/** Reads `AUDIT_WITNESSES`: a file with one line `<vkey> <url>` a witness. @throws ConfigProblem */
+export function readWitnesses(file: string | undefined): readonly Witness[] {
+  if (file === undefined) return [];
+  const text = readFile('AUDIT_WITNESSES', file);
+  try {
+    return parseWitnesses(text);
+  } catch (error) {
+    throw new ConfigProblem(error instanceof Error ? error.message : 'AUDIT_WITNESSES has another form');
+  }
+}
+
+interface Given {
+  readonly publicUrl: string;
+  readonly rpId: string | undefined;
+  readonly origins: readonly string[] | undefined;
+}
+
+/**
+ * Returns the relying party of passkeys; null where `PUBLIC_URL` names none and no other setting does: browsers take
+ * only a domain over https, or localhost. @throws ConfigProblem for settings that no browser accepts
+ */
+export function readPasskeys({ publicUrl, rpId, origins }: Given): PasskeySettings | null {
+  const url = new URL(publicUrl);
+  const settings = { rpId: rpId ?? url.hostname, origins: origins ?? [url.origin] };
+  const problem = problemOf(settings);
+  if (problem === null) return settings;
+  if (rpId === undefined && origins === undefined) return null;
+  throw new ConfigProblem(problem);
+}
+
+/** An origin of an Android app, which browsers do not write. */
+const androidOrigin = /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/;
+
+function problemOf({ rpId, origins }: PasskeySettings): string | null {
+  if (!isRelyingParty(rpId)) {
+    return 'PASSKEY_RP_ID must be a domain such as example.org, or localhost; by default it is the host of PUBLIC_URL';
+  }
+  const wrong = origins.some((text) => !androidOrigin.test(text) && !isPageOf(rpId, text));
+  if (!wrong && origins.length > 0) return null;
+  return `PASSKEY_ORIGINS must list origins like https://app.${rpId}, of the domain ${rpId} or below it, separated by commas`;
+}
+
+function isRelyingParty(rpId: string): boolean {
+  if (rpId === 'localhost') return true;
+  return (
+    isIP(rpId) === 0 && /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*$/.test(rpId)
+  );
+}
+
+function isPageOf(rpId: string, text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, protocol, hostname } = new URL(text);
+  const secure = protocol === 'https:' || (protocol === 'http:' && hostname === 'localhost');
+  return origin === text && secure && (hostname === rpId || hostname.endsWith(`.${rpId}`));
+}
+
+/** Reads the plans: `PLANS_FILE`, or the built-in ones. @throws ConfigProblem */
+export function readPlans(file: string | undefined): readonly Plan[] {
+  if (file === undefined) return builtInPlans;
+  const given = readJson('PLANS_FILE', file);
+  const parsed = plansSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new ConfigProblem(
+    `PLANS_FILE ${file} must be [{"id", "name", "prices": {"USD": 999}, "grants": {"capacity_bytes": n} or ` +
+      `{"entitlement": "allow_s3"}}, …]: ${listProblems(fieldProblems(plansSchema, given))}`,
+  );
+}
+
+/** Reads the payment variables and their problems. @throws ConfigProblem when a named file cannot be read */
+export function readPayments(environment: Environment): ReturnType<typeof readPaymentSettings> {
+  return readPaymentSettings((name) =>
+    paymentSecretNames.includes(name) ? readSecret(environment, name) : environment[name],
+  );
+}
+
+/** Returns the problems of the payment variables and of the directories of keys that they name, one sentence each. */
+export function paymentProblems(environment: Environment): readonly string[] {
+  // `readConfig` already reports secrets that cannot be read.
+  const payments = collect([], () => readPayments(environment));
+  if (payments === undefined) return [];
+  return [...payments.problems, ...keyDirectoryProblems(payments.settings)];
+}
 
 /** The settings that name addresses of the service and of pages. */
 interface Addresses {

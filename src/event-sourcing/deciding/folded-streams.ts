@@ -1,5 +1,4 @@
-import type { Load } from './command-handler.js';
-import type { Aggregate, Evolving } from './decider.js';
+import type { Aggregate, Evolving, Load } from './command-handler.js';
 import type { DocumentWriter } from '../views/document-writer.js';
 import type { DomainEvent, NewEvent, StoredEvent } from '../ports/domain-event.js';
 import { type EventStore, maxEventBytes } from '../ports/event-store.js';

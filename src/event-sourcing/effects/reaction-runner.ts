@@ -1,5 +1,5 @@
 import type { SetApartItem } from '../feeding/set-apart.js';
-import { reactionConsumer } from '../feeding/consumers/names.js';
+import { reactionConsumer } from '../feeding/consumers/tasks.js';
 import { runConsumers } from '../feeding/consumers/run-consumers.js';
 import type { Lease, Progress } from '../feeding/consumers/lease.js';
 import type { AnyReaction } from './reaction.js';

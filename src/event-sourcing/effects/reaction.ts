@@ -1,5 +1,5 @@
 import type { CommandContext } from '../ports/command-context.js';
-import type { Aggregate, Evolving } from '../deciding/decider.js';
+import type { Aggregate, Evolving } from '../deciding/command-handler.js';
 import { type DomainEvent, type LogEvent, type Position, streamIdOf } from '../ports/domain-event.js';
 import type { EventCodec } from '../ports/event-codec.js';
 import { reactionCommandId } from '../deciding/ids.js';

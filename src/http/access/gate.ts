@@ -12,15 +12,15 @@ import {
   type ProjectPolicy,
   type SessionCaller,
 } from './access.js';
-import type { CheckAgentSecret } from './agent-secret.js';
-import type { Authenticated, Authenticator, AuthenticatedRequest } from './authenticate.js';
 import {
+  type CheckAgentSecret,
   bearerToken,
   presentedAgentSecret,
   presentedApiKey,
   refuseKey,
   unauthorized,
 } from './credentials.js';
+import type { Authenticated, Authenticator, AuthenticatedRequest } from './authenticate.js';
 import { HttpError } from '../replies/error-codes.js';
 import { makeLru } from '../../kit/lru.js';
 import { ipBuckets } from '../../security/rates/client-ip.js';

@@ -1,4 +1,4 @@
-import { countReturned, type Returned } from '../../event-sourcing/ports/returned.js';
+import { type Returned, countReturned } from '../../event-sourcing/ports/event-store.js';
 import type { LimitName } from '../../security/rates/limits.js';
 import type { RateKey } from '../../security/rates/rate-limit.js';
 import { HttpError } from '../replies/error-codes.js';

@@ -1,5 +1,47 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../replies/error-codes.js';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { type EncodedBody, type PreparedBody, weakTag } from '../replies/reply.js';
+
+/** The encodings in the order in which the service prefers them. */
+const encodings = ['br', 'gzip'] as const satisfies readonly (keyof EncodedBody)[];
+
+/** What senders write over plain bytes: no coding, or a charset. */
+const plainNames = new Set(['', 'identity', 'none', 'utf-8', 'utf8']);
+
+/** Returns whether this `Content-Encoding` says that the bytes are encoded. */
+export function saysEncoded(field: string | undefined): boolean {
+  return field !== undefined && !plainNames.has(field.trim().toLowerCase());
+}
+
+/**
+ * Prepares a text that is made once and sent often, in all encodings. Its tag is weak, because the encodings share it
+ * (RFC 9110, 8.8.3.3).
+ */
+export function prepareText(text: string): Pick<PreparedBody, 'bytes' | 'tag' | 'encoded'> {
+  const bytes = Buffer.from(text);
+  let made: EncodedBody | null = null;
+  return { bytes, tag: weakTag(text), encoded: () => (made ??= encodeBody(bytes)) };
+}
+
+function encodeBody(bytes: Buffer): EncodedBody {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 6, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  return { br: brotliCompressSync(bytes, { params }), gzip: gzipSync(bytes) };
+}
+
+/**
+ * Returns the encoding for a client that sends this `Accept-Encoding` (RFC 9110, 12.5.3); null for the plain bytes. A coding with
+ * the weight 0 is refused. Other weights do not change the order.
+ */
+export function acceptedEncoding(field: string | undefined): keyof EncodedBody | null {
+  if (field === undefined) return null;
+  const accepted = new Set<string>();
+  for (const part of field.toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = part.split(';').map((text) => text.trim());
+    if (!parameters.some((parameter) => /^q=0(\.0{1,3})?$/.test(parameter))) accepted.add(coding);
+  }
+  return encodings.find((coding) => accepted.has(coding)) ?? null;
+}
 
 /** src/areas/payments/README.md#payment-callbacks */
 export const rawBytesMax = 256 * 1024;

@@ -1,8 +1,12 @@
 import { parse } from 'node:querystring';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { fieldProblem, type FieldProblem, listProblems } from '../../validation/field-problems.js';
-import { InvalidInput } from '../../validation/invalid-request.js';
+import {
+  type FieldProblem,
+  InvalidInput,
+  fieldProblem,
+  listProblems,
+} from '../../validation/field-problems.js';
 import { fieldProblems } from '../../validation/zod-problems.js';
 import { type ErrorCode, HttpError } from '../replies/error-codes.js';
 

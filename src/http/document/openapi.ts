@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { documentedErrors } from './documented-errors.js';
-import { describeAccess, securityOf } from './openapi-access.js';
-import { components, headerRef, parameterRef } from './openapi-components.js';
-import { pascal, publishErrors } from './openapi-responses.js';
+import { documentedErrors, pascal, publishErrors } from './openapi-responses.js';
+import { components, describeAccess, headerRef, parameterRef, securityOf } from './openapi-components.js';
 import { exampleOfPathId, exampleOfText } from './openapi-examples.js';
 import { type Json, describeApi, tagDescriptions } from './openapi-texts.js';
 import { publishBody, publishSchema } from './openapi-schemas.js';

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { renderFirstCalls } from '../document/first-calls.js';
-import { contentTag, weakTag } from '../replies/etag.js';
-import type { PreparedBody } from '../replies/reply.js';
+import { renderFirstCalls } from '../document/openapi-texts.js';
+import { type PreparedBody, contentTag, weakTag } from '../replies/reply.js';
 import { z } from 'zod';
-import { onceEach, openPackedFolder } from './packed-files.js';
+import { onceEach, openPackedFolder } from './prepare-page.js';
 
 const manifestSchema = z.strictObject({
   version: z.string(),

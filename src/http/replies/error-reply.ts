@@ -8,7 +8,7 @@ import {
   UndecodableEvent,
 } from '../../event-sourcing/ports/errors.js';
 import { Overloaded } from '../../kit/semaphore.js';
-import { InvalidInput } from '../../validation/invalid-request.js';
+import { InvalidInput } from '../../validation/field-problems.js';
 import { TooManyAttempts } from '../../areas/shared/rejections.js';
 import { type ErrorCode, HttpError } from './error-codes.js';
 import { rejectionErrors } from './rejections.js';

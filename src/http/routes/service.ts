@@ -3,12 +3,11 @@ import { jwksCacheSeconds } from '../../security/tokens/access-tokens.js';
 import { HttpError } from '../replies/error-codes.js';
 import { makeOpenApi } from '../document/openapi.js';
 import type { Readiness } from '../../observing/health.js';
-import { prepareText } from '../body/content-encoding.js';
+import { prepareText } from '../body/raw-body.js';
 import type { PreparedBody } from '../replies/reply.js';
 import { noBody, noParams, noQuery } from '../route-spec.js';
 import { defineRoute, type Route } from '../route.js';
-import { makeDocsRoutes } from './docs.js';
-import { makeGuideRoutes } from './guides.js';
+import { makeDocsRoutes, makeGuideRoutes } from './guides.js';
 import { type HomeRouteDeps, makeHomeRoutes } from './home.js';
 
 const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });

@@ -7,7 +7,7 @@ import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { AccessTokens } from '../../security/tokens/access-tokens.js';
 import { ipBuckets, makeClientIp } from '../../security/rates/client-ip.js';
 import { makeRateLimiter, type RateLimit } from '../../security/rates/rate-limit.js';
-import { type KnownAgentSecrets, makeCheckAgentSecret } from '../access/agent-secret.js';
+import { type KnownAgentSecrets, makeCheckAgentSecret } from '../access/credentials.js';
 import { makeApp } from './app.js';
 import type { AccessReader } from '../../../projections/projects/access-reader.js';
 import { makeCorsOfErrors } from '../replies/cors.js';
@@ -29,7 +29,7 @@ import {
   type RequestLimitsOptions,
   type StoresAvailability,
 } from '../access/request-limits.js';
-import type { RequestHead } from './raw-error.js';
+import type { RequestHead } from './raw-route.js';
 import type { Route } from '../route.js';
 import { makeWorkCharges } from '../access/work.js';
 import { makeAdmission, requestsAtOnce, requestsMaxDefault } from '../access/admission.js';

@@ -1,10 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
-import { checkEach, invalid } from '../../validation/invalid-request.js';
+import { checkEach, invalid } from '../../validation/field-problems.js';
 import { type AccessKind, type Grants, chargesWork } from '../access/access.js';
 import { internalError, toHttpError } from '../replies/error-reply.js';
-import { matchesNone, revisionsWanted } from '../replies/etag.js';
+import {
+  type FinishedReply,
+  type ReplySpecs,
+  contentOf,
+  finishReply,
+  matchesNone,
+  revisionsWanted,
+  setHeaders,
+} from '../replies/reply.js';
 import { userAgentOf } from '../access/credentials.js';
 import { type PathParams, requireGuarded } from '../access/gate.js';
 import { HttpError } from '../replies/error-codes.js';
@@ -15,10 +23,9 @@ import {
   type IdempotentRequest,
 } from '../access/idempotency.js';
 import { nearerToRefusal } from '../../security/rates/gcra.js';
-import { acceptedEncoding } from '../body/content-encoding.js';
+import { acceptedEncoding } from '../body/raw-body.js';
 import { checkContentType, checkDeclaredSize, readBody, type ReceivedBody } from '../body/json-body.js';
 import { type NoteAllowance, reservePlaces } from '../access/limits.js';
-import { contentOf, finishReply, setHeaders, type FinishedReply, type ReplySpecs } from '../replies/reply.js';
 import { makeOmitNullTexts } from '../body/omitted-texts.js';
 import type { RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
@@ -6,8 +6,7 @@ import { ipBuckets } from '../../security/rates/client-ip.js';
 import { publicAccess } from '../access/access.js';
 import { type ErrorCode, HttpError } from '../replies/error-codes.js';
 import type { PathParams } from '../access/gate.js';
-import { saysEncoded } from '../body/content-encoding.js';
-import { readRawBody } from '../body/raw-body.js';
+import { readRawBody, saysEncoded } from '../body/raw-body.js';
 import { setHeaders } from '../replies/reply.js';
 import { noBody, noQuery } from '../route-spec.js';
 import type { Route } from '../route.js';
@@ -15,6 +14,80 @@ import type { HttpState, Shell } from './shell.js';
 import { validatePath } from '../body/validate.js';
 import { requireConnection } from './pipeline.js';
 import { type Admit, ownerOfClient } from '../access/admission.js';
+import { errorBody } from '../replies/error-body.js';
+
+interface ParseError {
+  readonly reason: string;
+  readonly status: number;
+  readonly message: string;
+}
+
+const malformed: ParseError = {
+  reason: 'malformed',
+  status: 400,
+  message: 'the request is not well-formed HTTP',
+};
+const parseErrors = new Map<string, ParseError>([
+  [
+    'HPE_HEADER_OVERFLOW',
+    { reason: 'headers_too_large', status: 431, message: 'the headers are larger than 16 KiB' },
+  ],
+  [
+    'ERR_HTTP_REQUEST_TIMEOUT',
+    { reason: 'timeout', status: 408, message: 'the request took too long to arrive' },
+  ],
+  ['ECONNRESET', { reason: 'connection_lost', status: 400, message: 'the connection was lost' }],
+]);
+
+/** `reason` labels the measurement. */
+export function describeParseError(error: NodeJS.ErrnoException): ParseError {
+  return parseErrors.get(error.code ?? '') ?? malformed;
+}
+
+/** What is known of a request that cannot be parsed. */
+export interface RequestHead {
+  /** The target, or its beginning. */
+  readonly url: string;
+  readonly origin: string | undefined;
+}
+
+/**
+ * Reads the head of a request that the parser refuses. Returns null where the bytes that it refuses do not begin with the
+ * request: parts of a long head arrive one after the other, and the server keeps only the last.
+ */
+export function headOf({ rawPacket, bytesParsed = 0 }: UnparsedBytes): RequestHead | null {
+  const [head = ''] = rawPacket?.toString('latin1').split('\r\n\r\n', 1) ?? [];
+  const url = /^[A-Z]+ (\/[^ \r\n]*)/.exec(head)?.[1];
+  // A later request of the packet has another head.
+  if (url === undefined || bytesParsed > head.length + 4) return null;
+  return { url, origin: /\r\norigin:[ \t]*([^\r\n]*?)[ \t]*(?:\r\n|$)/i.exec(head)?.[1] };
+}
+
+/** What Node's parser adds to its error. */
+export interface UnparsedBytes {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
+/** Writes a whole HTTP/1.1 error reply for a connection without a request. It ends the connection. */
+export function rawErrorReply(
+  status: number,
+  code: ErrorCode,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const body = errorBody(code, message);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
 
 /** The request for the handler of a raw route. Nothing in it is parsed or verified. */
 export interface RawRequest<Params> {

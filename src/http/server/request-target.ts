@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { invalid } from '../../validation/invalid-request.js';
+import { invalid } from '../../validation/field-problems.js';
 import { HttpError } from '../replies/error-codes.js';
 
 /** src/http/README.md#connections */

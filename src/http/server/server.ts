@@ -5,12 +5,12 @@ import { type ClientKey, makeConnections } from './connections.js';
 import type { HttpMetrics } from '../metrics/metrics.js';
 import { makePipelines } from './pipeline.js';
 import {
+  type RequestHead,
+  type UnparsedBytes,
   describeParseError,
   headOf,
   rawErrorReply,
-  type RequestHead,
-  type UnparsedBytes,
-} from './raw-error.js';
+} from './raw-route.js';
 
 /** src/http/README.md#connections; in milliseconds. Tests pass their own, so that they need not wait. */
 export interface ServerLimits {

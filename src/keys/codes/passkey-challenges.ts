@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { decodeBase64url, type Keyring } from '../rings/keyring.js';
-import type { RandomBytes } from '../sealing/random-bytes.js';
+import type { RandomBytes } from '../sealing/digests.js';
 
 /** What a challenge is for. A challenge of one purpose and subject never answers for another. */
 export interface ChallengeUse {

@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../rings/keyring.js';
-import type { Digests } from '../sealing/digests.js';
-import type { RandomBytes } from '../sealing/random-bytes.js';
+import type { Digests, RandomBytes } from '../sealing/digests.js';
 
 export const base62Alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import { makeDigests } from '../sealing/digests.js';
+import { type RandomBytes, makeDigests } from '../sealing/digests.js';
 import { openEnvelope, sealEnvelope } from '../sealing/envelope.js';
 import { DoesNotOpen, KeyProblem } from '../sealing/errors.js';
 import { ringNames, type RingName } from './key-file-format.js';
 import { type KeyMaterial, keySettingNames } from './key-rings.js';
-import type { RandomBytes } from '../sealing/random-bytes.js';
 
 /** The record of the state store that shows which keys the data was made with. */
 export const canaryRecord = 'canary/keys';

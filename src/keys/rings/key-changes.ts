@@ -1,7 +1,7 @@
 import { KeyProblem } from '../sealing/errors.js';
 import { keyBytes, type KeyFile, type KeyTimes, type RingName } from './key-file-format.js';
 import { formatRingKey, type RingKey } from './keyring.js';
-import type { RandomBytes } from '../sealing/random-bytes.js';
+import type { RandomBytes } from '../sealing/digests.js';
 
 /** Makes a new file with one key in each ring. */
 export function newKeyFile(randomBytes: RandomBytes): KeyFile {

@@ -16,7 +16,7 @@ import { basename, dirname, join } from 'node:path';
 import { KeyProblem } from '../sealing/errors.js';
 import { newKeyFile } from './key-changes.js';
 import { formatKeyFile, parseKeyFile, type KeyFile } from './key-file-format.js';
-import type { RandomBytes } from '../sealing/random-bytes.js';
+import type { RandomBytes } from '../sealing/digests.js';
 
 const temporarySuffix = '.tmp';
 

@@ -4,7 +4,7 @@ import { KeyProblem } from '../sealing/errors.js';
 import { type KeyFile, type RingName, keyBytes, ringNames } from './key-file-format.js';
 import { readKeyFile, readOrMakeKeyFile } from './key-file.js';
 import { type Keyring, decodeBase64url, parseKeyring } from './keyring.js';
-import type { RandomBytes } from '../sealing/random-bytes.js';
+import type { RandomBytes } from '../sealing/digests.js';
 import { rereadSeconds } from './key-waiting-times.js';
 
 /** Reads a source of keys or secrets every 30 s, until the signal aborts (src/keys/README.md#key-files). */

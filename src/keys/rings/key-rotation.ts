@@ -5,7 +5,7 @@ import { addKey, kidsIn, newRingKey, promoteKey, retireKey, timesOf } from './ke
 import { ringNames, type KeyFile, type KeyTimes, type RingName } from './key-file-format.js';
 import { changeKeyFile, readKeyFile } from './key-file.js';
 import { keySettingNames, type KeyRings, type KeySettings } from './key-rings.js';
-import { explainNeededPepper, type PepperedPasswords } from './needed-pepper.js';
+import { type PepperedPasswords, explainNeededPepper, formatRingKey } from './keyring.js';
 import {
   adviceAfterAdding,
   afterRetiring,
@@ -15,8 +15,7 @@ import {
   whyNotPromote,
   whyNotRetire,
 } from './key-waiting-times.js';
-import { formatRingKey } from './keyring.js';
-import type { RandomBytes } from '../sealing/random-bytes.js';
+import type { RandomBytes } from '../sealing/digests.js';
 import type { Sealer } from '../sealing/sealer.js';
 
 /** A ring in the view of operators: ids and times, never a key. */

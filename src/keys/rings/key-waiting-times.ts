@@ -1,5 +1,5 @@
 import type { KeyTimes, RingName } from './key-file-format.js';
-import { pepperAdvice } from './needed-pepper.js';
+import { pepperAdvice } from './keyring.js';
 
 /** Seconds between two readings of the keys in every process (src/keys/README.md#key-files). */
 export const rereadSeconds = 30;

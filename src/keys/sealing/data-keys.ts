@@ -12,7 +12,7 @@ import { DoesNotOpen, KeyMissing } from './errors.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
 import { dataKeyPrefix, dataKeyRecord, type LastingScope } from './key-scope.js';
 import type { Keyring } from '../rings/keyring.js';
-import type { RandomBytes } from './random-bytes.js';
+import type { RandomBytes } from './digests.js';
 
 const dataKeyBytes = 32;
 const writeTriesMax = 5;

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { DoesNotOpen } from './errors.js';
 import { decodeBase64url } from '../rings/keyring.js';
-import type { RandomBytes } from './random-bytes.js';
+import type { RandomBytes } from './digests.js';
 
 /*
  * AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and a 16-byte tag. GCM does not commit to its key: a person

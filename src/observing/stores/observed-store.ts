@@ -1,7 +1,6 @@
 import { StoreUnavailable, WrongExpectedRevision } from '../../event-sourcing/ports/errors.js';
-import type { EventStore, LogPage } from '../../event-sourcing/ports/event-store.js';
+import { type EventStore, type LogPage, currentCount } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore, SelectedDocuments } from '../../event-sourcing/ports/read-model-store.js';
-import { currentCount } from '../../event-sourcing/ports/returned.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { Availability } from './availability.js';
 

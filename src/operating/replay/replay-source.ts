@@ -5,7 +5,7 @@ import { type LogPart, readLogToHead, ReplayProblem } from '../../areas/audit/tr
 import { type Config, ConfigProblem } from '../../config/config.js';
 import { hasEvents } from '../../event-sourcing/feeding/read-log.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
-import { openLogReader } from '../../stores/embedded/log/log-reader.js';
+import { openLogReader } from '../../stores/embedded/log/category-reader.js';
 import { checkConnections, eventStoreDbPolicy } from '../../composition/opening/connections.js';
 import { systemClock, systemRandom } from '../../composition/system.js';
 

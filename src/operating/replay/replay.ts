@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path';
 import { NotCanonical, entryOf } from '../../areas/audit/tree/canonical-json.js';
 import type { IndexedEvent, Moment } from '../../areas/audit/history/history.js';
-import { logUntil, ReplayProblem } from '../../areas/audit/tree/log-until.js';
+import { ReplayProblem, logUntil } from '../../areas/audit/tree/log-until.js';
 import { leafHash } from '../../areas/audit/tree/merkle.js';
 import { makeGrowingTree } from '../../areas/audit/tree/tiles.js';
 import type { StoredEvent } from '../../event-sourcing/ports/domain-event.js';
@@ -20,8 +20,68 @@ import { version } from '../../version.js';
 import type { OnShare } from '../backup/backup.js';
 import { codeOf, namesIn, syncPath } from '../backup/backup-folder.js';
 import type { ReplayOrigin, ReplaySource } from './replay-source.js';
-import { type ApartInReplay, buildViews } from './replay-views.js';
 import { systemClock, systemRandom } from '../../composition/system.js';
+import { allViews } from '../../../projections/index.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
+import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
+import { makeGenerations } from '../../event-sourcing/views/generations/generations.js';
+import type { AnyView } from '../../event-sourcing/views/projection.js';
+import { isReached, runProjector } from '../../event-sourcing/feeding/projectors/projector.js';
+
+/** A stream that a view could not take in: src/event-sourcing/feeding/README.md#undecodable-events. */
+export type ApartInReplay = { readonly view: string; readonly id: string; readonly reason: string };
+
+/**
+ * Builds all views of a log in an empty read-model store, with the projectors of the service.
+ * @returns the streams that views have set apart
+ * @throws StoreUnavailable at the first failure of a store; StoreDamaged, UndecodableEvent when a view must stop
+ */
+export async function buildViews(
+  deps: {
+    readonly eventStore: EventStore;
+    readonly readModelStore: ReadModelStore;
+    readonly clock: Clock;
+    readonly random: Random;
+  },
+  onShare: OnShare,
+): Promise<readonly ApartInReplay[]> {
+  const { eventStore, readModelStore, clock } = deps;
+  /** By view and stream: a later event of a stream sets it apart again. */
+  const apart = new Map<string, ApartInReplay>();
+  const head = await eventStore.head();
+  const generations = makeGenerations({ projections: allViews, readModelStore, clock });
+  await generations.start();
+  const shares = new Map<AnyView, number>();
+  const building = allViews.map((view) => ({ view, collection: generations.liveCollection(view) }));
+  await Promise.all(building.map((target) => build(target)));
+  return [...apart.values()];
+
+  async function build(target: { readonly view: AnyView; readonly collection: string }): Promise<void> {
+    const { view, collection } = target;
+    const ending = new AbortController();
+    const failures: Error[] = [];
+    await runProjector(
+      deps,
+      { projection: view, collection },
+      {
+        signal: ending.signal,
+        onProgress: ({ position }) => {
+          shares.set(view, Number(position ?? 0) / Number(head ?? 1));
+          onShare([...shares.values()].reduce((sum, share) => sum + share, 0) / allViews.length);
+          if (isReached(position, head)) ending.abort();
+        },
+        onRetry: (error) => {
+          // A service waits for its stores. A command that waited for room on a disk would never end.
+          failures.push(error);
+          ending.abort();
+        },
+        onSetApart: ({ id, reason }) => apart.set(`${view.name}/${id}`, { view: view.name, id, reason }),
+      },
+    );
+    const [failure] = failures;
+    if (failure !== undefined) throw failure;
+  }
+}
 
 /** What a replay has built. `root` (base64) is that of the Merkle tree over its events. */
 export type Replayed = {

@@ -4,7 +4,7 @@ import type { AuditLog } from '../../areas/audit/signing/audit-log.js';
 import { witnessProblem } from '../../areas/audit/signing/witnesses.js';
 import type { LogResources } from '../../areas/audit/history/log-resources.js';
 import type { SweepProgress } from '../../areas/audit/signing/sweep.js';
-import { parseTilePath } from '../../areas/audit/tree/tile-paths.js';
+import { parseTilePath } from '../../areas/audit/tree/tiles.js';
 import type { Commands } from '../../areas/commands.js';
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';

@@ -1,14 +1,139 @@
 import { availableParallelism } from 'node:os';
 import { Tinypool } from 'tinypool';
-import { Overloaded } from '../../kit/semaphore.js';
+import { type Line, Overloaded, type Waiter, makeSemaphore } from '../../kit/semaphore.js';
 import { packageFile } from '../../package-files.js';
 import { guessing } from '../guessing/guessing.js';
 import type { TryingClient } from '../guessing/guard.js';
 import { ipBuckets } from '../rates/client-ip.js';
 import { makeRateLimiter } from '../rates/rate-limit.js';
-import { makeHashQueue, type HashPlace } from './hash-queue.js';
 import type { HashReply } from './hash-worker.js';
-import { chooseScrypt, type ScryptInput } from './scrypt.js';
+import { type ScryptInput, chooseScrypt } from './scrypt.js';
+
+/** Where a piece of work waits: the lanes in order, and in a lane the clients in turn. */
+export interface HashPlace {
+  readonly lane: 0 | 1 | 2;
+  readonly client: string;
+}
+
+interface HashQueue<Input, Output> {
+  /** @throws Overloaded at once when it could not end in time, or later when its turn comes too late; errors of the work */
+  run(input: Input, place: HashPlace): Promise<Output>;
+  /** Returns whether `run` accepts one now. */
+  hasRoom(place: HashPlace): boolean;
+  /** Returns how many pieces of work run and wait. */
+  load(): { readonly running: number; readonly waiting: number };
+  /** Refuses what waits and what comes. */
+  close(): void;
+}
+
+interface Waiting extends HashPlace {
+  readonly waiter: Waiter<HashPlace>;
+  /** The turns of the clients of a lane: each has one in a round. */
+  readonly round: number;
+  readonly acceptedMs: number;
+  readonly limit: NodeJS.Timeout;
+}
+
+/** A measured duration moves the estimate by this part. */
+const estimateStep = 0.2;
+
+/**
+ * Runs work on a number of threads: a lane waits for those before it, and in a lane each client has one turn before any has a
+ * second. Under overload it refuses what would not end within the limit: the newcomer, or the last in that order where the
+ * newcomer is before it. So no client crowds out others. It cancels no hash that it began:
+ * the next one would wait for a new thread, and the time spent would be lost
+ * (docs/decisions/limits-and-load.md#0045-load-is-refused-early).
+ * @param options.queue the most that waits
+ * @param options.timeLimitMs for waiting and work
+ * @param options.nowMs a clock that is never set back
+ */
+export function makeHashQueue<Input, Output>(options: {
+  readonly threads: number;
+  readonly queue: number;
+  readonly timeLimitMs: number;
+  readonly nowMs: () => number;
+  /** Does the work, and tells its duration without the time that a thread needs to start. */
+  readonly work: (input: Input) => Promise<{ readonly output: Output; readonly tookMs: number }>;
+}): HashQueue<Input, Output> {
+  const { threads, queue, timeLimitMs, nowMs, work } = options;
+  /** In the order of their turns. */
+  let waiting: readonly Waiting[] = [];
+  /** The present round of each lane. */
+  const rounds = [0, 0, 0];
+  let isClosed = false;
+  /** The estimated duration of one piece of work. Nothing is known before the first one. */
+  let workMs = 0;
+  const line: Line<HashPlace> = { add, next, remove, size: () => waiting.length };
+  const semaphore = makeSemaphore(threads, line);
+
+  return {
+    run: async (input, place) => {
+      if (!hasRoom(place)) throw new Overloaded(full);
+      return semaphore.run(() => workOn(input), place);
+    },
+    hasRoom,
+    load: () => ({ running: semaphore.running(), waiting: waiting.length }),
+    close: () => {
+      isClosed = true;
+      for (const { waiter } of waiting) waiter.refuse(new Overloaded('the service ends'));
+    },
+  };
+
+  /** Returns whether one more would end in time. An idle thread always takes work, or a slow machine would do none. */
+  function hasRoom(place: HashPlace): boolean {
+    if (isClosed) return false;
+    if (semaphore.running() < threads) return true;
+    const { before } = turnOf(place);
+    const rounds = Math.floor((threads + before) / threads) + 1;
+    return before < queue && rounds * workMs <= timeLimitMs;
+  }
+
+  /** Returns the round of one more of the client, and how many have their turn before it. */
+  function turnOf({ lane, client }: HashPlace): { readonly round: number; readonly before: number } {
+    const last = waiting.findLast((one) => one.lane === lane && one.client === client);
+    const round = last === undefined ? (rounds[lane] ?? 0) : last.round + 1;
+    const next = waiting.findIndex((one) => one.lane > lane || (one.lane === lane && one.round > round));
+    return { round, before: next === -1 ? waiting.length : next };
+  }
+
+  function add(waiter: Waiter<HashPlace>): void {
+    const { lane, client } = waiter.place;
+    const { round, before } = turnOf(waiter.place);
+    const limit = setTimeout(() => {
+      waiter.refuse(new Overloaded(tooLate));
+    }, timeLimitMs);
+    waiting = waiting.toSpliced(before, 0, { waiter, lane, client, round, acceptedMs: nowMs(), limit });
+    if (waiting.length > queue) waiting.at(-1)?.waiter.refuse(new Overloaded(full));
+  }
+
+  function remove(waiter: Waiter<HashPlace>): void {
+    clearTimeout(waiting.find((one) => one.waiter === waiter)?.limit);
+    waiting = waiting.filter((one) => one.waiter !== waiter);
+  }
+
+  function next(): Waiter<HashPlace> | undefined {
+    const latestMs = nowMs() + workMs - timeLimitMs;
+    for (const { waiter, acceptedMs, lane, round } of waiting) {
+      if (acceptedMs < latestMs) {
+        waiter.refuse(new Overloaded(tooLate));
+        continue;
+      }
+      remove(waiter);
+      rounds[lane] = round;
+      return waiter;
+    }
+    return undefined;
+  }
+
+  async function workOn(input: Input): Promise<Output> {
+    const { output, tookMs } = await work(input);
+    workMs = workMs === 0 ? tookMs : workMs + (tookMs - workMs) * estimateStep;
+    return output;
+  }
+}
+
+const tooLate = 'a password check took too long';
+const full = 'too many passwords are being checked';
 
 /** A pool that tells its load, for metrics. */
 export type MeasuredHashPool = ReturnType<typeof makeHashPool>;

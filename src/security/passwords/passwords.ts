@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Overloaded } from '../../kit/semaphore.js';
 import { KeyMissing } from '../../keys/sealing/errors.js';
 import type { Keyring } from '../../keys/rings/keyring.js';
-import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
+import type { RandomBytes } from '../../keys/sealing/digests.js';
 import type { TryingClient } from '../guessing/guard.js';
 import type { HashPool } from './hash-pool.js';
 import { type PasswordHash, type ScryptParameters, formatPasswordHash, parsePasswordHash } from './scrypt.js';

@@ -1,7 +1,20 @@
 import { timingSafeEqual } from 'node:crypto';
 import { HOTP, Secret, TOTP } from 'otpauth';
-import { parseSixDigits } from '../../keys/codes/crockford.js';
-import type { RandomBytes } from '../../keys/sealing/random-bytes.js';
+import { crockfordCode, parseCrockfordCode, parseSixDigits } from '../../keys/codes/agent-secrets.js';
+import type { RandomBytes } from '../../keys/sealing/digests.js';
+
+const codeCount = 10;
+const codeLength = 10;
+
+/** Makes ten codes of 50 random bits as `XXXXX-XXXXX`. Events store keyed digests (`Digests.recoveryCode`) of them. */
+export function makeRecoveryCodes(randomBytes: RandomBytes): readonly string[] {
+  return Array.from({ length: codeCount }, () => crockfordCode(randomBytes(codeLength)));
+}
+
+/** Parses a typed code, as `parseCrockfordCode` does. Null for a text that cannot be a code. */
+export function parseRecoveryCode(typed: string): string | null {
+  return parseCrockfordCode(typed, codeLength);
+}
 
 /** Parameters that every authenticator app supports; some apps ignore others in the URL. */
 const parameters = { algorithm: 'SHA1', digits: 6 };

@@ -9,7 +9,7 @@ import type { EmbeddedContext } from './files/open-file.js';
 import { openConnection } from './files/database.js';
 import { lockDirectory, replayMark, unfinishedRestore, watchLock } from './files/directory-lock.js';
 import { makeEmbeddedEventStore, openEventLog } from './log/event-store.js';
-import type { Fault } from './writing/faults.js';
+import type { Fault } from './writing/transactions.js';
 import { openReadModelStore } from './documents/read-model-store.js';
 import { openStateStore } from './writing/state-store.js';
 

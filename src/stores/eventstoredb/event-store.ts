@@ -10,16 +10,21 @@ import { makeCallGate, makeLimitedCalls } from './calls/calls.js';
 import { makeClient } from './client.js';
 import { parseConnectionString, type ConnectionPolicy } from './connection-string.js';
 import { appendFailure, readFailure, unsentFailure } from './calls/failures.js';
-import { type EventStoreDbLimits, checkSizes, eventStoreDbLimits } from './calls/limits.js';
+import {
+  CallAbandoned,
+  CallTimedOut,
+  type EventStoreDbLimits,
+  checkSizes,
+  eventStoreDbLimits,
+  withinLimit,
+} from './calls/limits.js';
 import { makeLogGuard } from './same-log/log-guard.js';
 import { logIdIn, logIdStream, makeLogId, logMarked } from './same-log/log-id.js';
 import { formatPosition, parsePosition } from './same-log/positions.js';
-import { makeReads, type Found } from './calls/reads.js';
+import { type Found, makeReads, toStoredEvent } from './calls/reads.js';
 import { makeSameLog } from './same-log/same-log.js';
 import { damageIn, makeSeenWhole, makeWholeStreams } from './same-log/whole-streams.js';
-import { toStoredEvent } from './calls/stored-events.js';
 import { makeLiveSubscription } from './live-subscription.js';
-import { CallAbandoned, CallTimedOut, withinLimit } from './calls/time-limit.js';
 import { makeVerifiedCalls } from './calls/verified-calls.js';
 
 export interface EventStoreDbOptions {

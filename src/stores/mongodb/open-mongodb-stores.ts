@@ -7,13 +7,12 @@ import type { Clock, Random } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
-import { makeAttempts, type Attempt } from './calls/attempts.js';
+import { type Attempt, makeAttempts, makePrimaryCheck } from './calls/attempts.js';
 import { makeCalls } from './calls/calls.js';
 import { makeDatabaseCommands, type DatabaseCommands } from './calls/commands.js';
 import { connectionLimits, type ConnectionLimits, driverWaits, withReplyLimit } from './connection-string.js';
 import { classify } from './calls/failures.js';
 import { defaultMongoDbLimits, type MongoDbLimits } from './calls/limits.js';
-import { makePrimaryCheck } from './calls/primary-check.js';
 import { makeMongoDbReadModelStore } from './documents/read-model-store.js';
 import { ensureExpiry, makeMongoDbStateStore, stateCollection } from './state-store.js';
 

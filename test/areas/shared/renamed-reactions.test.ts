@@ -5,7 +5,7 @@ import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
 import { derivedId } from '../../../src/event-sourcing/deciding/ids.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
-import { makeAddressRevertCodes } from '../../../src/keys/codes/strong-codes.js';
+import { makeAddressRevertCodes } from '../../../src/keys/codes/login-codes.js';
 import { releaseLeftAddresses } from '../../../src/areas/accounts/commands/email/email-change.js';
 import { sealedExample } from '../../support/examples/sealed.js';
 import { givenCommands } from '../../support/given/given-commands.js';

@@ -1,6 +1,5 @@
 import test from 'ava';
-import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
-import type { Aggregate } from '../../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate, CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 import {
   CommandRejected,
   OutcomeUnknown,

@@ -5,7 +5,7 @@ import { StoreUnavailable, StreamDamaged } from '../../../src/event-sourcing/por
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
 import { reactionCheckpoint, setApartMax } from '../../../src/event-sourcing/effects/run-reaction.js';
-import { setApartEvents } from '../../../src/event-sourcing/effects/set-apart-events.js';
+import { setApartEvents } from '../../../src/event-sourcing/effects/taken-events.js';
 import { counterAggregate } from '../../support/examples/counter-aggregate.js';
 import { sendToCounter } from '../../support/simulation/kernel/given-process.js';
 import { givenReactions, type ReactionScene } from '../../support/simulation/kernel/given-reactions.js';

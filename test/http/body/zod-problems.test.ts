@@ -1,7 +1,11 @@
 import test from 'ava';
 import { z } from 'zod';
-import { fieldProblemCodes, phraseOf, listProblems } from '../../../src/validation/field-problems.js';
-import { InvalidInput } from '../../../src/validation/invalid-request.js';
+import {
+  InvalidInput,
+  fieldProblemCodes,
+  listProblems,
+  phraseOf,
+} from '../../../src/validation/field-problems.js';
 import { fieldProblems } from '../../../src/validation/zod-problems.js';
 import { makeQueryParser } from '../../../src/http/body/validate.js';
 import { libraryWording } from '../../support/clients/error-bodies.js';

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { get } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
-import { acceptedEncoding } from '../../../src/http/body/content-encoding.js';
+import { acceptedEncoding } from '../../../src/http/body/raw-body.js';
 import { startTestService } from '../../support/servers/http-service.js';
 
 interface Raw {

@@ -1,10 +1,10 @@
 import test from 'ava';
-import { checkAssetFacts } from '../../../src/areas/assets/domain/asset/description.js';
+import { checkAssetFacts } from '../../../src/areas/assets/domain/asset/changes.js';
 import { checkBasePath } from '../../../src/areas/storages/domain/bucket/endpoint.js';
 import { widestKeyRule } from '../../../src/areas/storages/domain/bucket/object-key-rules.js';
-import { checkCredentials } from '../../../src/areas/storages/domain/bucket/credentials.js';
+import { checkCredentials } from '../../../src/areas/storages/domain/bucket/connection.js';
 import { checkName, checkText } from '../../../src/validation/text.js';
-import { revisionsWanted } from '../../../src/http/replies/etag.js';
+import { revisionsWanted } from '../../../src/http/replies/reply.js';
 import { asObject, textOf } from '../../support/clients/service-client.js';
 import { startTestService } from '../../support/servers/http-service.js';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
-import { inBlocks } from '../../../src/keys/sealing/random-bytes.js';
+import { inBlocks } from '../../../src/keys/sealing/digests.js';
 
 test('Draws in blocks return the bytes of the source, each once and in the requested number', (t) => {
   // Given a source that counts

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { findingMark, indexesOf } from '../../../projections/assets/assets/finding.js';
 import { examinedMax } from '../../../projections/filtered-page.js';
-import { listAssets } from '../../../projections/assets/assets/list.js';
+import { listAssets } from '../../../projections/assets/assets/reader.js';
 import type { AssetDocument } from '../../../projections/assets/assets/projection.js';
 import type { ViewDocument } from '../../../src/event-sourcing/views/views.js';
 import { partial } from '../../support/fakes/partial.js';

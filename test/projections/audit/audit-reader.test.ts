@@ -1,5 +1,5 @@
 import test from 'ava';
-import { projectOfFirstEvent } from '../../../projections/audit/project-of-first-event.js';
+import { projectOfFirstEvent } from '../../../projections/audit/fold-views.js';
 import { makeAuditReader } from '../../../projections/audit/reader.js';
 import { wordsOf } from '../../../projections/audit/words.js';
 import { projections } from '../../../projections/index.js';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import { Overloaded } from '../../../src/kit/semaphore.js';
-import { makeHashQueue, type HashPlace } from '../../../src/security/passwords/hash-queue.js';
+import { type HashPlace, makeHashQueue } from '../../../src/security/passwords/hash-pool.js';
 
 /** A clock and the work that ends by it. Time passes when nothing else happens. */
 function makeVirtualTime() {

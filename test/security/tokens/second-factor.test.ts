@@ -2,9 +2,14 @@ import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { Secret, URI } from 'otpauth';
-import { makeTotpSecret, matchTotpStep, totpUrl } from '../../../src/security/tokens/totp.js';
+import {
+  makeRecoveryCodes,
+  makeTotpSecret,
+  matchTotpStep,
+  parseRecoveryCode,
+  totpUrl,
+} from '../../../src/security/tokens/totp.js';
 import { makeDigests } from '../../../src/keys/sealing/digests.js';
-import { makeRecoveryCodes, parseRecoveryCode } from '../../../src/security/tokens/recovery-codes.js';
 import { anyText } from '../../support/examples/any-text.js';
 
 /** RFC 6238, appendix B, SHA-1. The last six of its eight digits are the six-digit code. */

@@ -1,9 +1,8 @@
 /* Tests the bound on stale reads with a time that only the test moves. */
 import test from 'ava';
 
-import { makeAttempts } from '../../../src/stores/mongodb/calls/attempts.js';
+import { makeAttempts, makePrimaryCheck } from '../../../src/stores/mongodb/calls/attempts.js';
 import { defaultMongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
-import { makePrimaryCheck } from '../../../src/stores/mongodb/calls/primary-check.js';
 
 test('The first read waits for a confirmation of the primary', async (t) => {
   const { hold, confirmations, settle } = given();

@@ -9,7 +9,7 @@ import {
   noteOf,
   type NoteSigner,
 } from '../../../src/areas/audit/tree/note.js';
-import { tilePath, tileWidth } from '../../../src/areas/audit/tree/tile-paths.js';
+import { tilePath, tileWidth } from '../../../src/areas/audit/tree/tiles.js';
 import {
   readSigned,
   readVkeys,

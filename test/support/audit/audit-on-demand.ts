@@ -1,4 +1,4 @@
-import { projectOfFirstEvent } from '../../../projections/audit/project-of-first-event.js';
+import { projectOfFirstEvent } from '../../../projections/audit/fold-views.js';
 import { makeAuditReader } from '../../../projections/audit/reader.js';
 import { projections } from '../../../projections/index.js';
 import { originOf, type SignedRecord } from '../../../src/areas/audit/signing/audit-records.js';

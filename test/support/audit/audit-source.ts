@@ -15,7 +15,7 @@ import { makeWitnesses } from '../../../src/areas/audit/signing/witnesses.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
-import { projectOfFirstEvent } from '../../../projections/audit/project-of-first-event.js';
+import { projectOfFirstEvent } from '../../../projections/audit/fold-views.js';
 import { makeAuditReader } from '../../../projections/audit/reader.js';
 import { projections } from '../../../projections/index.js';
 import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Aggregate } from '../../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../src/event-sourcing/deciding/command-handler.js';
 import { CommandRejected } from '../../../src/event-sourcing/ports/errors.js';
 import { type EventOf, makeEventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
 

@@ -1,5 +1,7 @@
-import type { AccountGuard } from '../../../src/areas/accounts/commands/signing-in/account-guard.js';
-import type { KnownDevices } from '../../../src/areas/accounts/commands/signing-in/known-devices.js';
+import type {
+  AccountGuard,
+  KnownDevices,
+} from '../../../src/areas/accounts/commands/signing-in/known-devices.js';
 import type { SessionReader } from '../../../projections/accounts/sessions/reader.js';
 import { partial } from './partial.js';
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
-import type { Aggregate } from '../../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate, CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { withDecide } from './with-decide.js';
 

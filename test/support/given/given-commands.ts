@@ -14,12 +14,13 @@ import type { Clock } from '../../../src/kit/time/clock.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
 import {
   makeAddressChangeCodes,
+  makeAddressRevertCodes,
   makeLoginCodes,
+  makeStrongLoginCodes,
   makeVerificationCodes,
 } from '../../../src/keys/codes/login-codes.js';
 import { makeDeviceTokens } from '../../../src/keys/codes/device-tokens.js';
 import { makePasskeyChallenges } from '../../../src/keys/codes/passkey-challenges.js';
-import { makeAddressRevertCodes, makeStrongLoginCodes } from '../../../src/keys/codes/strong-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/codes/refresh-tokens.js';
 import { makePlaylistTokens } from '../../../src/keys/codes/playlist-tokens.js';
 import { makeShareSessions } from '../../../src/keys/codes/share-sessions.js';

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import type { Fault } from '../../../src/stores/embedded/writing/faults.js';
+import type { Fault } from '../../../src/stores/embedded/writing/transactions.js';
 import type { EmbeddedStoresOptions } from '../../../src/stores/embedded/open-embedded-stores.js';
 import { makeDirectory, openDocuments, openLog, openStores } from '../servers/embedded-directory.js';
 

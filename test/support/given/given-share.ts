@@ -1,5 +1,5 @@
 import { assetAggregate, existingAsset } from '../../../src/areas/assets/domain/asset/asset.js';
-import type { AssetFacts } from '../../../src/areas/assets/domain/asset/description.js';
+import type { AssetFacts } from '../../../src/areas/assets/domain/asset/changes.js';
 import type {
   CreateStorage,
   CreateStorageInput,

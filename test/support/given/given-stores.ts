@@ -10,9 +10,8 @@ import { noteReturned, observeStore } from '../../../src/observing/stores/observ
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import type { Views } from '../../../src/event-sourcing/views/views.js';
-import { makeDigests } from '../../../src/keys/sealing/digests.js';
+import { type RandomBytes, makeDigests } from '../../../src/keys/sealing/digests.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
-import type { RandomBytes } from '../../../src/keys/sealing/random-bytes.js';
 import { makeSealer, type Sealer } from '../../../src/keys/sealing/sealer.js';
 import { allViews } from '../../../projections/index.js';
 import { makeSeededRandom, makeTestClock } from '../fakes/clock.js';

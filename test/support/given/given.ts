@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import type { Aggregate } from '../../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { CommandRejected, TargetNotFound } from '../../../src/event-sourcing/ports/errors.js';
 import { recordEvents } from './given-events.js';

@@ -1,4 +1,4 @@
-import type { Aggregate } from '../../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 
 /** Returns the aggregate with other decisions and the same fold. */

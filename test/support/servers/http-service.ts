@@ -15,13 +15,14 @@ import { makeTwoFactorRoutes } from '../../../src/areas/accounts/routes/account-
 import { makeBillingRoutes } from '../../../src/areas/projects/routes/billing.js';
 import { makeAssetImportRoutes } from '../../../src/areas/assets/routes/asset-import.js';
 import { makeAssetMediaRoutes } from '../../../src/areas/assets/routes/asset-media.js';
-import { makeAssetRenditionRoutes } from '../../../src/areas/assets/routes/asset-renditions.js';
-import { makeAssetUploadRoutes } from '../../../src/areas/assets/routes/asset-uploads.js';
+import {
+  makeAssetRenditionRoutes,
+  makeAssetUploadRoutes,
+} from '../../../src/areas/assets/routes/asset-uploads.js';
 import { makeAssetRoutes } from '../../../src/areas/assets/routes/assets.js';
 import { makeApiKeyRoutes } from '../../../src/areas/projects/routes/api-keys.js';
-import { makeAuditEventRoutes } from '../../../src/areas/audit/routes/audit-events.js';
+import { makeAuditEventRoutes, makeAuditPageRoutes } from '../../../src/areas/audit/routes/audit-events.js';
 import { makeAuditLogRoutes } from '../../../src/areas/audit/routes/audit-log.js';
-import { makeAuditPageRoutes } from '../../../src/areas/audit/routes/audit-page.js';
 import { makeEmailCodeRoutes, makeLoginRoutes } from '../../../src/areas/accounts/routes/auth-login.js';
 import {
   makeReauthenticationRoutes,
@@ -34,18 +35,22 @@ import { makePaymentRecordRoutes } from '../../../src/areas/payments/routes/paym
 import { makePaymentRoutes } from '../../../src/areas/payments/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../../../src/areas/payments/routes/payment-webhooks.js';
 import { makeAdminNodeRoutes } from '../../../src/areas/nodes/routes/admin-nodes.js';
-import { makeNodeRoutes } from '../../../src/areas/nodes/routes/nodes.js';
+import { makeNodeRoutes } from '../../../src/areas/nodes/routes/peer-lists.js';
 import {
   makePasskeyLoginRoutes,
   makePasskeyRoutes,
 } from '../../../src/areas/accounts/routes/passkeys/passkeys.js';
 import { makeProjectAuditRoutes } from '../../../src/areas/audit/routes/project-audit.js';
 import { makeProjectRoutes } from '../../../src/areas/projects/routes/projects.js';
-import { makePlaylistRoutes } from '../../../src/areas/shares/routes/playlists.js';
-import { makePublicShareRoutes } from '../../../src/areas/shares/routes/shares-public.js';
-import { makeSharePageRoutes } from '../../../src/areas/shares/routes/share-page.js';
-import { makeShareMailRoutes } from '../../../src/areas/shares/routes/share-mail.js';
-import { makeShareAccessRoutes } from '../../../src/areas/shares/routes/share-accesses.js';
+import {
+  makePlaylistRoutes,
+  makePublicShareRoutes,
+  makeSharePageRoutes,
+} from '../../../src/areas/shares/routes/shares-public.js';
+import {
+  makeShareAccessRoutes,
+  makeShareMailRoutes,
+} from '../../../src/areas/shares/routes/share-accesses.js';
 import { makeShareRoutes } from '../../../src/areas/shares/routes/shares.js';
 import { makeStorageChangeRoutes } from '../../../src/areas/storages/routes/storage-changes.js';
 import { makeStorageRoutes } from '../../../src/areas/storages/routes/storages.js';

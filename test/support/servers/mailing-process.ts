@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { bringUpMails } from '../../../src/composition/tasks/mails.js';
+import { bringUpMails } from '../../../src/composition/tasks/webhooks.js';
 import { bringUpReactions } from '../../../src/composition/tasks/make-reactions.js';
 import { openServices } from '../../../src/composition/services.js';
 import { readConfig } from '../../../src/config/config.js';

@@ -1,8 +1,7 @@
 import { registerServiceMetrics } from '../../../src/composition/observing.js';
 import { makeHttp } from '../../../src/composition/http.js';
-import { bringUpMails } from '../../../src/composition/tasks/mails.js';
+import { bringUpMails, bringUpWebhooks } from '../../../src/composition/tasks/webhooks.js';
 import { bringUpReactions } from '../../../src/composition/tasks/make-reactions.js';
-import { bringUpWebhooks } from '../../../src/composition/tasks/webhooks.js';
 import type { PaymentOptions } from '../../../src/composition/opening/open-payments.js';
 import type { Stores } from '../../../src/composition/opening/open-stores.js';
 import { openServices, type Services } from '../../../src/composition/services.js';
@@ -107,7 +106,9 @@ export async function startInProcess(options: {
   const services = await openServices(config, {
     passwordScrypt: cheapScrypt,
     registry,
-    ...(ownStores === undefined ? {} : { stores: { ...ownStores, allEmbedded: true, writesWaitMs: () => 0 } }),
+    ...(ownStores === undefined
+      ? {}
+      : { stores: { ...ownStores, allEmbedded: true, writesWaitMs: () => 0 } }),
     ...serviceOptions,
   }).catch(async (error: unknown) => {
     await ownStores?.close();

@@ -1,7 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import type { NodeHealth } from '../../../src/areas/nodes/domain/node/events.js';
-import { afterResult, afterSilence } from '../../../src/areas/nodes/domain/node/health.js';
-import type { NodeCheck } from '../../../src/areas/nodes/domain/node/fold.js';
+import { type NodeCheck, afterResult, afterSilence } from '../../../src/areas/nodes/domain/node/fold.js';
 import { makeSeededRandom } from '../fakes/clock.js';
 
 export type Happening = 'success' | 'failure' | 'silence';

@@ -2,7 +2,7 @@ import type { AccountDeps } from '../deps.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Position } from '../../../event-sourcing/ports/domain-event.js';
-import { everyId } from '../../shared/every-id.js';
+import { everyId } from '../../shared/deps.js';
 import { sessionAggregate } from '../domain/session/session.js';
 import { userAggregate } from '../domain/user/user.js';
 import type { AddressReservations } from './email/address-reservations.js';

@@ -5,7 +5,7 @@ import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { erased, type Sealer } from '../../../keys/sealing/sealer.js';
 import { type EmailAddress, parseEmailAddress } from '../../../validation/email-address.js';
-import { invalid } from '../../../validation/invalid-request.js';
+import { invalid } from '../../../validation/field-problems.js';
 import { emailAggregate } from '../domain/email/email.js';
 import { formerAddress } from '../domain/user/former-addresses.js';
 import { rejectUser } from '../domain/user/rejections.js';

@@ -1,14 +1,13 @@
 import type { AccountDeps } from '../deps.js';
 import { makeDevices } from '../../../security/guessing/devices.js';
 import { guessing } from '../../../security/guessing/guessing.js';
-import { makeAccountGuard } from './signing-in/account-guard.js';
+import { makeAccountGuard, makeKnownDevices } from './signing-in/known-devices.js';
 import { makeAddressReservations } from './email/address-reservations.js';
 import { makeEmailChangeCommands } from './email/email-change.js';
 import { makeEmailReverts } from './email/email-revert.js';
 import { makeEmailVerificationCommands, makeVerificationIssues } from './email/email-verification.js';
 import { type Holdings, makeEndGivenAccess, makeErasing } from './erasing.js';
 import { type FindAccount, makeAccountLookup } from './finding.js';
-import { makeKnownDevices } from './signing-in/known-devices.js';
 import { makeLoginCodeCommands } from './signing-in/login-codes.js';
 import { makeAccountChanges } from './operating.js';
 import { makePassPasskey } from './factors/passkey-proofs.js';

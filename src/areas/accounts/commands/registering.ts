@@ -3,7 +3,7 @@ import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import type { EmailAddress } from '../../../validation/email-address.js';
-import { checkEach, invalid } from '../../../validation/invalid-request.js';
+import { checkEach, invalid } from '../../../validation/field-problems.js';
 import { checkName } from '../../../validation/text.js';
 import { isRejection } from '../../shared/rejections.js';
 import { nicknameLengthMax } from '../domain/user/events.js';

@@ -10,7 +10,7 @@ import {
   securityNoticeLifetimeMs,
 } from '../domain/user/security-notices.js';
 import { type RegisteredUser, userAggregate } from '../domain/user/user.js';
-import { type AddressRevert, securityNoticeMessage } from '../mail/security-notices.js';
+import { type AddressRevert, securityNoticeMessage } from '../mail/messages.js';
 
 const types = Object.keys(securityNoticeKinds) as readonly NoticedEvent['type'][];
 

@@ -5,7 +5,7 @@ import type { RouteLimit } from '../../../http/access/limits.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { deviceToken, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
-import { invalid } from '../../../validation/invalid-request.js';
+import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';

@@ -8,7 +8,7 @@ import { noBody, noFields, noParams, noQuery } from '../../../http/route-spec.js
 import { defineRoute, type Route } from '../../../http/route.js';
 import { deviceOfSession, knownPassword, newPassword, signInCode } from './auth-fields.js';
 import type { ReauthenticationProof } from '../commands/signing-in/reauthenticating.js';
-import { invalid } from '../../../validation/invalid-request.js';
+import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { authenticationResponse, lacksPasskeys, requestOptions } from './passkeys/passkey-fields.js';
 

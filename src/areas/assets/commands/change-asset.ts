@@ -8,15 +8,14 @@ import {
   type ExistingAsset,
   existingAsset,
 } from '../domain/asset/asset.js';
-import type { AssetChanges } from '../domain/asset/changes.js';
-import { checkAssetChanges } from '../domain/asset/description.js';
+import { type AssetChanges, checkAssetChanges } from '../domain/asset/changes.js';
 import { isSameRendition } from '../domain/asset/fold.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
 import { checkLanguage, checkRendition, type GivenRendition } from '../domain/asset/renditions.js';
 import { keyRuleOf } from '../../storages/domain/bucket/object-key-rules.js';
 import type { StorageConfiguration } from '../../storages/domain/storage/configuration-fields.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
-import type { OpenAssetStorage } from './asset-storage.js';
+import type { OpenAssetStorage } from './add-asset.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/projects.js';

@@ -1,10 +1,10 @@
-import type { InvalidRequest } from '../../../validation/invalid-request.js';
+import type { InvalidRequest } from '../../../validation/field-problems.js';
 import mime from 'mime';
 import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import { assetAggregate } from '../domain/asset/asset.js';
-import { assetNameMax, checkAssetFacts } from '../domain/asset/description.js';
+import { assetNameMax, checkAssetFacts } from '../domain/asset/changes.js';
 import type { AssetDescription } from '../domain/asset/events.js';
 import { rejectAsset, type AssetRejection } from '../domain/asset/rejections.js';
 import { describeListRefusal } from '../../storages/domain/storage/test-failure.js';
@@ -18,7 +18,7 @@ import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/projects.js';
 import { isRejection } from '../../shared/rejections.js';
 import type { OpenedStorage } from '../../storages/commands/open-storage.js';
-import type { OpenAssetStorage } from './asset-storage.js';
+import type { OpenAssetStorage } from './add-asset.js';
 
 export interface ImportInput {
   readonly projectId: string;

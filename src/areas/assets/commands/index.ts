@@ -1,14 +1,12 @@
 import type { AssetDeps } from '../deps.js';
 import { makeAbortAtBucket, makeAbortUpload, makeCompleteUpload } from './uploads/end-upload.js';
-import { makeAddAsset } from './add-asset.js';
-import { makeAskBucket, makeOpenAssetStorage } from './asset-storage.js';
+import { makeAddAsset, makeAskBucket, makeOpenAssetStorage } from './add-asset.js';
 import { makeChangingAssets } from './change-asset.js';
 import { makeConfirmUpload } from './uploads/confirm-upload.js';
 import { makeDeleteObjects } from './delete-objects.js';
 import { makeImportAssets } from './import-assets.js';
-import { makeIssueMediaLinks } from './media/media-links.js';
+import { makeIssueMediaLinks, makePlaylistUrl } from './media/media-links.js';
 import { makeIssueUploadUrl } from './uploads/issue-upload-url.js';
-import { makePlaylistUrl } from './media/playlist-urls.js';
 import { makeIsUploadOpen, makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';
 import { makeCapacity } from './capacity.js';
 import { makeObjectKeys } from './object-keys.js';

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseCheckpointText, parseNote, parseVkey } from '../tree/note.js';
-import { type TilePath, tilePath, tileWidth } from '../tree/tile-paths.js';
+import { type TilePath, tilePath, tileWidth } from '../tree/tiles.js';
 
 /** A signed checkpoint to export. */
 interface ExportedCheckpoint {

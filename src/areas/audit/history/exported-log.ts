@@ -7,8 +7,7 @@ import { type LogPart, ReplayProblem } from '../tree/log-until.js';
 import { lineOf } from './log-resources.js';
 import { type Hash, leafHash } from '../tree/merkle.js';
 import { type CheckpointText, parseCheckpointText, parseNote } from '../tree/note.js';
-import { tilePath, tileWidth } from '../tree/tile-paths.js';
-import { makeGrowingTree } from '../tree/tiles.js';
+import { makeGrowingTree, tilePath, tileWidth } from '../tree/tiles.js';
 
 /** An export whose hashes lead to its checkpoint. Whether the key of the log signed the checkpoint is not checked. */
 interface ExportedLog extends CheckpointText {

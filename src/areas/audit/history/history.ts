@@ -3,7 +3,7 @@ import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
 import { filterTerm, makeMayContain, type TermKind } from './filter.js';
 import type { LogResources } from './log-resources.js';
 import type { ProjectOf } from './project-of.js';
-import { tileWidth } from '../tree/tile-paths.js';
+import { tileWidth } from '../tree/tiles.js';
 import type { TilePlace, TileStore } from '../tree/tile-store.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 

@@ -11,9 +11,9 @@ import {
 } from '../signing/audit-records.js';
 import type { LogResources } from '../history/log-resources.js';
 import type { SweepProgress } from '../signing/sweep.js';
-import { parseTilePath } from '../tree/tile-paths.js';
+import { parseTilePath } from '../tree/tiles.js';
 import type { TreeReader } from '../tree/tree-reader.js';
-import { invalid } from '../../../validation/invalid-request.js';
+import { invalid } from '../../../validation/field-problems.js';
 import { proofText } from './audit-query.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';

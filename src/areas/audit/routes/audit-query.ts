@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Moment } from '../history/history.js';
 import { namedKinds } from '../../../../projections/audit/names/reader.js';
 import { pageQueryBy } from '../../../../projections/paging.js';
-import { invalid } from '../../../validation/invalid-request.js';
+import { invalid } from '../../../validation/field-problems.js';
 
 /** The index of an event, as text. */
 export const indexPattern = /^(?:0|[1-9]\d{0,14})$/;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { auditEventResource } from '../../../../projections/audit/resource.js';
 import { pageOf } from '../../../../projections/paging.js';
 import { auditEventsQuery, indexPattern, pageOfEvents, proofText, searchOf } from './audit-query.js';
-import { contentTag } from '../../../http/replies/etag.js';
+import { contentTag } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { noBody } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';

@@ -1,7 +1,7 @@
 import type { ShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import { LogEndsEarly } from '../history/log-resources.js';
 import type { Hash } from '../tree/merkle.js';
-import { tileWidth } from '../tree/tile-paths.js';
+import { tileWidth } from '../tree/tiles.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 import { originOf, type SignedRecord, type CheckResults } from './audit-records.js';
 import { type CheckpointFolder, FolderProblem } from './checkpoint-folder.js';

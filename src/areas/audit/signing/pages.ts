@@ -2,9 +2,8 @@ import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/er
 import type { LogResources } from '../history/log-resources.js';
 import { NotCanonical, entryOf } from '../tree/canonical-json.js';
 import { type Hash, leafHash } from '../tree/merkle.js';
-import { tileWidth } from '../tree/tile-paths.js';
+import { type TileName, tileWidth } from '../tree/tiles.js';
 import type { TileStore } from '../tree/tile-store.js';
-import type { TileName } from '../tree/tiles.js';
 
 /** Compares events of the log with the stored tiles. A page is the events of a tile of level 0. */
 export interface Pages {

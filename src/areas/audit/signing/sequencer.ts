@@ -14,8 +14,7 @@ import {
 import { TileDiffers, TilesDamaged, type TileStore } from '../tree/tile-store.js';
 import type { CheckResults } from './audit-records.js';
 import type { ProjectOf } from '../history/project-of.js';
-import { tileWidth } from '../tree/tile-paths.js';
-import { edgeOf } from '../tree/tiles.js';
+import { edgeOf, tileWidth } from '../tree/tiles.js';
 
 /** The sequenced log whose tiles are stored. */
 export interface StoredLog extends SequencedLog {

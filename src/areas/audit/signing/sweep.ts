@@ -6,7 +6,7 @@ import { type Hash, rootOf } from '../tree/merkle.js';
 import type { CheckResults } from './audit-records.js';
 import type { Pages } from './pages.js';
 import type { StoredLog } from './sequencer.js';
-import { tileWidth } from '../tree/tile-paths.js';
+import { tileWidth } from '../tree/tiles.js';
 
 /** The progress of the sweep, which reads the whole log again and compares it with the tiles. */
 export interface SweepProgress {

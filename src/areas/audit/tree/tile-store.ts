@@ -9,8 +9,7 @@ import type {
 import { ownBytes } from '../../../kit/lru.js';
 import { filterBytes } from '../history/filter.js';
 import type { Hash } from './merkle.js';
-import { tileWidth } from './tile-paths.js';
-import type { Tile, TileName } from './tiles.js';
+import { type Tile, type TileName, tileWidth } from './tiles.js';
 
 /** No view version names the collection, so a prune of views leaves it. */
 export const auditCollection = 'audit_log';

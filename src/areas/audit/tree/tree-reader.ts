@@ -8,9 +8,8 @@ import {
   rootNodes,
   type TreeNode,
 } from './merkle.js';
-import { tileWidth } from './tile-paths.js';
+import { type TileName, hashInTile, tileOfNode, tileWidth } from './tiles.js';
 import { type StoredTile, tileId, type TileStore } from './tile-store.js';
-import { hashInTile, type TileName, tileOfNode } from './tiles.js';
 
 /** Reads the tree from its stored tiles. A size must not exceed that of the stored tree. */
 export interface TreeReader {

@@ -1,8 +1,7 @@
 import type { NodeDeps } from '../deps.js';
 import { Overloaded, makeKeyedMutex } from '../../../kit/semaphore.js';
-import { afterResult } from '../domain/node/health.js';
+import { type NodeCheck, afterResult, nodeCheck, nodeCheckKey } from '../domain/node/fold.js';
 import { isBehind, nodeAggregate, type RegisteredNode, requireNode } from '../domain/node/node.js';
-import { type NodeCheck, nodeCheck, nodeCheckKey } from '../domain/node/fold.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import { stepContext } from '../../../event-sourcing/deciding/ids.js';

@@ -1,8 +1,13 @@
 import type { NodeDeps } from '../deps.js';
-import { afterSilence } from '../domain/node/health.js';
+import {
+  type NodeCheck,
+  afterSilence,
+  nodeCheck,
+  nodeCheckKey,
+  nodeCheckPrefix,
+} from '../domain/node/fold.js';
 import { nodeAggregate } from '../domain/node/node.js';
 import type { NodeHealth } from '../domain/node/events.js';
-import { type NodeCheck, nodeCheck, nodeCheckKey, nodeCheckPrefix } from '../domain/node/fold.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { CommandRejected, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { StateRecord } from '../../../event-sourcing/ports/state-store.js';

@@ -13,7 +13,7 @@ import { HttpError } from '../../../http/replies/error-codes.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { nodeParams } from './nodes.js';
+import { nodeParams } from './peer-lists.js';
 
 const path = '/api/v1/admin/nodes';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { disposition } from '../domain/payment.js';
 import { orderForOperator, reviewReason } from '../../../../projections/payments/orders/resource.js';
-import { paymentCallbackResource } from '../../../../projections/payments/payment-callbacks/resource.js';
+import { paymentCallbackResource } from '../../../../projections/payments/payment-callbacks/reader.js';
 import { orderStatusSchema } from '../domain/order/fold.js';
 import { currencyCode } from '../domain/fact.js';
 import { paymentAction, paymentId, paymentProvider } from '../domain/payment.js';

@@ -2,7 +2,12 @@ import type { PaymentDeps } from '../deps.js';
 import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { reviewPlace } from '../../../../projections/payments/orders/reader.js';
-import { unmatchedPlace } from '../../../../projections/payments/payment-callbacks/reader.js';
+import {
+  type UnmatchedResource,
+  paymentCallbackResource,
+  unmatchedPlace,
+  unmatchedResource,
+} from '../../../../projections/payments/payment-callbacks/reader.js';
 import {
   dismissalRequest,
   orderIdOrNumber,
@@ -15,11 +20,6 @@ import {
   reviewResource,
   type ReviewResource,
 } from '../../../../projections/payments/orders/resource.js';
-import {
-  paymentCallbackResource,
-  unmatchedResource,
-  type UnmatchedResource,
-} from '../../../../projections/payments/payment-callbacks/resource.js';
 import { paymentResolution } from './order-resources.js';
 import { matchesOf, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
 import { paymentAction, paymentId } from '../domain/payment.js';

@@ -14,7 +14,7 @@ import type { ProjectResource } from '../../../../projections/projects/projects/
 import { projectCategory, projectCodec, type ProjectEvent } from '../domain/project/events.js';
 import { invitationOf } from '../domain/project/fold.js';
 import { projectAggregate, type ProjectCommand } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/rejections.js';
+import { rejectProject } from '../domain/project/state.js';
 import { invitationMessage } from './member-messages.js';
 
 /** Finds the user who has verified the address, by the log; null where there is none. */

@@ -4,11 +4,11 @@ import type { CommandContext } from '../../../event-sourcing/ports/command-conte
 import type { Page } from '../../../event-sourcing/views/views.js';
 import type { Holdings } from '../../accounts/commands/erasing.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
-import { everyId } from '../../shared/every-id.js';
+import { everyId } from '../../shared/deps.js';
 import { isRejection } from '../../shared/rejections.js';
 import { roleIn } from '../domain/project/fold.js';
 import { type ExistingProject, projectAggregate, type ProjectState } from '../domain/project/project.js';
-import { type ProjectRejection, rejectProject } from '../domain/project/rejections.js';
+import { type ProjectRejection, rejectProject } from '../domain/project/state.js';
 
 type Leaving = ReturnType<typeof makeLeaving>;
 

@@ -5,9 +5,9 @@ import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
 import { invitationOf } from '../domain/project/fold.js';
-import { noticeOf } from '../domain/project/notices.js';
+import { noticeOf } from '../domain/project/members.js';
 import { projectAggregate, type ProjectCommand, type ProjectState } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/rejections.js';
+import { rejectProject } from '../domain/project/state.js';
 import type { CountInvitation } from './invitations.js';
 import type { ActingSession, RequireProved } from './require-proved.js';
 

@@ -7,7 +7,7 @@ import { actingOf } from '../../../http/access/credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { apiKeyResource } from '../../../../projections/projects/api-keys/reader.js';
-import { invalid } from '../../../validation/invalid-request.js';
+import { invalid } from '../../../validation/field-problems.js';
 import { judged, ruled } from '../../../validation/zod-problems.js';
 import { checkName, namePattern } from '../../../validation/text.js';
 import { noBody, noQuery } from '../../../http/route-spec.js';

@@ -10,7 +10,7 @@ import { shareAggregate } from '../domain/share/share.js';
 import { shareCodec } from '../domain/share/events.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import { userCodec } from '../../accounts/domain/user/events.js';
-import type { PepperedPasswords } from '../../../keys/rings/needed-pepper.js';
+import type { PepperedPasswords } from '../../../keys/rings/keyring.js';
 import { erased, type LastingScope } from '../../../keys/sealing/sealer.js';
 import { parsePasswordHash } from '../../../security/passwords/scrypt.js';
 

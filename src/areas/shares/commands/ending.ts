@@ -4,7 +4,7 @@ import type { CommandContext } from '../../../event-sourcing/ports/command-conte
 import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { assetAggregate } from '../../assets/domain/asset/asset.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
-import { everyId } from '../../shared/every-id.js';
+import { everyId } from '../../shared/deps.js';
 import { type OpenShare, shareAggregate } from '../domain/share/share.js';
 
 type Deps = Pick<ShareDeps, 'handler' | 'shares' | 'sealer'> & {

@@ -2,19 +2,18 @@ import type { ShareDeps } from '../deps.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 import { makeGuard } from '../../../security/guessing/guard.js';
 import { guessing } from '../../../security/guessing/guessing.js';
-import { makeOpenAssetStorage } from '../../assets/commands/asset-storage.js';
-import { makePlaylistUrl } from '../../assets/commands/media/playlist-urls.js';
+import { makeOpenAssetStorage } from '../../assets/commands/add-asset.js';
+import { makePlaylistUrl } from '../../assets/commands/media/media-links.js';
 import { makeRequireProved } from '../../projects/commands/require-proved.js';
 import { makeOpenStorage } from '../../storages/commands/open-storage.js';
 import type { PasswordClass } from '../domain/share/password.js';
 import { makeCountShareMails, makeMailShare } from './mails/mail-share.js';
 import { makeServePlaylist } from './playlists/serve-playlist.js';
 import { makeSharing } from './sharing.js';
-import { makeAccesses } from './visiting/accesses.js';
+import { makeAccesses, makeVisits } from './visiting/visits.js';
 import { makeSharedMedia } from './visiting/media.js';
 import { makeTrySharePassword } from './visiting/try-share-password.js';
 import { makeVerifyShare } from './visiting/verify-share.js';
-import { makeVisits } from './visiting/visits.js';
 
 export type ShareCommands = ReturnType<typeof makeShareCommands>;
 

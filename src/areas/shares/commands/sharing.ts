@@ -1,5 +1,5 @@
 import type { ShareDeps } from '../deps.js';
-import { definedOf } from '../../../kit/defined-of.js';
+import { definedOf } from '../../../kit/rejected-by.js';
 import { Overloaded } from '../../../kit/semaphore.js';
 import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
@@ -11,7 +11,7 @@ import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import type { TryingClient } from '../../../security/guessing/guard.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 import { assetAggregate, existingAsset } from '../../assets/domain/asset/asset.js';
-import { checkTag } from '../../assets/domain/asset/description.js';
+import { checkTag } from '../../assets/domain/asset/changes.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
 import { TooManyAttempts } from '../../shared/rejections.js';
 import type { ShareResource } from '../../../../projections/shares/shares/reader.js';

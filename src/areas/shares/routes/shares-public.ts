@@ -1,12 +1,79 @@
 import type { ShareCommands } from '../commands/index.js';
-import { checkTriedPassword } from '../commands/visiting/verify-share.js';
+import { type OpenedShare, checkTriedPassword } from '../commands/visiting/verify-share.js';
 import { z } from 'zod';
 import { judged } from '../../../validation/zod-problems.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
-import type { OpenedShare } from '../commands/visiting/verify-share.js';
 import { mediaLink, wrap, wrapped } from '../../../http/resources.js';
-import { noBody, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { ignoredQuery, noBody, noQuery } from '../../../http/route-spec.js';
+import { type Route, defineRoute } from '../../../http/route.js';
+import { contentTag } from '../../../http/replies/reply.js';
+import { framedBy, makeSharePage } from '../page/share-page.js';
+
+/** Makes the route of the page that opens shares (src/areas/shares/README.md#share-page). @param allowsHttp see `makeSharePage` */
+export function makeSharePageRoutes({
+  allowsHttp,
+  findFraming,
+}: Pick<ShareCommands, 'findFraming'> & { readonly allowsHttp: boolean }): readonly Route[] {
+  const page = makeSharePage({ allowsHttp });
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/s/:token',
+      name: 'getSharePage',
+      tag: 'Shares',
+      summary: 'The page that asks for a share’s password and shows its media',
+      description:
+        'It is the same for every token. `Accept-Language` selects its language. ' +
+        'Pages of the origins in `frame_ancestors` may show that of an open share.',
+      request: { params: z.object({ token: z.string() }), query: ignoredQuery, body: noBody },
+      replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
+      entityTag: true,
+      handler: async ({ params: { token }, acceptLanguage }) => ({
+        status: 200,
+        prepared: framedBy(page(acceptLanguage), await findFraming(token)),
+      }),
+    }),
+  ];
+}
+
+/** Makes the route of HLS playlists (src/areas/assets/README.md#playlists). */
+export function makePlaylistRoutes({
+  servePlaylist,
+}: Pick<ShareCommands, 'servePlaylist'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/hls/:token/playlist.m3u8',
+      name: 'getPlaylist',
+      tag: 'Shares',
+      summary: 'An HLS playlist with signed URLs',
+      description:
+        'The URL is that of a rendition `hls` in `media`. Segments have signed URLs of the bucket for 15 to 20 minutes. Pages of every origin may fetch it. It is 404 once the share has ended.',
+      request: { params: z.object({ token: z.string() }), query: ignoredQuery, body: noBody },
+      replies: {
+        200: {
+          description: 'A playlist (RFC 8216).',
+          schema: z.string(),
+          mediaType: 'application/vnd.apple.mpegurl',
+        },
+      },
+      errors: ['not_found', 'conflict', 'bucket_unavailable'],
+      limit: { name: 'playlist', counts: 'all' },
+      entityTag: true,
+      handler: async ({ params: { token } }) => {
+        const { text, maxAgeSeconds } = await servePlaylist(token);
+        const cacheControl = `private, max-age=${maxAgeSeconds}` as const;
+        const prepared = {
+          bytes: Buffer.from(text),
+          tag: contentTag(text),
+          cacheControl,
+          isForAllOrigins: true,
+        };
+        return { status: 200, prepared };
+      },
+    }),
+  ];
+}
 
 const verification = z
   .strictObject({

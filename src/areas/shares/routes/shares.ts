@@ -1,17 +1,16 @@
 import type { ShareDeps } from '../deps.js';
 import type { ShareCommands } from '../commands/index.js';
 import { defaultTerms, shareLimits, shareRules } from '../commands/sharing.js';
-import { definedOf } from '../../../kit/defined-of.js';
-import { invalid } from '../../../validation/invalid-request.js';
+import { definedOf } from '../../../kit/rejected-by.js';
+import { invalid } from '../../../validation/field-problems.js';
 import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { z } from 'zod';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import type { Grants } from '../../../http/access/access.js';
-import { contentTag } from '../../../http/replies/etag.js';
+import { contentTag, noContent } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { qrCodeSvg } from './qr-code.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { shareState } from '../../../../projections/shares/shares/reader.js';
 import {
   type ShareResource,

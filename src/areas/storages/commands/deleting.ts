@@ -6,7 +6,7 @@ import { type ProjectEvent, projectCategory, projectCodec } from '../../projects
 import { projectAggregate } from '../../projects/domain/project/project.js';
 import type { StorageDeps } from '../deps.js';
 import { type StorageEvent, storageCategory, storageCodec } from '../domain/storage/events.js';
-import { rejectStorage } from '../domain/storage/rejections.js';
+import { rejectStorage } from '../domain/storage/state.js';
 import {
   existingStorage,
   firstCredentialsVersion,

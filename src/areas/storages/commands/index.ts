@@ -10,7 +10,7 @@ import {
 import { makeDeleting } from './deleting.js';
 import { makeOpenStorage } from './open-storage.js';
 import { makeProbeStorage } from './probing.js';
-import { makeAllowsHttp } from '../domain/bucket/allowed-addresses.js';
+import { makeAllowsHttp } from '../domain/bucket/endpoint.js';
 
 export type StorageCommands = ReturnType<typeof makeStorageCommands>;
 

@@ -1,6 +1,6 @@
 import type { StorageDeps } from '../deps.js';
 import { bucketAddress } from '../domain/bucket/bucket-address.js';
-import { credentialKeys } from '../domain/bucket/credentials.js';
+import { credentialKeys } from '../domain/bucket/connection.js';
 import {
   type ExistingStorage,
   storageAggregate,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
-import { taskPrefix } from './names.js';
+import { taskPrefix } from './tasks.js';
 import type { StateRecord, StateStore } from '../../ports/state-store.js';
 
 /** How far this process is with a consumer: a view, a reaction, an endpoint or a task. */

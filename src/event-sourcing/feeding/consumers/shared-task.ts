@@ -1,7 +1,6 @@
 import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
-import { taskConsumer } from './names.js';
+import { type Task, taskConsumer } from './tasks.js';
 import type { Lease, Progress } from './lease.js';
-import type { Task } from './tasks.js';
 
 /** Work at intervals that the owner of its lease does for all processes: src/event-sourcing/feeding/README.md#the-lease. */
 interface SharedTask {

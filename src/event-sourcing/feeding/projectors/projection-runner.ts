@@ -3,7 +3,7 @@ import type { SetApartItem } from '../set-apart.js';
 import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
-import { nameOf, viewConsumer } from '../consumers/names.js';
+import { nameOf, viewConsumer } from '../consumers/tasks.js';
 import { runConsumers } from '../consumers/run-consumers.js';
 import type { Lease, Progress } from '../consumers/lease.js';
 import type { Generations } from '../../views/generations/generations.js';

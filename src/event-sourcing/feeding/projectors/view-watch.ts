@@ -5,7 +5,7 @@ import type { ReadModelStore } from '../../ports/read-model-store.js';
 import type { Generations } from '../../views/generations/generations.js';
 import type { AnyView } from '../../views/projection.js';
 import { makeLoadOwnCheckpoint } from '../checkpoints.js';
-import { isReactionConsumer, viewConsumer } from '../consumers/names.js';
+import { isReactionConsumer, viewConsumer } from '../consumers/tasks.js';
 import type { Lease } from '../consumers/lease.js';
 import { isReached } from './projector.js';
 import type { ProjectionStatus } from './projector-task.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { contentTag, weakTag } from '../../replies/etag.js';
-import type { PreparedBody } from '../../replies/reply.js';
-import { onceEach, openPackedFolder, type PackedFolder } from '../packed-files.js';
+import { type PreparedBody, contentTag, weakTag } from '../../replies/reply.js';
+import { type PackedFolder, onceEach, openPackedFolder } from '../prepare-page.js';
 
 const manifestSchema = z.strictObject({
   /** A digest of what the site was built from. */

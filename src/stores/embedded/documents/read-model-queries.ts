@@ -6,14 +6,14 @@ import type {
 } from '../../../event-sourcing/ports/read-model-store.js';
 import { recordsCollection } from '../../../event-sourcing/ports/records.js';
 import type { Connection, Parameter, Query } from '../files/database.js';
-import type { SizedDocument } from './document-cache.js';
 import {
+  type SizedDocument,
+  type StoredCollection,
   collectionColumns,
   decodeCollection,
   decodeDocumentBody,
   makeSelectCollections,
-  type StoredCollection,
-} from './document-rows.js';
+} from './document-cache.js';
 import { damage } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
 import { indexValues } from './index-values.js';

@@ -1,7 +1,7 @@
 import type { Connection, Query } from '../files/database.js';
 import { damage } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
-import { decodeDocumentBody, makeSelectCollections } from './document-rows.js';
+import { decodeDocumentBody, makeSelectCollections } from './document-cache.js';
 import { indexValues } from './index-values.js';
 
 /** The rows of one slice: about 15 ms of work. */

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import type { Connection, Statement } from '../files/database.js';
 import {
+  type StoredCollection,
   collectionColumns,
   decodeCollection,
   decodeDocumentBody,
   documentChecksum,
   encodeCollection,
-  type StoredCollection,
-} from './document-rows.js';
+} from './document-cache.js';
 import { indexValues } from './index-values.js';
 import type { FileWriter, Prepare } from '../writing/transactions.js';
 import { assertDocumentFits, maxDocumentBytes } from '../../../event-sourcing/ports/document-size.js';

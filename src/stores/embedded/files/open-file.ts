@@ -6,7 +6,7 @@ import { readErrorOf } from './failures.js';
 import type { FileFormat } from './formats.js';
 import { type GroupWriter, type GroupWriterOptions, startGroupWriter } from '../writing/group-writer.js';
 import type { Clock, Random } from '../../../kit/time/clock.js';
-import type { Fault } from '../writing/faults.js';
+import type { Fault } from '../writing/transactions.js';
 
 /** The settings that the three stores of a data directory share. */
 export interface EmbeddedContext {

@@ -3,7 +3,7 @@ import type { ReadModelStore, StoredDocument } from '../../../event-sourcing/por
 import { makeReadModelWriter, outcomesOf, rowsOf } from '../documents/read-model-writer.js';
 import { readErrorOf } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
-import { type LogReader, openLogReader } from './log-reader.js';
+import { type LogReader, openLogReader } from './category-reader.js';
 import { openWriter } from '../files/prepare-file.js';
 import { makeReadModelQueries } from '../documents/read-model-queries.js';
 

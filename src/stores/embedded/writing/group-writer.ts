@@ -1,8 +1,29 @@
 import { Worker } from 'node:worker_threads';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import { packageFile } from '../../../package-files.js';
-import { errorOf } from '../files/failures.js';
-import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
+import { type FileFailure, errorOf } from '../files/failures.js';
+import type { Fault, TransactionOutcome } from './transactions.js';
+
+/** The `workerData` of a writer thread. */
+export interface ThreadData {
+  readonly file: 'events' | 'read-models' | 'state';
+  readonly path: string;
+  readonly newLogId: string;
+  /** The version that state.db has durably reached, for all threads of the directory; 0 where it is elsewhere. */
+  readonly stateEnd: BigInt64Array;
+  /** Tests only: the number of 4 KiB pages after which the disk counts as full. */
+  readonly pageCountMax?: number;
+  readonly faults: readonly Fault[];
+}
+
+/** A message to a writer thread. Requests are tuples of strings and numbers, because these cost least to send. */
+export type ToThread<Request> =
+  { readonly kind: 'piece'; readonly requests: readonly Request[] } | { readonly kind: 'close' };
+
+export type FromThread<Reply> =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'refused'; readonly failure: FileFailure }
+  | TransactionOutcome<Reply>;
 
 /** The main thread's side of the writer thread of a file. */
 export interface GroupWriter<Request, Reply> {

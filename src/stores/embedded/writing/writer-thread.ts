@@ -2,14 +2,13 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import { makeEventWriter } from '../log/event-writer.js';
 import { type FileFailure, failureOf } from '../files/failures.js';
-import { makeIntercept } from './faults.js';
+import { type TransactionOutcome, makeIntercept, makeTransactions } from './transactions.js';
 import { eventsFormat, type FileFormat, readModelsFormat, stateFormat } from '../files/formats.js';
 import { type HighWaterMark, openHighWaterMark } from '../files/high-water-mark.js';
 import { emptyLog, markClosed, markOpen, openWriter } from '../files/prepare-file.js';
 import { makeReadModelWriter } from '../documents/read-model-writer.js';
 import { makeStateWriter } from './state-writer.js';
-import { makeTransactions, type TransactionOutcome } from './transactions.js';
-import type { FromThread, ThreadData, ToThread } from './thread-messages.js';
+import type { FromThread, ThreadData, ToThread } from './group-writer.js';
 
 /** The thread owns the only writing connection of a file. It opens the file, then answers one batch after another. */
 const port = parentPort as MessagePort;

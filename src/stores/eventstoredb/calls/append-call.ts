@@ -3,7 +3,7 @@ import type { Credentials } from '@eventstore/db-client';
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { decodeReply, encodeAppend, type BatchReply, type OutgoingAppend } from './batch-messages.js';
 import type { BatchCall, Client } from '../client.js';
-import { CallTimedOut } from './time-limit.js';
+import { CallTimedOut } from './limits.js';
 
 /** One `BatchAppend` call. It stays on one connection, so it ends when that connection is lost. */
 export interface AppendCall {

@@ -1,9 +1,8 @@
 import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
-import type { Attempt, RunAttempt } from './attempts.js';
+import type { Attempt, HoldPrimary, RunAttempt } from './attempts.js';
 import { classify, NotSent, type CallFailure } from './failures.js';
 import { connectionWaitMs, placeWaitMs, readTryMs, writeTryMs, type MongoDbLimits } from './limits.js';
-import type { HoldPrimary } from './primary-check.js';
 
 export interface Settled<T> {
   readonly settled: T;

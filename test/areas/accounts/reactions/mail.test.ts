@@ -4,12 +4,15 @@ import { projectAggregate } from '../../../../src/areas/projects/domain/project/
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
-import { makeStrongLoginCodes } from '../../../../src/keys/codes/strong-codes.js';
-import { makeAddressChangeCodes, makeLoginCodes } from '../../../../src/keys/codes/login-codes.js';
+import {
+  makeAddressChangeCodes,
+  makeLoginCodes,
+  makeStrongLoginCodes,
+} from '../../../../src/keys/codes/login-codes.js';
 import type { MailDeps } from '../../../../src/areas/shared/mail-reaction.js';
 import { mailAddressChanges } from '../../../../src/areas/accounts/commands/email/email-change.js';
 import { mailInvitations } from '../../../../src/areas/projects/commands/invitations.js';
-import { mailMemberNotices } from '../../../../src/areas/projects/commands/member-notices.js';
+import { mailMemberNotices } from '../../../../src/areas/projects/commands/member-messages.js';
 import { mailLoginCodes } from '../../../../src/areas/accounts/commands/signing-in/login-codes.js';
 import { makeUserReader } from '../../../../projections/accounts/users/reader.js';
 import { realClock } from '../../../support/fakes/clock.js';

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../../../src/event-sourcing/ports/domain-ev
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { mailSecurityNotices } from '../../../../src/areas/accounts/commands/security-notices.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
-import { makeAddressRevertCodes } from '../../../../src/keys/codes/strong-codes.js';
+import { makeAddressRevertCodes } from '../../../../src/keys/codes/login-codes.js';
 import { digest, otherDigest } from '../../../support/examples/ids.js';
 import { enrolment_id } from '../../../support/examples/user.js';
 import { givenContext } from '../../../support/given/given-stores.js';

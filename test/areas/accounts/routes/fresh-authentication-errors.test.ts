@@ -2,7 +2,7 @@ import test from 'ava';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import type { UserAccess } from '../../../../projections/accounts/users/reader.js';
 import type { SessionCaller } from '../../../../src/http/access/access.js';
-import { documentedErrors } from '../../../../src/http/document/documented-errors.js';
+import { documentedErrors } from '../../../../src/http/document/openapi-responses.js';
 import { makeGate, requireGuarded } from '../../../../src/http/access/gate.js';
 import { HttpError } from '../../../../src/http/replies/error-codes.js';
 import type { Route } from '../../../../src/http/route.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
 import type { AssetEvent } from '../../../../src/areas/assets/domain/asset/events.js';
-import { type AssetFacts, checkAssetFacts } from '../../../../src/areas/assets/domain/asset/description.js';
+import { type AssetFacts, checkAssetFacts } from '../../../../src/areas/assets/domain/asset/changes.js';
 import { assetSizeMax } from '../../../../src/areas/assets/domain/asset/upload.js';
 import { keyRuleOf, widestKeyRule } from '../../../../src/areas/storages/domain/bucket/object-key-rules.js';
 import { assetDescription as description, assetFacts as facts } from '../../../support/examples/asset.js';

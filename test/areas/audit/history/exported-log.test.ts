@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { openExportedLog } from '../../../../src/areas/audit/history/exported-log.js';
 import { ReplayProblem } from '../../../../src/areas/audit/tree/log-until.js';
 import type { StoredEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
-import { tilePath } from '../../../../src/areas/audit/tree/tile-paths.js';
+import { tilePath } from '../../../../src/areas/audit/tree/tiles.js';
 import {
   auditOrigin,
   exportFilesOf,

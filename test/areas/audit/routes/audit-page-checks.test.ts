@@ -11,7 +11,7 @@ import {
   rootOf,
 } from '../../../../src/areas/audit/tree/merkle.js';
 import { checkpointText, makeNoteSigner, noteOf } from '../../../../src/areas/audit/tree/note.js';
-import { tilePath } from '../../../../src/areas/audit/tree/tile-paths.js';
+import { tilePath } from '../../../../src/areas/audit/tree/tiles.js';
 import type { JsonValue } from '../../../../src/event-sourcing/ports/domain-event.js';
 import {
   base64Of,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { fragmentOf, stateOfFragment } from '../../../../src/areas/audit/page/browser/fragment.js';
+import { fragmentOf, stateOfFragment } from '../../../../src/areas/audit/page/browser/entry.js';
 import { readPageScript } from '../../../../src/http/pages/prepare-page.js';
 import { startTestService } from '../../../support/servers/http-service.js';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 
-import { parseTilePath, tilePath } from '../../../../src/areas/audit/tree/tile-paths.js';
+import { parseTilePath, tilePath } from '../../../../src/areas/audit/tree/tiles.js';
 
 test('A path has the form of the example in C2SP tlog-tiles', (t) => {
   t.is(tilePath({ kind: 'tile', level: 0, index: 1_234_067, width: 256 }), 'tile/0/x001/x234/067');

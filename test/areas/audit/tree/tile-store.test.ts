@@ -1,7 +1,7 @@
 import test from 'ava';
 
 import { filterBytes } from '../../../../src/areas/audit/history/filter.js';
-import { tileWidth } from '../../../../src/areas/audit/tree/tile-paths.js';
+import { tileWidth } from '../../../../src/areas/audit/tree/tiles.js';
 import { auditCollection, makeTileStore } from '../../../../src/areas/audit/tree/tile-store.js';
 import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';

@@ -1,7 +1,6 @@
 import test from 'ava';
-import { afterResult, afterSilence } from '../../../../src/areas/nodes/domain/node/health.js';
+import { type NodeCheck, afterResult, afterSilence } from '../../../../src/areas/nodes/domain/node/fold.js';
 import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
-import type { NodeCheck } from '../../../../src/areas/nodes/domain/node/fold.js';
 import {
   nodeModeChanged,
   nodeRegistered,

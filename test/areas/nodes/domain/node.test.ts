@@ -1,7 +1,10 @@
 import test from 'ava';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
-import { checkDescription, type NodeInput } from '../../../../src/areas/nodes/domain/node/description.js';
-import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
+import {
+  type NodeInput,
+  checkDescription,
+  nodeAggregate,
+} from '../../../../src/areas/nodes/domain/node/node.js';
 import { description, nodeChanged, nodeRegistered, nodeRemoved } from '../../../support/examples/node.js';
 import { given } from '../../../support/given/given.js';
 

@@ -3,7 +3,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { KeyDirectoryProblem } from '../../../../src/areas/payments/platforms/keys/key-directory.js';
-import { makeWechatPayKeys } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-keys.js';
+import { makeWechatPayKeys } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
 import { arrivesAt } from './messages/messages.js';
 import { givenKeyDirectory, readVectors } from './vectors/vectors.js';
 

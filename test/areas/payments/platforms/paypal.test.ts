@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import type { FoundCertificates } from '../../../../src/areas/payments/platforms/paypal/paypal-certificates.js';
-import { verifyPayPal } from '../../../../src/areas/payments/platforms/paypal/paypal-callbacks.js';
+import { verifyPayPal } from '../../../../src/areas/payments/platforms/paypal/paypal.js';
 import { paypalMessages } from './messages/messages-paypal.js';
 import { arrivesAt, merchant, order, otherOrder, unreadable } from './messages/messages.js';
 import { verifiedBy, providerOf } from './vectors/vectors.js';

@@ -1,6 +1,6 @@
 import { createCipheriv, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'ava';
-import type { WechatPayKeys } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-keys.js';
+import type { WechatPayKeys } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
 import { verifyWechatPay } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-callbacks.js';
 import { wechatpayMessages } from './messages/messages-wechatpay.js';
 import { arrivesAt, merchant, order, otherOrder, secrets, unreadable } from './messages/messages.js';

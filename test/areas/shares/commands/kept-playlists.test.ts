@@ -1,6 +1,8 @@
 import test from 'ava';
-import { makeKeptPlaylists } from '../../../../src/areas/shares/commands/playlists/kept-playlists.js';
-import type { SignedPlaylist } from '../../../../src/areas/shares/commands/playlists/sign-playlist.js';
+import {
+  type SignedPlaylist,
+  makeKeptPlaylists,
+} from '../../../../src/areas/shares/commands/playlists/kept-playlists.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 
 /** Given kept playlists, with a clock that the test moves. */

@@ -6,7 +6,7 @@ import { shareAccessAggregate } from '../../../../src/areas/shares/domain/share-
 import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
-import type { Aggregate } from '../../../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { DomainEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import {
   makeForgetShareMails,
   makeMailShareLinks,
-} from '../../../../src/areas/shares/commands/mails/mail-share-reaction.js';
+} from '../../../../src/areas/shares/commands/mails/mail-share.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { dataKeyRecord } from '../../../../src/keys/sealing/key-scope.js';
 import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';

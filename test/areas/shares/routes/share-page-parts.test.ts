@@ -9,14 +9,14 @@ import {
 } from '../../../../src/areas/shares/page/browser/player/candidates.js';
 import { describeKind, describeShare } from '../../../../src/areas/shares/page/browser/opening/facts.js';
 import { makeShareFormats } from '../../../../src/areas/shares/page/browser/player/formats.js';
-import { makeKeptSession } from '../../../../src/areas/shares/page/browser/opening/kept-session.js';
+import { makeKeptSession } from '../../../../src/areas/shares/page/browser/opening/share-client.js';
 import {
   renewedOpening,
   type SharedFile,
 } from '../../../../src/areas/shares/page/browser/opening/share-reply.js';
 import { readShareWords } from '../../../../src/areas/shares/page/browser/texts.js';
 import { webVttOf } from '../../../../src/areas/shares/page/browser/player/web-vtt.js';
-import { readShareTexts } from '../../../../src/areas/shares/page/share-texts.js';
+import { readShareTexts } from '../../../../src/areas/shares/page/negotiate-language.js';
 
 /** A browser that plays MP4 and MP3, and shows documents. */
 const abilities: Abilities = {

@@ -1,11 +1,11 @@
 import test from 'ava';
 import { readPageScript } from '../../../../src/http/pages/prepare-page.js';
 import {
-  negotiateLanguage,
   type PageLanguage,
+  negotiateLanguage,
+  readShareTexts,
 } from '../../../../src/areas/shares/page/negotiate-language.js';
 import { makeSharePage } from '../../../../src/areas/shares/page/share-page.js';
-import { readShareTexts } from '../../../../src/areas/shares/page/share-texts.js';
 import { startTestService } from '../../../support/servers/http-service.js';
 
 /* The behaviour of the page is tested in a browser: test/servers/share-page.test.ts. */

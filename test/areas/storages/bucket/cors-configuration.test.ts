@@ -1,6 +1,6 @@
 import test from 'ava';
 import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
-import { withCorsRule } from '../../../../src/areas/storages/bucket/probing/cors-configuration.js';
+import { withCorsRule } from '../../../../src/areas/storages/bucket/probing/bucket-cors.js';
 
 const app = 'https://app.example.com';
 const api = 'https://api.example.com';

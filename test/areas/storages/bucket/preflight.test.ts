@@ -1,5 +1,5 @@
 import test from 'ava';
-import { verdictOf } from '../../../../src/areas/storages/bucket/probing/preflight.js';
+import { verdictOf } from '../../../../src/areas/storages/bucket/probing/probe-pages.js';
 
 const origin = 'https://app.example.com';
 const put = { origin, method: 'PUT', headers: ['content-type'] } as const;

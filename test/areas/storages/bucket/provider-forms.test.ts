@@ -1,6 +1,6 @@
 import test from 'ava';
 import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
-import { withCorsRule } from '../../../../src/areas/storages/bucket/probing/cors-configuration.js';
+import { withCorsRule } from '../../../../src/areas/storages/bucket/probing/bucket-cors.js';
 import { makeListObjects } from '../../../../src/areas/storages/bucket/objects/list-objects.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import { makeMultipart } from '../../../../src/areas/storages/bucket/objects/multipart.js';

@@ -1,11 +1,11 @@
 import test from 'ava';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
-import { makeAllowsHttp } from '../../../../src/areas/storages/domain/bucket/allowed-addresses.js';
+import { makeAllowsHttp } from '../../../../src/areas/storages/domain/bucket/endpoint.js';
 import {
   checkConfiguration,
   type StorageConfiguration,
 } from '../../../../src/areas/storages/domain/storage/configuration.js';
-import { checkCredentials } from '../../../../src/areas/storages/domain/bucket/credentials.js';
+import { checkCredentials } from '../../../../src/areas/storages/domain/bucket/connection.js';
 import { configuration } from '../../../support/examples/storage.js';
 
 const bare: StorageConfiguration = {

@@ -3,9 +3,9 @@ import { printCorsRule } from '../../../../src/areas/storages/domain/delivery/co
 import type { StorageEvent } from '../../../../src/areas/storages/domain/storage/events.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import {
-  describeWarning,
   type TestWarning,
-} from '../../../../src/areas/storages/domain/storage/test-warning.js';
+  describeWarning,
+} from '../../../../src/areas/storages/domain/storage/test-failure.js';
 import { projectId, testId } from '../../../support/examples/ids.js';
 import {
   activated,

@@ -7,7 +7,7 @@ import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import type { UserEvent } from '../../../../src/areas/accounts/domain/user/events.js';
-import type { Aggregate } from '../../../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { DomainEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { makeApiKey } from '../../../../src/security/tokens/api-keys.js';
 import { appendEvents } from '../../given/append-events.js';

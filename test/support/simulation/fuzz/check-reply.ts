@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { documentedErrors } from '../../../../src/http/document/documented-errors.js';
+import { documentedErrors } from '../../../../src/http/document/openapi-responses.js';
 import type { ReplySpec } from '../../../../src/http/replies/reply.js';
 import type { Route } from '../../../../src/http/route.js';
 import type { RawReply } from '../../clients/http-replies.js';

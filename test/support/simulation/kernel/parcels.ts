@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
-import type { Aggregate } from '../../../../src/event-sourcing/deciding/decider.js';
+import type { Aggregate, CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import { type EventOf, makeEventCodec } from '../../../../src/event-sourcing/ports/event-codec.js';
 import type {
   AnyReaction,

@@ -3,7 +3,7 @@ import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
-import { parseSixDigits } from '../../../../keys/codes/crockford.js';
+import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';

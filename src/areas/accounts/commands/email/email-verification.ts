@@ -2,7 +2,7 @@ import type { AccountDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
-import { parseSixDigits } from '../../../../keys/codes/crockford.js';
+import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import { makeSharedRateLimiter } from '../../../../security/rates/shared-rate-limit.js';

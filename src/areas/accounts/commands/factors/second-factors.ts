@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
-import { parseSixDigits } from '../../../../keys/codes/crockford.js';
+import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import { Overloaded } from '../../../../kit/semaphore.js';
 import type { KnownDevice, TryingClient } from '../../../../security/guessing/guard.js';
-import { makeRecoveryCodes, parseRecoveryCode } from '../../../../security/tokens/recovery-codes.js';
-import { matchTotpStep } from '../../../../security/tokens/totp.js';
+import { makeRecoveryCodes, matchTotpStep, parseRecoveryCode } from '../../../../security/tokens/totp.js';
 import { isRejection } from '../../../shared/rejections.js';
 import { type FactorOrPasskey, type SecondFactor, noFactor, requireOn } from '../../domain/factors/totp.js';
 import {
@@ -18,9 +17,8 @@ import {
 import { rejectUser } from '../../domain/user/rejections.js';
 import { hasFactor } from '../../domain/user/state.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
-import type { AccountGuard } from '../signing-in/account-guard.js';
+import type { AccountGuard, KnownDevices } from '../signing-in/known-devices.js';
 import { loadRegistered, openForPerson } from '../finding.js';
-import type { KnownDevices } from '../signing-in/known-devices.js';
 import { type SessionTokens, type TokenPair, refreshIdleSeconds } from '../signing-in/sessions.js';
 
 /** The text that proves a second factor. */

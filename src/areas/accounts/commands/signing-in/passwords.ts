@@ -7,13 +7,13 @@ import { erased } from '../../../../keys/sealing/sealer.js';
 import type { KnownDevice, TryingClient } from '../../../../security/guessing/guard.js';
 import type { PasswordVerdict } from '../../../../security/passwords/passwords.js';
 import { parseEmailAddress } from '../../../../validation/email-address.js';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { isRejection, refuseUncheckable, rejectUseCase } from '../../../shared/rejections.js';
 import type { UserResource } from '../../../../../projections/accounts/users/reader.js';
 import type { UserRejection } from '../../domain/user/rejections.js';
 import { hasFactor } from '../../domain/user/state.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
-import type { AccountGuard } from './account-guard.js';
+import type { AccountGuard, KnownDevices } from './known-devices.js';
 import {
   type Account,
   type FindAccount,
@@ -23,7 +23,6 @@ import {
   refuseBanned,
   sealForPerson,
 } from '../finding.js';
-import type { KnownDevices } from './known-devices.js';
 import type { Sessions, TokenPair } from './sessions.js';
 
 export interface LoginInput {

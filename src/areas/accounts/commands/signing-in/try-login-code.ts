@@ -1,7 +1,7 @@
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { isStrongCode } from '../../../../keys/codes/strong-codes.js';
-import { parseSixDigits } from '../../../../keys/codes/crockford.js';
+import { isStrongCode } from '../../../../keys/codes/login-codes.js';
+import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import type { TryingClient } from '../../../../security/guessing/guard.js';
 import type { Requester } from '../../../../validation/fields.js';
 import { isRejection } from '../../../shared/rejections.js';
@@ -14,7 +14,7 @@ import {
   openStrong,
 } from '../../domain/login-code/login-code.js';
 import { type UserState, userAggregate } from '../../domain/user/user.js';
-import type { AccountGuard } from './account-guard.js';
+import type { AccountGuard } from './known-devices.js';
 
 /** A code that was right, and is used up now. */
 interface UsedCode {

@@ -1,5 +1,5 @@
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import { emailCategory, emailCodec, type EmailEvent } from './events.js';
 
 /** `address_reserved`: the reservation is not the one that the caller judged. */

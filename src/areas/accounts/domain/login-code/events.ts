@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId, instant, mailOutcome, requester } from '../../../../validation/fields.js';
-import { outcomeInWords } from '../../../../validation/in-words.js';
+import { outcomeInWords } from '../../../../validation/text.js';
 
 const clients = { known: 'a known network', unknown: 'an unknown network' } as const;
 

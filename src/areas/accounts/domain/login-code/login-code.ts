@@ -1,5 +1,5 @@
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome, Requester } from '../../../../validation/fields.js';
 import {
   countedCodes,

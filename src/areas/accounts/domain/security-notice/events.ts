@@ -7,7 +7,7 @@ import {
   memberNoticeKind,
   securityNoticeKind,
 } from '../../../../validation/fields.js';
-import { outcomeInWords } from '../../../../validation/in-words.js';
+import { outcomeInWords } from '../../../../validation/text.js';
 
 /** Streams `securitynotice-<event id>`, of a first opening `securitynotice-<share id>`: a separate stream, so that the outcome does not change the user's ETag. */
 export const securityNoticeEvents = makeEvents('securitynotice-{event id}', {

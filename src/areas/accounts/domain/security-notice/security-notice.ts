@@ -1,4 +1,4 @@
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome, MemberNoticeKind, SecurityNoticeKind } from '../../../../validation/fields.js';
 import { securityNoticeCodec, type SecurityNoticeEvent, securityNoticeCategory } from './events.js';
 

@@ -1,4 +1,4 @@
-import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import {
   type RefreshTokenRecord,
   type RevocationReason,

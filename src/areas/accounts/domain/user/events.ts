@@ -9,7 +9,7 @@ import {
   instant,
   mailOutcome,
 } from '../../../../validation/fields.js';
-import { listInWords, outcomeInWords, sourceInWords } from '../../../../validation/in-words.js';
+import { listInWords, outcomeInWords, sourceInWords } from '../../../../validation/text.js';
 
 const secrets = {
   password: 'the password',

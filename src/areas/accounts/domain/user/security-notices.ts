@@ -1,4 +1,4 @@
-import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { SecurityNoticeKind } from '../../../../validation/fields.js';
 import type { UserEvent } from './events.js';

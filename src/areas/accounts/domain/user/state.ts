@@ -1,5 +1,5 @@
 import { changeBy, type ChangesBy } from '../../../../event-sourcing/ports/events.js';
-import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { type Passkey, passkeysAfter } from '../factors/passkey-state.js';
 import type { UserEvent, VoidedCredential } from './events.js';

@@ -1,12 +1,37 @@
 import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import { type DispositionType, contentDisposition, fileName } from './file-name.js';
 import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
-import { type PlaylistUrl, isServedPlaylist } from './playlist-urls.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { AssetDeps } from '../../deps.js';
 import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
 import type { AssetAddress } from '../change-asset.js';
-import type { OpenAssetStorage } from '../asset-storage.js';
+import type { OpenAssetStorage } from '../add-asset.js';
+import { hlsKind } from '../../domain/asset/renditions.js';
+
+/** Makes the URL of this service that serves a playlist (src/areas/assets/README.md#playlists). */
+export type PlaylistUrl = (grant: PlaylistGrant) => string;
+
+export function makePlaylistUrl({
+  playlistTokens,
+  publicUrl,
+}: Pick<AssetDeps, 'playlistTokens' | 'publicUrl'>): PlaylistUrl {
+  const origin = publicUrl.replace(/\/+$/, '');
+  // Some players go by the ending.
+  return (grant) => `${origin}/api/v1/hls/${playlistTokens.issue(grant)}/playlist.m3u8`;
+}
+
+/** Says whether the service serves the file. A CDN that serves the folder without signatures serves its playlists too. */
+function isServedPlaylist(
+  { kind }: { readonly kind: string },
+  { delivery, configuration }: OpenedStorage['storage'],
+): boolean {
+  return kind === hlsKind && !(delivery === 'public' && configuration.cdn_domain !== '');
+}
+
+/** Returns the folder of an object key, with its slash. */
+export function folderOf(objectKey: string): string {
+  return objectKey.slice(0, objectKey.lastIndexOf('/') + 1);
+}
 
 /** Signs URLs of an asset's files for members. @throws CommandRejected asset_not_found, asset_storage_unusable */
 type IssueMediaLinks = (

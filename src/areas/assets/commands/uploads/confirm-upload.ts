@@ -7,7 +7,7 @@ import { type AssetRejection, rejectAsset } from '../../domain/asset/rejections.
 import type { SeenObject } from '../../domain/asset/fold.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
-import type { AskBucket } from '../asset-storage.js';
+import type { AskBucket } from '../add-asset.js';
 import type { AssetAddress } from '../change-asset.js';
 import { type AssetEvent, assetCategory, assetCodec } from '../../domain/asset/events.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';

@@ -21,10 +21,9 @@ import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js
 import type { ListedPart, MultipartFailure } from '../../../storages/bucket/objects/multipart.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
-import type { AskBucket, OpenAssetStorage } from '../asset-storage.js';
+import type { AskBucket, OpenAssetStorage } from '../add-asset.js';
 import { makeRecordAnswer, seenBy } from './confirm-upload.js';
-import type { UploadAddress } from './start-upload.js';
-import { rejectFailure, targetOf } from './upload-parts.js';
+import { type UploadAddress, rejectFailure, targetOf } from './start-upload.js';
 import { type AssetEvent, assetCategory, assetCodec } from '../../domain/asset/events.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';

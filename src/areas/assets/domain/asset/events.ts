@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { byteCount, entityId, hexDigest, instant } from '../../../../validation/fields.js';
-import { inQuotes } from '../../../../validation/in-words.js';
+import { inQuotes } from '../../../../validation/text.js';
 
 /** A file that was made from the original, for example a thumbnail. */
 const rendition = z.strictObject({

@@ -1,4 +1,4 @@
-import { checkAll, checkEach, invalid } from '../../../../validation/invalid-request.js';
+import { checkAll, checkEach, invalid } from '../../../../validation/field-problems.js';
 import { checkObjectKey, type KeyRule } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { Rendition } from './events.js';
 import { checkMediaType, checkSize } from './upload.js';

@@ -1,5 +1,5 @@
 import type { AssetUploadEvent, ObjectDifference, SeenObject, UploadFields } from './fold.js';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 
 /** In bytes: 5 TiB, the largest object that the providers accept. */
 export const assetSizeMax = 5 * 2 ** 40;

@@ -1,4 +1,4 @@
-import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { auditLogCategory, auditLogCodec, type AuditLogEvent } from './events.js';
 
 export interface AuditLogState {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
-import { inQuotes } from '../../../../validation/in-words.js';
+import { inQuotes } from '../../../../validation/text.js';
 
 /** Streams `audit-<restart id>`, one event each. The id is the last part of the new origin. */
 export const auditLogEvents = makeEvents('audit-{restart id}', {

@@ -1,15 +1,13 @@
 import { makeAlarms, makeVerdictView } from './views/verdict-view.js';
 import { makePageChecks } from './proof/checks.js';
 import { byId } from '../../../../http/pages/browser/elements.js';
-import { makeEventList } from './views/event-list.js';
-import { fieldsOfView, fragmentOf, type PageState, stateOfFragment } from './fragment.js';
-import { makeKept } from './kept.js';
-import { makeKeptDevice } from './kept-device.js';
+import { makeEventList, makeStreamView } from './views/event-list.js';
+import { type PageState, fieldsOfView, fragmentOf, stateOfFragment } from './entry.js';
+import { makeKept, makeKeptDevice } from './kept.js';
 import { filterValueOf, makeNames } from './names.js';
 import { CallFailed, makePageClient, sentenceOfCall } from './service-client.js';
 import { makeSignIn } from './sign-in.js';
 import { makeStatusView } from './views/status-view.js';
-import { makeStreamView } from './views/stream-view.js';
 
 /** The page asks for another checkpoint so often while it is visible. */
 const pollMs = 60_000;

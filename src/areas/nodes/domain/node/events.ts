@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { instant } from '../../../../validation/fields.js';
-import { inQuotes } from '../../../../validation/in-words.js';
+import { inQuotes } from '../../../../validation/text.js';
 
 export const nodeType = z.enum(['normal', 'high_defense']).meta({ id: 'NodeType' });
 export type NodeType = z.infer<typeof nodeType>;

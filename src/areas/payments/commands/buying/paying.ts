@@ -4,7 +4,7 @@ import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { makeKeyedMutex } from '../../../../kit/semaphore.js';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { rejectUseCase } from '../../../shared/rejections.js';

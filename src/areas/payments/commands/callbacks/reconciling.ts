@@ -2,7 +2,7 @@ import { steadyMsOf } from '../../../../kit/time/clock.js';
 import { z } from 'zod';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { type UseCaseRejection, isRejection, rejectUseCase } from '../../../shared/rejections.js';
 import type { PaymentDeps } from '../../deps.js';
 import { type AskedRefund, checkoutAggregate } from '../../domain/checkout/checkout.js';

@@ -4,7 +4,7 @@ import type { StateStore } from '../../../../event-sourcing/ports/state-store.js
 import { reactionCommandId } from '../../../../event-sourcing/deciding/ids.js';
 import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';
 import type { MailOutbox } from '../../../../mail/mail-outbox.js';
-import type { Mailbox } from '../../../../mail/mailbox.js';
+import type { Mailbox } from '../../../../mail/errors.js';
 import { type WaitingPayment, paymentReviewsMessage } from './payment-reviews.js';
 
 /** The time between two mails, which is also the time for which a mail may wait. */

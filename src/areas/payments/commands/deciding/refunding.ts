@@ -1,6 +1,6 @@
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import type { PaymentDeps } from '../../deps.js';

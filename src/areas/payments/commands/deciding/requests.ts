@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { textPattern } from '../../../../validation/text.js';
 import { type PaymentFact, currencyCode, minorAmount, transactionId } from '../../domain/fact.js';
 import { holdReason, paymentProvider } from '../../domain/payment.js';

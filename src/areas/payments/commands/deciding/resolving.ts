@@ -6,7 +6,7 @@ import { paymentNoteScope } from '../../../../keys/sealing/key-scope.js';
 import type { Sealer } from '../../../../keys/sealing/sealer.js';
 import { steadyMsOf } from '../../../../kit/time/clock.js';
 import { unmatchedPlace } from '../../../../../projections/payments/payment-callbacks/reader.js';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { PaymentDeps } from '../../deps.js';

@@ -1,4 +1,4 @@
-import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type CheckoutEvent, checkoutCategory, checkoutCodec } from './events.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId, instant } from '../../../../validation/fields.js';
-import { inQuotes } from '../../../../validation/in-words.js';
+import { inQuotes } from '../../../../validation/text.js';
 import { currencyCode, minorAmount, transactionId } from '../fact.js';
-import { moneyInWords, transactionInWords } from '../in-words.js';
-import { paymentProvider, resolutionNote } from '../payment.js';
+import { moneyInWords, paymentProvider, resolutionNote, transactionInWords } from '../payment.js';
 
 /** The platform's id of a payment that it made. */
 const reference = z.string().min(1).max(256);

@@ -2,10 +2,18 @@ import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { byteCount, entityId, instant } from '../../../../validation/fields.js';
 import { currencyCode, minorAmount, paymentFact, refundStatus, transactionId } from '../fact.js';
-import { paymentAction, paymentProvider, type PaymentProviderName, resolutionNote } from '../payment.js';
+import {
+  type PaymentProviderName,
+  decisionInWords,
+  factInWords,
+  moneyInWords,
+  paymentAction,
+  paymentProvider,
+  resolutionNote,
+  transactionInWords,
+} from '../payment.js';
 import { goneReason } from './unused.js';
-import { inQuotes } from '../../../../validation/in-words.js';
-import { decisionInWords, factInWords, moneyInWords, transactionInWords } from '../in-words.js';
+import { inQuotes } from '../../../../validation/text.js';
 
 /** The grant of a paid order. */
 export const orderGrant = z.union([

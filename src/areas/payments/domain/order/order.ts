@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { movesMoney } from '../fact.js';
 import type { PaymentAction, ResolutionNote } from '../payment.js';
 import { orderCodec, type OrderEvent, orderCategory } from './events.js';

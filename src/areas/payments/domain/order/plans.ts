@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currencyCode, type Money } from '../fact.js';
 import { type PaymentProviderName, platformTerms } from '../payment.js';
 import { orderGrant } from './events.js';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 
 /** A plan in `PLANS_FILE` (src/areas/payments/README.md#plans-and-orders). */
 const plan = z.strictObject({

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { entityId, hexDigest, instant } from '../../../../validation/fields.js';
-import { listInWords } from '../../../../validation/in-words.js';
+import { listInWords } from '../../../../validation/text.js';
 import { paymentNotification } from '../fact.js';
-import { decisionInWords, factInWords } from '../in-words.js';
-import { paymentAction, resolutionNote } from '../payment.js';
+import { decisionInWords, factInWords, paymentAction, resolutionNote } from '../payment.js';
 
 /** A report, by the revision of its `PaymentReported`. */
 const report = z.int().nonnegative();

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { conflictsMax } from '../payment.js';
 import {
   type PaymentReport,

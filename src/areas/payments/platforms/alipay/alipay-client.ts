@@ -1,9 +1,8 @@
 import { type KeyObject, sign } from 'node:crypto';
-import { chinaTime } from '../china.js';
+import { chinaTime } from '../money.js';
 import { PlatformError } from '../payment-maker.js';
 import { type Fields, at, decodeBase64, readJsonObject, textAt } from '../calls/parsing.js';
-import type { CallPlatform } from '../calls/platform-calls.js';
-import { platformCode, unreadableReply } from '../calls/platform-replies.js';
+import { type CallPlatform, platformCode, unreadableReply } from '../calls/platform-calls.js';
 import { firstThat, holdsRsaSha256 } from '../keys/verification.js';
 
 /** What signs the requests of an app. */

@@ -1,8 +1,7 @@
 import type { PaymentFact } from '../../domain/fact.js';
 import { readChinaTime } from './alipay-callbacks.js';
 import { type AlipayClient, type AlipaySigner, signAlipayCall } from './alipay-client.js';
-import { chinaTime, yuan } from '../china.js';
-import { decimalAmount } from '../money.js';
+import { chinaTime, decimalAmount, yuan } from '../money.js';
 import { type Fields, at, textAt } from '../calls/parsing.js';
 import {
   type MadePayment,
@@ -12,7 +11,7 @@ import {
   PlatformError,
   type RefundRequest,
 } from '../payment-maker.js';
-import { unreadableReply } from '../calls/platform-replies.js';
+import { unreadableReply } from '../calls/platform-calls.js';
 import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
 import { fieldsAt, unreadable, verified } from '../keys/verification.js';
 

@@ -11,7 +11,7 @@ import {
   type RefundRequest,
 } from '../payment-maker.js';
 import type { PayPalClient } from './paypal-client.js';
-import { httpsUrlOf, unreadableReply } from '../calls/platform-replies.js';
+import { httpsUrlOf, unreadableReply } from '../calls/platform-calls.js';
 
 /** A buyer can approve an order for 3 hours after it was made. */
 const approvableMs = 3 * 3_600_000;

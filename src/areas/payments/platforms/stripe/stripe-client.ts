@@ -1,6 +1,5 @@
 import type { Fields } from '../calls/parsing.js';
-import type { MakerSurroundings } from '../calls/platform-calls.js';
-import { fieldsOfReply } from '../calls/platform-replies.js';
+import { type MakerSurroundings, fieldsOfReply } from '../calls/platform-calls.js';
 
 const publicUrl = 'https://api.stripe.com';
 /** The version of Stripe's API whose requests a test compares with those of Stripe's SDK. */

@@ -1,7 +1,7 @@
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { type Fields, at, listAt, textAt, timeAt } from '../calls/parsing.js';
 import type { VerifiedCallback } from '../payment-provider.js';
-import { unreadableReply } from '../calls/platform-replies.js';
+import { unreadableReply } from '../calls/platform-calls.js';
 import type { ListingMaker } from '../queried-payment.js';
 import type { StripeClient, StripeForm } from './stripe-client.js';
 import { readStripeEvent, readStripeReport, stripeFields } from './stripe-events.js';

@@ -9,7 +9,7 @@ import {
   PlatformError,
   type RefundRequest,
 } from '../payment-maker.js';
-import { httpsUrlOf, unreadableReply } from '../calls/platform-replies.js';
+import { httpsUrlOf, unreadableReply } from '../calls/platform-calls.js';
 import type { StripeClient, StripeForm } from './stripe-client.js';
 
 /**

@@ -7,7 +7,7 @@ import {
   wechatPayFields,
   type WechatPayMerchant,
 } from './wechatpay-resource.js';
-import type { WechatPayKeys } from './wechatpay-keys.js';
+import type { WechatPayKeys } from './wechatpay-client.js';
 import {
   fieldsAt,
   holdsRsaSha256,

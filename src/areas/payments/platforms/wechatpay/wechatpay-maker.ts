@@ -6,9 +6,9 @@ import {
   PlatformError,
   type RefundRequest,
 } from '../payment-maker.js';
-import { chinaTime, checkCny } from '../china.js';
+import { checkCny, chinaTime } from '../money.js';
 import { type Fields, textAt } from '../calls/parsing.js';
-import { httpsUrlOf, unreadableReply } from '../calls/platform-replies.js';
+import { httpsUrlOf, unreadableReply } from '../calls/platform-calls.js';
 import { paymentsPath, refundsPath } from './wechatpay-query.js';
 import type { WechatPayClient } from './wechatpay-client.js';
 import type { WechatPayMerchant } from './wechatpay-resource.js';

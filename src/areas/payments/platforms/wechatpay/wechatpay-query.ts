@@ -1,7 +1,7 @@
 import type { PaymentFact } from '../../domain/fact.js';
 import { minorUnits } from '../money.js';
 import { type Fields, at, textAt, timeAt } from '../calls/parsing.js';
-import { unreadableReply } from '../calls/platform-replies.js';
+import { unreadableReply } from '../calls/platform-calls.js';
 import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
 import { PlatformError } from '../payment-maker.js';
 import type { WechatPayClient } from './wechatpay-client.js';

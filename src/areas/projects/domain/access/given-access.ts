@@ -1,10 +1,9 @@
 import type { ProjectEvent } from '../project/events.js';
 import { endOffer } from '../project/offers.js';
-import type { ExistingProject } from '../project/state.js';
+import { type ExistingProject, rejectProject } from '../project/state.js';
 import { type ProjectFields, roleIn } from '../project/fold.js';
 import type { GivenAccess } from './givers.js';
 import { type Role, roleAtLeast } from '../role.js';
-import { rejectProject } from '../project/rejections.js';
 
 /** Owners reach all roles, admins editors and viewers: docs/projects.md#projects-and-roles. @throws CommandRejected */
 export function requireReach(project: Pick<ProjectFields, 'members'>, actorId: string, role: Role): void {

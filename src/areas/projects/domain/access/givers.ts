@@ -1,4 +1,4 @@
-import type { Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { ProjectEvent } from '../project/events.js';
 
 /** The giver of a membership, an invitation or an API key; null where no user gave it. */

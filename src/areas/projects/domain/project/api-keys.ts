@@ -1,8 +1,7 @@
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
-import { rejectProject } from './rejections.js';
-import type { ExistingProject } from './state.js';
+import { type ExistingProject, rejectProject } from './state.js';
 import { roleIn } from './fold.js';
 
 type Issued = Extract<ProjectEvent, { type: 'ApiKeyIssued' }>['data'];

@@ -3,7 +3,7 @@ import { event, type EventIn, makeEvents } from '../../../../event-sourcing/port
 import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId, grantSource, hexDigest, instant, mailOutcome } from '../../../../validation/fields.js';
 import { role, scope } from '../role.js';
-import { inQuotes, outcomeInWords, sourceInWords } from '../../../../validation/in-words.js';
+import { inQuotes, outcomeInWords, sourceInWords } from '../../../../validation/text.js';
 
 const withdrawals = {
   declined: 'the person declined it',

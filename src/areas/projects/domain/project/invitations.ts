@@ -5,8 +5,7 @@ import type { ProjectEvent } from './events.js';
 import { afterExpiry } from './offers.js';
 import { openAt } from './open-offers.js';
 import { requireReach } from '../access/given-access.js';
-import { rejectProject } from './rejections.js';
-import type { ExistingProject } from './state.js';
+import { type ExistingProject, rejectProject } from './state.js';
 import { type InvitationEntry, invitationOf, roleIn } from './fold.js';
 
 export type InvitationCommand =

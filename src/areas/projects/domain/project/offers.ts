@@ -1,6 +1,5 @@
 import type { OfferKind, ProjectEvent } from './events.js';
-import { rejectProject } from './rejections.js';
-import type { ExistingProject } from './state.js';
+import { type ExistingProject, rejectProject } from './state.js';
 import {
   billingOffer,
   isOfferOver,

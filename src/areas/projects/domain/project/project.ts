@@ -1,4 +1,4 @@
-import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { GrantSource } from '../../../../validation/fields.js';
 import { type ApiKeyCommand, decideApiKeys } from './api-keys.js';
 import { type Entitlement, projectCodec, type ProjectEvent, projectCategory } from './events.js';
@@ -6,8 +6,7 @@ import { decideInvitations, type InvitationCommand } from './invitations.js';
 import { decideGivenAccess, type GivenAccessCommand } from '../access/given-access.js';
 import { decideMembers, type MemberCommand } from './members.js';
 import { decideOffers, type OfferCommand } from './offers.js';
-import { rejectProject } from './rejections.js';
-import { type ExistingProject, evolve, type ProjectState } from './state.js';
+import { type ExistingProject, type ProjectState, evolve, rejectProject } from './state.js';
 import { roleIn } from './fold.js';
 
 export type { ExistingProject, ProjectState } from './state.js';

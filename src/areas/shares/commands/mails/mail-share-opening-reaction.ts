@@ -12,7 +12,7 @@ import {
 import { type OpenShare, shareAggregate } from '../../domain/share/share.js';
 import { securityNoticeLifetimeMs } from '../../../accounts/domain/user/security-notices.js';
 import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
-import { securityNoticeMessage } from '../../../accounts/mail/security-notices.js';
+import { securityNoticeMessage } from '../../../accounts/mail/messages.js';
 import type { ShareDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { makeFindShareRecipient } from './share-messages.js';

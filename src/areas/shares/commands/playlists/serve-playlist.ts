@@ -8,16 +8,14 @@ import { hlsKind } from '../../../assets/domain/asset/renditions.js';
 import { isExpired, shareAggregate } from '../../domain/share/share.js';
 import { shareNotFound } from '../../domain/share/rejections.js';
 import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
-import type { ReadAnswer } from '../../../storages/bucket/objects/read-object.js';
+import type { ReadAnswer } from '../../../storages/bucket/objects/head-object.js';
 import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
 import type { ShareDeps } from '../../deps.js';
-import { makeKeptPlaylists } from './kept-playlists.js';
+import { makeKeptPlaylists, signPlaylist, writePlaylist } from './kept-playlists.js';
 import type { Visits } from '../visiting/visits.js';
-import { signPlaylist, writePlaylist } from './sign-playlist.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
-import type { OpenAssetStorage } from '../../../assets/commands/asset-storage.js';
-import { lifeOf } from '../../../assets/commands/media/media-links.js';
-import { folderOf, type PlaylistUrl } from '../../../assets/commands/media/playlist-urls.js';
+import type { OpenAssetStorage } from '../../../assets/commands/add-asset.js';
+import { type PlaylistUrl, folderOf, lifeOf } from '../../../assets/commands/media/media-links.js';
 
 export interface ServedPlaylist {
   readonly text: string;

@@ -1,11 +1,13 @@
 import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { makeMediaLinks, type MediaLink } from '../../../assets/commands/media/media-links.js';
-import type { PlaylistUrl } from '../../../assets/commands/media/playlist-urls.js';
+import {
+  type MediaLink,
+  type PlaylistUrl,
+  makeMediaLinks,
+} from '../../../assets/commands/media/media-links.js';
 import type { OpenedStorage, OpenStorage } from '../../../storages/commands/open-storage.js';
 import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
-import type { Accesses } from './accesses.js';
-import type { SessionShare, VisitedShare, Visits } from './visits.js';
+import type { Accesses, SessionShare, VisitedShare, Visits } from './visits.js';
 
 /** Signed URLs of the files of one asset, the original first. */
 export interface SignedAsset {

@@ -7,12 +7,11 @@ import { isProtected, type OpenShare, shareAggregate, untilEnd } from '../../dom
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { MediaLink } from '../../../assets/commands/media/media-links.js';
-import type { Accesses } from './accesses.js';
+import type { Accesses, VisitedShare, Visits } from './visits.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import type { SharedMedia } from './media.js';
 import type { TrySharePassword } from './try-share-password.js';
-import type { VisitedShare, Visits } from './visits.js';
 
 export interface VerifyShareInput {
   readonly token: string;

@@ -3,14 +3,14 @@ import { assetAggregate } from '../../../assets/domain/asset/asset.js';
 import type { AssetDescription } from '../../../assets/domain/asset/events.js';
 import { sameTag } from '../../../assets/domain/asset/fold.js';
 import { sharedAssetsMax } from '../../domain/share/events.js';
-import { rejectShare, type ShareEnding, shareNotFound } from '../../domain/share/rejections.js';
+import { type ShareEnding, rejectShare, shareNotFound } from '../../domain/share/rejections.js';
 import {
+  type OpenShare,
   endingOf,
   isExpired,
   isProtected,
   isUsable,
   isUsableBy,
-  type OpenShare,
   shareAggregate,
   untilEnd,
 } from '../../domain/share/share.js';
@@ -20,6 +20,59 @@ import { storageAggregate } from '../../../storages/domain/storage/storage.js';
 import { digestShareToken } from '../../../../keys/codes/share-sessions.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import { nilId } from '../../../../validation/fields.js';
+import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
+import { on } from '../../../../event-sourcing/effects/reaction.js';
+import { loadOfNew } from '../../../../event-sourcing/deciding/command-handler.js';
+import { type ShareAccessCommand, shareAccessAggregate } from '../../domain/share-access/share-access.js';
+
+type Recorded = Extract<ShareAccessCommand, { type: 'Record' }>;
+type Downloaded = Extract<ShareAccessCommand, { type: 'RecordDownload' }>;
+
+export type Accesses = ReturnType<typeof makeAccesses>;
+
+/** The time that the request has to record the access itself, with more details. */
+const requestMs = 15_000;
+
+/** Makes what records the accesses of shares, each in a separate stream. A repetition changes nothing. All throw StoreUnavailable. */
+export function makeAccesses({ handler, clock }: Pick<ShareDeps, 'handler' | 'clock'>) {
+  return {
+    recordAccess,
+    /** Records that the visitor saves a file of an asset. */
+    recordDownload: async (
+      accessId: string,
+      download: Omit<Downloaded, 'type'>,
+      context: CommandContext,
+    ): Promise<void> => {
+      const target = { aggregate: shareAccessAggregate, id: accessId };
+      await handler.handle(target, { type: 'RecordDownload', ...download }, context);
+    },
+    /** Records an access that a share counted, after a crash of the request that counted it. */
+    recordCountedAccesses: on(shareAggregate, ['ShareUsed'], {
+      name: 'record-share-accesses',
+      isDue: async (_, { data, recordedAt }) => {
+        const { state } = await handler.load(shareAccessAggregate, data.access_id);
+        if (state.recorded) return 'no';
+        return clock.now().getTime() - recordedAt.getTime() < requestMs ? 'not-yet' : 'yes';
+      },
+      run: async (share_id, context, { data }) => {
+        const { state } = await handler.load(shareAggregate, share_id);
+        if (state.status === 'absent') return;
+        const { project_id } = state;
+        await recordAccess(data.access_id, { share_id, project_id, client_ip_digest: null }, context);
+      },
+    }),
+  };
+
+  /** Records an opening. */
+  async function recordAccess(
+    accessId: string,
+    access: Omit<Recorded, 'type'>,
+    context: CommandContext,
+  ): Promise<void> {
+    const target = { aggregate: shareAccessAggregate, id: accessId };
+    await handler.handle(target, { type: 'Record', ...access }, context, loadOfNew(context));
+  }
+}
 
 export interface SharedAsset {
   readonly assetId: string;

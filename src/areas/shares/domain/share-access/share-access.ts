@@ -1,4 +1,4 @@
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import { shareAccessCodec, type ShareAccessEvent, shareAccessCategory } from './events.js';
 
 export interface ShareAccessState {

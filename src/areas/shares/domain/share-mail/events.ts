@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
-import { outcomeInWords } from '../../../../validation/in-words.js';
+import { outcomeInWords } from '../../../../validation/text.js';
 import { entityId, mailOutcome } from '../../../../validation/fields.js';
 
 /** Addresses of one request (src/areas/shares/README.md#mails-with-the-link). */

@@ -3,7 +3,7 @@ import { event, type EventIn, makeEvents } from '../../../../event-sourcing/port
 import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId, hexDigest, instant } from '../../../../validation/fields.js';
 import { passwordClass } from './password.js';
-import { inQuotes } from '../../../../validation/in-words.js';
+import { inQuotes } from '../../../../validation/text.js';
 
 /** The largest `max_uses` (src/areas/shares/README.md#rules-of-a-share). */
 export const maxUsesMax = 10_000;

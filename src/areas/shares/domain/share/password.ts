@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 
 /** In code points of the NFC form, which is also hashed (src/security/README.md#passwords). */
 export const sharePasswordMin = 4;

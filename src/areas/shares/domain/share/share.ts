@@ -1,4 +1,4 @@
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { type NewShare, shareCategory, shareCodec, type ShareEvent, type ShareTerms } from './events.js';
 import type { PasswordClass } from './password.js';

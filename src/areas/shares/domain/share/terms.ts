@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkAll, invalid } from '../../../../validation/invalid-request.js';
+import { checkAll, invalid } from '../../../../validation/field-problems.js';
 import { checkName, checkText } from '../../../../validation/text.js';
 import { type ShareTerms, shareTerms } from './events.js';
 

@@ -2,7 +2,7 @@ import { makeElement } from '../../../../http/pages/browser/elements.js';
 import { type Abilities, essenceOf, savedVersionsOf } from './player/candidates.js';
 import type { ShareFormats } from './player/formats.js';
 import { describeKind } from './opening/facts.js';
-import { makeIcon } from './icons.js';
+import { makeIcon } from './brand.js';
 import type { MediaFile, SharedFile, SharedTerms } from './opening/share-reply.js';
 import type { ShareWords } from './texts.js';
 

@@ -2,12 +2,17 @@ import { byId } from '../../../../http/pages/browser/elements.js';
 import { makePasswordForm } from './opening/password-form.js';
 import { showBrand } from './brand.js';
 import { makeShareFormats } from './player/formats.js';
-import { makeKeptSession, type TabStorage } from './opening/kept-session.js';
+import {
+  type ShareReply,
+  type TabStorage,
+  makeAttemptKey,
+  makeKeptSession,
+  makeShareClient,
+} from './opening/share-client.js';
 import { allowOriginsOf } from './player/player.js';
 import { makeNotices } from './opening/notices.js';
 import { makeOpenedView } from './opening/opened.js';
 import { makeRenewal } from './opening/renewal.js';
-import { makeAttemptKey, makeShareClient, type ShareReply } from './opening/share-client.js';
 import { type Introduction, type Opening, openingOf, renewedOpening } from './opening/share-reply.js';
 import { readShareWords } from './texts.js';
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import type { StorageProvider } from './region.js';
 
 /**

@@ -1,4 +1,4 @@
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { isPrintable } from '../../../../validation/text.js';
 import type { StorageProvider } from './region.js';
 

@@ -1,4 +1,4 @@
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import { z } from 'zod';
 
 /** Alibaba Cloud OSS, Tencent Cloud COS, Amazon S3 and compatible services. */

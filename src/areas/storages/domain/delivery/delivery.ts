@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
-import { invalid } from '../../../../validation/invalid-request.js';
+import { invalid } from '../../../../validation/field-problems.js';
 import type { StorageProvider } from '../bucket/region.js';
 import { domainToASCII } from 'node:url';
 import { isHostName } from '../bucket/endpoint.js';

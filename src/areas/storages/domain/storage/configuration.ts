@@ -1,4 +1,4 @@
-import { checkEach } from '../../../../validation/invalid-request.js';
+import { checkEach } from '../../../../validation/field-problems.js';
 import { checkName } from '../../../../validation/text.js';
 import { type AllowsHttp, type EndpointField, checkBasePath, checkEndpoint } from '../bucket/endpoint.js';
 import { checkBucket } from '../bucket/bucket.js';

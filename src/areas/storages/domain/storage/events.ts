@@ -4,9 +4,8 @@ import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId } from '../../../../validation/fields.js';
 import { cdnTokenScheme, deliveryMode } from '../delivery/delivery.js';
 import { storageProvider } from '../bucket/region.js';
-import { testFailureCode, testFailureHint } from './test-failure.js';
-import { testWarning } from './test-warning.js';
-import { inQuotes } from '../../../../validation/in-words.js';
+import { testFailureCode, testFailureHint, testWarning } from './test-failure.js';
+import { inQuotes } from '../../../../validation/text.js';
 
 /** A test must prove these values before they serve. */
 const connection = {

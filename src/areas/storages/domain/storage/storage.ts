@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Aggregate } from '../../../../event-sourcing/deciding/decider.js';
+import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { StorageConfiguration } from './configuration.js';
 import type { DeliveryMode } from '../delivery/delivery.js';
 import { storageCodec, type StorageEvent, storageCategory } from './events.js';
-import { rejectStorage, storageNotFound } from './rejections.js';
 import {
-  evolve,
   type ExistingStorage,
   type StorageCandidate,
   type StorageCredentials,
   type StorageState,
   type StoredCdnToken,
+  evolve,
+  rejectStorage,
+  storageNotFound,
 } from './state.js';
 import { isUnderWay, sameConnection, type StorageConnection } from './fold.js';
 import type { TestResult } from './test-failure.js';

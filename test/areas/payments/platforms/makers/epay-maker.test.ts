@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { verifyEpay } from '../../../../../src/areas/payments/platforms/epay/epay.js';
-import { makeEpayMaker } from '../../../../../src/areas/payments/platforms/epay/epay-maker.js';
+import { makeEpayMaker, verifyEpay } from '../../../../../src/areas/payments/platforms/epay/epay.js';
 import { givenFakeEpay } from '../../../../support/platforms/fake-epay.js';
 import { merchant, order, secrets } from '../messages/messages.js';
 import { browse, factsOf, failureOf, paymentRequest } from './given-makers.js';

@@ -2,7 +2,7 @@ import {
   type FoundCertificates,
   makeFetchedCertificates,
 } from '../../../../../src/areas/payments/platforms/paypal/paypal-certificates.js';
-import { verifyPayPal } from '../../../../../src/areas/payments/platforms/paypal/paypal-callbacks.js';
+import { verifyPayPal } from '../../../../../src/areas/payments/platforms/paypal/paypal.js';
 import { signPayPal } from '../../../../support/clients/sign-callbacks.js';
 import { merchant } from '../messages/messages.js';
 import { paypalMessages } from '../messages/messages-paypal.js';

@@ -1,5 +1,5 @@
 import { byId } from '../../../../../http/pages/browser/elements.js';
-import { makeCountdown } from './countdown.js';
+import { makeCountdown } from './renewal.js';
 import type { ShareFormats } from '../player/formats.js';
 import type { ShareWords } from '../texts.js';
 

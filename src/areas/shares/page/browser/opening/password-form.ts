@@ -1,5 +1,5 @@
 import { announce, byId } from '../../../../../http/pages/browser/elements.js';
-import { makeCountdown } from './countdown.js';
+import { makeCountdown } from './renewal.js';
 import type { ShareFormats } from '../player/formats.js';
 import { makeAttemptKey, type ShareClient, type ShareReply } from './share-client.js';
 import type { ShareWords } from '../texts.js';

@@ -2,7 +2,7 @@ import { byId, makeElement } from '../../../../../http/pages/browser/elements.js
 import { stillOf } from './candidates.js';
 import { describeKind, fileKindOf } from '../opening/facts.js';
 import type { ShareFormats } from './formats.js';
-import { makeKindIcon } from '../icons.js';
+import { makeKindIcon } from '../brand.js';
 import type { SharedFile } from '../opening/share-reply.js';
 import type { ShareWords } from '../texts.js';
 

@@ -2,7 +2,7 @@ import { announce, makeElement } from '../../../../../http/pages/browser/element
 import { type PreviewCandidate, candidatesOf, type Abilities } from './candidates.js';
 import { fileKindOf } from '../opening/facts.js';
 import type { ShareFormats } from './formats.js';
-import { makeIcon, makeKindIcon } from '../icons.js';
+import { makeIcon, makeKindIcon } from '../brand.js';
 import { makePlayer, type Player } from './player.js';
 import type { SharedFile, SharedTerms } from '../opening/share-reply.js';
 import { addSubtitles } from './subtitles.js';
