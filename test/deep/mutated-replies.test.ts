@@ -9,7 +9,7 @@ import { verdictOf } from '../../src/areas/storages/bucket/probing/probe-pages.j
 import { makeAllowedAddress } from '../../src/outgoing/name-settings.js';
 import { corsRuleFields } from '../../src/areas/storages/domain/delivery/cors-rule.js';
 import { withCorsRule } from '../../src/areas/storages/bucket/probing/bucket-cors.js';
-import { makeDeleteObject } from '../../src/areas/storages/bucket/objects/delete-object.js';
+import { makeDeleteObject } from '../../src/areas/storages/bucket/objects/call-bucket.js';
 import { makeListObjects } from '../../src/areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../../src/areas/storages/bucket/objects/multipart.js';
 import { makeStorageUrls } from '../../src/areas/storages/bucket/signing/media-urls.js';

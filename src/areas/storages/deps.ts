@@ -2,7 +2,7 @@ import type { StorageReader } from '../../../projections/storages/storage-config
 import type { MakeStorageUrls } from './bucket/signing/media-urls.js';
 import type { SetBucketCors } from './bucket/probing/bucket-cors.js';
 import type { ProbeBucket } from './bucket/probing/probe.js';
-import type { DeleteObject } from './bucket/objects/delete-object.js';
+import type { DeleteObject } from './bucket/objects/call-bucket.js';
 import type { HeadObject, ReadObject } from './bucket/objects/head-object.js';
 import type { ListObjects } from './bucket/objects/list-objects.js';
 import type { Multipart } from './bucket/objects/multipart.js';

@@ -3,7 +3,7 @@ import type { StorageDeps } from '../../areas/storages/deps.js';
 import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/endpoint.js';
 import type { Clock } from '../../kit/time/clock.js';
 import { makeSetBucketCors } from '../../areas/storages/bucket/probing/bucket-cors.js';
-import { makeDeleteObject } from '../../areas/storages/bucket/objects/delete-object.js';
+import { makeDeleteObject } from '../../areas/storages/bucket/objects/call-bucket.js';
 import { makeHeadObject, makeReadObject } from '../../areas/storages/bucket/objects/head-object.js';
 import { makeListObjects } from '../../areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../../areas/storages/bucket/objects/multipart.js';

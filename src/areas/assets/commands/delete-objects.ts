@@ -2,7 +2,7 @@ import type { DeletionAttempt, PendingDeletion, undeletedCauses } from '../domai
 import { type AssetEvent, type UndeletedObject, assetCategory, assetCodec } from '../domain/asset/events.js';
 import { wholeKey } from '../../storages/domain/bucket/object-key-rules.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
-import type { DeleteAnswer } from '../../storages/bucket/objects/delete-object.js';
+import type { DeleteAnswer } from '../../storages/bucket/objects/call-bucket.js';
 import type { AssetDeps } from '../deps.js';
 import type { ObjectKeys, ObjectPlace } from './object-keys.js';
 import type { OpenStorage, OpenedStorage } from '../../storages/commands/open-storage.js';

@@ -3,7 +3,7 @@ import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.
 import { abandonedAt } from '../../../../src/areas/assets/domain/asset/multipart.js';
 import { makeDeleteAssetObjects } from '../../../../src/areas/assets/commands/delete-objects.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
-import type { DeleteAnswer } from '../../../../src/areas/storages/bucket/objects/delete-object.js';
+import type { DeleteAnswer } from '../../../../src/areas/storages/bucket/objects/call-bucket.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenAsset, nextContext, sharedFile } from '../../../support/given/given-share.js';
 import { givenStores } from '../../../support/given/given-stores.js';

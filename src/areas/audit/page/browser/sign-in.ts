@@ -1,5 +1,5 @@
 import { announce, byId } from '../../../../http/pages/browser/elements.js';
-import type { KeptDevice } from './kept.js';
+import type { KeptDevice } from './kept-device.js';
 import { fieldsOf, textIn } from './replies.js';
 import { sentenceOfCall, type ServiceClient } from './service-client.js';
 

@@ -1,12 +1,54 @@
 import {
-  forAccount,
   OutgoingError,
   type OutgoingHttp,
   type OutgoingReply,
   type OutgoingRequest,
+  forAccount,
 } from '../../../../outgoing/outgoing-http.js';
 import type { StorageUrls } from '../signing/media-urls.js';
 import type { HeaderRequest } from '../signing/signer.js';
+import type { ProbeFailureCode } from '../probing/probe-failure-code.js';
+import { failureOfConnection, failureOfReply } from '../probing/probe-failure.js';
+import { readStorageError } from '../probing/provider-codes.js';
+
+/** `deleted`: the bucket no longer holds the object, or never did. */
+export type DeleteAnswer =
+  | 'deleted'
+  | {
+      readonly cause: ProbeFailureCode;
+      /** The code that the provider wrote; null without one. */
+      readonly providerCode: string | null;
+      /** False: the bucket gave no answer, so it may still delete the object. */
+      readonly isAnswered: boolean;
+    };
+
+/** Deletes one object (DeleteObject of S3, OSS and COS). The outgoing client limits the time. @throws the signal's reason */
+export type DeleteObject = (
+  target: {
+    readonly urls: BucketUrls;
+    /** The whole key in the bucket. */
+    readonly key: string;
+  },
+  signal?: AbortSignal,
+) => Promise<DeleteAnswer>;
+
+export function makeDeleteObject(calls: BucketCalls): DeleteObject {
+  return async ({ urls, key }, signal) => {
+    const reply = await callBucket(calls, urls, { method: 'DELETE', key }, { signal });
+    if (!(reply instanceof OutgoingError)) return answerOf(reply);
+    return { cause: failureOfConnection(reply.failure).code, providerCode: null, isAnswered: false };
+  };
+}
+
+async function answerOf(reply: OutgoingReply): Promise<DeleteAnswer> {
+  const { status } = reply;
+  if (status >= 200 && status < 300) return 'deleted';
+  const error = await readStorageError(reply.body);
+  const providerCode = error?.code ?? null;
+  if (status === 404 && (providerCode === null || providerCode === 'NoSuchKey')) return 'deleted';
+  const { code: cause } = await failureOfReply('delete', reply, error);
+  return { cause, providerCode, isAnswered: status < 500 };
+}
 
 /** What requests of this service to buckets need. */
 export interface BucketCalls {
