@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '../../src/composition/system.js';
-import { readOrMakeKeyFile } from '../../src/keys/rings/key-file.js';
+import { openServices } from '../../src/composition/services.js';
+import { readConfig } from '../../src/config/config.js';
 import { openEmbeddedStores } from '../../src/stores/embedded/open-embedded-stores.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { fillLog } from './events.js';
@@ -16,8 +16,9 @@ export async function withLog<Result>(
 ): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-bench-'));
   try {
-    // A service that starts on existing data needs its keys beside it.
-    readOrMakeKeyFile(join(directory, 'keys.json'), randomBytes);
+    // A service that starts on existing data needs its keys beside it, and their canaries in the state store.
+    const services = await openServices(readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent' }));
+    await services.close();
     const stores = await openEmbeddedStores({
       directory,
       streamPrefix: 'stowage.',
