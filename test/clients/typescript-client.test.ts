@@ -75,7 +75,8 @@ async function givenAsset(
   const asset = await must(
     api.POST('/api/v1/projects/{projectId}/assets', {
       params: { path },
-      body: { name: 'Rhine', object_key: 'rhine.mp4', media_type: 'video/mp4', size },
+      // The first storage becomes the default one a moment after its test.
+      body: { storage_id: bound.id, name: 'Rhine', object_key: 'rhine.mp4', media_type: 'video/mp4', size },
     }),
   );
   return { projectId, assetId: asset.id };

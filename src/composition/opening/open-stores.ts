@@ -47,10 +47,14 @@ export async function openStores(deps: {
   readonly onFatal: (error: Error) => void;
   readonly onStreamDamaged: (error: Error) => void;
   readonly waiting?: AbortSignal | undefined;
+  readonly writeLimitMs?: number | undefined;
 }): Promise<Stores> {
-  const { config, clock, random, logger, links, onFatal, onStreamDamaged, waiting } = deps;
+  const { config, clock, random, logger, links, onFatal, onStreamDamaged, waiting, writeLimitMs } = deps;
   const { eventStoreDbUrl, mongoDbUrl, streamPrefix, dataDirectory: directory } = config;
-  const embedded = { directory, streamPrefix, clock, random, onFatal };
+  const embedded = {
+    ...{ directory, streamPrefix, clock, random, onFatal },
+    ...(writeLimitMs === undefined ? {} : { writeLimitMs }),
+  };
   if (mongoDbUrl === undefined && eventStoreDbUrl === undefined) {
     const stores = await openEmbeddedStores(embedded);
     logger.info({ directory, sqlite: stores.sqliteVersion }, 'embedded stores opened');

@@ -39,6 +39,8 @@ export interface StoreOptions {
   readonly onWarning?: (sentence: string) => void;
   /** Waits for a server that is away until the signal aborts; by default such a server is an error. */
   readonly waiting?: AbortSignal;
+  /** Tests only: the time after which a write to an embedded store ends as unknown. */
+  readonly writeLimitMs?: number;
   /** Receives the error that makes an embedded store unusable. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -85,7 +87,10 @@ export async function openWatchedStores(
   const { streamDamaged: onStreamDamaged } = storeMetrics;
   const opened =
     options.stores ??
-    (await openStores({ config, clock, random, logger, links, onFatal, onStreamDamaged, waiting }));
+    (await openStores({
+      ...{ config, clock, random, logger, links, onFatal, onStreamDamaged, waiting },
+      writeLimitMs: options.writeLimitMs,
+    }));
   const availability = {
     eventStore: links.eventStore.availability,
     readModels: links.readModels.availability,

@@ -6,9 +6,7 @@ import type { PaymentOptions } from '../../../src/composition/opening/open-payme
 import type { Stores } from '../../../src/composition/opening/open-stores.js';
 import { openServices, type Services } from '../../../src/composition/services.js';
 import { type Limits, readConfig } from '../../../src/config/config.js';
-import { systemClock, systemRandom } from '../../../src/composition/system.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
-import { openEmbeddedStores } from '../../../src/stores/embedded/open-embedded-stores.js';
 import { isReached } from '../../../src/event-sourcing/feeding/projectors/projector.js';
 import {
   type ProjectionRunner,
@@ -95,24 +93,11 @@ export async function startInProcess(options: {
   const fail = (error: unknown): void => {
     options.onFatal?.(error instanceof Error ? error : new Error(String(error)));
   };
-  const isEmbedded = config.mongoDbUrl === undefined && config.eventStoreDbUrl === undefined;
-  const ownStores =
-    isEmbedded && options.stores === undefined
-      ? await openEmbeddedStores({
-          ...{ directory, streamPrefix: config.streamPrefix, writeLimitMs: patientWriteMs },
-          ...{ clock: options.clock ?? systemClock, random: systemRandom, onFatal: fail },
-        })
-      : undefined;
   const services = await openServices(config, {
     passwordScrypt: cheapScrypt,
     registry,
-    ...(ownStores === undefined
-      ? {}
-      : { stores: { ...ownStores, allEmbedded: true, writesWaitMs: () => 0 } }),
+    writeLimitMs: patientWriteMs,
     ...serviceOptions,
-  }).catch(async (error: unknown) => {
-    await ownStores?.close();
-    throw error;
   });
   await services.generations.start();
   const ignore = (): void => undefined;
@@ -132,7 +117,11 @@ export async function startInProcess(options: {
   services.leases.feeder.start();
   const auditing = new AbortController();
   const audit = services.audit.log.run(auditing.signal);
-  const http = makeHttp(services, { serving: () => true, ready: () => ({ ok: true, reasons: [] }) });
+  const stores = { ...services.stores, writesWaitMs: () => 0 };
+  const http = makeHttp(
+    { ...services, stores },
+    { serving: () => true, ready: () => ({ ok: true, reasons: [] }) },
+  );
   registerServiceMetrics(http.registry, services, { projections, reactions, webhooks });
   const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: serverLimits });
   return {
@@ -157,7 +146,6 @@ export async function startInProcess(options: {
       await Promise.all([reactions.stop(), webhooks.stop(), mails.stop()]);
       await projections.stop();
       await services.close();
-      await ownStores?.close();
     },
   };
 }
