@@ -93,7 +93,8 @@ export function makeOrderRoutes({
       idempotent: true,
       isGone: async ({ id }, { caller }) => {
         const found = await orders.find(caller.userId, id);
-        return found === null || ['canceled', 'expired'].includes(found.resource.status);
+        // The view may not have a new order yet, and no order is removed.
+        return found !== null && ['canceled', 'expired'].includes(found.resource.status);
       },
       check: ({ body }) => {
         checkOrder(body);
