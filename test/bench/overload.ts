@@ -7,6 +7,7 @@ import { type Comparison, describe, median } from './measure.js';
 
 const seconds = 30;
 const openSeconds = 60;
+const capacitySeconds = 5;
 const users = 40;
 const goals = { health: 300, answered: 10_000, after: 5_000 };
 
@@ -36,7 +37,7 @@ export async function benchOverload(): Promise<readonly Comparison[]> {
     };
     const beforeMs = await readMs();
     const rows: Comparison[] = [];
-    const measure = async (what: string, load: Parameters<typeof overload>[2]): Promise<number> => {
+    const measure = async (what: string, load: Parameters<typeof overload>[2]): Promise<void> => {
       const { counts, flaws, answeredMs, healthMs } = await overload(service.url, signedIn, load);
       const ended = performance.now();
       while ((await readMs()) > 2 * beforeMs && performance.now() - ended < 60_000);
@@ -53,9 +54,11 @@ export async function benchOverload(): Promise<readonly Comparison[]> {
       ];
       for (const line of measured) process.stdout.write(`${describe(line)}\n`);
       rows.push(...measured);
-      return answeredMs.length / load.seconds;
     };
-    const capacity = await measure('1,200 requests in flight', { inFlight: 1_200, seconds });
+    const { answeredMs } = await overload(service.url, signedIn, { inFlight: 32, seconds: capacitySeconds });
+    const capacity = answeredMs.length / capacitySeconds;
+    process.stdout.write(`the capacity: ${Math.round(capacity)} requests a second, with 32 in flight\n`);
+    await measure('1,200 requests in flight', { inFlight: 1_200, seconds });
     await measure('three times the capacity, open loop', { perSecond: 3 * capacity, seconds: openSeconds });
     return rows;
   } finally {
