@@ -109,11 +109,9 @@ export function makeAdmission({
         admit: ({ key, credential }) => {
           const parts = [...(kind.isWrite ? [writes] : []), ...(credential === null ? [] : [credential])];
           const owner = owners.get(key) ?? { running: 0, waiting: new Set(), parts: new Map() };
+          if (!makeRoom(kind, owner)) throw shed;
+          // After the only waiter of this owner was shed, the owner is not among them any more.
           owners.set(key, owner);
-          if (!makeRoom(kind, owner)) {
-            forget(key, owner);
-            throw shed;
-          }
           if (!kind.isReserved) unreserved += 1;
           const leave = (): void => {
             if (!kind.isReserved) unreserved -= 1;

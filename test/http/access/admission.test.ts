@@ -194,8 +194,8 @@ test('Keys of a project share its places, and a key has half of them', async (t)
 });
 
 /** Makes an admission of 40: 4 of an owner run, 2 of them writes, and 4 places are kept. */
-function givenAdmission() {
-  const admission = makeAdmission({ requestsMax: 40, nowMs: () => 0 });
+function givenAdmission(nowMs = () => 0) {
+  const admission = makeAdmission({ requestsMax: 40, nowMs });
   const events: string[] = [];
   /** Sends a request, which runs until `end`. */
   const send = (name: string, key: string, kind: Partial<RequestKind> = {}) => {
@@ -217,8 +217,8 @@ function givenAdmission() {
   };
   const sendMany = (count: number, key: string, kind: Partial<RequestKind> = {}) =>
     Array.from({ length: count }, (_, n) => send(`${key}${n}`, key, kind));
-  const happened = async (): Promise<readonly string[]> => {
-    for (let turn = 0; turn < 4; turn += 1) await setImmediate();
+  const happened = async (turns = 4): Promise<readonly string[]> => {
+    for (let turn = 0; turn < turns; turn += 1) await setImmediate();
     return events.splice(0);
   };
   return { send, sendMany, happened, counts: () => admission.counts() };
@@ -245,6 +245,20 @@ test('Beyond MAX_REQUESTS the oldest waiter of the owner with the most is shed, 
   await full.happened();
   full.send('carol', 'carol');
   t.deepEqual(await full.happened(), ['carol is shed']);
+});
+
+test('A request that sheds the only other one of its user begins in its turn', async (t) => {
+  // Given a full process in a turn that is over after the first request, so that all others wait
+  let nowMs = 0;
+  const { send, happened, counts } = givenAdmission(() => (nowMs += 10));
+  for (let n = 0; n < 36; n += 1) send(`user${n}`, `user${n}`);
+  // When a user who waits sends another
+  send('again', 'user7');
+  // Then it takes the place of the first, and runs as those of the others do
+  const events = await happened(60);
+  t.is(events.filter((event) => event.endsWith('shed')).join(), 'user7 is shed');
+  t.true(events.includes('again runs'));
+  t.deepEqual(counts(), { running: 36, waiting: 0 });
 });
 
 test('A tenth of the places is kept for callbacks and agents, which shed one another at the end', async (t) => {
