@@ -8,7 +8,8 @@ import { type Comparison, describe, median } from './measure.js';
 const seconds = 30;
 const openSeconds = 60;
 const capacitySeconds = 5;
-const users = 40;
+// More users than a tenth of the places, so that most have one or two requests at a time
+const users = 120;
 const goals = { health: 300, answered: 10_000, after: 5_000 };
 
 /**
