@@ -8,7 +8,7 @@ import {
 } from './observing/stores/store-watch.js';
 import { makeHttp } from './composition/http.js';
 import { missingCopies, runAudit } from './composition/tasks/audit.js';
-import { type Tell, listening, openTerminal, requireSoleOwner, sentenceOf } from './composition/listening.js';
+import { type Tell, listening, openTerminal, requireSoleOwner, sentenceOf } from './composition/starting.js';
 import { listenForMetrics, registerServiceMetrics, type RunningParts } from './composition/observing.js';
 import { makeOperators } from './composition/operators.js';
 import { bringUpProjections } from './composition/tasks/projections.js';

@@ -12,7 +12,7 @@ import { exitCodeOfError, exitCodeOfRefusal, exitCodes } from './exit-codes.js';
 import { type Ask, withOperator } from './operator.js';
 import { sentenceAbout } from './sentences.js';
 import { tableOf } from './tables.js';
-import { asText } from './text.js';
+import { asText } from './terminal.js';
 
 /** How a command prints: `--json` of the command line. */
 let asJson = false;

@@ -18,7 +18,7 @@ import {
 import { registerWebhookMetrics } from '../observing/webhook-metrics.js';
 import { version } from '../version.js';
 import type { WebhookRunner } from '../webhooks/webhook-runner.js';
-import { listening } from './listening.js';
+import { listening } from './starting.js';
 import type { Services } from './services.js';
 
 /** What runs of a service; null before its start. */

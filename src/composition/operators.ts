@@ -5,7 +5,7 @@ import { makeRunOnce } from '../http/access/idempotency.js';
 import { makeOperatorRoutes } from '../operating/routes/index.js';
 import { makeOperatorHandler } from '../operating/socket/operator-app.js';
 import { makeReplySealer } from './http.js';
-import { sentenceOf } from './listening.js';
+import { sentenceOf } from './starting.js';
 import type { Services } from './services.js';
 
 /**

@@ -40,7 +40,7 @@ import {
   readPlans,
   readWitnesses,
   shareUrlTemplateOf,
-} from './parts/origins.js';
+} from './parts/parties.js';
 import type { Witness } from '../areas/audit/signing/witnesses.js';
 import { builtInPlans, type Plan } from '../areas/payments/domain/order/plans.js';
 import type { NodeProbe } from '../areas/nodes/prober/prober.js';

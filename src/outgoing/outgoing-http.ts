@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { traceHeader } from '../kit/trace.js';
-import { makeNameSettings, systemNameFiles } from './name-settings.js';
+import { makeNameSettings, systemNameFiles } from './addresses.js';
 import { makeResolveName } from './resolve-name.js';
 import { type AccountOf, type Lookup, sharingLookup } from './shared-lookup.js';
 

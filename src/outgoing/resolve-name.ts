@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import { canonicalName, type NameSettings } from './name-settings.js';
+import { canonicalName, type NameSettings } from './addresses.js';
 
 /** Asks name servers for the addresses of one family. A test answers in their place. */
 type AskServers = (name: string, family: 4 | 6) => Promise<readonly string[]>;

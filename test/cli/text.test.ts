@@ -1,5 +1,5 @@
 import test from 'ava';
-import { asText } from '../../src/cli/text.js';
+import { asText } from '../../src/cli/terminal.js';
 
 test('A list that fits is a table, and a wider one is one block an entry', (t) => {
   const list = {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { sentenceOf } from '../../src/composition/listening.js';
+import { sentenceOf } from '../../src/composition/starting.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { MailNotSent } from '../../src/mail/errors.js';
 import { OutgoingError } from '../../src/outgoing/outgoing-http.js';

@@ -6,7 +6,7 @@ import test from 'ava';
 import { makeWechatPayClient } from '../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
 import { makeHeadObject, makeReadObject } from '../../src/areas/storages/bucket/objects/head-object.js';
 import { verdictOf } from '../../src/areas/storages/bucket/probing/probe-pages.js';
-import { makeAllowedAddress } from '../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../src/outgoing/addresses.js';
 import { corsRuleFields } from '../../src/areas/storages/domain/delivery/cors-rule.js';
 import { withCorsRule } from '../../src/areas/storages/bucket/probing/bucket-cors.js';
 import { makeDeleteObject } from '../../src/areas/storages/bucket/objects/call-bucket.js';

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createRawServer, type AddressInfo, type Server } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { makeStorageHttp } from '../../src/composition/opening/storage-http.js';
-import { makeAllowedAddress } from '../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../src/outgoing/addresses.js';
 import {
   makeOutgoingHttp,
   OutgoingError,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { makeNameSettings } from '../../src/outgoing/name-settings.js';
+import { makeNameSettings } from '../../src/outgoing/addresses.js';
 import { makeAskServers, makeResolveName } from '../../src/outgoing/resolve-name.js';
 import { makeTestClock } from '../support/fakes/clock.js';
 import { type NameReply, startNameServer } from '../support/servers/name-server.js';

@@ -4,7 +4,7 @@
  * bring them; VERSITYGW and MOTO_SERVER name them outside PATH.
  */
 import test from 'ava';
-import { makeAllowedAddress } from '../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../src/outgoing/outgoing-http.js';
 import { tellImportStory } from '../support/given/import-story.js';
 import { tellObjectsStory } from '../support/given/objects-story.js';

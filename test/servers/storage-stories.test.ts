@@ -3,7 +3,7 @@
  * servers on this machine that verify each request with the provider's SDK in SDK_FOLDER.
  */
 import test from 'ava';
-import { makeAllowedAddress } from '../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../src/outgoing/shared-lookup.js';
 import { textOf } from '../support/clients/service-client.js';

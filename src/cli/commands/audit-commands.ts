@@ -5,7 +5,7 @@ import { readConfig } from '../../config/config.js';
 import { type OperatorReply, type OperatorRequest, readRequest } from '../../operating/socket/client.js';
 import { done, operate, operateWith, printResult, show } from '../operate.js';
 import type { Ask } from '../operator.js';
-import { makeProgressBar } from '../text.js';
+import { makeProgressBar } from '../terminal.js';
 import { constants, setPriority } from 'node:os';
 import type { Moment } from '../../areas/audit/history/history.js';
 import { momentQuery } from '../../areas/audit/routes/audit-query.js';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../../config/config.js';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import { requireData } from '../exit-codes.js';
-import { makeProgressBar } from '../text.js';
+import { makeProgressBar } from '../terminal.js';
 
 /**
  * Adds the commands that copy data away and back (docs/backup.md#backup).

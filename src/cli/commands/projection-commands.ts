@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { type OperatorReply, changeRequest, readRequest } from '../../operating/socket/client.js';
-import { makeProgressBar, unlessConfirmed } from '../text.js';
+import { makeProgressBar, unlessConfirmed } from '../terminal.js';
 import { done, operate, operateWith, sayOf, show } from '../operate.js';
 import type { Ask } from '../operator.js';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { type OperatorReply, changeRequest, readRequest } from '../../operating/socket/client.js';
-import { asText, unlessConfirmed } from '../text.js';
+import { asText, unlessConfirmed } from '../terminal.js';
 import { operate, operateWith, sayOf, show } from '../operate.js';
 import type { Ask } from '../operator.js';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';

@@ -17,7 +17,7 @@ import {
 } from '../../keys/rings/key-rings.js';
 import type { Log } from '../../log.js';
 import type { Stores } from './open-stores.js';
-import { sentenceOf } from '../listening.js';
+import { sentenceOf } from '../starting.js';
 import { agentSecretNames, agentSecretProblems } from '../../config/parts/agent-secrets.js';
 import { ConfigProblem } from '../../config/sources.js';
 import {

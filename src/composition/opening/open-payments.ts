@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import type { PaymentProviderName } from '../../areas/payments/domain/payment.js';
 import type { Clock } from '../../kit/time/clock.js';
-import { makeAllowedAddress } from '../../outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../outgoing/addresses.js';
 import { makeOutgoingHttp, type OutgoingOptions } from '../../outgoing/outgoing-http.js';
 import {
   makePaymentMakers,

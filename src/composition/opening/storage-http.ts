@@ -8,7 +8,7 @@ import { makeHeadObject, makeReadObject } from '../../areas/storages/bucket/obje
 import { makeListObjects } from '../../areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../../areas/storages/bucket/objects/multipart.js';
 import { makeProbeBucket } from '../../areas/storages/bucket/probing/probe.js';
-import { makeAllowedAddress } from '../../outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../outgoing/addresses.js';
 import { makeOutgoingHttp, type OutgoingHttp, type OutgoingOptions } from '../../outgoing/outgoing-http.js';
 
 /**

@@ -30,7 +30,7 @@ import { projections } from '../../../projections/index.js';
 import type { Stores } from '../opening/open-stores.js';
 import { levelOf } from '../opening/store-reports.js';
 import type { WatchedStores } from '../opening/open-watched-stores.js';
-import { sentenceOf } from '../listening.js';
+import { sentenceOf } from '../starting.js';
 
 /** The audit log of a process: src/areas/audit/README.md#audit-log. */
 export interface Audit {

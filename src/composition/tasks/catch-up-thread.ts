@@ -3,7 +3,7 @@ import { allViews } from '../../../projections/index.js';
 import { catchUp } from '../../event-sourcing/feeding/projectors/catch-up.js';
 import { type FeedingStores, openFeedingStores } from '../../stores/embedded/log/feeding-stores.js';
 import { type CatchUpThreadData, type FromCatchUpThread, shared, type ThreadGroup } from './catch-up.js';
-import { sentenceOf } from '../listening.js';
+import { sentenceOf } from '../starting.js';
 import { systemClock } from '../system.js';
 
 /** The thread takes one group of views after the other, feeds it up to the head of the log, and reports its failures. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { sentenceOf } from '../listening.js';
+import { sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
 import { makeMailReviews } from '../../areas/payments/commands/deciding/mail-reviews.js';

@@ -13,7 +13,7 @@ import {
   makeSoleLease,
 } from '../../event-sourcing/feeding/consumers/lease.js';
 import type { Log } from '../../log.js';
-import { sentenceOf } from '../listening.js';
+import { sentenceOf } from '../starting.js';
 import { levelOf } from '../opening/store-reports.js';
 
 /** The leases of this process: src/event-sourcing/feeding/README.md#the-lease. */

@@ -34,7 +34,7 @@ import type { ProjectionRunner } from '../../event-sourcing/feeding/projectors/p
 import type { Services } from '../services.js';
 import { endsProcess } from '../../event-sourcing/ports/errors.js';
 import { type ReactionRunner, startReactions } from '../../event-sourcing/effects/reaction-runner.js';
-import { sentenceOf } from '../listening.js';
+import { sentenceOf } from '../starting.js';
 import { levelOf } from '../opening/store-reports.js';
 import {
   makeAddressChangeCodes,

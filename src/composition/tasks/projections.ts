@@ -6,7 +6,7 @@ import {
 } from '../../event-sourcing/feeding/projectors/projection-runner.js';
 import { pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
 import { catchUpInThreads } from './catch-up.js';
-import { type Tell, sentenceOf } from '../listening.js';
+import { type Tell, sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
 

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { startSharedTask } from '../../event-sourcing/feeding/consumers/shared-task.js';
 import type { Task } from '../../event-sourcing/feeding/consumers/tasks.js';
 import { makeProbe, proberName, startProber } from '../../areas/nodes/prober/prober.js';
-import { sentenceOf } from '../listening.js';
+import { sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
 

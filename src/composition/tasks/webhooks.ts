@@ -1,5 +1,5 @@
 import { type WebhookRunner, startWebhooks } from '../../webhooks/webhook-runner.js';
-import { sentenceOf } from '../listening.js';
+import { sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
 import { reactionConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';

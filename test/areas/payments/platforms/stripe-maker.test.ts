@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Money } from '../../../../src/areas/payments/domain/fact.js';
-import { makeAllowedAddress } from '../../../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import { stripeAmount } from '../../../../src/areas/payments/platforms/money.js';
 import { PlatformError } from '../../../../src/areas/payments/platforms/payment-maker.js';

@@ -3,7 +3,7 @@ import { describeCorsRefusal } from '../../../../src/areas/storages/domain/deliv
 import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
 import { makeSetBucketCors } from '../../../../src/areas/storages/bucket/probing/bucket-cors.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
-import { makeAllowedAddress } from '../../../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import {
   type FakeOperation,

@@ -6,7 +6,7 @@ import {
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
-import { makeAllowedAddress } from '../../../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../../../src/outgoing/shared-lookup.js';
 import { cdnAuthority } from '../../../support/examples/cdn-certificates.js';

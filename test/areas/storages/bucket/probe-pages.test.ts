@@ -2,7 +2,7 @@ import test from 'ava';
 import { corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
-import { makeAllowedAddress } from '../../../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../../../src/outgoing/shared-lookup.js';
 import { cdnAuthority } from '../../../support/examples/cdn-certificates.js';

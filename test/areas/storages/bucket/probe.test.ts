@@ -3,7 +3,7 @@ import { testFailureCode } from '../../../../src/areas/storages/domain/storage/t
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
-import { makeAllowedAddress } from '../../../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import {
   makeOutgoingHttp,
   type OutgoingHttp,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { makeAllowedAddress } from '../../../../../src/outgoing/name-settings.js';
+import { makeAllowedAddress } from '../../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../../../../src/outgoing/outgoing-http.js';
 import { verifyAlipay } from '../../../../../src/areas/payments/platforms/alipay/alipay-callbacks.js';
 import { makeAlipayClient } from '../../../../../src/areas/payments/platforms/alipay/alipay-client.js';
