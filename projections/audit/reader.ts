@@ -6,7 +6,7 @@ import type {
 } from '../../src/areas/audit/history/history.js';
 import type { ProjectOf } from '../../src/areas/audit/history/project-of.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
-import { elementsOfEvent, type Pace, processPace } from '../../src/kit/pace.js';
+import { elementsOfRecord, type Pace, processPace } from '../../src/kit/pace.js';
 import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
 import { beginViewsFold, type FoldedViews } from './fold-views.js';
 import type { AuditEventResource, AuditStreamResource } from './resource.js';
@@ -62,7 +62,11 @@ export function makeAuditReader({
       const search = { terms, from: first, before: Math.min(before, end), limit };
       const { events, next } = await history.search(search, size);
       const items: AuditEventResource[] = [];
-      for (const event of events) items.push(await resourceOfEvent(event));
+      for (const event of events) {
+        const turn = pace.spend({ bytes: 0, elements: elementsOfRecord });
+        if (turn !== undefined) await turn;
+        items.push(await resourceOfEvent(event));
+      }
       return { items, next };
     },
     streamAsOf: async (stream, at, size) => {
@@ -108,7 +112,7 @@ export function makeAuditReader({
       const page = await eventStore.read(stream, { from: next, limit });
       if (page.length === 0) break;
       for (const event of page) {
-        const turn = pace.spend({ bytes: 0, elements: elementsOfEvent });
+        const turn = pace.spend({ bytes: 0, elements: elementsOfRecord });
         if (turn !== undefined) await turn;
         fold.add(event);
       }

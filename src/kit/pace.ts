@@ -3,8 +3,8 @@ export const turnBytesMax = 65_536;
 /** Elements (tags, lines, members, entries) that it reads between two yields. */
 export const turnElementsMax = 1_000;
 
-/** To decode and fold an event takes as long as to read so many elements. */
-export const elementsOfEvent = 20;
+/** To decode and fold an event, or to read a document, takes as long as to read so many elements. */
+export const elementsOfRecord = 20;
 
 /** The size of a piece of reading. */
 export interface Work {

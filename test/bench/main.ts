@@ -3,6 +3,7 @@ import { benchAudit } from './audit.js';
 import { benchCatchUp } from './catch-up.js';
 import { benchCatchUpOnServers } from './catch-up-servers.js';
 import { benchEventStoreDbAppends } from './eventstoredb-appends.js';
+import { benchFaults } from './faults.js';
 import { benchHostile } from './hostile.js';
 import { benchHttp } from './http.js';
 import { benchLogins } from './logins.js';
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Comparison[]>>> = 
   logins: benchLogins,
   hostile: benchHostile,
   overload: benchOverload,
+  faults: benchFaults,
   'many-assets': benchManyAssets,
   'catch-up': benchCatchUp,
   start: benchStart,

@@ -7,8 +7,7 @@ import test from 'ava';
 import { asObject, makeServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { keyEnvironment } from '../support/examples/service-keys.js';
-import { makeServerLog } from '../support/servers/eventstoredb-server/log.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { startCluster } from '../support/servers/eventstoredb-server/cluster.js';
 import { testCertificate, testKey } from '../support/servers/eventstoredb-server/tls.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { unlimitedRates } from '../support/servers/overload.js';
@@ -35,33 +34,12 @@ run(
   async (t) => {
     t.timeout(30 * 60_000);
     // Given a cluster of two nodes over TLS, one named by a name and one by an address
-    const log = makeServerLog();
-    const tls = { certificate: testCertificate, key: testKey };
     const hosts = ['localhost', '127.0.0.1'];
-    let leads = 0;
-    let ports: readonly number[] = [];
-    const members = () =>
-      ports.map((port, n) => ({
-        host: hosts[n] ?? '',
-        port,
-        state: n === leads ? ('leader' as const) : ('follower' as const),
-        alive: true,
-      }));
-    const nodes = await Promise.all(
-      [0, 1].map((n) =>
-        startEventStoreDbServer({
-          log,
-          members,
-          tls,
-          leader: () => (leads === n ? null : (members()[leads] ?? null)),
-        }),
-      ),
-    );
-    ports = nodes.map(({ port }) => port);
-    t.teardown(() => Promise.all(nodes.map((node) => node.close())));
+    const cluster = await startCluster({ hosts, tls: { certificate: testCertificate, key: testKey } });
+    t.teardown(cluster.close);
     // and two processes behind the proxy with the configuration of deploy/cluster
     const { url: database } = await makeTestDatabase(t);
-    const seeds = ports.map((port, n) => `${hosts[n]}:${port}`).join(',');
+    const seeds = cluster.nodes.map(({ port }, n) => `${hosts[n]}:${port}`).join(',');
     const folder = await makeDataDirectory();
     t.teardown(() => folder.remove());
     const authority = join(folder.path, 'authority.pem');
@@ -158,8 +136,9 @@ run(
 
     // When the cluster and the processes fail in each way
     const elect = (): void => {
-      leads = 1 - leads;
-      nodes[1 - leads]?.network.cut();
+      const before = cluster.leader();
+      cluster.elect();
+      before.network.cut();
     };
     const faults: Record<string, (round: number) => Promise<void>> = {
       'an election': async () => {
@@ -167,19 +146,19 @@ run(
         await wait(1_500);
       },
       'a silent leader': async () => {
-        const silent = nodes[leads];
-        silent?.network.freeze();
+        const silent = cluster.leader();
+        silent.network.freeze();
         await wait(2_000);
-        leads = 1 - leads;
+        cluster.elect();
         await wait(6_000);
-        silent?.network.thaw();
+        silent.network.thaw();
       },
       'an append that is in the log after its time-out': async () => {
-        nodes[leads]?.faults.next('append', { answer: 'nothing' });
+        cluster.leader().faults.next('append', { answer: 'nothing' });
         await wait(6_000);
       },
       'an append that an election truncates': async () => {
-        nodes[leads]?.faults.next('append', { apply: 'never', answer: 'nothing' });
+        cluster.leader().faults.next('append', { apply: 'never', answer: 'nothing' });
         await wait(1_000);
         elect();
         await wait(5_000);

@@ -144,14 +144,17 @@ type HashPoolOptions = Partial<Readonly<Record<'threads' | 'queue' | 'timeLimitM
 /** One core is left to the thread that serves requests. */
 const threadsDefault = Math.min(2, Math.max(1, availableParallelism() - 1));
 
-/** Known clients of one subject, and clients of one network, with more hashes than this wait behind all others. */
+/**
+ * With more hashes than this, the known clients of a subject wait beside clients that are not known, and the clients of a network
+ * behind all others. So no account keeps strangers from their first sign-in, and strangers never keep an owner.
+ */
 const few = { limit: 5, seconds: 60 };
 
 const nowMs = () => performance.now();
 
 /**
  * Hashes in separate threads. In libuv's pool, four hashes would delay every fsync and look-up for seconds. Three lanes wait:
- * clients that are known, then those with few recent hashes, then the rest, among them those of no client (src/security/README.md#passwords). Threads start
+ * clients that are known, then those with few recent hashes and the known ones with many, then the rest, among them those of no client (src/security/README.md#passwords). Threads start
  * with the first hash and end after an idle minute.
  * @param options by default those of `guessing`
  */
@@ -207,7 +210,8 @@ export function makeHashPool(options: HashPoolOptions = {}) {
     const { ip, known } = by;
     const buckets = known === null ? ipBuckets(ip) : [{ key: known.of, factor: 1 }];
     const client = buckets[0]?.key ?? ip;
-    if (!recent[how]('few', buckets).allowed) return { lane: 2, client };
-    return { lane: known === null ? 1 : 0, client };
+    const isFew = recent[how]('few', buckets).allowed;
+    if (known !== null) return { lane: isFew ? 0 : 1, client };
+    return { lane: isFew ? 1 : 2, client };
   }
 }

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { makeLru } from '../../kit/lru.js';
-import { elementsOfEvent, type Pace, processPace } from '../../kit/pace.js';
+import { elementsOfRecord, type Pace, processPace } from '../../kit/pace.js';
 import { foldEvent, makeMessage, type MessageFold, needsAll, type WebhookMessage } from './make-message.js';
 
 /**
@@ -45,7 +45,7 @@ export function makeMessageOf(eventStore: Pick<EventStore, 'read'>, pace: Pace =
       if (page.length < limit)
         throw new StoreUnavailable('the log does not return all events before an event');
       for (const event of page) {
-        const turn = pace.spend({ bytes: 0, elements: elementsOfEvent });
+        const turn = pace.spend({ bytes: 0, elements: elementsOfRecord });
         if (turn !== undefined) await turn;
         fold = foldEvent(fold, event);
       }

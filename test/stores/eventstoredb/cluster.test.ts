@@ -10,57 +10,23 @@ import type { EventStoreDbOptions } from '../../../src/stores/eventstoredb/event
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
+import { type ClusterOptions, startCluster } from '../../support/servers/eventstoredb-server/cluster.js';
 import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
-import { makeServerLog } from '../../support/servers/eventstoredb-server/log.js';
 import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
 import {
   startEventStoreDbServer,
   type EventStoreDbServer,
-  type StartOptions,
 } from '../../support/servers/eventstoredb-server/server.js';
 
 import { testCertificate, testKey } from '../../support/servers/eventstoredb-server/tls.js';
 
 const deps = { clock: realClock, random: makeSeededRandom(11) };
 
-/** Starts two nodes on one log. The first one leads until the second one is elected. */
-async function givenCluster(
-  t: ExecutionContext,
-  {
-    hosts = ['127.0.0.1', '127.0.0.1'],
-    ...options
-  }: Partial<StartOptions> & { readonly hosts?: readonly string[] } = {},
-) {
-  const log = makeServerLog();
-  let ports: readonly number[] = [];
-  let [leads, isAlive] = [0, true];
-  const members = () =>
-    ports.map((port, index) => ({
-      host: hosts[index] ?? '',
-      port,
-      state: index === leads ? ('leader' as const) : ('follower' as const),
-      alive: index !== 0 || isAlive,
-    }));
-  const leaderFor = (node: number) => () => (leads === node ? null : (members()[leads] ?? null));
-  const start = (node: number) =>
-    startEventStoreDbServer({ ...options, log, members, leader: leaderFor(node) });
-  const [first, second] = await Promise.all([start(0), start(1)]);
-  ports = [first.port, second.port];
-  t.teardown(() => Promise.all([first.close(), second.close()]));
-  const elect = (): void => {
-    leads = 1;
-  };
-  return {
-    log,
-    leader: first,
-    follower: second,
-    elect,
-    failLeader: () => {
-      isAlive = false;
-      elect();
-      return first.network.refuse();
-    },
-  };
+async function givenCluster(t: ExecutionContext, options: ClusterOptions = {}) {
+  const cluster = await startCluster(options);
+  t.teardown(cluster.close);
+  const [leader, follower] = cluster.nodes as [EventStoreDbServer, EventStoreDbServer];
+  return { ...cluster, leader, follower };
 }
 
 function given(t: ExecutionContext, url: string, options: Partial<EventStoreDbOptions> = {}): EventStore {

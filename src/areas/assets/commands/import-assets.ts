@@ -16,6 +16,7 @@ import { showsSomething, withoutReordering } from '../../../validation/text.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/projects.js';
+import { elementsOfRecord, processPace } from '../../../kit/pace.js';
 import { isRejection } from '../../shared/rejections.js';
 import type { OpenedStorage } from '../../storages/commands/open-storage.js';
 import type { OpenAssetStorage } from './add-asset.js';
@@ -118,12 +119,15 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
     const isLate = () => signal.aborted;
     const basePath = opened.storage.configuration.base_path;
     const keys = objects.flatMap(({ readings }) => readings.map((key) => below(basePath, key)));
+    // Many imports at once look one page up in a turn of the process.
+    await processPace.spend({ bytes: 0, elements: keys.length * elementsOfRecord });
     // One call for the page: an import that is repeated costs a list, and not a read for each object.
     const known = keys.length === 0 ? new Map<string, never>() : await assets.holding(input.storageId, keys);
     const added: AssetResource[] = [];
     const skipped: SkippedObject[] = [];
     let read = 0;
     while (read < objects.length && !isLate()) {
+      await processPace.spend({ bytes: 0, elements: atOnce * elementsOfRecord });
       const some = objects.slice(read, read + atOnce);
       for (const one of await Promise.all(
         some.map((object) => judge(opened, input, object, { signal, known })),

@@ -3,6 +3,7 @@ import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
 import { entryOf } from '../tree/canonical-json.js';
 import { type TilePath, tileWidth } from '../tree/tiles.js';
+import { elementsOfRecord, type Pace, processPace } from '../../../kit/pace.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 
 /** Serves the files of C2SP tlog-tiles, and our lines of events, from the tiles and the log. */
@@ -30,9 +31,11 @@ const pageSize = 500;
 export function makeLogResources({
   eventStore,
   tree,
+  pace = processPace,
 }: {
   readonly eventStore: Pick<EventStore, 'readAll'>;
   readonly tree: Pick<TreeReader, 'tiles'>;
+  readonly pace?: Pace;
 }): LogResources {
   /** The events of the tile that was read last: its lines and its entries are mostly asked for together. */
   let last: { readonly index: number; readonly events: readonly LogEvent[] } | null = null;
@@ -65,6 +68,8 @@ export function makeLogResources({
     const found: LogEvent[] = [];
     let cursor = tile?.place?.after ?? null;
     while (found.length < width) {
+      // Many searches at once read one page of the log in a turn of the process.
+      await pace.spend({ bytes: 0, elements: (width - found.length) * elementsOfRecord });
       const page = await eventStore.readAll({
         after: cursor,
         limit: Math.min(pageSize, width - found.length),

@@ -30,7 +30,7 @@ export function startScrub(path: string, onDamage: (damage: Error) => void): () 
   async function run(): Promise<void> {
     await pause(firstMs);
     for (;;) {
-      const failure = await checkOnce();
+      const failure = await scrubOnce(path, signal);
       if (failure?.kind === 'damaged') {
         onDamage(errorOf(failure));
         return;
@@ -39,26 +39,27 @@ export function startScrub(path: string, onDamage: (damage: Error) => void): () 
     }
   }
 
-  /** Returns why a round ended early; null when the file is whole. */
-  async function checkOnce(): Promise<FileFailure | null> {
-    const worker = new Worker(packageFile('dist/scrub-thread.js'), { workerData: path });
-    try {
-      for (;;) {
-        const beganMs = performance.now();
-        worker.postMessage('slice');
-        const replying = once(worker, 'message', { signal });
-        // The check must not keep the process alive. Adding a message listener undoes `unref`.
-        worker.unref();
-        const [reply] = (await replying) as [ScrubReply];
-        if (reply !== 'more') return reply === 'whole' ? null : reply;
-        await pause(Math.max(pauseMs, (performance.now() - beganMs) / 2));
-      }
-    } finally {
-      await worker.terminate();
-    }
+  function pause(ms: number): Promise<void> {
+    return setTimeout(ms, undefined, { signal, ref: false });
   }
+}
 
-  async function pause(ms: number): Promise<void> {
-    await setTimeout(ms, undefined, { signal, ref: false });
+/** Checks the file once. Returns why the round ended early; null when the file is whole. An abort rejects. */
+export async function scrubOnce(path: string, signal: AbortSignal): Promise<FileFailure | null> {
+  const worker = new Worker(packageFile('dist/scrub-thread.js'), { workerData: path });
+  try {
+    for (;;) {
+      const beganMs = performance.now();
+      worker.postMessage('slice');
+      const replying = once(worker, 'message', { signal });
+      // The check must not keep the process alive. Adding a message listener undoes `unref`.
+      worker.unref();
+      const [reply] = (await replying) as [ScrubReply];
+      if (reply !== 'more') return reply === 'whole' ? null : reply;
+      const ms = Math.max(pauseMs, (performance.now() - beganMs) / 2);
+      await setTimeout(ms, undefined, { signal, ref: false });
+    }
+  } finally {
+    await worker.terminate();
   }
 }

@@ -2,19 +2,19 @@ import test from 'ava';
 import { makeCallbackTurns } from '../../../../src/areas/payments/commands/callbacks/callback-turns.js';
 import { makePace } from '../../../../src/kit/pace.js';
 
-/** Given turns whose yields the test makes, and a clock that it moves. */
+/** Given turns whose pauses the test ends, and a clock that it moves. */
 function given() {
   let nowMs = 0;
-  const yields: (() => void)[] = [];
+  const pauses: (() => void)[] = [];
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const turns = makeCallbackTurns({
     clock: { now: () => new Date(0), steadyMs: () => nowMs },
     pace: makePace((next) => {
       setImmediate(next);
     }),
-    yieldTurn: () =>
+    pause: () =>
       new Promise((resolve) => {
-        yields.push(resolve);
+        pauses.push(resolve);
       }),
   });
   const begun: string[] = [];
@@ -26,9 +26,9 @@ function given() {
     send: (client: string, name = client) => {
       void turns.wait(client, 1_000).then(() => begun.push(name));
     },
-    yieldOften: async (times: number) => {
+    endPauses: async (times: number) => {
       for (let index = 0; index < times; index += 1) {
-        yields.shift()?.();
+        pauses.shift()?.();
         await settle();
         await settle();
       }
@@ -37,27 +37,26 @@ function given() {
 }
 
 test('Callbacks of a client with failed signatures wait behind all others, and get their turn', async (t) => {
-  const { turns, begun, send, settle, yieldOften } = given();
+  const { turns, begun, send, settle, endPauses } = given();
   turns.refused('attacker', 1_000);
   send('attacker');
   send('platform');
   await settle();
   t.deepEqual(begun, ['platform']);
-  await yieldOften(7);
   send('other platform');
   await settle();
   t.deepEqual(begun, ['platform', 'other platform']);
-  await yieldOften(1);
+  await endPauses(1);
   t.deepEqual(begun, ['platform', 'other platform', 'attacker']);
 });
 
 test('Among clients with failed signatures, the one with the least refused work is first', async (t) => {
-  const { turns, begun, send, yieldOften } = given();
+  const { turns, begun, send, endPauses } = given();
   turns.refused('large', 250_000);
   turns.refused('small', 100);
   for (const name of ['large 1', 'large 2', 'large 3']) send('large', name);
   send('small');
-  await yieldOften(4 * 8);
+  await endPauses(4);
   t.deepEqual(begun, ['small', 'large 1', 'large 2', 'large 3']);
 });
 

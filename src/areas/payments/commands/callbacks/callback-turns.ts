@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { type SteadyClock, steadyMsOf } from '../../../../kit/time/clock.js';
 import { makeLru } from '../../../../kit/lru.js';
 import { type Pace, processPace } from '../../../../kit/pace.js';
@@ -27,17 +27,20 @@ const halfLifeMs = 60_000;
 const signatureBytes = 4_096;
 /** Refused work, in bytes, below which a client is one of the others: some 20 minutes after a few wrong signatures. */
 const forgottenBytes = 1;
-/** Yields to other work between two callbacks of clients with failed signatures. */
-const yieldsBetween = 8;
+/**
+ * Before each callback of a client with failed signatures, in ms. Bodies of 256 KiB without a pause between them make V8 collect
+ * garbage all the time ("external memory pressure"), 10 to 50 ms each, in which the process answers nobody.
+ */
+const pauseMs = 20;
 
 export function makeCallbackTurns({
   clock,
   pace = processPace,
-  yieldTurn = () => setImmediate(),
+  pause = () => setTimeout(pauseMs, undefined, { ref: false }),
 }: {
   readonly clock: SteadyClock;
   readonly pace?: Pace;
-  readonly yieldTurn?: () => Promise<void>;
+  readonly pause?: () => Promise<void>;
 }): CallbackTurns {
   const work = makeLru<{ readonly bytes: number; readonly atMs: number }>(clientsMax);
   /** By client, so that one with many connections gets no more turns. */
@@ -70,7 +73,7 @@ export function makeCallbackTurns({
   async function serve(): Promise<void> {
     isServing = true;
     while (waiting.size > 0) {
-      for (let yields = 0; yields < yieldsBetween; yields += 1) await yieldTurn();
+      await pause();
       const next = takeNext();
       await pace.spend({ bytes: next.bytes, elements: 1 });
       next.begin();
