@@ -2,6 +2,7 @@ import test from 'ava';
 import { emailAggregate, type EmailCommand } from '../../../../src/areas/accounts/domain/email/email.js';
 import { type EmailEvent } from '../../../../src/areas/accounts/domain/email/events.js';
 import { change_id, otherChangeId, otherUserId, userId } from '../../../support/examples/ids.js';
+import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
 
 const reservedFor = (user: string, change: string | null = null): EmailEvent => ({
@@ -17,28 +18,21 @@ const reserve = (user: string, replaces: bigint | null, change: string | null = 
 const reserved = reservedFor(userId);
 const released: EmailEvent = { type: 'EmailReleased', data: { user_id: userId } };
 
-test('A free address is reserved', (t) => {
-  given(emailAggregate).when(reserve(userId, null)).then(t, reserved);
-  given(emailAggregate)
-    .when(reserve(userId, null, change_id))
-    .then(t, reservedFor(userId, change_id));
-});
-
-test('A released address is reserved again', (t) => {
-  given(emailAggregate, reserved, released)
-    .when(reserve(otherUserId, null))
-    .then(t, reservedFor(otherUserId));
-});
-
-test('An address that another user has reserved is refused', (t) => {
-  given(emailAggregate, reserved).when(reserve(otherUserId, null)).thenRejected(t, 'address_reserved');
-});
-
-test('A reservation is replaced only at the revision that the command read', (t) => {
-  given(emailAggregate, reserved).when(reserve(otherUserId, 0n)).then(t, reservedFor(otherUserId));
-  given(emailAggregate, reserved, released, reserved)
-    .when(reserve(otherUserId, 0n))
-    .thenRejected(t, 'address_reserved');
+testDecisions(emailAggregate, {
+  'A free address is reserved': [
+    [[], reserve(userId, null), [reserved]],
+    [[], reserve(userId, null, change_id), [reservedFor(userId, change_id)]],
+  ],
+  'A released address is reserved again': [
+    [[reserved, released], reserve(otherUserId, null), [reservedFor(otherUserId)]],
+  ],
+  'An address that another user has reserved is refused': [
+    [[reserved], reserve(otherUserId, null), 'address_reserved'],
+  ],
+  'A reservation is replaced only at the revision that the command read': [
+    [[reserved], reserve(otherUserId, 0n), [reservedFor(otherUserId)]],
+    [[reserved, released, reserved], reserve(otherUserId, 0n), 'address_reserved'],
+  ],
 });
 
 test('A reservation for an earlier change is replaced by one for this change', (t) => {
@@ -62,10 +56,10 @@ test('A reservation carries its user, its change and the time that the store rec
   });
 });
 
-test('A reservation is released only at the revision that the command read', (t) => {
-  given(emailAggregate, reserved).when({ type: 'Release', revision: 0n }).then(t, released);
-  given(emailAggregate, reserved, reservedFor(userId, change_id))
-    .when({ type: 'Release', revision: 0n })
-    .thenNothing(t);
-  given(emailAggregate).when({ type: 'Release', revision: 0n }).thenNothing(t);
+testDecisions(emailAggregate, {
+  'A reservation is released only at the revision that the command read': [
+    [[reserved], { type: 'Release', revision: 0n }, [released]],
+    [[reserved, reservedFor(userId, change_id)], { type: 'Release', revision: 0n }, []],
+    [[], { type: 'Release', revision: 0n }, []],
+  ],
 });

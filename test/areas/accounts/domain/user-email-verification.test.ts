@@ -3,16 +3,15 @@ import type { UserEvent } from '../../../../src/areas/accounts/domain/user/event
 import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { change_id, digest, otherChangeId, otherDigest } from '../../../support/examples/ids.js';
 import {
-  capacityGranted,
   emailChanged,
   emailChangeRequested,
   emailVerified,
   enrolment_id,
-  register,
   totpConfirmed,
   totpEnrolled,
   userRegistered,
 } from '../../../support/examples/user.js';
+import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
 import { eventTime } from '../../../support/given/given-events.js';
 
@@ -46,23 +45,11 @@ const request = (now: Date, id = otherChangeId): UserCommand => ({
 /** The store's recorded time of the event at this index, and ms after it. */
 const later = (index: number, ms: number) => new Date(Date.parse(eventTime(index)) + 5 + ms);
 
-test('A registration with a code appends it in the same append', (t) => {
-  given(userAggregate)
-    .when({ ...register, verification: issue })
-    .then(t, userRegistered, capacityGranted, requested);
-});
-
-test('A proof in a session verifies the address and voids nothing', (t) => {
-  given(userAggregate, userRegistered, requested, attempted).when(prove).then(t, emailVerified);
-});
-
-test('A proof by a session that has ended is refused, also after the sign-in that ended it', (t) => {
-  given(userAggregate, userRegistered, requested, { type: 'SessionsRevoked', data: {} })
-    .when(prove)
-    .thenRejected(t, 'session_ended');
-  given(userAggregate, userRegistered, requested, emailVerified, voided)
-    .when(prove)
-    .thenRejected(t, 'session_ended');
+testDecisions(userAggregate, {
+  'A proof by a session that has ended is refused, also after the sign-in that ended it': [
+    [[userRegistered, requested, { type: 'SessionsRevoked', data: {} }], prove, 'session_ended'],
+    [[userRegistered, requested, emailVerified, voided], prove, 'session_ended'],
+  ],
 });
 
 test('Five attempts use a code up, and its time ends it', (t) => {
@@ -82,44 +69,34 @@ test('Five attempts use a code up, and its time ends it', (t) => {
     .thenRejected(t, 'email_verification_not_pending');
 });
 
-test('A later code ends the one before, and codes are a minute apart', (t) => {
-  given(userAggregate, userRegistered, requested)
-    .when(request(later(1, 59_999)))
-    .thenRejected(t, 'email_verification_too_soon');
-  const again: UserEvent = {
-    type: 'EmailVerificationRequested',
-    data: { ...requested.data, verification_id: otherChangeId },
-  };
-  given(userAggregate, userRegistered, requested)
-    .when(request(later(1, 60_000)))
-    .then(t, again);
-  given(userAggregate, userRegistered, requested, again)
-    .when(attempt(later(2, 0)))
-    .thenRejected(t, 'email_verification_not_pending');
-});
-
-test('A proved address gets no code, and a code of an earlier address proves nothing', (t) => {
-  given(userAggregate, userRegistered, requested, emailVerified)
-    .when(request(later(1, 60_000)))
-    .thenRejected(t, 'address_proved');
-  given(userAggregate, userRegistered, requested, emailChangeRequested, emailChanged)
-    .when(attempt(later(3, 0)))
-    .thenRejected(t, 'email_verification_not_pending');
-  given(userAggregate, userRegistered)
-    .when({ ...request(later(1, 0)), email_digest: otherDigest } as UserCommand)
-    .thenRejected(t, 'address_changed');
-});
-
-test('The first proof by a sign-in ends a pending change of address, which may lead to the mailbox of a stranger', (t) => {
-  given(userAggregate, userRegistered, emailChangeRequested, emailVerified, voided)
-    .when({
-      type: 'CompleteEmailChange',
-      change_id,
-      email_digest: otherDigest,
-      code_key_id: 'c1',
-      now: later(3, 0),
-    })
-    .thenRejected(t, 'email_change_not_pending');
+testDecisions(userAggregate, {
+  'A proved address gets no code, and a code of an earlier address proves nothing': [
+    [[userRegistered, requested, emailVerified], request(later(1, 60_000)), 'address_proved'],
+    [
+      [userRegistered, requested, emailChangeRequested, emailChanged],
+      attempt(later(3, 0)),
+      'email_verification_not_pending',
+    ],
+    [
+      [userRegistered],
+      { ...request(later(1, 0)), email_digest: otherDigest } as UserCommand,
+      'address_changed',
+    ],
+  ],
+  'The first proof by a sign-in ends a pending change of address, which may lead to the mailbox of a stranger':
+    [
+      [
+        [userRegistered, emailChangeRequested, emailVerified, voided],
+        {
+          type: 'CompleteEmailChange',
+          change_id,
+          email_digest: otherDigest,
+          code_key_id: 'c1',
+          now: later(3, 0),
+        },
+        'email_change_not_pending',
+      ],
+    ],
 });
 
 test('A ban ends every session and is repeated without effect, and its end leaves the sessions ended', (t) => {
@@ -132,17 +109,21 @@ test('A ban ends every session and is repeated without effect, and its end leave
   given(userAggregate, userRegistered).when({ type: 'Unban' }).thenNothing(t);
 });
 
-test('A reset turns off a second factor that is on, and nothing else', (t) => {
-  given(userAggregate, userRegistered, totpEnrolled, totpConfirmed)
-    .when({ type: 'ResetSecondFactor' })
-    .then(t, { type: 'TotpRemoved', data: { recovery_codes: 'end' } });
-  given(userAggregate, userRegistered, totpEnrolled).when({ type: 'ResetSecondFactor' }).thenNothing(t);
-});
+const purge: UserCommand = { type: 'EraseUnproved' };
 
-test('Only an account that is neither proved nor banned is erased as unproved', (t) => {
-  const purge: UserCommand = { type: 'EraseUnproved' };
-  given(userAggregate, userRegistered).when(purge).then(t, { type: 'UserErased', data: {} });
-  given(userAggregate, userRegistered, emailVerified).when(purge).thenNothing(t);
-  given(userAggregate, userRegistered, banned).when(purge).thenNothing(t);
-  given(userAggregate).when(purge).thenNothing(t);
+testDecisions(userAggregate, {
+  'A reset turns off a second factor that is on, and nothing else': [
+    [
+      [userRegistered, totpEnrolled, totpConfirmed],
+      { type: 'ResetSecondFactor' },
+      [{ type: 'TotpRemoved', data: { recovery_codes: 'end' } }],
+    ],
+    [[userRegistered, totpEnrolled], { type: 'ResetSecondFactor' }, []],
+  ],
+  'Only an account that is neither proved nor banned is erased as unproved': [
+    [[userRegistered], purge, [{ type: 'UserErased', data: {} }]],
+    [[userRegistered, emailVerified], purge, []],
+    [[userRegistered, banned], purge, []],
+    [[], purge, []],
+  ],
 });

@@ -24,58 +24,42 @@ import {
   userRegistered,
 } from '../../../support/examples/user.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
+import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
 import { recordEvents } from '../../../support/given/given-events.js';
 
-test('Registration creates the user and grants the default capacity in one append', (t) => {
-  given(userAggregate).when(register).then(t, userRegistered, capacityGranted);
-});
-
-test('An abandoned registration cannot happen later', (t) => {
-  given(userAggregate, registrationAbandoned).when(register).thenRejected(t, 'registration_abandoned');
-});
-
-test('A registration that has not happened can be abandoned', (t) => {
-  given(userAggregate).when({ type: 'AbandonRegistration' }).then(t, registrationAbandoned);
-});
-
-test('A registration that has happened cannot be abandoned', (t) => {
-  given(userAggregate, userRegistered, capacityGranted)
-    .when({ type: 'AbandonRegistration' })
-    .thenRejected(t, 'already_registered');
-});
-
-test('A platform role is granted once', (t) => {
-  given(userAggregate, userRegistered, emailVerified)
-    .when({ type: 'GrantPlatformRole', role: 'operator' })
-    .then(t, operatorGranted);
-  given(userAggregate, userRegistered, emailVerified, operatorGranted)
-    .when({ type: 'GrantPlatformRole', role: 'operator' })
-    .thenNothing(t);
-});
-
-test('A platform role needs a proved address when it is granted, but not when it is revoked', (t) => {
-  given(userAggregate, userRegistered)
-    .when({ type: 'GrantPlatformRole', role: 'operator' })
-    .thenRejected(t, 'address_not_proved');
-  given(userAggregate, userRegistered, operatorGranted)
-    .when({ type: 'RevokePlatformRole', role: 'operator' })
-    .then(t, operatorRevoked);
-});
-
-test('A platform role is revoked and granted again', (t) => {
-  given(userAggregate, userRegistered, operatorGranted)
-    .when({ type: 'RevokePlatformRole', role: 'operator' })
-    .then(t, operatorRevoked);
-  given(userAggregate, userRegistered, emailVerified, operatorGranted, operatorRevoked)
-    .when({ type: 'GrantPlatformRole', role: 'operator' })
-    .then(t, operatorGranted);
-});
-
-test('Revoking a platform role that is not held appends no event', (t) => {
-  given(userAggregate, userRegistered, operatorGranted)
-    .when({ type: 'RevokePlatformRole', role: 'auditor' })
-    .thenNothing(t);
+testDecisions(userAggregate, {
+  'Registration creates the user and grants the default capacity in one append': [
+    [[], register, [userRegistered, capacityGranted]],
+  ],
+  'An abandoned registration cannot happen later': [
+    [[registrationAbandoned], register, 'registration_abandoned'],
+  ],
+  'A registration that has not happened can be abandoned': [
+    [[], { type: 'AbandonRegistration' }, [registrationAbandoned]],
+  ],
+  'A registration that has happened cannot be abandoned': [
+    [[userRegistered, capacityGranted], { type: 'AbandonRegistration' }, 'already_registered'],
+  ],
+  'A platform role is granted once': [
+    [[userRegistered, emailVerified], { type: 'GrantPlatformRole', role: 'operator' }, [operatorGranted]],
+    [[userRegistered, emailVerified, operatorGranted], { type: 'GrantPlatformRole', role: 'operator' }, []],
+  ],
+  'A platform role needs a proved address when it is granted, but not when it is revoked': [
+    [[userRegistered], { type: 'GrantPlatformRole', role: 'operator' }, 'address_not_proved'],
+    [[userRegistered, operatorGranted], { type: 'RevokePlatformRole', role: 'operator' }, [operatorRevoked]],
+  ],
+  'A platform role is revoked and granted again': [
+    [[userRegistered, operatorGranted], { type: 'RevokePlatformRole', role: 'operator' }, [operatorRevoked]],
+    [
+      [userRegistered, emailVerified, operatorGranted, operatorRevoked],
+      { type: 'GrantPlatformRole', role: 'operator' },
+      [operatorGranted],
+    ],
+  ],
+  'Revoking a platform role that is not held appends no event': [
+    [[userRegistered, operatorGranted], { type: 'RevokePlatformRole', role: 'auditor' }, []],
+  ],
 });
 
 test('Only registered users have platform roles', (t) => {
@@ -109,17 +93,18 @@ test('The first proof of an address by a mailed code voids the earlier credentia
     .thenRejected(t, 'address_changed');
 });
 
-test('Capacity is kept by its source, granted once and revoked once', (t) => {
-  const source = orderId;
-  const granted = { type: 'CapacityGranted', data: { source, bytes: 5 } } as const;
-  const grant = { type: 'GrantCapacity', source, bytes: 5 } as const;
-  const revoke = { type: 'RevokeCapacity', source } as const;
-  given(userAggregate, userRegistered, capacityGranted).when(grant).then(t, granted);
-  given(userAggregate, userRegistered, granted).when(grant).thenNothing(t);
-  given(userAggregate, userRegistered, granted)
-    .when(revoke)
-    .then(t, { type: 'CapacityRevoked', data: { source } });
-  given(userAggregate, userRegistered, capacityGranted).when(revoke).thenNothing(t);
+const source = orderId;
+const granted = { type: 'CapacityGranted', data: { source, bytes: 5 } } as const;
+const grant = { type: 'GrantCapacity', source, bytes: 5 } as const;
+const revoke = { type: 'RevokeCapacity', source } as const;
+
+testDecisions(userAggregate, {
+  'Capacity is kept by its source, granted once and revoked once': [
+    [[userRegistered, capacityGranted], grant, [granted]],
+    [[userRegistered, granted], grant, []],
+    [[userRegistered, granted], revoke, [{ type: 'CapacityRevoked', data: { source } }]],
+    [[userRegistered, capacityGranted], revoke, []],
+  ],
 });
 
 test('A hash is replaced only where the password was checked against it', (t) => {
@@ -199,36 +184,30 @@ function decided(t: ExecutionContext, command: UserCommand, ...events: readonly 
   return result;
 }
 
-test('An enrolment keeps the secret, and its confirmation turns TOTP on with recovery codes', (t) => {
-  given(userAggregate, userRegistered).when(enrol).then(t, totpEnrolled);
-  given(userAggregate, userRegistered, totpEnrolled).when(confirm).then(t, totpConfirmed, codesIssued);
-});
+const secret = sealedExample('another secret');
+const again: UserCommand = { type: 'EnrolTotp', enrolment_id: otherEnrolmentId, secret };
+const enrolledAgain: UserEvent = {
+  type: 'TotpEnrolled',
+  data: { enrolment_id: otherEnrolmentId, secret },
+};
 
-test('A later enrolment replaces an unconfirmed one', (t) => {
-  const secret = sealedExample('another secret');
-  const again: UserCommand = { type: 'EnrolTotp', enrolment_id: otherEnrolmentId, secret };
-  const enrolledAgain: UserEvent = {
-    type: 'TotpEnrolled',
-    data: { enrolment_id: otherEnrolmentId, secret },
-  };
-  given(userAggregate, userRegistered, totpEnrolled).when(again).then(t, enrolledAgain);
-  given(userAggregate, userRegistered, totpEnrolled, enrolledAgain)
-    .when(confirm)
-    .thenRejected(t, 'totp_enrolment_superseded');
-});
-
-test('An enrolment that was not requested cannot be confirmed', (t) => {
-  given(userAggregate, userRegistered).when(confirm).thenRejected(t, 'totp_enrolment_superseded');
-  given(userAggregate).when(confirm).thenRejected(t, 'user_not_found');
-});
-
-test('TOTP that is on is neither enrolled again nor confirmed with other recovery codes', (t) => {
-  given(userAggregate, ...on)
-    .when({ ...enrol, enrolment_id: otherEnrolmentId })
-    .thenRejected(t, 'totp_already_on');
-  given(userAggregate, ...on)
-    .when({ ...confirm, recoveryCodes: [otherDigest] })
-    .thenRejected(t, 'totp_already_on');
+testDecisions(userAggregate, {
+  'An enrolment keeps the secret, and its confirmation turns TOTP on with recovery codes': [
+    [[userRegistered], enrol, [totpEnrolled]],
+    [[userRegistered, totpEnrolled], confirm, [totpConfirmed, codesIssued]],
+  ],
+  'A later enrolment replaces an unconfirmed one': [
+    [[userRegistered, totpEnrolled], again, [enrolledAgain]],
+    [[userRegistered, totpEnrolled, enrolledAgain], confirm, 'totp_enrolment_superseded'],
+  ],
+  'An enrolment that was not requested cannot be confirmed': [
+    [[userRegistered], confirm, 'totp_enrolment_superseded'],
+    [[], confirm, 'user_not_found'],
+  ],
+  'TOTP that is on is neither enrolled again nor confirmed with other recovery codes': [
+    [on, { ...enrol, enrolment_id: otherEnrolmentId }, 'totp_already_on'],
+    [on, { ...confirm, recoveryCodes: [otherDigest] }, 'totp_already_on'],
+  ],
 });
 
 test('A step is used once, including the step of the confirmation, and no earlier step is used after it', (t) => {
@@ -245,20 +224,10 @@ test('A step is used once, including the step of the confirmation, and no earlie
   t.deepEqual(decided(t, totp(totpStep + 3), ...used), [stepUsed(totpStep + 3)]);
 });
 
-test('A step of another enrolment is refused', (t) => {
-  given(userAggregate, ...on)
-    .when(totp(totpStep + 1, otherEnrolmentId))
-    .thenRejected(t, 'second_factor_refused');
-});
-
-test('A recovery code is used once, and other codes are refused', (t) => {
-  t.deepEqual(decided(t, recovery, ...on), [codeUsed]);
-  given(userAggregate, ...on, codeUsed)
-    .when(recovery)
-    .thenRejected(t, 'second_factor_refused');
-  given(userAggregate, ...on)
-    .when({ type: 'PassSecondFactor', factor: { kind: 'recovery-code', digest: otherDigest } })
-    .thenRejected(t, 'second_factor_refused');
+testDecisions(userAggregate, {
+  'A step of another enrolment is refused': [
+    [on, totp(totpStep + 1, otherEnrolmentId), 'second_factor_refused'],
+  ],
 });
 
 test('New recovery codes replace the old ones in the append that uses their factor', (t) => {
@@ -284,6 +253,8 @@ test('Removing TOTP uses a factor and voids every recovery code', (t) => {
     .then(t, { type: 'TotpEnrolled', data: { enrolment_id: otherEnrolmentId, secret: totpSecret } });
 });
 
-test('Codes of an unconfirmed enrolment are refused', (t) => {
-  given(userAggregate, userRegistered, totpEnrolled).when(totp(totpStep)).thenRejected(t, 'totp_not_on');
+testDecisions(userAggregate, {
+  'Codes of an unconfirmed enrolment are refused': [
+    [[userRegistered, totpEnrolled], totp(totpStep), 'totp_not_on'],
+  ],
 });

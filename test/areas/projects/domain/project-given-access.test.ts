@@ -1,4 +1,3 @@
-import test from 'ava';
 import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';
 import {
   projectAggregate,
@@ -16,7 +15,7 @@ import {
   memberRemoved,
   projectCreated,
 } from '../../../support/examples/project.js';
-import { given } from '../../../support/given/given.js';
+import { testDecisions } from '../../../support/given/decisions.js';
 import { eventTime } from '../../../support/given/given-events.js';
 
 const [friend, helper, late, honest] = [otherUserId, memberId(1), memberId(2), memberId(3)];
@@ -66,83 +65,73 @@ const history: readonly ProjectEvent[] = [
   invited(late, userId),
 ];
 
-test('The end of given access removes members along the whole chain, keys and invitations, and keeps the account', (t) => {
-  given(projectAggregate, ...history)
-    .when(end(recordedAt(7)))
-    .then(
-      t,
-      memberRemoved(friend),
-      memberRemoved(helper),
-      apiKeyRevoked(apiKeyId),
-      apiKeyRevoked(memberId(9)),
-      withdrawn(late),
-    );
-});
+const owner = { ...projectCreated, data: { ...projectCreated.data, owner_id: honest } };
 
-test('Access that the account gave after the moment stays, also when the command comes late', (t) => {
-  given(
-    projectAggregate,
-    ...history,
-    invited(honest, userId),
-    joined(honest),
-    apiKeyIssued(memberId(8), userId),
-  )
-    .when(end(recordedAt(7)))
-    .then(
-      t,
-      memberRemoved(friend),
-      memberRemoved(helper),
-      apiKeyRevoked(apiKeyId),
-      apiKeyRevoked(memberId(9)),
-      withdrawn(late),
-    );
-});
-
-test('A member whom a removed one adds after the moment is removed too', (t) => {
-  given(projectAggregate, ...history.slice(0, 3), invited(helper, friend), joined(helper))
-    .when(end(recordedAt(2)))
-    .then(t, memberRemoved(friend), memberRemoved(helper));
-});
-
-test('An account that a removed owner has demoted owns the project again', (t) => {
-  given(projectAggregate, ...history.slice(0, 3), roleChanged(userId, 'viewer'))
-    .when(end(recordedAt(3)))
-    .then(t, roleChanged(userId, 'owner'), billedTo(userId), memberRemoved(friend));
-});
-
-test('An acceptance that comes after the moment does not save an invitation of before', (t) => {
-  given(projectAggregate, projectCreated, invited(friend, userId), joined(friend))
-    .when(end(recordedAt(1)))
-    .then(t, memberRemoved(friend));
-});
-
-test('Access of others in a project that the account joined stays', (t) => {
-  const owner = { ...projectCreated, data: { ...projectCreated.data, owner_id: honest } };
-  given(
-    projectAggregate,
-    owner,
-    invited(userId, honest, 'admin'),
-    joined(userId, 'admin'),
-    apiKeyIssued(apiKeyId, honest),
-    invited(helper, honest),
-    joined(helper),
-    apiKeyIssued(memberId(8), userId),
-  )
-    .when(end(recordedAt(6)))
-    .then(t, apiKeyRevoked(memberId(8)));
-});
-
-test('A ban ends keys and invitations of any time, and no membership', (t) => {
-  given(projectAggregate, ...history)
-    .when(end(null, 'stay'))
-    .then(t, apiKeyRevoked(apiKeyId), withdrawn(late));
-});
-
-test('A deleted project, and a member of unknown origin, have nothing to end', (t) => {
-  given(projectAggregate, ...history, { type: 'ProjectDeleted', data: {} })
-    .when(end(null))
-    .thenNothing(t);
-  given(projectAggregate, projectCreated, memberAdded(friend, 'owner'))
-    .when(end(recordedAt(9)))
-    .thenNothing(t);
+testDecisions(projectAggregate, {
+  'The end of given access removes members along the whole chain, keys and invitations, and keeps the account':
+    [
+      [
+        history,
+        end(recordedAt(7)),
+        [
+          memberRemoved(friend),
+          memberRemoved(helper),
+          apiKeyRevoked(apiKeyId),
+          apiKeyRevoked(memberId(9)),
+          withdrawn(late),
+        ],
+      ],
+    ],
+  'Access that the account gave after the moment stays, also when the command comes late': [
+    [
+      [...history, invited(honest, userId), joined(honest), apiKeyIssued(memberId(8), userId)],
+      end(recordedAt(7)),
+      [
+        memberRemoved(friend),
+        memberRemoved(helper),
+        apiKeyRevoked(apiKeyId),
+        apiKeyRevoked(memberId(9)),
+        withdrawn(late),
+      ],
+    ],
+  ],
+  'A member whom a removed one adds after the moment is removed too': [
+    [
+      [...history.slice(0, 3), invited(helper, friend), joined(helper)],
+      end(recordedAt(2)),
+      [memberRemoved(friend), memberRemoved(helper)],
+    ],
+  ],
+  'An account that a removed owner has demoted owns the project again': [
+    [
+      [...history.slice(0, 3), roleChanged(userId, 'viewer')],
+      end(recordedAt(3)),
+      [roleChanged(userId, 'owner'), billedTo(userId), memberRemoved(friend)],
+    ],
+  ],
+  'An acceptance that comes after the moment does not save an invitation of before': [
+    [[projectCreated, invited(friend, userId), joined(friend)], end(recordedAt(1)), [memberRemoved(friend)]],
+  ],
+  'Access of others in a project that the account joined stays': [
+    [
+      [
+        owner,
+        invited(userId, honest, 'admin'),
+        joined(userId, 'admin'),
+        apiKeyIssued(apiKeyId, honest),
+        invited(helper, honest),
+        joined(helper),
+        apiKeyIssued(memberId(8), userId),
+      ],
+      end(recordedAt(6)),
+      [apiKeyRevoked(memberId(8))],
+    ],
+  ],
+  'A ban ends keys and invitations of any time, and no membership': [
+    [history, end(null, 'stay'), [apiKeyRevoked(apiKeyId), withdrawn(late)]],
+  ],
+  'A deleted project, and a member of unknown origin, have nothing to end': [
+    [[...history, { type: 'ProjectDeleted', data: {} }], end(null), []],
+    [[projectCreated, memberAdded(friend, 'owner')], end(recordedAt(9)), []],
+  ],
 });

@@ -26,6 +26,7 @@ import {
   projectCreated,
 } from '../../../support/examples/project.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
+import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
 
 const actorId = memberId(1);
@@ -91,16 +92,22 @@ test('Owners manage all roles, admins manage editors and viewers, and the others
   }
 });
 
-test('A stranger manages no member', (t) => {
-  const project = given(projectAggregate, projectCreated, memberAdded(targetId, 'viewer'));
-  const stranger = { actorId: otherUserId } as const;
-  project.when({ ...invite, ...stranger }).thenRejected(t, 'insufficient_role');
-  project
-    .when({ type: 'RemoveMember', ...stranger, memberId: targetId })
-    .thenRejected(t, 'insufficient_role');
-  project
-    .when({ type: 'RemoveMember', ...stranger, memberId: otherUserId })
-    .thenRejected(t, 'member_not_found');
+const stranger = { actorId: otherUserId } as const;
+
+testDecisions(projectAggregate, {
+  'A stranger manages no member': [
+    [[projectCreated, memberAdded(targetId, 'viewer')], { ...invite, ...stranger }, 'insufficient_role'],
+    [
+      [projectCreated, memberAdded(targetId, 'viewer')],
+      { type: 'RemoveMember', ...stranger, memberId: targetId },
+      'insufficient_role',
+    ],
+    [
+      [projectCreated, memberAdded(targetId, 'viewer')],
+      { type: 'RemoveMember', ...stranger, memberId: otherUserId },
+      'member_not_found',
+    ],
+  ],
 });
 
 test('A member who manages no role does not learn which ids are members', (t) => {
@@ -131,24 +138,25 @@ test('Every member may leave, except the last owner', (t) => {
     .thenRejected(t, 'last_owner');
 });
 
-test('The last owner cannot be removed or demoted, and one of two owners can', (t) => {
-  const twoOwners = [projectCreated, memberAdded(actorId, 'owner')];
-  const demote = {
-    type: 'ChangeMemberRole',
-    actorId,
-    memberId: userId,
-    role: 'editor',
-    ...offering,
-  } as const;
-  given(projectAggregate, ...twoOwners, billingChanged(actorId))
-    .when(demote)
-    .then(t, roleChanged(userId, 'editor'));
-  given(projectAggregate, ...twoOwners, memberRemoved(actorId))
-    .when({ ...demote, actorId: userId })
-    .thenRejected(t, 'last_owner');
-  given(projectAggregate, ...twoOwners, roleChanged(userId, 'admin'))
-    .when({ type: 'RemoveMember', actorId, memberId: actorId })
-    .thenRejected(t, 'last_owner');
+const twoOwners = [projectCreated, memberAdded(actorId, 'owner')];
+const demote = {
+  type: 'ChangeMemberRole',
+  actorId,
+  memberId: userId,
+  role: 'editor',
+  ...offering,
+} as const;
+
+testDecisions(projectAggregate, {
+  'The last owner cannot be removed or demoted, and one of two owners can': [
+    [[...twoOwners, billingChanged(actorId)], demote, [roleChanged(userId, 'editor')]],
+    [[...twoOwners, memberRemoved(actorId)], { ...demote, actorId: userId }, 'last_owner'],
+    [
+      [...twoOwners, roleChanged(userId, 'admin')],
+      { type: 'RemoveMember', actorId, memberId: actorId },
+      'last_owner',
+    ],
+  ],
 });
 
 const ownersOf = ({ members }: ExistingProject): readonly string[] =>
@@ -234,38 +242,36 @@ test('A project has an owner who pays after any series of commands, and no membe
   t.true(reached.has('accepted') && reached.has('billed'), [...reached].join());
 });
 
-test('An address has at most one open invitation', (t) => {
-  given(projectAggregate, projectCreated).when(invite).then(t, memberInvited('editor'));
-  const other = { ...invite, invitationId: apiKeyId };
-  given(projectAggregate, projectCreated, memberInvited('viewer'))
-    .when(other)
-    .thenRejected(t, 'already_member');
-  given(projectAggregate, projectCreated, memberInvited('viewer'), withdrawn)
-    .when(other)
-    .then(t, memberInvited('editor', apiKeyId));
-  given(projectAggregate, projectCreated, memberInvited('viewer'))
-    .when({ ...other, email_digest: otherDigest })
-    .then(t, memberInvited('editor', apiKeyId, otherDigest));
-});
+const other = { ...invite, invitationId: apiKeyId };
+const members = Array.from({ length: 198 }, (_, n) => memberAdded(memberId(n + 10), 'viewer'));
+const full = [projectCreated, ...members, memberInvited('viewer')];
 
-test('An invitation counts as a member, and its acceptance takes no further place', (t) => {
-  const members = Array.from({ length: 198 }, (_, n) => memberAdded(memberId(n + 10), 'viewer'));
-  const full = [projectCreated, ...members, memberInvited('viewer')];
-  given(projectAggregate, ...full)
-    .when({ ...invite, invitationId: apiKeyId, email_digest: otherDigest })
-    .thenRejected(t, 'member_limit_reached');
-  given(projectAggregate, ...full)
-    .when(addViewer)
-    .thenRejected(t, 'member_limit_reached');
-  given(projectAggregate, ...full)
-    .when(accept)
-    .then(t, {
-      type: 'MemberAdded',
-      data: { user_id: otherUserId, role: 'viewer', invitation_id: invitationId },
-    });
-  given(projectAggregate, ...full, withdrawn)
-    .when({ ...invite, invitationId: apiKeyId })
-    .then(t, memberInvited('editor', apiKeyId));
+testDecisions(projectAggregate, {
+  'An address has at most one open invitation': [
+    [[projectCreated], invite, [memberInvited('editor')]],
+    [[projectCreated, memberInvited('viewer')], other, 'already_member'],
+    [[projectCreated, memberInvited('viewer'), withdrawn], other, [memberInvited('editor', apiKeyId)]],
+    [
+      [projectCreated, memberInvited('viewer')],
+      { ...other, email_digest: otherDigest },
+      [memberInvited('editor', apiKeyId, otherDigest)],
+    ],
+  ],
+  'An invitation counts as a member, and its acceptance takes no further place': [
+    [full, { ...invite, invitationId: apiKeyId, email_digest: otherDigest }, 'member_limit_reached'],
+    [full, addViewer, 'member_limit_reached'],
+    [
+      full,
+      accept,
+      [
+        {
+          type: 'MemberAdded',
+          data: { user_id: otherUserId, role: 'viewer', invitation_id: invitationId },
+        },
+      ],
+    ],
+    [[...full, withdrawn], { ...invite, invitationId: apiKeyId }, [memberInvited('editor', apiKeyId)]],
+  ],
 });
 
 test('An invitation changes its role, is withdrawn, is mailed once, and is accepted in its current role', (t) => {
@@ -299,34 +305,36 @@ test('An invitation changes its role, is withdrawn, is mailed once, and is accep
   );
 });
 
-test('A user who joins by an invitation with another role than its mail said gets a mail about the giver of the role', (t) => {
-  const lowered = (role: Role, by = userId): ProjectEvent => ({
-    type: 'InvitationRoleChanged',
-    data: { invitation_id: invitationId, role, changed_by: by },
-  });
-  const joined = { user_id: otherUserId, role: 'editor' as const, invitation_id: invitationId };
-  const asOwner = [projectCreated, memberInvited('owner')];
-  given(projectAggregate, ...asOwner, lowered('admin'), lowered('editor'))
-    .when(accept)
-    .then(t, { type: 'MemberAdded', data: { ...joined, given_by: userId } });
-  // An invitation that an owner has raised and lowered again asked for no consent in between
-  given(projectAggregate, ...asOwner, lowered('admin'), lowered('owner'))
-    .when(accept)
-    .thenNothing(t);
-  given(projectAggregate, projectCreated, memberInvited('viewer'), lowered('editor'))
-    .when(accept)
-    .then(t, { type: 'MemberAdded', data: { ...joined, given_by: userId } });
+const lowered = (role: Role, by = userId): ProjectEvent => ({
+  type: 'InvitationRoleChanged',
+  data: { invitation_id: invitationId, role, changed_by: by },
 });
+const joined = { user_id: otherUserId, role: 'editor' as const, invitation_id: invitationId };
+const asOwner = [projectCreated, memberInvited('owner')];
+const invited = [projectCreated, memberInvited('viewer')];
+const repetition = { ...invite, invitationId };
 
-test('A late repetition makes no invitation again that has ended', (t) => {
-  const invited = [projectCreated, memberInvited('viewer')];
-  const repetition = { ...invite, invitationId };
-  given(projectAggregate, ...invited)
-    .when(repetition)
-    .thenNothing(t);
-  given(projectAggregate, ...invited, withdrawn)
-    .when(repetition)
-    .thenRejected(t, 'member_not_found');
+testDecisions(projectAggregate, {
+  'A user who joins by an invitation with another role than its mail said gets a mail about the giver of the role':
+    [
+      [
+        [...asOwner, lowered('admin'), lowered('editor')],
+        accept,
+        [{ type: 'MemberAdded', data: { ...joined, given_by: userId } }],
+      ],
+
+      // An invitation that an owner has raised and lowered again asked for no consent in between
+      [[...asOwner, lowered('admin'), lowered('owner')], accept, []],
+      [
+        [projectCreated, memberInvited('viewer'), lowered('editor')],
+        accept,
+        [{ type: 'MemberAdded', data: { ...joined, given_by: userId } }],
+      ],
+    ],
+  'A late repetition makes no invitation again that has ended': [
+    [invited, repetition, []],
+    [[...invited, withdrawn], repetition, 'member_not_found'],
+  ],
 });
 
 test('An ended invitation is neither accepted nor mailed, nor is one of a deleted project', (t) => {
@@ -338,36 +346,33 @@ test('An ended invitation is neither accepted nor mailed, nor is one of a delete
   }
 });
 
-test("Adding a member accepts the open invitation to the member's address, so it adds the member only once", (t) => {
-  const add = {
-    type: 'AddMember',
-    actorId: userId,
-    userId: otherUserId,
-    email_digest: digest,
-    now: offering.now,
-  } as const;
-  const members = Array.from({ length: 198 }, (_, n) => memberAdded(memberId(n + 10), 'viewer'));
-  const full = [projectCreated, ...members, memberInvited('viewer')];
-  const added: ProjectEvent = {
-    type: 'MemberAdded',
-    data: { user_id: otherUserId, role: 'editor', invitation_id: invitationId, given_by: userId },
-  };
-  given(projectAggregate, ...full)
-    .when({ ...add, role: 'editor' })
-    .then(t, added);
-  given(projectAggregate, ...full, added, memberRemoved(otherUserId))
-    .when(accept)
-    .thenNothing(t);
-  // An admin does not manage the role that the invitation offers.
-  given(projectAggregate, projectCreated, memberAdded(actorId, 'admin'), memberInvited('owner'))
-    .when({ ...add, actorId, role: 'viewer' })
-    .thenRejected(t, 'insufficient_role');
-});
+const add = {
+  type: 'AddMember',
+  actorId: userId,
+  userId: otherUserId,
+  email_digest: digest,
+  now: offering.now,
+} as const;
+const added: ProjectEvent = {
+  type: 'MemberAdded',
+  data: { user_id: otherUserId, role: 'editor', invitation_id: invitationId, given_by: userId },
+};
 
-test('A member who accepts an invitation keeps the earlier role, and the invitation ends', (t) => {
-  given(projectAggregate, projectCreated, memberAdded(otherUserId, 'admin'), memberInvited('viewer'))
-    .when(accept)
-    .then(t, withdrawn);
+testDecisions(projectAggregate, {
+  "Adding a member accepts the open invitation to the member's address, so it adds the member only once": [
+    [full, { ...add, role: 'editor' }, [added]],
+    [[...full, added, memberRemoved(otherUserId)], accept, []],
+
+    // An admin does not manage the role that the invitation offers.
+    [
+      [projectCreated, memberAdded(actorId, 'admin'), memberInvited('owner')],
+      { ...add, actorId, role: 'viewer' },
+      'insufficient_role',
+    ],
+  ],
+  'A member who accepts an invitation keeps the earlier role, and the invitation ends': [
+    [[projectCreated, memberAdded(otherUserId, 'admin'), memberInvited('viewer')], accept, [withdrawn]],
+  ],
 });
 
 test('A member who leaves or is no longer an admin loses exactly the keys that the member issued', (t) => {

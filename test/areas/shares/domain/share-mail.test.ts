@@ -3,6 +3,7 @@ import type { ShareMailEvent } from '../../../../src/areas/shares/domain/share-m
 import { allMailed, shareMailAggregate } from '../../../../src/areas/shares/domain/share-mail/share-mail.js';
 import { projectId, shareId, userId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
+import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
 
 const [ada, bob] = [sealedExample('ada@example.com'), sealedExample('bob@example.com')];
@@ -25,29 +26,18 @@ const mailed = (number: number): ShareMailEvent => ({
 });
 const mark = (number: number) => ({ type: 'MarkMailed', number, outcome: 'accepted' }) as const;
 
-test('A request asks for one mail for each address, and a repetition asks for nothing', (t) => {
-  given(shareMailAggregate)
-    .when(request)
-    .then(t, ...both);
-  given(shareMailAggregate, ...both)
-    .when({ ...request, to: [sealedExample('again')] })
-    .then(t);
-});
-
-test('The outcome of each mail is recorded once, and only of a requested one', (t) => {
-  given(shareMailAggregate, ...both)
-    .when(mark(1))
-    .then(t, mailed(1));
-  given(shareMailAggregate, ...both, mailed(1))
-    .when(mark(1))
-    .then(t);
-  given(shareMailAggregate, ...both, mailed(1))
-    .when(mark(0))
-    .then(t, mailed(0));
-  given(shareMailAggregate, ...both)
-    .when(mark(2))
-    .then(t);
-  given(shareMailAggregate).when(mark(0)).then(t);
+testDecisions(shareMailAggregate, {
+  'A request asks for one mail for each address, and a repetition asks for nothing': [
+    [[], request, both],
+    [both, { ...request, to: [sealedExample('again')] }, []],
+  ],
+  'The outcome of each mail is recorded once, and only of a requested one': [
+    [both, mark(1), [mailed(1)]],
+    [[...both, mailed(1)], mark(1), []],
+    [[...both, mailed(1)], mark(0), [mailed(0)]],
+    [both, mark(2), []],
+    [[], mark(0), []],
+  ],
 });
 
 test('A request is done when each of its mails has an outcome', (t) => {

@@ -19,6 +19,7 @@ import {
   shareRevoked,
   shareUsed,
 } from '../../../support/examples/share.js';
+import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
 
 const now = new Date('2026-02-01T00:00:00.000Z');
@@ -30,25 +31,17 @@ const newPassword = {
   data: { password_hash: sealedExample('another hash'), password_class: 'short' },
 } as const satisfies ShareEvent;
 
-test('A share is created once', (t) => {
-  given(shareAggregate).when(createShare).then(t, shareCreated);
-});
+testDecisions(shareAggregate, {
+  'A share is created once': [[[], createShare, [shareCreated]]],
+  'A limited share counts each access once': [[[shareCreated], use, [shareUsed]]],
+  'An unlimited share counts nothing': [[[unlimited], use, []]],
+  'A share is used up after exactly its number of uses': [
+    [[shareCreated, shareUsed], { ...use, accessId: otherAccessId }, [usedAgain]],
+    [[shareCreated, shareUsed, usedAgain], { ...use, accessId: testId }, 'share_not_found'],
 
-test('A limited share counts each access once', (t) => {
-  given(shareAggregate, shareCreated).when(use).then(t, shareUsed);
-});
-
-test('An unlimited share counts nothing', (t) => {
-  given(shareAggregate, unlimited).when(use).thenNothing(t);
-});
-
-test('A share is used up after exactly its number of uses', (t) => {
-  const last = given(shareAggregate, shareCreated, shareUsed);
-  last.when({ ...use, accessId: otherAccessId }).then(t, usedAgain);
-  const up = given(shareAggregate, shareCreated, shareUsed, usedAgain);
-  up.when({ ...use, accessId: testId }).thenRejected(t, 'share_not_found');
-  // A repetition of a counted access is still that access.
-  up.when(use).thenNothing(t);
+    // A repetition of a counted access is still that access.
+    [[shareCreated, shareUsed, usedAgain], use, []],
+  ],
 });
 
 test('A limit below the number of past uses leaves none', (t) => {
@@ -60,10 +53,11 @@ test('A limit below the number of past uses leaves none', (t) => {
   t.is(state.status === 'open' ? remainingUses(state) : null, 0);
 });
 
-test('A share opens until the millisecond before it expires', (t) => {
-  const share = given(shareAggregate, shareCreated);
-  share.when({ ...use, now: new Date('2026-02-28T23:59:59.999Z') }).then(t, shareUsed);
-  share.when({ ...use, now: new Date('2026-03-01T00:00:00.000Z') }).thenRejected(t, 'share_not_found');
+testDecisions(shareAggregate, {
+  'A share opens until the millisecond before it expires': [
+    [[shareCreated], { ...use, now: new Date('2026-02-28T23:59:59.999Z') }, [shareUsed]],
+    [[shareCreated], { ...use, now: new Date('2026-03-01T00:00:00.000Z') }, 'share_not_found'],
+  ],
 });
 
 test('A change keeps the terms that it leaves out, and a repeated change records nothing', (t) => {
@@ -77,11 +71,11 @@ test('A change keeps the terms that it leaves out, and a repeated change records
   given(shareAggregate).when({ type: 'Change', projectId, changes: {} }).thenRejected(t, 'share_not_found');
 });
 
-test('A use that an earlier password allowed does not count', (t) => {
-  given(shareAggregate, shareCreated, newPassword).when(use).thenRejected(t, 'share_password_changed');
-  given(shareAggregate, shareCreated, newPassword)
-    .when({ ...use, passwordGeneration: 2 })
-    .then(t, shareUsed);
+testDecisions(shareAggregate, {
+  'A use that an earlier password allowed does not count': [
+    [[shareCreated, newPassword], use, 'share_password_changed'],
+    [[shareCreated, newPassword], { ...use, passwordGeneration: 2 }, [shareUsed]],
+  ],
 });
 
 test('A revoked share does not open', (t) => {
@@ -90,8 +84,10 @@ test('A revoked share does not open', (t) => {
   given(shareAggregate, shareCreated, shareRevoked).when(use).thenRejected(t, 'share_not_found');
 });
 
-test('The service revokes an orphaned share, and a repetition decides nothing', (t) => {
-  given(shareAggregate, shareCreated).when({ type: 'RevokeOrphaned' }).then(t, shareRevoked);
+testDecisions(shareAggregate, {
+  'The service revokes an orphaned share, and a repetition decides nothing': [
+    [[shareCreated], { type: 'RevokeOrphaned' }, [shareRevoked]],
+  ],
 });
 
 test('A share names its assets in order, and one of a tag names none', (t) => {
@@ -117,11 +113,13 @@ test('The password of a share is removed once', (t) => {
   t.false(share.state.status === 'open' && isProtected(share.state));
 });
 
-test('A share does not exist for another project', (t) => {
-  const share = given(shareAggregate, shareCreated);
-  const ofAnother = { projectId: otherProjectId } as const;
-  share.when({ type: 'Change', ...ofAnother, changes: {} }).thenRejected(t, 'share_not_found');
-  share.when({ type: 'Revoke', ...ofAnother }).thenRejected(t, 'share_not_found');
+const ofAnother = { projectId: otherProjectId } as const;
+
+testDecisions(shareAggregate, {
+  'A share does not exist for another project': [
+    [[shareCreated], { type: 'Change', ...ofAnother, changes: {} }, 'share_not_found'],
+    [[shareCreated], { type: 'Revoke', ...ofAnother }, 'share_not_found'],
+  ],
 });
 
 test('A throttled share is recorded at most once an hour', (t) => {
