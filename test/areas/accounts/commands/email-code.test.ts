@@ -4,27 +4,23 @@ import type { EventStore } from '../../../../src/event-sourcing/ports/event-stor
 import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { makeVirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
-import { totpCode } from '../../../support/fakes/authenticator-app.js';
 import { makeTestClock } from '../../../support/fakes/clock.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
+import { client, credentials, givenAccount } from '../../../support/given/given-account.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { beforeCommands } from '../../../support/given/interrupted-stores.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 import { newestIssue } from '../../../support/examples/login-code.js';
 
-const email = 'ada@example.com';
-const password = 'Correct-Horse-7';
-const client = { clientIp: '192.0.2.1', userAgent: null };
+const { email, password } = credentials;
+
+type Process = Pick<ReturnType<typeof givenCommands>, 'loginByEmailCode'>;
 
 /** Registers Ada. Sleeping takes no time, so only the test moves the clock. */
 async function given() {
-  const moving = makeTestClock();
-  const clock = { ...moving, sleep: () => Promise.resolve() };
-  const stores = await givenStores({ clock });
-  const commands = givenCommands(stores);
-  let commandsSoFar = 0;
-  const next = () => givenContext((commandsSoFar += 1), clock.now());
-  const { user } = await commands.register({ email, password, ...client }, next());
-  const digest = stores.digests.email(email);
+  const clock = { ...makeTestClock(), sleep: () => Promise.resolve() };
+  const commands = await givenAccount({ clock });
+  const { stores, next, digest } = commands;
   /** Requests a code. Returns the code of the mail, or null if there is no new one. */
   const send = async (address = email): Promise<string | null> => {
     const before = (await loadIssue())?.issue_id;
@@ -38,11 +34,11 @@ async function given() {
   };
   const loadCodes = async () => (await stores.handler.load(loginCodeAggregate, digest)).state;
   const loadIssue = async () => newestIssue(await loadCodes());
-  const signIn = (code: string, address = email, process = commands) =>
+  const signIn = (code: string, address = email, process: Process = commands) =>
     process.loginByEmailCode({ email: address, code, ...client }, next());
-  const outcome = (code: string, address = email, process = commands) =>
+  const outcome = (code: string, address = email, process?: Process) =>
     outcomeOf(signIn(code, address, process));
-  return { ...commands, stores, next, userId: user.id, digest, send, signIn, outcome, loadIssue };
+  return { ...commands, send, signIn, outcome, loadIssue };
 }
 
 /** Returns a wrong code. */
@@ -114,25 +110,14 @@ test('Five of fifty concurrent guesses count, and then the right code is refused
   t.is(await outcome(code ?? ''), 'credentials_refused');
 });
 
-test('The right code is accepted after four wrong guesses', async (t) => {
-  const { send, outcome } = await given();
-  const code = await send();
-  for (let guess = 1; guess < 5; guess += 1) t.is(await outcome(other(code, guess)), 'credentials_refused');
-  t.is(await outcome(code ?? ''), 'passed');
-});
-
 test('A guess whose append fails is not answered as right or wrong, and a right code is not used twice', async (t) => {
   const { send, stores, next, outcome, ...commands } = await given();
   const code = (await send()) ?? '';
-  const away = {
-    ...stores.handler,
-    handle: () => Promise.reject(new StoreUnavailable('away')),
-  };
-  const process = givenCommands({ ...stores, handler: away });
+  const away = () => Promise.reject(new StoreUnavailable('away'));
+  const process = givenCommands(beforeCommands(stores, away));
   for (const guess of [code, other(code)]) {
-    await t.throwsAsync(process.loginByEmailCode({ email, code: guess, ...client }, next()), {
-      instanceOf: StoreUnavailable,
-    });
+    const tried = process.loginByEmailCode({ email, code: guess, ...client }, next());
+    t.is(await outcomeOf(tried), 'StoreUnavailable');
   }
   t.is(await outcome(code), 'passed');
   t.deepEqual(commands.failures, []);
@@ -150,16 +135,6 @@ test('A code expires ten minutes after its issue, to the millisecond', async (t)
   }
 });
 
-test('Only the newest code counts', async (t) => {
-  const { send, outcome, stores } = await given();
-  const first = await send();
-  stores.clock.advance(60_000);
-  const second = await send();
-  t.not(first, second);
-  t.is(await outcome(first ?? ''), 'credentials_refused');
-  t.is(await outcome(second ?? ''), 'passed');
-});
-
 test('A code is refused with another address', async (t) => {
   const { send, outcome, register, next } = await given();
   await register({ email: 'bob@example.com', password, ...client }, next());
@@ -167,23 +142,6 @@ test('A code is refused with another address', async (t) => {
   t.is(await outcome(code, 'bob@example.com'), 'credentials_refused');
   t.is(await outcome(code, 'nobody@example.com'), 'credentials_refused');
   t.is(await outcome(code), 'passed');
-});
-
-test('An address gets one code a minute and six an hour, and every request gets the same reply', async (t) => {
-  const { send, stores, sendEmailCode, next } = await given();
-  t.truthy(await send());
-  stores.clock.advance(59_999);
-  t.is(await send(), null);
-  const reply = await sendEmailCode({ email, ...client }, next());
-  t.deepEqual(reply, { expires_in: 600, resend_after: 60 });
-  for (let code = 1; code < 6; code += 1) {
-    stores.clock.advance(60_000);
-    t.truthy(await send(), `code ${code + 1}`);
-  }
-  stores.clock.advance(60_000);
-  t.is(await send(), null);
-  stores.clock.advance(3_600_000);
-  t.truthy(await send());
 });
 
 test('A request for an unknown address appends one event a minute, without the address, and issues no code', async (t) => {
@@ -247,20 +205,12 @@ for (const [proof, isFirst] of [
         stores.clock.advance(60_000);
       }
       const code = (await send()) ?? '';
-      const { handler } = stores;
-      const process = givenCommands({
-        ...stores,
-        handler: {
-          ...handler,
-          handle: async (target, command, context, options) => {
-            if (target.aggregate.category === moment) {
-              const user = { aggregate: userAggregate, id: userId };
-              await handler.handle(user, { type: 'RevokeSessions' }, next(), { revokesAccess: true });
-            }
-            return handler.handle(target, command, context, options);
-          },
-        },
-      });
+      const user = { aggregate: userAggregate, id: userId };
+      const revoke = () =>
+        stores.handler.handle(user, { type: 'RevokeSessions' }, next(), { revokesAccess: true });
+      const process = givenCommands(
+        beforeCommands(stores, (category) => (category === moment ? revoke() : undefined)),
+      );
       const { tokens } = await process.loginByEmailCode({ email, code, ...client }, next());
       const refreshed = await outcomeOf(refresh({ refreshToken: tokens.refresh_token }, next()));
       t.is(refreshed, moment === null ? 'passed' : 'session_over', String(moment));
@@ -368,32 +318,6 @@ test('A request fails for every address while the store is away', async (t) => {
     const sent = sendEmailCode({ email: address, ...client }, next());
     await t.throwsAsync(clock.run(sent), { instanceOf: StoreUnavailable });
   }
-});
-
-test('The proof of an address by its owner voids the credentials of a stranger who registered it', async (t) => {
-  const { send, signIn, login, changePassword, next, sessions, refreshTokens, userId, ...commands } =
-    await given();
-  const stranger = await login({ email, password, ...client }, next());
-  const strangerSession = refreshTokens.verify(stranger.tokens.refresh_token)?.sessionId ?? '';
-  const { secret } = await commands.enrolTotp({ userId }, next());
-  const factor = { userId, sessionId: strangerSession, clientIp: client.clientIp };
-  await commands.confirmTotp({ ...factor, code: totpCode(secret, next().time) }, next());
-  t.true((await commands.users.access(userId))?.factors.totp);
-  const { user, tokens } = await signIn((await send()) ?? '');
-  t.like(user, { email_verified: true, two_factor_enabled: false });
-  t.false((await commands.users.access(userId))?.factors.totp);
-  const epoch = (await sessions.access(strangerSession))?.epoch ?? -1;
-  const session = { id: refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '', epoch: 1 };
-  t.true(epoch < session.epoch, 'the earlier session has an older epoch');
-  t.is(await outcomeOf(login({ email, password, ...client }, next())), 'credentials_refused');
-  const asked = {
-    ...{ userId, clientIp: client.clientIp, newPassword: 'Another-Horse-8' },
-    session: { ...session, emailCodeAt: next().time },
-  };
-  const withOld = changePassword({ ...asked, currentPassword: password }, next());
-  t.is(await outcomeOf(withOld), 'credentials_refused', 'the account has no password');
-  await changePassword({ ...asked, currentPassword: undefined }, next());
-  t.is(await outcomeOf(login({ email, password: 'Another-Horse-8', ...client }, next())), 'passed');
 });
 
 for (const [what, aheadMs] of [

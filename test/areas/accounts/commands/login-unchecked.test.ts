@@ -2,30 +2,17 @@ import test from 'ava';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../../../src/kit/semaphore.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
-import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { client, credentials, givenAccount } from '../../../support/given/given-account.js';
 
 /* These tests sign in with a password that cannot be checked. */
 
-const right = {
-  ...{ email: 'ada@example.com', password: 'Correct-Horse-7' },
-  ...{ clientIp: '192.0.2.1', userAgent: null },
-};
+const right = { ...credentials, ...client };
 const wrong = { ...right, password: 'Wrong-Horse-7' };
 const unknown = { ...right, email: 'nobody@example.com' };
 
-/** Registers Ada. */
-async function given() {
-  const stores = await givenStores();
-  let commandsSoFar = 0;
-  const next = () => givenContext((commandsSoFar += 1), stores.clock.now());
-  const commands = givenCommands(stores);
-  await commands.register(right, next());
-  return { stores, next, login: commands.login };
-}
-
 test('A password whose pepper is missing is refused like a wrong one, with the same work and a report to the operator', async (t) => {
   const hashed: unknown[] = [];
-  const world = await given();
+  const world = await givenAccount();
   const without = givenCommands(world.stores, { peppers: ['p2'], onHash: ({ N }) => hashed.push(N) });
   const refusals = [right, unknown].map(async (tried) => {
     const error = await t.throwsAsync(without.login(tried, world.next()), { instanceOf: CommandRejected });
@@ -39,7 +26,7 @@ test('A password whose pepper is missing is refused like a wrong one, with the s
 });
 
 test('A sign-in is refused before anything is written when no further hash is possible', async (t) => {
-  const world = await given();
+  const world = await givenAccount();
   const { stateStore } = world.stores;
   const full = givenCommands(world.stores, { hasRoom: () => false });
   const before = await stateStore.list('', { limit: 100 });

@@ -5,7 +5,6 @@ import {
   StoreUnavailable,
 } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { sessionHolds } from '../../../../src/areas/accounts/domain/guard.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
@@ -13,35 +12,26 @@ import { makeRefreshTokens } from '../../../../src/keys/codes/refresh-tokens.js'
 import { makeRefresh } from '../../../../src/areas/accounts/commands/signing-in/refreshing.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
 import { noKnownDevices } from '../../../support/fakes/unguarded.js';
-import { givenCommands } from '../../../support/given/given-commands.js';
-import { givenContext, givenStores, type GivenStores } from '../../../support/given/given-stores.js';
+import { client, credentials, givenAccount } from '../../../support/given/given-account.js';
+import type { GivenStores } from '../../../support/given/given-stores.js';
+import { beforeCommands, losableDocuments } from '../../../support/given/interrupted-stores.js';
+import { typesOf } from '../../../support/given/log.js';
 import { loseAnswers } from '../../../support/fakes/lossy-event-store.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 
-const credentials = { email: 'ada@example.com', password: 'Correct-Horse-7' };
-const client = { clientIp: '192.0.2.1', userAgent: null };
-
-/** Signs Ada in. `next` makes the context of another command. */
-async function given(wrap?: (store: EventStore) => EventStore) {
-  const stores = await givenStores(wrap === undefined ? {} : { wrap });
-  const commands = givenCommands(stores);
-  let commandsSoFar = 0;
-  const next = () => givenContext((commandsSoFar += 1), stores.clock.now());
-  const { user, tokens } = await commands.register({ ...credentials, ...client }, next());
-  const sessionOf = (token: string) => commands.refreshTokens.verify(token)?.sessionId ?? '';
+/** Signs Ada in. */
+async function given(storeOptions?: Parameters<typeof givenAccount>[0]) {
+  const commands = await givenAccount(storeOptions);
+  const { next } = commands;
   const refreshing = async (refreshToken: string) =>
     (await commands.refresh({ refreshToken }, next())).refresh_token;
   const refused = (refreshToken: string) => outcomeOf(commands.refresh({ refreshToken }, next()));
-  const sessionId = sessionOf(tokens.refresh_token);
-  return {
-    ...{ stores, ...commands, next, userId: user.id, sessionId, sessionOf, refreshing, refused },
-    first: tokens.refresh_token,
-  };
+  return { ...commands, refreshing, refused };
 }
 
 /** Returns the types of the events of a session. */
 async function eventsOf({ eventStore }: GivenStores, sessionId: string): Promise<readonly string[]> {
-  return (await eventStore.read(`session-${sessionId}`)).map(({ type }) => type);
+  return typesOf(await eventStore.read(`session-${sessionId}`));
 }
 
 test('A refresh returns new tokens with the claims of the session', async (t) => {
@@ -121,9 +111,8 @@ test('Many concurrent uses of one token in several processes lead to one rotatio
 
 test('A token has one successor when answers of the store are lost', async (t) => {
   const random = makeSeededRandom(3);
-  const { first, refresh, next, stores, sessionId } = await given((store) =>
-    loseAnswers(store, { random, share: 0.6 }),
-  );
+  const wrap = (store: EventStore) => loseAnswers(store, { random, share: 0.6 });
+  const { first, refresh, next, stores, sessionId } = await given({ wrap });
   let token = first;
   for (let round = 0; round < 30; round += 1) {
     const answers = await Promise.all(
@@ -138,14 +127,15 @@ test('A token has one successor when answers of the store are lost', async (t) =
 test('A retry gets the successor of an append that arrived after the client gave up', async (t) => {
   let hold = false;
   const late: (() => Promise<unknown>)[] = [];
-  const { first, refresh, refreshing, next, stores, sessionId } = await given((store) => ({
+  const wrap = (store: EventStore): EventStore => ({
     ...store,
-    append: (stream, expected, events) => {
-      if (!hold) return store.append(stream, expected, events);
-      late.push(() => store.append(stream, expected, events));
+    append: (...append) => {
+      if (!hold) return store.append(...append);
+      late.push(() => store.append(...append));
       return Promise.reject(new OutcomeUnknown('no answer'));
     },
-  }));
+  });
+  const { first, refresh, refreshing, next, stores, sessionId } = await given({ wrap });
   hold = true;
   await t.throwsAsync(refresh({ refreshToken: first }, next()), { instanceOf: StoreUnavailable });
   hold = false;
@@ -161,36 +151,6 @@ test('A retry gets the successor of an append that arrived after the client gave
   await t.throwsAsync(async () => late.at(-1)?.());
   t.is(await refreshing(second), third);
   t.is((await eventsOf(stores, sessionId)).length, 3);
-});
-
-test("The predecessor of a strengthened session's token gives that token for 10 s", async (t) => {
-  const { first, refreshing, refused, refreshTokens, stores, sessionId, next, refresh, accessTokens } =
-    await given();
-  const link = 'l'.repeat(43);
-  const issued = refreshTokens.issueLinked(sessionId, 2, link);
-  const now = stores.clock.now();
-  await stores.handler.handle(
-    { aggregate: sessionAggregate, id: sessionId },
-    {
-      type: 'Strengthen',
-      method: 'otp',
-      refresh: {
-        refresh_generation: 2,
-        refresh_key_id: issued.kid,
-        refresh_token_digest: issued.digest,
-        idle_expires_at: new Date(now.getTime() + 1_209_600_000).toISOString(),
-        link,
-      },
-      now,
-    },
-    next(),
-  );
-  stores.clock.advance(10_000);
-  t.is(await refreshing(first), issued.token);
-  const tokens = await refresh({ refreshToken: issued.token }, next());
-  t.like(await accessTokens.verify(tokens.access_token), { claims: { methods: ['pwd', 'otp'] } });
-  stores.clock.advance(1);
-  t.is(await refused(first), 'refresh_token_reused');
 });
 
 test('A foreign token, a token of an unknown session and a token of a missing key are refused', async (t) => {
@@ -281,13 +241,7 @@ for (const [what, takeAway] of takesAway) {
     // The refresh has read the state, and access is taken away before it appends.
     const refresh = makeRefresh({
       ...{ refreshTokens, accessTokens, knownDevices: noKnownDevices },
-      handler: {
-        ...stores.handler,
-        handle: async (target, command, context, options) => {
-          await takeAway(world);
-          return stores.handler.handle(target, command, context, options);
-        },
-      },
+      handler: beforeCommands(stores, () => takeAway(world)).handler,
     });
     const answer = await refresh({ refreshToken: first }, next()).catch((error: unknown) => error);
     t.false(await passes(world));
@@ -303,44 +257,19 @@ async function passes({ sessions, users, sessionId, userId }: Awaited<ReturnType
 }
 
 test('The service does not acknowledge signing out while the read-model store is away', async (t) => {
-  let away = false;
-  const stores = await givenStores({
-    mayLag: true,
-    wrapDocuments: (store) => ({
-      ...store,
-      write: (...write) => (away ? Promise.reject(new StoreUnavailable('away')) : store.write(...write)),
-    }),
-  });
-  const { register, logout, revokeSession, refreshTokens } = givenCommands(stores);
-  const { user, tokens } = await register({ ...credentials, ...client }, givenContext(1, stores.clock.now()));
-  const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
-  away = true;
+  const { lost, options } = losableDocuments();
+  const { logout, revokeSession, userId, sessionId, next } = await given(options);
+  lost.prefix = '';
   for (const all of [false, true]) {
-    const context = givenContext(all ? 2 : 3, stores.clock.now());
-    await t.throwsAsync(logout({ userId: user.id, sessionId, all }, context), {
-      instanceOf: StoreUnavailable,
-    });
+    t.is(await outcomeOf(logout({ userId, sessionId, all }, next())), 'StoreUnavailable');
   }
-  const revoked = revokeSession({ userId: user.id, sessionId }, givenContext(4, stores.clock.now()));
-  await t.throwsAsync(revoked, { instanceOf: StoreUnavailable });
+  t.is(await outcomeOf(revokeSession({ userId, sessionId }, next())), 'StoreUnavailable');
 });
 
 test('The service does not report a reuse before its documents are written', async (t) => {
-  let away = false;
-  const stores = await givenStores({
-    wrapDocuments: (store) => ({
-      ...store,
-      write: (...write) => (away ? Promise.reject(new StoreUnavailable('away')) : store.write(...write)),
-    }),
-    mayLag: true,
-  });
-  const { register, refresh, refreshTokens, sessions } = givenCommands(stores);
-  let commandsSoFar = 0;
-  const next = () => givenContext((commandsSoFar += 1), stores.clock.now());
-  const { tokens } = await register({ ...credentials, ...client }, next());
-  const first = tokens.refresh_token;
-  const sessionId = refreshTokens.verify(first)?.sessionId ?? '';
-  away = true;
+  const { lost, options } = losableDocuments();
+  const { stores, refresh, refreshTokens, sessions, next, first, sessionId } = await given(options);
+  lost.prefix = '';
   t.like(
     await refresh({ refreshToken: first }, next()),
     { token_type: 'Bearer' },
@@ -353,7 +282,7 @@ test('The service does not report a reuse before its documents are written', asy
   }
   t.deepEqual((await eventsOf(stores, sessionId)).slice(3), ['RefreshTokenReuseDetected', 'SessionRevoked']);
   t.not(await sessions.access(sessionId), null, 'the document of the session is late');
-  away = false;
+  lost.prefix = null;
   t.is(await outcomeOf(refresh({ refreshToken: first }, next())), 'refresh_token_reused');
   t.is(await sessions.access(sessionId), null);
 });

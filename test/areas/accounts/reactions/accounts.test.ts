@@ -2,32 +2,26 @@ import test from 'ava';
 import { mailEmailVerifications } from '../../../../src/areas/accounts/commands/email/email-verification.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import { endGivenAccesses } from '../../../../src/areas/accounts/commands/erasing.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
 import { makeVerificationCodes } from '../../../../src/keys/codes/login-codes.js';
 import { digest } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
-import { givenContext, givenStores, type GivenStores } from '../../../support/given/given-stores.js';
+import { client, credentials, givenNext } from '../../../support/given/given-account.js';
+import { serve } from '../../../support/given/log.js';
 
 const dayMs = 86_400_000;
-const client = { clientIp: '192.0.2.1', userAgent: null };
-const profile = { password: 'Correct-Horse-7', ...client };
+const profile = { ...credentials, ...client };
 
 async function given(options: { readonly mailConfigured?: boolean } = {}) {
-  const stores = await givenStores();
-  const commands = givenCommands(stores, options);
-  let asked = 0;
-  const next = () => givenContext((asked += 1), stores.clock.now());
+  const commands = await givenNext({}, options);
+  const { stores, next } = commands;
   const user = (id: string) => ({ aggregate: userAggregate, id });
   return {
-    stores,
-    commands,
-    next,
-    user,
+    ...{ stores, commands, next, user },
     signUp: async (name: string) => {
       const email = `${name}@example.com`;
-      const { user: registered } = await commands.register({ email, ...profile }, next());
+      const { user: registered } = await commands.register({ ...profile, email }, next());
       return registered.id;
     },
     /** Records that the mail server took the code. */
@@ -40,20 +34,6 @@ async function given(options: { readonly mailConfigured?: boolean } = {}) {
     },
     statusOf: async (userId: string) => (await stores.handler.load(userAggregate, userId)).state.status,
   };
-}
-
-/** Runs the reaction once for every event of the log, as after the loss of its mark. Returns the answers of `asks`. */
-async function runAll({ eventStore }: GivenStores, reaction: AnyReaction): Promise<readonly unknown[]> {
-  const { events } = await eventStore.readAll({ after: null, limit: 500 });
-  const answers: unknown[] = [];
-  for (const stored of events) {
-    const event = eventFor(reaction, stored);
-    if (event === null) continue;
-    const asked = await reaction.asks(event);
-    answers.push(asked);
-    if (asked === 'yes') await reaction.conclude(event, contextFor(reaction, event), undefined);
-  }
-  return answers;
 }
 
 test('A code that proves an address is mailed until its fifth attempt, its end or its mail', async (t) => {
@@ -78,19 +58,10 @@ test('A code that proves an address is mailed until its fifth attempt, its end o
     if (name === 'mailed') await mailed(userId);
   }
   // Then the reaction asks to mail the codes that still prove something, until they end
-  t.deepEqual(await runAll(stores, { ...reaction, conclude: () => Promise.resolve() }), [
-    'yes',
-    'no',
-    'yes',
-    'no',
-  ]);
+  const asking = { ...reaction, conclude: () => Promise.resolve() };
+  t.deepEqual(await serve(stores, asking), ['yes', 'no', 'yes', 'no']);
   stores.clock.advance(dayMs);
-  t.deepEqual(await runAll(stores, { ...reaction, conclude: () => Promise.resolve() }), [
-    'no',
-    'no',
-    'no',
-    'no',
-  ]);
+  t.deepEqual(await serve(stores, asking), ['no', 'no', 'no', 'no']);
 });
 
 for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
@@ -104,16 +75,9 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
     const session = { id: userId, epoch: 0 };
     const key = { name: 'k', scopes: ['asset:read'] } as const;
     await commands.issueApiKey({ projectId: project.id, actorId: userId, session, ...key }, next());
-    const add = {
-      type: 'AddMember',
-      ...{
-        actorId: userId,
-        userId: friend,
-        email_digest: digest,
-        role: 'admin' as const,
-        now: stores.clock.now(),
-      },
-    } as const;
+    const now = stores.clock.now();
+    const invited = { userId: friend, email_digest: digest, role: 'admin' } as const;
+    const add = { type: 'AddMember', actorId: userId, ...invited, now } as const;
     await stores.handler.handle(target, add, { ...next(), actor: `user:${userId}` });
     // When only the first event is appended
     const email_digest = stores.digests.email('victoria@example.com');
@@ -124,8 +88,8 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
     const other = stores.anotherProcess();
     const makeReaction = (shows: boolean) =>
       endGivenAccesses({ ...givenCommands(other), projectsShowUpTo: () => shows });
-    t.deepEqual(await runAll(other, makeReaction(false)), ['not-yet']);
-    await runAll(other, makeReaction(true));
+    t.deepEqual(await serve(other, makeReaction(false)), ['not-yet']);
+    await serve(other, makeReaction(true));
     const { state } = await stores.handler.load(projectAggregate, project.id);
     if (state.status !== 'existing') return t.fail();
     t.deepEqual(state.api_keys, []);
@@ -135,7 +99,7 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
       left,
     );
     const { revision } = await stores.handler.load(projectAggregate, project.id);
-    await runAll(other, makeReaction(true));
+    await serve(other, makeReaction(true));
     t.is((await stores.handler.load(projectAggregate, project.id)).revision, revision);
     return undefined;
   });
@@ -150,7 +114,7 @@ test('A key of an account that is unbanned before the reaction runs stays', asyn
   const key = { name: 'k', scopes: ['asset:read'] } as const;
   const session = { id: userId, epoch: 1 };
   await commands.issueApiKey({ projectId: project.id, actorId: userId, session, ...key }, next());
-  await runAll(stores, endGivenAccesses({ ...commands, projectsShowUpTo: () => true }));
+  await serve(stores, endGivenAccesses({ ...commands, projectsShowUpTo: () => true }));
   const { state } = await stores.handler.load(projectAggregate, project.id);
   t.is(state.status === 'existing' ? state.api_keys.length : 0, 1);
 });

@@ -6,26 +6,25 @@ import {
 import { finishErasures } from '../../../../src/areas/accounts/commands/erasing.js';
 import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
-import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { MailRefused } from '../../../../src/mail/errors.js';
 import { digest, otherUserId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenMails } from '../../../support/given/given-mails.js';
-import { givenContext, givenStores, type GivenStores } from '../../../support/given/given-stores.js';
+import { addViewer } from '../../../support/examples/project.js';
+import { client, credentials, givenNext } from '../../../support/given/given-account.js';
+import { beforeCommands } from '../../../support/given/interrupted-stores.js';
+import { logOf, serve, typesOf } from '../../../support/given/log.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 
 const dayMs = 86_400_000;
-const client = { clientIp: '192.0.2.1', userAgent: null };
-const password = 'Correct-Horse-7';
+const { password } = credentials;
 const idleDays = 30;
 
+type Commands = ReturnType<typeof givenCommands>;
+
 async function given(t: ExecutionContext) {
-  const stores = await givenStores();
-  const commands = givenCommands(stores);
-  let asked = 0;
-  const next = () => givenContext((asked += 1), stores.clock.now());
+  const { stores, next, ...commands } = await givenNext();
   const handle = (userId: string, command: UserCommand) =>
     stores.handler.handle({ aggregate: userAggregate, id: userId }, command, next());
   const userOf = async (userId: string) => {
@@ -40,7 +39,7 @@ async function given(t: ExecutionContext) {
       return to.address.startsWith('unreachable') ? Promise.reject(new MailRefused('550')) : handOver();
     },
   });
-  const reactionsOf = (made: typeof commands) => [
+  const reactionsOf = (made: Commands) => [
     warnUnprovedAccounts({
       ...{ ...stores, ...made, publicUrl: 'https://stowage.example', unprovedAccountDays: idleDays, mails },
     }),
@@ -48,9 +47,9 @@ async function given(t: ExecutionContext) {
   ];
   return {
     ...{ stores, commands, next, handle, warned, reactionsOf },
-    run: async (made = commands) => {
+    run: async (made: Commands = commands) => {
       for (const reaction of reactionsOf(made)) {
-        await runAll(stores, reaction);
+        await serve(stores, reaction);
         await deliver();
       }
     },
@@ -66,16 +65,6 @@ async function given(t: ExecutionContext) {
 }
 
 type Scene = Awaited<ReturnType<typeof given>>;
-
-/** Runs a reaction once for every event of the log, as after the loss of its mark. */
-async function runAll({ eventStore }: GivenStores, reaction: AnyReaction): Promise<void> {
-  const { events } = await eventStore.readAll({ after: null, limit: 5_000 });
-  for (const stored of events) {
-    const event = eventFor(reaction, stored);
-    if (event === null || (await reaction.asks(event)) !== 'yes') continue;
-    await reaction.conclude(event, contextFor(reaction, event), undefined);
-  }
-}
 
 interface Kind {
   /** The day of the erasure; null: the account stays. What kept it ends seven days and a warning before. */
@@ -116,8 +105,9 @@ const kinds: Readonly<Record<string, Kind>> = {
     on: {
       1: place,
       35: async ({ commands, stores, next }, { user }) => {
-        const { events } = await stores.eventStore.readAll({ after: null, limit: 5_000 });
-        const placed = events.find(({ type, data }) => type === 'OrderPlaced' && data['user_id'] === user.id);
+        const placed = (await logOf(stores)).find(
+          ({ type, data }) => type === 'OrderPlaced' && data['user_id'] === user.id,
+        );
         const orderId = placed?.stream.slice('order-'.length) ?? '';
         return commands.cancelOrder({ user_id: user.id, order_id: orderId }, next());
       },
@@ -142,17 +132,8 @@ const kinds: Readonly<Record<string, Kind>> = {
     on: {
       1: async (scene, account) => {
         const target = { aggregate: projectAggregate, id: await project(scene, account) };
-        const add = {
-          actorId: account.user.id,
-          userId: otherUserId,
-          email_digest: digest,
-          role: 'viewer',
-        } as const;
-        await scene.stores.handler.handle(
-          target,
-          { type: 'AddMember', ...add, now: scene.stores.clock.now() },
-          scene.next(),
-        );
+        const add = { ...addViewer, actorId: account.user.id, now: scene.stores.clock.now() };
+        await scene.stores.handler.handle(target, add, scene.next());
       },
     },
   },
@@ -235,13 +216,13 @@ test('Of 16 kinds of accounts without a proved address exactly the idle ones are
   t.deepEqual(Object.fromEntries(erasedOn), Object.fromEntries(named));
   t.is(new Set(scene.warned).size, scene.warned.length, 'each is warned once');
   // Then the project of an erased account is deleted, and its address is free
-  const { events } = await scene.stores.eventStore.readAll({ after: null, limit: 5_000 });
-  t.is(events.filter(({ type }) => type === 'ProjectDeleted').length, 2);
+  const countOf = async (type: string) =>
+    typesOf(await logOf(scene.stores)).filter((one) => one === type).length;
+  t.is(await countOf('ProjectDeleted'), 2);
   await t.notThrowsAsync(scene.signUp('idle'));
   // and a repetition changes nothing
   await scene.run(givenCommands(scene.stores.anotherProcess()));
-  const after = (await scene.stores.eventStore.readAll({ after: null, limit: 5_000 })).events;
-  t.is(after.filter(({ type }) => type === 'UserErased').length, named.length);
+  t.is(await countOf('UserErased'), named.length);
 });
 
 test('A proof beats a purge that has judged the account, and a lost record of sessions counts as a session', async (t) => {
@@ -272,15 +253,13 @@ test('A purge whose process crashes after its first event is finished by the rea
   stores.clock.advance(23 * dayMs);
   await run();
   stores.clock.advance(7 * dayMs);
-  const { handler } = stores;
-  const handle: CommandHandler['handle'] = async (target, command, context, options) => {
-    if (target.aggregate.category !== 'user') throw new StoreUnavailable('the process has ended');
-    return handler.handle(target, command, context, options);
-  };
-  const dying = givenCommands({ ...stores, handler: { ...handler, handle } });
+  const end = () => Promise.reject(new StoreUnavailable('the process has ended'));
+  const dying = givenCommands(
+    beforeCommands(stores, (category) => (category === 'user' ? undefined : end())),
+  );
   t.is(await outcomeOf(dying.purgeUnproved.purge(user.id, idleDays, next())), 'StoreUnavailable');
   t.is(await statusOf(user.id), 'erased');
   const commands = givenCommands(stores.anotherProcess());
-  await runAll(stores, finishErasures({ ...commands, viewsShow: () => true }));
+  await serve(stores, finishErasures({ ...commands, viewsShow: () => true }));
   t.not((await signUp('idle')).user.id, user.id);
 });

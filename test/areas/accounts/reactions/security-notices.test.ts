@@ -259,19 +259,6 @@ test('A notice whose outcome a crash lost is sent again as the same mail and rec
   t.is(smtp.mails.length, 2);
 });
 
-test('A notice with a permanent refusal is recorded as refused and not sent again', async (t) => {
-  const { commands, run, start, settled, smtp, happened, outcomes, refused } = await given(t, {
-    onRecipient: () => ({ code: 550, text: '5.1.1 nobody of that name' }),
-  });
-  await run(commands.changePassword);
-  await settled(start());
-  await settled(start());
-  t.is(smtp.connections(), 1);
-  const [changed] = await happened('PasswordChanged');
-  t.like((await outcomes(changed?.id)).at(-1), { data: { kind: 'password_changed', outcome: 'refused' } });
-  t.deepEqual(refused, ['mail-account-notices: the mail server answered 550 5.1.1 to RCPT TO']);
-});
-
 test('An erased user gets no notice at any moment of the erasure', async (t) => {
   for (const keyIsDestroyed of [false, true]) {
     const { commands, run, start, settled, smtp, stores, userId } = await given(t);

@@ -3,17 +3,19 @@ import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { sessionsMax } from '../../../../src/areas/accounts/commands/signing-in/sessions.js';
+import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { limitsFrom } from '../../../../src/security/rates/limits.js';
 import { assetDescription } from '../../../support/examples/asset.js';
 import type { Answer } from '../../../support/clients/http-app.js';
+import { storageRequest, textOf } from '../../../support/clients/service-client.js';
 import { countingReads } from '../../../support/clients/counting-reads.js';
 import { appendEvents } from '../../../support/given/append-events.js';
-import { password, startTestService } from '../../../support/servers/http-service.js';
+import { bearerOf, codeOf, dataOf, fieldOf } from '../../../support/given/replies.js';
+import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
 
-const codeOf = ({ status, json }: Answer) => [status, (json as { code?: string } | null)?.code];
-const idOf = ({ json }: Answer): string => (json as { id: string }).id;
+const idOf = (answer: Answer) => fieldOf(answer, 'id');
 const credentials = { email: 'owner@example.com', password };
 const uuid = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const plenty = { limit: 1_000_000, seconds: 60 };
@@ -30,8 +32,7 @@ async function start(
   const signIn = async () => {
     const answer = await service.post('/api/v1/auth/login', credentials);
     t.is(answer.status, 200, answer.text);
-    const { data } = answer.json as { data: { tokens: { access_token: string } } };
-    return { authorization: `Bearer ${data.tokens.access_token}` };
+    return bearerOf(answer);
   };
   const create = () => service.post('/api/v1/projects', { name: 'Film' }, owner);
   return { ...service, owner, costOf, signIn, create };
@@ -41,12 +42,10 @@ test('GET auth/me, sign-in, upload-url and lists cost the same with 1,000 assets
   const { post, get, owner, costOf, stores, clock, makeProject } = await start(t);
   const project = await makeProject(owner);
   const path = `/api/v1/projects/${project}`;
-  const bucket = { name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' };
-  const keys = { credentials: { access_key: 'AK', secret_key: 'SK' } };
-  const storage_id = idOf(await post(`${path}/storages`, { ...bucket, ...keys }, owner));
+  const storage_id = idOf(await post(`${path}/storages`, storageRequest('Media'), owner));
   const facts = { name: 'a', object_key: 'a', media_type: 'a/b', size: 1, storage_id };
   const asset = idOf(await post(`${path}/assets`, facts, owner));
-  const userId = ((await get('/api/v1/auth/me', owner)).json as { data: { id: string } }).data.id;
+  const userId = textOf(dataOf(await get('/api/v1/auth/me', owner)), 'id');
   const description = { ...assetDescription, project_id: project, storage_id };
   const addAssets = async (count: number, from: number) => {
     for (let n = from; n < from + count; n += 1) {
@@ -114,12 +113,16 @@ test('All sessions of a user share one limit, beside the limit of each session (
   t.is((await ask(await signUp('somebody'))).status, 200);
 });
 
+type Bearer = Readonly<Record<'authorization', string>>;
+
+async function sessionsOf(get: TestService['get'], headers: Bearer) {
+  return dataOf(await get('/api/v1/auth/sessions?limit=200', headers))['items'] as readonly JsonObject[];
+}
+
 test('A sign-in beyond 50 sessions ends the one that was used least recently', async (t) => {
   const { signIn, owner, get, clock, stores } = await start(t);
   const ids = async (headers: typeof owner) =>
-    (
-      (await get('/api/v1/auth/sessions?limit=200', headers)).json as { data: { items: { id: string }[] } }
-    ).data.items.map(({ id }) => id);
+    (await sessionsOf(get, headers)).map((session) => textOf(session, 'id'));
   const [first = ''] = await ids(owner);
   for (let n = 1; n < sessionsMax; n += 1) {
     clock.advance(1_000);
@@ -151,9 +154,7 @@ test('A sign-in is answered when the session beyond the limit cannot be ended, a
       return store.append(stream, expected, events);
     },
   }));
-  const count = async (headers: { readonly authorization: string }) =>
-    ((await get('/api/v1/auth/sessions?limit=200', headers)).json as { data: { items: unknown[] } }).data
-      .items.length;
+  const count = async (headers: Bearer) => (await sessionsOf(get, headers)).length;
   for (let n = 1; n < sessionsMax; n += 1) await signIn();
   // When the user signs in, then the reply has tokens, and the failure is reported
   clock.advance(1_000);

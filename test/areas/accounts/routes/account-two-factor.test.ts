@@ -4,6 +4,7 @@ import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.j
 import { appendEvents } from '../../../support/given/append-events.js';
 import { otherThan, totpCode } from '../../../support/fakes/authenticator-app.js';
 import { givenContext } from '../../../support/given/given-stores.js';
+import { logOf } from '../../../support/given/log.js';
 import { startTestService, type TestService } from '../../../support/servers/http-service.js';
 import { asObject, textOf } from '../../../support/clients/service-client.js';
 
@@ -49,13 +50,15 @@ test('An enrolment is confirmed by its first code and shown by the account', asy
   t.is(enrolled.status, 201);
   const secret = textOf(dataOf(enrolled), 'secret');
   t.regex(secret, /^[A-Z2-7]{32}$/);
-  t.true(textOf(dataOf(enrolled), 'otpauth_url').startsWith('otpauth://totp/Stowage:ada%40example.com?'));
+  const url = textOf(dataOf(enrolled), 'otpauth_url');
+  t.true(url.startsWith('otpauth://totp/Stowage:ada%40example.com?') && url.includes(secret));
   t.like(dataOf(await service.get('/api/v1/auth/me', ada)), { two_factor_enabled: false });
   const { recoveryCodes } = await turnOn(t, service, ada);
   t.is(recoveryCodes.length, 10);
   t.like(dataOf(await service.get('/api/v1/auth/me', ada)), { two_factor_enabled: true });
   t.is((await service.post(`${twoFactor}/totp`, {}, ada)).status, 409);
-  t.notRegex(service.logLines.join(''), new RegExp(`${secret}|${recoveryCodes[0] ?? ''}`));
+  const written = (await logOf(service.stores)).map(({ data }) => JSON.stringify(data));
+  t.notRegex([...service.logLines, ...written].join(''), new RegExp(`${secret}|${recoveryCodes[0] ?? ''}`));
 });
 
 test('A session that was never strengthened reaches only the routes that signing in needs', async (t) => {
@@ -188,6 +191,9 @@ test('A code renews recovery codes and turns two-factor off', async (t) => {
     400,
     'only the app renews',
   );
+  for (const path of ['recovery-codes', 'totp/remove']) {
+    t.is((await post(path, { code: otherThan(code()) })).status, 401, path);
+  }
   const renewed = await post('recovery-codes', { code: code() });
   t.is(renewed.status, 200);
   const [fresh] = dataOf(renewed)['recovery_codes'] as readonly string[];

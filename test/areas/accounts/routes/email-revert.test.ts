@@ -13,6 +13,7 @@ import {
   sessionOf,
 } from '../../../support/clients/passkey-calls.js';
 import { asObject, textOf } from '../../../support/clients/service-client.js';
+import { givenContext } from '../../../support/given/given-stores.js';
 import { makeSoftwareAuthenticator } from '../../../support/fakes/software-authenticator.js';
 import { password } from '../../../support/servers/http-service.js';
 
@@ -262,14 +263,7 @@ test('An operator puts the oldest former address back', async (t) => {
   await changeAddress(stolen, thief);
   await changeAddress(stolen, 'thief@example.org');
   const userId = (await commands.findAccount(stores.digests.email('thief@example.org')))?.userId ?? '';
-  const commandId = '018f0000-0000-7000-8000-00000000e001';
-  const context = {
-    commandId,
-    causationId: commandId,
-    correlationId: commandId,
-    actor: 'operator',
-    time: clock.now(),
-  };
+  const context = givenContext(6_000, clock.now(), 'operator');
   await commands.restoreAddress({ userId }, context);
   t.like((await signInByCode(account, owner)).user, { email: owner, email_verified: true });
   await commands.restoreAddress({ userId }, context);

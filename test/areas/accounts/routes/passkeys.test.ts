@@ -113,32 +113,6 @@ test('A sign-in by passkey counts as both factors and meets require_2fa', async 
   t.like((await service.get(project, session)).json, { code: 'two_factor_required' });
 });
 
-test('With TOTP on, a session by passkey has passed the second factor', async (t) => {
-  const service = await startTestService(t);
-  const ada = await service.signUp('ada');
-  const device = makeSoftwareAuthenticator();
-  t.is((await registerPasskey(service, device, ada)).status, 201);
-  const user = { aggregate: userAggregate, id: await service.verify('ada') };
-  const id = '018f0000-0000-7000-8000-000000000001';
-  await appendEvents(
-    service.stores.handler,
-    user,
-    [
-      { type: 'TotpEnrolled', data: { enrolment_id: id, secret: await someSecret(service, user.id) } },
-      { type: 'TotpConfirmed', data: { enrolment_id: id, step: 1 } },
-    ],
-    service.clock.now(),
-  );
-  t.like((await service.get('/api/v1/projects', ada)).json, { code: 'two_factor_required' });
-  const session = sessionOf(await loginByPasskey(service, device));
-  t.is((await service.get('/api/v1/projects', session)).status, 200);
-  t.is((await service.post('/api/v1/auth/passkey-options', {}, session)).status, 200, 'it is fresh');
-});
-
-async function someSecret({ stores }: Awaited<ReturnType<typeof startTestService>>, userId: string) {
-  return stores.sealer.seal({ kind: 'person', userId }, 'totp_secret', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP');
-}
-
 const refusedAtSignIn: readonly (readonly [string, Deviations])[] = [
   ['another origin', { origin: 'https://example.org.evil.test' }],
   ['a page in a frame of another origin', { crossOrigin: true }],

@@ -10,6 +10,7 @@ import {
 import { asObject, textOf } from '../../../support/clients/service-client.js';
 import { totpCode } from '../../../support/fakes/authenticator-app.js';
 import { makeSoftwareAuthenticator } from '../../../support/fakes/software-authenticator.js';
+import { givenContext } from '../../../support/given/given-stores.js';
 import { password, startTestService } from '../../../support/servers/http-service.js';
 
 const minuteMs = 60_000;
@@ -172,13 +173,8 @@ test('An operator removes all factors of an account, and its recovery codes', as
   const account = await givenPasskey(t);
   const { commands, device, codes, verify, signIn, post, get } = account;
   await account.addTotp(sessionOf(await loginByPasskey(account, device)));
-  const context = { commandId: '019b7d00-0000-7000-8000-00000000aaaa', causationId: 'a', correlationId: 'a' };
-  const reset = await commands.resetSecondFactor('ada@example.com', {
-    ...context,
-    actor: 'operator',
-    time: account.clock.now(),
-  });
-  t.true(reset.changed);
+  const context = givenContext(6_000, account.clock.now(), 'operator');
+  t.true((await commands.resetSecondFactor('ada@example.com', context)).changed);
   t.is((await loginByPasskey(account, device)).status, 401);
   const session = await signIn();
   t.like(answered(await get('/api/v1/auth/me', session)), { two_factor_enabled: false });

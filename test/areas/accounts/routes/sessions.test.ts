@@ -1,6 +1,5 @@
 import test from 'ava';
 import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
-import { totpCode } from '../../../support/fakes/authenticator-app.js';
 import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
 import { newestIssue } from '../../../support/examples/login-code.js';
 
@@ -165,23 +164,4 @@ test('After a sign-in by mailed code the password can be set without the old one
   t.is((await change()).status, 204);
   t.is(await me(service, first), 401);
   t.is(await me(service, second), 200);
-});
-
-test('With TOTP on, only a session that has just passed it changes the password, even after a mailed code', async (t) => {
-  const service = await startTestService(t);
-  const { post, clock } = service;
-  const ada = await service.signUp('ada');
-  await service.verify('ada');
-  const enrolled = await post('/api/v1/auth/2fa/totp', {}, ada);
-  const { data } = enrolled.json as { data: { secret: string } };
-  const code = () => totpCode(data.secret, clock.now());
-  t.is((await post('/api/v1/auth/2fa/totp/confirm', { code: code() }, ada)).status, 200);
-  const byCode = await loginByCode(service);
-  const change = async (headers: Bearer) =>
-    (await post('/api/v1/auth/password', { new_password: newPassword }, { ...headers })).status;
-  t.is(await change(byCode), 403);
-  t.is((await service.get('/api/v1/auth/sessions', { ...byCode })).status, 403);
-  clock.advance(30_000);
-  t.is((await post('/api/v1/auth/2fa/verify', { code: code() }, { ...byCode })).status, 200);
-  t.is(await change(byCode), 204);
 });
