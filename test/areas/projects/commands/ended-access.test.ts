@@ -3,36 +3,20 @@ import type { CommandContext } from '../../../../src/event-sourcing/ports/comman
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { givenCommands } from '../../../support/given/given-commands.js';
+import { client, credentials, givenNext } from '../../../support/given/given-account.js';
 import { givenAsset, givenShare } from '../../../support/given/given-share.js';
-import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { losableDocuments } from '../../../support/given/interrupted-stores.js';
 import { newestIssue } from '../../../support/examples/login-code.js';
-
-const password = 'Correct-Horse-7';
-const client = { clientIp: null, userAgent: null };
 
 /**
  * Given a share, an owner, an admin who is an auditor and has issued an API key, and a user without a project.
  * All are signed in. The last one has a mailed code.
  */
 async function given() {
-  /** The prefix of the names of the collections that cannot be written. Null means that all can be written. */
-  let away: string | null = null;
-  const stores = await givenStores({
-    mayLag: true,
-    wrapDocuments: (store) => ({
-      ...store,
-      write: (collection, writes) =>
-        away !== null && collection.startsWith(away)
-          ? Promise.reject(new StoreUnavailable('away'))
-          : store.write(collection, writes),
-    }),
-  });
-  const commands = givenCommands(stores);
-  let asked = 0;
-  const next = (): CommandContext => givenContext((asked += 1), stores.clock.now());
+  const { lost, options } = losableDocuments();
+  const { stores, next, ...commands } = await givenNext(options);
   const register = async (email: string) => {
-    const { user, tokens } = await commands.register({ email, password, ...client }, next());
+    const { user, tokens } = await commands.register({ ...credentials, ...client, email }, next());
     const sessionId = commands.refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
     return { userId: user.id, sessionId, email_digest: stores.digests.email(email) };
   };
@@ -67,7 +51,7 @@ async function given() {
     /** Appends only the first event of an erasure. */
     eraseAdmin: () => stores.handler.handle(target, { type: 'Erase' }, next()),
     loseDocuments: (of = '') => {
-      away = of;
+      lost.prefix = of;
     },
   };
 }
@@ -99,7 +83,7 @@ const endings: Readonly<Record<string, (scene: Scene, context: CommandContext) =
   'demanding two-factor authentication': ({ commands, inProject }, context) =>
     commands.changeProject({ ...inProject, changes: { require_2fa: true } }, context),
   'proving an address for the first time': ({ commands, code }, context) =>
-    commands.loginByEmailCode({ email: 'eve@example.com', code, ...client, clientIp: '192.0.2.1' }, context),
+    commands.loginByEmailCode({ email: 'eve@example.com', code, ...client }, context),
   "changing a share's password": ({ commands, share }, context) =>
     commands.changeShare({ ...share, changes: { password: 'open barley' } }, context),
   'revoking a share': ({ commands, share }, context) => commands.revokeShare(share, context),

@@ -1,6 +1,5 @@
 import test from 'ava';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import {
   type ExistingProject,
@@ -11,11 +10,8 @@ import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/
 import { digest, otherUserId, userId } from '../../../support/examples/ids.js';
 import { memberId, offerId } from '../../../support/examples/project.js';
 import { givenActing } from '../../../support/given/given-acting.js';
-import { givenCommands } from '../../../support/given/given-commands.js';
-import { givenContext, givenStores } from '../../../support/given/given-stores.js';
-
-const at = new Date('2026-01-02T03:04:05.000Z');
-const client = { clientIp: null, userAgent: null };
+import { client, credentials, givenNext } from '../../../support/given/given-account.js';
+import { outcomeOf } from '../../../support/given/outcome-of.js';
 
 /**
  * Given a project of an owner, with a viewer, another owner, an invitation as owner,
@@ -36,14 +32,12 @@ async function given(isProved = true, options: { readonly mailConfigured?: boole
       return appended;
     },
   });
-  const stores = await givenStores({ wrap });
-  const world = givenCommands(stores, options);
-  let asked = 0;
-  const next = (): CommandContext => givenContext((asked += 1), at);
+  const { stores, next, ...world } = await givenNext({ wrap }, options);
+  const at = stores.clock.now();
   const acting = await givenActing(stores, userId, { isProved });
   const register = async (name: string): Promise<string> => {
     const email = `${name}@example.com`;
-    const { user } = await world.register({ email, password: 'Correct-Horse-7', ...client }, next());
+    const { user } = await world.register({ ...credentials, ...client, email }, next());
     await world.verifyEmail({ email }, next());
     return user.id;
   };
@@ -141,8 +135,7 @@ for (const [what, give] of Object.entries(givings)) {
       const scene = await given();
       const before = await scene.access();
       await scene.end(command);
-      const error = await t.throwsAsync(give(scene), { instanceOf: CommandRejected }, how);
-      t.is(error.code, 'session_ended');
+      t.is(await outcomeOf(give(scene)), 'session_ended', how);
       t.deepEqual(await scene.access(), before, how);
     }
   });
@@ -170,13 +163,8 @@ test('An API key is revoked whose actor has ended before or after the append', a
       const scene = await given();
       const before = await scene.access();
       scene.endAt(moment, command);
-      const issue = givings['an API key']?.(scene);
-      const error = await t.throwsAsync(
-        async () => issue,
-        { instanceOf: CommandRejected },
-        `${how} ${moment}`,
-      );
-      t.is(error.code, 'session_ended');
+      const issued = outcomeOf(Promise.resolve(givings['an API key']?.(scene)));
+      t.is(await issued, 'session_ended', `${how} ${moment}`);
       t.deepEqual(await scene.access(), before, `${how} ${moment}`);
     }
   }

@@ -1,27 +1,24 @@
 import test from 'ava';
 import type { Limits } from '../../../../src/config/config.js';
-import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { otherUserId, userId } from '../../../support/examples/ids.js';
 import { givenActing, sessionOf } from '../../../support/given/given-acting.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
-import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { client, credentials, givenNext } from '../../../support/given/given-account.js';
+import { logOf } from '../../../support/given/log.js';
 
 /** Given two projects of one owner, and a third one of another owner. */
 async function given(limits: Limits) {
-  const stores = await givenStores();
-  const world = givenCommands(stores, { limits });
+  const { stores, next, ...world } = await givenNext({}, { limits });
   const other = givenCommands(stores.anotherProcess(), { limits });
-  let commands = 0;
-  const next = (): CommandContext => givenContext((commands += 1), stores.clock.now());
   const create = async (ownerId: string) => {
     const { resource } = await world.createProject({ ownerId, name: 'Rivers' }, next());
     return { projectId: resource.id, actorId: ownerId, session: sessionOf(ownerId) };
   };
   const inviteBy =
-    (process: typeof world) =>
+    (process: Pick<typeof world, 'addMember'>) =>
     async (project: Awaited<ReturnType<typeof create>>, email: string, context = next()) =>
       process.addMember({ ...project, email, role: 'viewer' }, context);
   await givenActing(stores, userId);
@@ -31,7 +28,7 @@ async function given(limits: Limits) {
     projects: [await create(userId), await create(userId), await create(otherUserId)] as const,
     invite: inviteBy(world),
     inviteElsewhere: inviteBy(other),
-    count: async () => (await stores.eventStore.readAll({ after: null, limit: 500 })).events.length,
+    count: async () => (await logOf(stores)).length,
   };
 }
 
@@ -91,9 +88,7 @@ test('A member who is added counts like an invitation; what is refused or repeat
   const stranger = { ...project, actorId: otherUserId };
   await t.throwsAsync(invite(stranger, 'eve@example.com'), { message: /role/ });
   // A user with a proved address is added, which a mail and the reply tell.
-  const client = { clientIp: null, userAgent: null };
-  const account = { email: 'joe@example.com', password: 'Correct-Horse-7', ...client };
-  const { user } = await world.register(account, next());
+  const { user } = await world.register({ ...credentials, ...client, email: 'joe@example.com' }, next());
   const target = { aggregate: userAggregate, id: user.id };
   const email_digest = stores.digests.email('joe@example.com');
   await stores.handler.handle(target, { type: 'VerifyEmail', email_digest }, next());

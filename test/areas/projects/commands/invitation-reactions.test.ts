@@ -2,7 +2,7 @@ import test from 'ava';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import { type AnyReaction, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   acceptNewInvitations,
   acceptOpenInvitations,
@@ -12,10 +12,12 @@ import { finishErasures } from '../../../../src/areas/accounts/commands/erasing.
 import { digest, otherProjectId, projectId, userId } from '../../../support/examples/ids.js';
 import { invitationId, memberId } from '../../../support/examples/project.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
+import { client, credentials } from '../../../support/given/given-account.js';
 import { givenActing } from '../../../support/given/given-acting.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { simulateInvitations } from '../../../support/simulation/reactions/simulate-invitations.js';
 import { partial } from '../../../support/fakes/partial.js';
+import { logOf, serve } from '../../../support/given/log.js';
 
 // These are a few of the histories that `test/deep` runs by the thousand.
 
@@ -72,8 +74,7 @@ async function givenBob() {
   const stores = await givenStores();
   const world = givenCommands(stores);
   const created = await world.createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
-  const client = { clientIp: null, userAgent: null };
-  const account = { email: 'bob@example.com', password: 'Correct-Horse-7', ...client };
+  const account = { ...credentials, ...client, email: 'bob@example.com' };
   const { user: bob } = await world.register(account, givenContext(2, at));
   const target = { aggregate: userAggregate, id: bob.id };
   const email_digest = stores.digests.email('bob@example.com');
@@ -89,13 +90,7 @@ async function givenBob() {
     prove: () => stores.handler.handle(target, { type: 'VerifyEmail', email_digest }, givenContext(3, at)),
     roleOfBob: async () => (await world.projects.access(created.resource.id))?.roleOf(bob.id) ?? null,
     /** Runs a reaction over the present log. */
-    serve: async (reaction: AnyReaction) => {
-      for (const stored of (await stores.eventStore.readAll({ after: null, limit: 500 })).events) {
-        const event = eventFor(reaction, stored);
-        if (event === null || (await reaction.asks(event)) !== 'yes') continue;
-        await reaction.conclude(event, contextFor(reaction, event), undefined);
-      }
-    },
+    serve: (reaction: AnyReaction) => serve(stores, reaction),
   };
 }
 
@@ -158,8 +153,7 @@ test('A member who is added during the erasure of the account does not stay', as
 test('An erasure is finished once the views contain all earlier events', async (t) => {
   const { stores, target } = await givenBob();
   await stores.handler.handle(target, { type: 'Erase' }, givenContext(4, at));
-  const { events } = await stores.eventStore.readAll({ after: null, limit: 500 });
-  const last = events.at(-1);
+  const last = (await logOf(stores)).at(-1);
   const asks = (shown: boolean) => {
     const reaction: AnyReaction = finishErasures({
       finishErasure: () => Promise.resolve(),

@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { type Answer, noReaders } from '../../../support/clients/http-app.js';
+import { codeOf } from '../../../support/given/replies.js';
 import { startTestService, type TestService } from '../../../support/servers/http-service.js';
-import { apiKeyIssued } from '../../../support/examples/project.js';
-import { appendEvents } from '../../../support/given/append-events.js';
 
 type Headers = Awaited<ReturnType<TestService['signUp']>>;
 interface Key {
@@ -12,10 +9,6 @@ interface Key {
   readonly key: string;
 }
 
-const codeOf = ({ status, json }: Answer): readonly [number, string | undefined] => [
-  status,
-  (json as { code?: string } | null)?.code,
-];
 const dayMs = 86_400_000;
 
 async function startWithProject(t: ExecutionContext, options: Parameters<typeof startTestService>[1] = {}) {
@@ -214,22 +207,6 @@ test('Only admins and owners manage keys', async (t) => {
   t.deepEqual(codeOf(await remove(`${elsewhere}/${id}`)), [404, 'not_found']);
   t.deepEqual(codeOf(await remove(`${path}/x`)), [404, 'not_found']);
   t.is((await remove(`${path}/${id}`)).status, 204);
-});
-
-test('A project has at most a hundred living keys, and an expired one makes room', async (t) => {
-  const { issued, issue, clock, get, path, owner, project, stores, verify } = await startWithProject(t);
-  const soon = await issued({ expires_at: new Date(clock.now().getTime() + 1_000).toISOString() });
-  const issuedBy = await verify('owner');
-  const others = Array.from({ length: 98 }, () => apiKeyIssued(randomUUID(), issuedBy));
-  await appendEvents(stores.handler, { aggregate: projectAggregate, id: project }, others, clock.now());
-  await issued();
-  t.deepEqual(codeOf(await issue()), [409, 'conflict']);
-  clock.advance(1_000);
-  await issued();
-  t.deepEqual(codeOf(await issue()), [409, 'conflict']);
-  const { items } = (await get(`${path}?limit=200`, owner)).json as { items: Key[] };
-  t.is(items.length, 100);
-  t.false(items.some(({ id }) => id === soon.id));
 });
 
 test('No key is stored or logged in the clear', async (t) => {

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Answer } from '../../../support/clients/http-app.js';
 import { givenContext } from '../../../support/given/given-stores.js';
+import { codeOf, dataOf } from '../../../support/given/replies.js';
 import { startTestService, type TestService } from '../../../support/servers/http-service.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -17,8 +18,6 @@ interface Invitation {
 const day = 86_400_000;
 const me = '/api/v1/auth/me';
 const mine = '/api/v1/auth/invitations';
-const codeOf = ({ status, json }: Answer) => [status, (json as { code?: string } | null)?.code];
-const dataOf = ({ json }: Answer) => (json as { data: Readonly<Record<string, unknown>> }).data;
 
 interface Scene extends TestService {
   readonly owner: Person;
@@ -48,7 +47,7 @@ async function given(
   const send: Scene['send'] = (method, path, by, json) =>
     service.ask(path, { method, headers: by.headers, ...(json === undefined ? {} : { json }) });
   const invitations: Scene['invitations'] = async (of) =>
-    dataOf(await send('GET', mine, of))['items'] as readonly Invitation[];
+    dataOf(await send('GET', mine, of))['items'] as unknown as readonly Invitation[];
   return {
     ...{ ...service, owner, victim, project, url, person, send, invitations },
     add: (name, role, by = owner) =>

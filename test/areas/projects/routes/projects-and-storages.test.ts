@@ -1,18 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
-import { totpCode } from '../../../support/fakes/authenticator-app.js';
 import { givenContext } from '../../../support/given/given-stores.js';
-import type { Answer } from '../../../support/clients/http-app.js';
-import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
-import { asObject, textOf } from '../../../support/clients/service-client.js';
+import { codeOf, fieldOf } from '../../../support/given/replies.js';
+import { password, startTestService } from '../../../support/servers/http-service.js';
+import { asObject, storageRequest } from '../../../support/clients/service-client.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 
 type Headers = Readonly<Record<string, string>>;
-
-const codeOf = ({ status, json }: Answer): readonly [number, string | undefined] => [
-  status,
-  (json as { code?: string } | null)?.code,
-];
 
 async function startWithProject(t: ExecutionContext) {
   const service = await startTestService(t);
@@ -25,19 +19,13 @@ async function startWithProject(t: ExecutionContext) {
     url,
     patch: (json: unknown, headers: Headers = owner) => service.ask(url, { method: 'PATCH', json, headers }),
     remove: (headers: Headers = owner) => service.ask(url, { method: 'DELETE', headers }),
-    join: (name: string, role: string) => join(service, { url, owner }, { name, role }),
+    join: async (name: string, role: string) => {
+      const headers = await service.signUp(name);
+      await service.verify(name);
+      await service.post(`${url}/members`, { email: `${name}@example.com`, role }, owner);
+      return headers;
+    },
   };
-}
-
-async function join(
-  service: TestService,
-  { url, owner }: { readonly url: string; readonly owner: Headers },
-  { name, role }: { readonly name: string; readonly role: string },
-): Promise<{ readonly authorization: string }> {
-  const headers = await service.signUp(name);
-  await service.verify(name);
-  await service.post(`${url}/members`, { email: `${name}@example.com`, role }, owner);
-  return headers;
 }
 
 test('A project is renamed, and the next read shows the change', async (t) => {
@@ -118,10 +106,7 @@ test('A member without a second factor is refused from the next request on when 
   const key = await post(`${url}/api-keys`, { name: 'k', scopes: ['storage:read'] }, owner);
   t.deepEqual(codeOf(await get(url, auditor)), [403, 'two_factor_required']);
   // Given an owner who has turned it on
-  const enrolled = await post('/api/v1/auth/2fa/totp', {}, owner);
-  const secret = textOf(asObject(asObject(enrolled.json)['data']), 'secret');
-  const code = totpCode(secret, clock.now());
-  t.is((await post('/api/v1/auth/2fa/totp/confirm', { code }, owner)).status, 200);
+  await scene.passTwoFactor(owner);
   // When the owner requires it
   t.like((await patch({ require_2fa: true })).json, { require_2fa: true });
   // Then every caller without it is refused
@@ -129,7 +114,7 @@ test('A member without a second factor is refused from the next request on when 
   for (const headers of [viewer, auditor]) {
     t.deepEqual(codeOf(await get(url, headers)), [403, 'two_factor_required']);
   }
-  const apiKey = { 'x-api-key': (key.json as { key: string }).key };
+  const apiKey = { 'x-api-key': fieldOf(key, 'key') };
   t.is((await get(`${url}/storages`, apiKey)).status, 200, 'keys pass');
   t.is((await patch({ require_2fa: false })).status, 200);
   t.is((await get(url, viewer)).status, 200);
@@ -146,14 +131,16 @@ test('A member without a second factor is refused from the next request on when 
 });
 
 test('A deleted project cannot be reached by any member or key', async (t) => {
-  const { remove, get, post, url, owner, join: joinAs, ask, issue } = await startDeleted(t);
+  const { remove, get, post, url, owner, join: joinAs, ask } = await startWithProject(t);
   const editor = await joinAs('editor', 'editor');
-  const { key, storage } = await issue();
+  const bound = fieldOf(await post(`${url}/storages`, storage, owner), 'id');
+  const scopes = ['storage:read'];
+  const key = fieldOf(await post(`${url}/api-keys`, { name: 'k', scopes }, owner), 'key');
   t.is((await get(`${url}/storages`, { 'x-api-key': key })).status, 200);
   t.is((await remove()).status, 204);
   t.deepEqual(codeOf(await get(`${url}/storages`, { 'x-api-key': key })), [401, 'unauthorized']);
   for (const headers of [owner, editor]) {
-    for (const path of ['', '/members', '/api-keys', '/storages', `/storages/${storage}`]) {
+    for (const path of ['', '/members', '/api-keys', '/storages', `/storages/${bound}`]) {
       t.deepEqual(codeOf(await get(`${url}${path}`, headers)), [404, 'not_found'], path);
     }
     t.like((await get('/api/v1/projects', headers)).json, { items: [] });
@@ -164,29 +151,8 @@ test('A deleted project cannot be reached by any member or key', async (t) => {
   t.is((await ask(url, { method: 'PATCH', json: { name: 'x' }, headers: owner })).status, 404);
 });
 
-async function startDeleted(t: ExecutionContext) {
-  const scene = await startWithProject(t);
-  return {
-    ...scene,
-    issue: async () => {
-      const { post, url, owner } = scene;
-      const credentials = { access_key: 'AKIAEXAMPLE', secret_key: 'secret' };
-      const s3 = { name: 'Originals', provider: 's3', bucket: 'originals', region: 'eu-west-1', credentials };
-      const bound = await post(`${url}/storages`, s3, owner);
-      const issued = await post(`${url}/api-keys`, { name: 'k', scopes: ['storage:read'] }, owner);
-      return {
-        storage: (bound.json as { id: string }).id,
-        key: (issued.json as { key: string }).key,
-      };
-    },
-  };
-}
-
-const storageRequest = {
-  ...{ name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' },
-  credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
-};
-const { credentials } = storageRequest;
+const storage = storageRequest('Rushes');
+const credentials = asObject(storage['credentials']);
 const testId = '019b7d00-0000-7000-8000-0000000000aa';
 
 /** Every change of a storage. The first ones change nothing that the others need. */
@@ -206,7 +172,7 @@ test('Each change of a storage is refused if the storage has changed since the r
   const { signUp, makeProject, post, ask, get, stores } = await startTestService(t);
   const owner = await signUp('owner');
   const storages = `/api/v1/projects/${await makeProject(owner)}/storages`;
-  const { id } = (await post(storages, storageRequest, owner)).json as { id: string };
+  const id = fieldOf(await post(storages, storage, owner), 'id');
   const path = `${storages}/${id}`;
   await appendEvents(
     stores.handler,
@@ -247,7 +213,7 @@ test('A storage of another project, and a deleted one, is 404 with any revision 
   const owner = await signUp('owner');
   const storages = `/api/v1/projects/${await makeProject(owner)}/storages`;
   const elsewhere = `/api/v1/projects/${await makeProject(owner)}/storages`;
-  const add = async () => ((await post(storages, storageRequest, owner)).json as { id: string }).id;
+  const add = async () => fieldOf(await post(storages, storage, owner), 'id');
   const [kept, deleted] = [await add(), await add()];
   await ask(`${storages}/${deleted}`, { method: 'DELETE', headers: owner });
   for (const path of [`${elsewhere}/${kept}`, `${storages}/${deleted}`]) {
@@ -268,7 +234,7 @@ test('An access key that no header can carry is refused at once and not quoted',
   const { signUp, makeProject, post } = await startTestService(t);
   const owner = await signUp('owner');
   const storages = `/api/v1/projects/${await makeProject(owner)}/storages`;
-  const wrong = { ...storageRequest, credentials: { ...credentials, access_key: 'kanarische-schlüssel' } };
+  const wrong = { ...storage, credentials: { ...credentials, access_key: 'kanarische-schlüssel' } };
   const refused = await post(storages, wrong, owner);
   t.is(refused.status, 400);
   t.deepEqual(refused.json, {
