@@ -4,7 +4,6 @@ import {
   makeRequestOpeningNotices,
 } from '../../../../src/areas/shares/commands/mails/mail-share-opening-reaction.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
-import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { shareAccessAggregate } from '../../../../src/areas/shares/domain/share-access/share-access.js';
 import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
@@ -85,37 +84,6 @@ test('Visitors who open a share at the same time cause one mail, in one process 
     const types = (await events(`securitynotice-${shareId}`)).map(({ type }) => type);
     t.deepEqual(types, ['SecurityNoticeRequested', 'SecurityNoticeMailed']);
   }
-});
-
-test('A process that dies after the mail leaves one mail, which another process repeats with the same Message-ID', async (t) => {
-  // Given a process that sends the mail and cannot record it, while visitors open the share
-  let isBroken = true;
-  const { start, settled, smtp, open, events } = await given(t, {
-    wrap: (handler) => ({
-      ...handler,
-      handle: async (target, command, ...rest) => {
-        const isRecord = (command as { readonly type: string }).type === 'MarkMailed';
-        if (isBroken && isRecord) throw new StoreUnavailable('the store is away');
-        return handler.handle(target, command, ...rest);
-      },
-    }),
-  });
-  const first = start();
-  await Promise.all([open(), open()]);
-  await smtp.received(1);
-  await first.stop();
-  // When visitors open it again, and another process goes on after the end of the claim
-  isBroken = false;
-  await open();
-  await settled(start(10 * 60_000));
-  // Then the mail is the same one, which mail programs show once, and its outcome is recorded
-  t.is(new Set(smtp.mails.map(({ email }) => email.messageId)).size, 1);
-  t.deepEqual(
-    (await events(`securitynotice-${shareId}`)).map(({ type }) => type),
-    ['SecurityNoticeRequested', 'SecurityNoticeMailed'],
-  );
-  await settled(start(20 * 60_000));
-  t.is(smtp.mails.length, 2);
 });
 
 test('A share with notify_sharer: false and a revoked one lead to no mail', async (t) => {

@@ -1,45 +1,25 @@
 import test, { type ExecutionContext } from 'ava';
-import { addAsset } from '../../../support/given/given-share.js';
 import type { Answer } from '../../../support/clients/http-app.js';
-import { startTestService } from '../../../support/servers/http-service.js';
-
-const storage = {
-  ...{ name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' },
-  credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
-};
+import { bearerOf, codeOf, fieldOf } from '../../../support/given/replies.js';
+import { givenSharing } from '../../../support/given/sharing-service.js';
+import { password } from '../../../support/servers/http-service.js';
 
 /** Given a share of a project whose owner has proved the address. */
 async function given(t: ExecutionContext, options: { readonly mailConfigured?: boolean } = {}) {
-  const service = await startTestService(t, { trustedProxies: ['127.0.0.1'], ...options });
-  const owner = await service.signUp('owner');
-  const project = await service.makeProject(owner);
-  const base = `/api/v1/projects/${project}`;
-  const bound = await service.post(`${base}/storages`, storage, owner);
-  const { id: storageId } = bound.json as { id: string };
-  const file = { name: 'one.png', object_key: 'one.png', media_type: 'image/png', size: 7, renditions: [] };
-  const asset_id = await addAsset(service.stores, { projectId: project, storageId }, file);
-  const share = async (fields: object = {}): Promise<string> => {
-    const made = await service.post(
-      `${base}/shares`,
-      { asset_id, password: 'open sesame', ...fields },
-      owner,
-    );
-    return (made.json as { id: string; token: string }).id;
-  };
+  const scene = await givenSharing(t, options);
+  const { service, owner, shares } = scene;
+  const asset_id = await scene.add('one.png');
+  const share = async (fields: object = {}) => (await scene.share({ asset_id, ...fields })).id;
   const id = await share();
   await service.verify('owner');
   return {
-    ...{ service, owner, base, share, id },
+    ...{ ...scene, share, id },
     mail: (body: object, headers: Readonly<Record<string, string>> = owner, shareId = id): Promise<Answer> =>
-      service.post(`${base}/shares/${shareId}/mail`, body, headers),
-    requested: async () => {
-      const { events } = await service.stores.eventStore.readAll({ after: null, limit: 500 });
-      return events.filter(({ type }) => type === 'ShareMailRequested');
-    },
+      service.post(`${shares}/${shareId}/mail`, body, headers),
+    requested: () => scene.events('ShareMailRequested'),
   };
 }
 
-const codeOf = (answer: Answer) => [answer.status, (answer.json as { code: string }).code];
 const many = (count: number, name: string) =>
   Array.from({ length: count }, (_, index) => `${name}${index}@example.net`);
 
@@ -94,22 +74,23 @@ test('Addresses and messages that do not fit are 400 with the field, and request
 });
 
 test('Only the link of a share that opens is mailed', async (t) => {
-  const { service, owner, base, share, mail } = await given(t);
+  const { service, owner, shares, remove, verify, share, mail } = await given(t);
   const body = { to: ['bob@example.net'] };
   const [revoked, ending, used] = [
     await share(),
     await share({ expires_in: '1h' }),
     await share({ max_uses: 1 }),
   ];
-  await service.ask(`${base}/shares/${revoked}`, { method: 'DELETE', headers: owner });
+  await remove(`${shares}/${revoked}`);
   t.deepEqual(codeOf(await mail(body, owner, revoked)), [404, 'not_found']);
   t.deepEqual(codeOf(await mail(body, owner, '019b7d00-0000-7000-8000-00000000dead')), [404, 'not_found']);
   t.is((await mail(body, owner, ending)).status, 202);
   service.clock.advance(3_600_000);
-  const headers = await relogin(t, service);
+  const login = { email: 'owner@example.com', password };
+  const headers = bearerOf(await service.post('/api/v1/auth/login', login));
   t.deepEqual(codeOf(await mail(body, headers, ending)), [409, 'conflict']);
-  const { token } = (await service.get(`${base}/shares/${used}`, headers)).json as { token: string };
-  t.is((await service.post(`/api/v1/shares/${token}/verify`, { password: 'open sesame' })).status, 200);
+  const token = fieldOf(await service.get(`${shares}/${used}`, headers), 'token');
+  t.is((await verify(token)).status, 200);
   t.deepEqual(codeOf(await mail(body, headers, used)), [409, 'conflict']);
   // A share of another project is unknown here
   const other = await service.makeProject(headers);
@@ -117,35 +98,22 @@ test('Only the link of a share that opens is mailed', async (t) => {
   t.deepEqual(codeOf(elsewhere), [404, 'not_found']);
 });
 
-async function relogin(t: ExecutionContext, service: Awaited<ReturnType<typeof startTestService>>) {
-  const body = { email: 'owner@example.com', password: 'Correct-Horse-7' };
-  const answer = await service.post('/api/v1/auth/login', body);
-  t.is(answer.status, 200, answer.text);
-  const { data } = answer.json as { data: { tokens: { access_token: string } } };
-  return { authorization: `Bearer ${data.tokens.access_token}` };
-}
-
 test('The sender, or the issuer of the API key, must have proved an address; without SMTP_URL it is 503', async (t) => {
-  const service = await given(t);
-  const { owner, base, mail } = service;
-  const issue = async (scopes: readonly string[]) => {
-    const issued = await service.service.post(`${base}/api-keys`, { name: 'CI', scopes }, owner);
-    return { 'x-api-key': (issued.json as { key: string }).key };
-  };
+  const { service, owner, base, mail, bind, add } = await given(t);
+  const issue = async (scopes: readonly string[]) => ({
+    'x-api-key': fieldOf(await service.post(`${base}/api-keys`, { name: 'CI', scopes }, owner), 'key'),
+  });
   const body = { to: ['bob@example.net'] };
   t.is((await mail(body, await issue(['share:write']))).status, 202);
   t.deepEqual(codeOf(await mail(body, await issue(['share:read']))), [403, 'insufficient_scope']);
   // An owner who has proved nothing
-  const eve = await service.service.signUp('eve');
-  const project = await service.service.makeProject(eve);
-  const place = `/api/v1/projects/${project}`;
-  const bound = await service.service.post(`${place}/storages`, storage, eve);
-  const { id: storageId } = bound.json as { id: string };
-  const file = { name: 'two.png', object_key: 'two.png', media_type: 'image/png', size: 7, renditions: [] };
-  const asset_id = await addAsset(service.service.stores, { projectId: project, storageId }, file);
-  const made = await service.service.post(`${place}/shares`, { asset_id, password: 'open sesame' }, eve);
-  const path = `${place}/shares/${(made.json as { id: string }).id}/mail`;
-  t.deepEqual(codeOf(await service.service.post(path, body, eve)), [403, 'email_not_verified']);
+  const eve = await service.signUp('eve');
+  const projectId = await service.makeProject(eve);
+  const place = `/api/v1/projects/${projectId}`;
+  const asset_id = await add('two.png', [], { projectId, storageId: await bind(eve, place) });
+  const made = await service.post(`${place}/shares`, { asset_id, password: 'open sesame' }, eve);
+  const path = `${place}/shares/${fieldOf(made, 'id')}/mail`;
+  t.deepEqual(codeOf(await service.post(path, body, eve)), [403, 'email_not_verified']);
 
   const silent = await given(t, { mailConfigured: false });
   t.deepEqual(codeOf(await silent.mail(body)), [503, 'mail_not_configured']);

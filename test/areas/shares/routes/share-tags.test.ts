@@ -1,15 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeVisits } from '../../../../src/areas/shares/commands/visiting/visits.js';
 import { openShare, shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
-import { addAsset } from '../../../support/given/given-share.js';
 import type { Answer } from '../../../support/clients/http-app.js';
-import { startTestService } from '../../../support/servers/http-service.js';
-
-const password = 'open sesame';
-const storage = {
-  ...{ name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' },
-  credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
-};
+import { givenSharing } from '../../../support/given/sharing-service.js';
 
 interface SharedJson {
   readonly assets: readonly { readonly id: string }[];
@@ -18,33 +11,18 @@ interface SharedJson {
 
 /** Given a project with a storage. */
 async function given(t: ExecutionContext) {
-  const service = await startTestService(t, { trustedProxies: ['127.0.0.1'] });
-  const owner = await service.signUp('owner');
-  const project = await service.makeProject(owner);
-  const base = `/api/v1/projects/${project}`;
-  const bound = await service.post(`${base}/storages`, storage, owner);
-  const { id: storageId } = bound.json as { id: string };
+  const scene = await givenSharing(t);
+  const { base, change, verify } = scene;
   const dataOf = (answer: Answer): SharedJson => {
     t.is(answer.status, 200, answer.text);
     return (answer.json as { data: SharedJson }).data;
   };
-  const verify = (token: string): Promise<Answer> =>
-    service.post(`/api/v1/shares/${token}/verify`, { password });
-  const renew = (token: string, share_session: string): Promise<Answer> =>
-    service.post(`/api/v1/shares/${token}/media`, { share_session });
   return {
-    ...{ service, owner, project, base, storageId, verify, renew, dataOf },
-    add: (name: string, tags: readonly string[]): Promise<string> => {
-      const file = { name, object_key: name, media_type: 'image/png', size: 7, renditions: [], tags };
-      return addAsset(service.stores, { projectId: project, storageId }, file);
-    },
+    ...{ ...scene, share: scene.ask, dataOf },
     tag: async (id: string, tags: readonly string[]): Promise<void> => {
-      const json = { tags };
-      const answer = await service.ask(`${base}/assets/${id}`, { method: 'PATCH', json, headers: owner });
+      const answer = await change(`${base}/assets/${id}`, { tags });
       t.is(answer.status, 200, answer.text);
     },
-    share: (fields: object): Promise<Answer> =>
-      service.post(`${base}/shares`, { password, ...fields }, owner),
     shown: async (token: string): Promise<readonly string[]> =>
       dataOf(await verify(token)).assets.map(({ id }) => id),
   };
@@ -53,7 +31,7 @@ async function given(t: ExecutionContext) {
 const tokenOf = (answer: Answer) => (answer.json as { token: string }).token;
 
 test('A share of a tag shows the assets that have it when the share is opened, newest first', async (t) => {
-  const { service, owner, base, storageId, add, tag, share, shown } = await given(t);
+  const { service, owner, base, bind, storageId, add, tag, share, shown } = await given(t);
   const [old, young] = [await add('old.png', ['Press', 'x']), await add('young.png', ['press'])];
   const other = await add('other.png', ['x']);
   const made = await share({ tag: ' PRESS ' });
@@ -67,19 +45,10 @@ test('A share of a tag shows the assets that have it when the share is opened, n
   await tag(young, []);
   t.deepEqual(await shown(tokenOf(made)), [other, old]);
   // Assets of other projects and assets without a complete upload stay out
-  const elsewhere = await service.makeProject(owner);
-  const bound = await service.post(`/api/v1/projects/${elsewhere}/storages`, storage, owner);
-  const place = { projectId: elsewhere, storageId: (bound.json as { id: string }).id };
-  const file = {
-    name: 'a',
-    object_key: 'a',
-    media_type: 'image/png',
-    size: 7,
-    renditions: [],
-    tags: ['press'],
-  };
-  await addAsset(service.stores, place, file);
-  const pending = { ...file, object_key: 'b', storage_id: storageId };
+  const projectId = await service.makeProject(owner);
+  await add('a', ['press'], { projectId, storageId: await bind(owner, `/api/v1/projects/${projectId}`) });
+  const file = { name: 'a', object_key: 'b', media_type: 'image/png', size: 7, renditions: [] };
+  const pending = { ...file, tags: ['press'], storage_id: storageId };
   t.is((await service.post(`${base}/assets`, pending, owner)).status, 201);
   t.deepEqual(await shown(tokenOf(made)), [other, old]);
   // A share of chosen assets has no tag

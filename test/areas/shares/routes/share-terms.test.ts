@@ -1,45 +1,15 @@
 import test, { type ExecutionContext } from 'ava';
 import jsQrModule from 'jsqr';
-import { addAsset } from '../../../support/given/given-share.js';
+import { sharePassword as password } from '../../../support/given/given-share.js';
 import type { Answer } from '../../../support/clients/http-app.js';
 import { qrCodeSvg } from '../../../../src/areas/shares/routes/qr-code.js';
-import { startTestService } from '../../../support/servers/http-service.js';
-
-const password = 'open sesame';
-const storage = {
-  ...{ name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' },
-  credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
-};
+import { logOf } from '../../../support/given/log.js';
+import { givenSharing } from '../../../support/given/sharing-service.js';
 
 async function given(t: ExecutionContext) {
-  const service = await startTestService(t, { trustedProxies: ['127.0.0.1'] });
-  const owner = await service.signUp('owner');
-  const project = await service.makeProject(owner);
-  const base = `/api/v1/projects/${project}`;
-  const bound = await service.post(`${base}/storages`, storage, owner);
-  const { id: storageId } = bound.json as { id: string };
-  const add = (name: string): Promise<string> =>
-    addAsset(
-      service.stores,
-      { projectId: project, storageId },
-      {
-        ...{ name, object_key: `2026/${name}`, media_type: 'image/png', size: 7, renditions: [] },
-      },
-    );
-  return {
-    ...{ service, owner, base, add },
-    change: (path: string, json: unknown): Promise<Answer> =>
-      service.ask(path, { method: 'PATCH', json, headers: owner }),
-    remove: (path: string): Promise<Answer> => service.ask(path, { method: 'DELETE', headers: owner }),
-    share: async (fields: Record<string, unknown>): Promise<{ id: string; token: string }> => {
-      const answer = await service.post(`${base}/shares`, { password, ...fields }, owner);
-      t.is(answer.status, 201, answer.text);
-      return answer.json as { id: string; token: string };
-    },
-    verify: (token: string, tried: string | null = password): Promise<Answer> =>
-      service.post(`/api/v1/shares/${token}/verify`, { password: tried }),
-    describe: (token: string): Promise<Answer> => service.get(`/api/v1/shares/${token}`),
-  };
+  const scene = await givenSharing(t);
+  const describe = (token: string): Promise<Answer> => scene.service.get(`/api/v1/shares/${token}`);
+  return { ...scene, describe };
 }
 
 interface OpenedJson {
@@ -103,13 +73,13 @@ test('A share shows its title and note to visitors, and no event has them in cle
   t.like(opened(await verify(token)).share, { title: 'For Bob', note: null });
   t.is((await change(path, { title: 'x'.repeat(121) })).status, 400);
   t.is((await change(path, { note: 'x'.repeat(2_001) })).status, 400);
-  const log = await service.stores.eventStore.readAll({ after: null, limit: 500 });
-  t.true(log.events.some(({ type }) => type === 'ShareCreated'));
-  t.notRegex(JSON.stringify(log.events.map(({ data }) => data)), /For (?:Ada|Bob)|Line 1/);
+  const log = await logOf(service.stores);
+  t.true(log.some(({ type }) => type === 'ShareCreated'));
+  t.notRegex(JSON.stringify(log.map(({ data }) => data)), /For (?:Ada|Bob)|Line 1/);
 });
 
 test('A share of several assets opens them in order, without the removed ones, and ends with the last', async (t) => {
-  const { service, owner, base, add, share, remove, verify } = await given(t);
+  const { service, owner, base, add, share, remove, verify, renew } = await given(t);
   const ids = [await add('one.png'), await add('two.png'), await add('three.png')] as const;
   const { id, token } = await share({ asset_ids: ids });
   const first = opened(await verify(token));
@@ -129,9 +99,8 @@ test('A share of several assets opens them in order, without the removed ones, a
     opened(await verify(token)).assets.map((asset) => asset.id),
     ids.slice(1),
   );
-  const renewed = await service.post(`/api/v1/shares/${token}/media`, { share_session: first.share_session });
   t.deepEqual(
-    (renewed.json as OpenedJson).data.assets.map((asset) => asset.id),
+    opened(await renew(token, first.share_session)).assets.map((asset) => asset.id),
     ids.slice(1),
   );
   // And the others
@@ -141,7 +110,7 @@ test('A share of several assets opens them in order, without the removed ones, a
 });
 
 test('A share names one or several distinct assets of the project', async (t) => {
-  const { service, owner, base, add } = await given(t);
+  const { ask, add } = await given(t);
   const one = await add('one.png');
   const wrong: readonly [Record<string, unknown>, number][] = [
     [{}, 400],
@@ -166,7 +135,7 @@ test('A share names one or several distinct assets of the project', async (t) =>
     [{ asset_id: one, password: null }, 409],
   ];
   for (const [fields, status] of wrong) {
-    const answer = await service.post(`${base}/shares`, { password, ...fields }, owner);
+    const answer = await ask(fields);
     t.is(answer.status, status, `${JSON.stringify(fields)}: ${answer.text}`);
   }
 });
@@ -235,7 +204,7 @@ test('A share with show_sender shows the nickname of the sharer after the passwo
 });
 
 test('A share without a password opens while the project allows it', async (t) => {
-  const { service, owner, base, add, share, change, verify, describe } = await given(t);
+  const { service, owner, base, ask, add, share, change, verify, renew, describe } = await given(t);
   const asset_id = await add('one.png');
   t.like((await change(base, { open_shares: true })).json, { open_shares: true });
   const { id, token } = await share({ asset_id, password: null, max_uses: 3 });
@@ -249,16 +218,15 @@ test('A share without a password opens while the project allows it', async (t) =
   // When the owner forbids such shares, this one closes, and its sessions too
   await change(base, { open_shares: false });
   t.is((await verify(token, null)).status, 404);
-  const renew = (): Promise<Answer> =>
-    service.post(`/api/v1/shares/${token}/media`, { share_session: opened(first).share_session });
-  t.is((await renew()).status, 404);
+  const again = () => renew(token, opened(first).share_session);
+  t.is((await again()).status, 404);
   // A password ends its sessions and opens it
   t.is((await change(path, { password })).status, 200);
-  t.is((await renew()).status, 401);
+  t.is((await again()).status, 401);
   t.is((await verify(token, null)).status, 401);
   t.like(opened(await verify(token)).share, { remaining_uses: 0 });
   t.is((await change(path, { password: null })).status, 409);
-  t.is((await service.post(`${base}/shares`, { asset_id, password: null }, owner)).status, 409);
+  t.is((await ask({ asset_id, password: null })).status, 409);
 });
 
 /** jsQR is a CommonJS module with a `default`. */

@@ -1,27 +1,13 @@
 import test from 'ava';
-import { asObject, textOf } from '../../../support/clients/service-client.js';
-import { addAsset } from '../../../support/given/given-share.js';
-import { startTestService } from '../../../support/servers/http-service.js';
-
-const storage = {
-  ...{ name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' },
-  credentials: { access_key: 'a', secret_key: 's' },
-};
+import { fieldOf, itemsOf } from '../../../support/given/replies.js';
+import { givenSharing } from '../../../support/given/sharing-service.js';
 
 test('Only editors and keys with share:write see what opens a share', async (t) => {
   // Given a share, members of each role, an auditor and keys
-  const service = await startTestService(t);
-  const owner = await service.signUp('owner');
+  const { service, owner, base, add, ask } = await givenSharing(t);
   await service.verify('owner');
-  const projectId = await service.makeProject(owner);
-  const base = `/api/v1/projects/${projectId}`;
-  const bound = await service.post(`${base}/storages`, storage, owner);
-  const storageId = textOf(asObject(bound.json), 'id');
-  const asset_id = await addAsset(service.stores, { projectId, storageId });
-  const made = await service.post(`${base}/shares`, { asset_id, password: 'open sesame' }, owner);
-  t.is(made.status, 201, made.text);
-  const share = asObject(made.json);
-  const [id, url, token] = [textOf(share, 'id'), textOf(share, 'url'), textOf(share, 'token')];
+  const made = await ask({ asset_id: await add('one.png') });
+  const [id, url, token] = [fieldOf(made, 'id'), fieldOf(made, 'url'), fieldOf(made, 'token')];
   t.regex(url, /\/s\/[0-9A-Za-z]{22}$/);
   const join = async (role: string) => {
     const headers = await service.signUp(role);
@@ -30,10 +16,9 @@ test('Only editors and keys with share:write see what opens a share', async (t) 
     t.is(added.status, 201, added.text);
     return headers;
   };
-  const key = async (...scopes: readonly string[]) => {
-    const issued = await service.post(`${base}/api-keys`, { name: 'k', scopes }, owner);
-    return { 'x-api-key': textOf(asObject(issued.json), 'key') };
-  };
+  const key = async (...scopes: readonly string[]) => ({
+    'x-api-key': fieldOf(await service.post(`${base}/api-keys`, { name: 'k', scopes }, owner), 'key'),
+  });
   const callers = {
     owner,
     editor: await join('editor'),
@@ -50,8 +35,8 @@ test('Only editors and keys with share:write see what opens a share', async (t) 
     const one = await service.get(path, headers);
     t.is(one.status, 200, one.text);
     t.like(one.json, { id, ...seen }, who);
-    const { items } = asObject((await service.get(`${base}/shares`, headers)).json);
-    t.like((items as readonly unknown[])[0], { id, ...seen }, who);
+    const [listed = {}] = itemsOf(await service.get(`${base}/shares`, headers));
+    t.like(listed, { id, ...seen }, who);
     const picture = await service.get(`${path}/qr`, headers);
     t.is(picture.status, maySee ? 200 : 403, who);
     // Then no other reply names what opens it
