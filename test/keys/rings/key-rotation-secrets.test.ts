@@ -1,12 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
-import { KeyMissing } from '../../../src/keys/sealing/errors.js';
 import { makeAddressChangeCodes, makeLoginCodes } from '../../../src/keys/codes/login-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/codes/refresh-tokens.js';
 import { makeSealer } from '../../../src/keys/sealing/sealer.js';
 import { makeAccessTokens } from '../../../src/security/tokens/access-tokens.js';
-import { makePasswords } from '../../../src/security/passwords/passwords.js';
-import { type ScryptInput, nativeScrypt } from '../../../src/security/passwords/scrypt.js';
 import { givenKeyRotation } from '../../support/given/given-key-rotation.js';
 
 /*
@@ -76,32 +73,6 @@ test('Codes that were mailed before a rotation are accepted after it, and new on
   }
 });
 
-test('A password with an old pepper matches, and needs the old pepper until it is hashed again', async (t) => {
-  const { keyRings, openRings, rotation, rotate } = givenKeyRotation(t);
-  const hash = (input: ScryptInput) => Promise.resolve(Buffer.from(nativeScrypt(input)));
-  const pool = { hash, hasRoom: () => true, close: () => Promise.resolve() };
-  const passwordsOf = (peppers: typeof keyRings.pepper) =>
-    makePasswords({ peppers, pool, randomBytes, parameters: { N: 2, r: 1, p: 1 } });
-  const [here, there] = [passwordsOf(keyRings.pepper), passwordsOf(openRings().pepper)];
-  const password = 'Correct-Horse-7';
-  const [sleeper, old] = [await here.hash(password), await here.hash(password)];
-
-  const { from, to } = rotate('pepper');
-  t.true(old.includes(`keyid=${from}$`));
-  t.deepEqual(await here.verify(password, old), { matches: true, needsRehash: true });
-  t.deepEqual(await here.verify('Wrong-Horse-7', old), { matches: false, needsRehash: false });
-  const rehashed = await here.hash(password);
-  t.true(rehashed.includes(`keyid=${to}$`));
-  t.deepEqual(await there.verify(password, rehashed), { matches: true, needsRehash: false });
-
-  await rotation.retire('pepper', from, { force: true });
-  t.deepEqual(await here.verify(password, rehashed), { matches: true, needsRehash: false });
-  await t.throwsAsync(here.verify(password, sleeper), {
-    instanceOf: KeyMissing,
-    message: `pepper ${from} is not in PEPPERS; put it back`,
-  });
-});
-
 test('Sealed values open through a rotation, before and after rewrapping, and replies until they expire', async (t) => {
   const { keyRings, openRings, stateStore, sealer, rotation, rotate, clock } = givenKeyRotation(t);
   const there = makeSealer({ stateStore, masterKeys: openRings().master, clock, randomBytes });
@@ -135,14 +106,4 @@ test('Sealed values open through a rotation, before and after rewrapping, and re
   const fresh = makeSealer({ stateStore, masterKeys: openRings().master, clock, randomBytes });
   t.is(await fresh.open(ada, 'email', email), 'ada@example.org');
   t.is(await fresh.open(bea, 'email', late), 'bea@example.org');
-});
-
-test('A sweep wraps the keys of every page, and a repeated one finds nothing to wrap', async (t) => {
-  const { sealer, rotate } = givenKeyRotation(t);
-  for (let user = 0; user < 450; user += 1) {
-    await sealer.seal({ kind: 'person', userId: `u${user}` }, 'email', 'x');
-  }
-  const { to } = rotate('master');
-  t.like(await sealer.rewrap(), { rewrapped: 450, byMasterKey: new Map([[to, 450]]) });
-  t.like(await sealer.rewrap(), { rewrapped: 0, byMasterKey: new Map([[to, 450]]) });
 });

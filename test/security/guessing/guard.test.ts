@@ -45,22 +45,6 @@ function given({ wrap = (store: StateStore) => store, of = limits } = {}) {
 }
 const unchecked = () => Promise.reject(new Error('the check ran'));
 
-test('Five failures are free, and then each wait is twice the last one, up to 15 minutes', async (t) => {
-  const { guard, clock } = given();
-  for (let free = 0; free < 5; free += 1) t.is((await guard.run(ada, wrong)).outcome, 'failed');
-  const waits: number[] = [];
-  for (let failure = 0; failure < 12; failure += 1) {
-    const refused = await guard.run(ada, unchecked);
-    const seconds = refused.outcome === 'throttled' ? refused.retryAfterSeconds : 0;
-    waits.push(seconds);
-    clock.advance(seconds * 1_000 - 1);
-    t.is((await guard.run(ada, unchecked)).outcome, 'throttled', 'the attempt is a millisecond too early');
-    clock.advance(1);
-    t.is((await guard.run(ada, wrong)).outcome, 'failed');
-  }
-  t.deepEqual(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
-});
-
 test('A success forgets the failures of its client, and leaves those of others in the day', async (t) => {
   const { guard, record } = given();
   await guard.run(from('198.51.100.2'), wrong);

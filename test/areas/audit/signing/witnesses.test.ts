@@ -113,22 +113,6 @@ test('A fork that the witness refuses is a contradiction before anything is sign
   await eventually('the log is signed again', async () => (await process.audit.readSigned())?.size === 100);
 });
 
-test('A log and a state that were rolled back are a contradiction, when the witness has seen more for a while', async (t) => {
-  const { append, start, witness, eventStore, clock } = await given(t, 4);
-  await append(90);
-  const first = start();
-  await eventually('it is cosigned', () => witness.sizeOf(origin) === 90);
-  await first.stop();
-  eventStore.restore(70);
-  const process = start({
-    stateStore: makeMemoryStateStore({ clock }),
-    readModelStore: makeMemoryReadModelStore(),
-  });
-  await eventually('a contradiction', () => process.audit.status().contradiction !== null);
-  t.regex(process.audit.status().contradiction?.what ?? '', /has cosigned 90 events, and the log has 70/);
-  t.is(await process.audit.readSigned(), null);
-});
-
 test('A reply with a cosignature that does not verify is no answer, and the status names the problem', async (t) => {
   const { append, start } = await given(t, 5);
   await append(20);
