@@ -2,131 +2,100 @@ import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import { OutgoingError } from '../../src/outgoing/outgoing-http.js';
 import { eventually } from '../support/eventually.js';
-import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import { dayMs, givenWebhooks, shortAnswerMs, webhookSecret } from '../support/given/given-webhooks.js';
+import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
+import { dayMs, shortAnswerMs, webhookSecret } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
-
-const typesOf = (messages: readonly { readonly type: string }[]) => messages.map(({ type }) => type);
-
-/** Starts a process, and waits until its endpoints have a position in the log. */
-async function started(
-  world: ReturnType<typeof givenWebhooks>,
-  endpoints: ReturnType<ReturnType<typeof givenWebhooks>['endpointsAt']>,
-  timeMs?: number,
-) {
-  const running = world.start(endpoints, timeMs === undefined ? {} : { timeMs });
-  await begun(world, endpoints);
-  return running;
-}
-
-async function begun(
-  { records }: ReturnType<typeof givenWebhooks>,
-  endpoints: ReturnType<ReturnType<typeof givenWebhooks>['endpointsAt']>,
-): Promise<void> {
-  for (const { id } of endpoints)
-    await eventually(`record of ${id}`, async () => (await records.endpoint(id)) !== null);
-}
 
 test('A receiver gets the events since it was added, signed, in order and once', async (t) => {
   // Given a log with an event, and a new endpoint
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
+  const { receiver, clock, begin, appendToOrder } = await givenEndpoint(t, 'order.*');
   const [old, order] = [anId(1), anId(2)];
-  await world.appendToOrder(old, 'OrderPlaced');
-  const endpoints = world.endpointsAt([receiver.url, 'order.*']);
-  await started(world, endpoints);
+  await appendToOrder(old, 'OrderPlaced');
+  await begin();
   // When two orders change
-  await world.appendToOrder(order, 'OrderPlaced', 'PaymentPending', 'PaymentCaptured', 'OrderFulfilled');
-  await world.appendToOrder(old, 'OrderExpired');
+  await appendToOrder(order, 'OrderPlaced', 'PaymentPending', 'PaymentCaptured', 'OrderFulfilled');
+  await appendToOrder(old, 'OrderExpired');
   await receiver.acceptedCount(5);
   // Then the receiver gets the later events of both
-  const ofOrder = receiver.accepted.filter(({ data }) => data['order_id'] === order);
-  t.deepEqual(typesOf(ofOrder), [
+  t.deepEqual(typesAt(receiver, order), [
     'order.placed',
     'order.payment_pending',
     'order.payment_captured',
     'order.fulfilled',
   ]);
-  t.deepEqual(typesOf(receiver.accepted.filter(({ data }) => data['order_id'] === old)), ['order.expired']);
+  t.deepEqual(typesAt(receiver, old), ['order.expired']);
   t.is(new Set(receiver.received.map(({ id }) => id)).size, 5);
   // and the package verifies each; the clock of this test is in the future
   const verifier = new Webhook(webhookSecret);
   for (const { id, body, headers } of receiver.received) {
     const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
     t.is(headers['webhook-signature'], verifier.sign(id, at, body));
-    t.is(at.getTime(), world.clock.now().getTime());
+    t.is(at.getTime(), clock.now().getTime());
     t.is(headers['content-type'], 'application/json');
   }
 });
 
 test('An endpoint gets only the types of its line', async (t) => {
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
-  await started(world, world.endpointsAt([receiver.url, 'order.fulfilled']));
-  await world.appendToOrder(anId(1), 'OrderPlaced', 'PaymentPending', 'OrderFulfilled');
+  const { receiver, begin, appendToOrder } = await givenEndpoint(t, 'order.fulfilled');
+  await begin();
+  await appendToOrder(anId(1), 'OrderPlaced', 'PaymentPending', 'OrderFulfilled');
   await receiver.acceptedCount(1);
-  t.deepEqual(typesOf(receiver.received), ['order.fulfilled']);
+  t.deepEqual(
+    receiver.received.map(({ type }) => type),
+    ['order.fulfilled'],
+  );
 });
 
 for (const answer of [500, 404, 302, 'hang', 'close'] as const) {
   test(`A delivery that ends with ${answer} is tried again until it succeeds, and later events wait for it`, async (t) => {
     // Given a receiver that fails for one order
-    const world = givenWebhooks(t);
-    const receiver = await startWebhookReceiver(t);
+    const { receiver, begin, pending, advance, appendToOrder } = await givenEndpoint(t);
     const [bad, good] = [anId(1), anId(2)];
     receiver.answerWith(({ data }) => (data['order_id'] === bad ? answer : 204));
-    const endpoints = world.endpointsAt([receiver.url, '*']);
-    await started(world, endpoints, answer === 'hang' ? shortAnswerMs : undefined);
+    await begin(answer === 'hang' ? { timeMs: shortAnswerMs } : {});
     // When both orders change
-    await world.appendToOrder(bad, 'OrderPlaced', 'PaymentPending');
-    await world.appendToOrder(good, 'OrderPlaced', 'PaymentPending');
+    await appendToOrder(bad, 'OrderPlaced', 'PaymentPending');
+    await appendToOrder(good, 'OrderPlaced', 'PaymentPending');
     // Then the other order is not held back. A busy machine may need a second attempt.
     await eventually('messages of the other order', () => {
-      if (answer === 'hang') world.advance(10);
+      if (answer === 'hang') advance(10);
       return receiver.accepted.length >= 2;
     });
     t.true(receiver.accepted.every(({ data }) => data['order_id'] === good));
-    await eventually(
-      'pending deliveries',
-      async () => (await world.admin(endpoints).list())[0]?.pending === 2,
-    );
+    await pending(2);
     t.false(receiver.received.some(({ type, data }) => data['order_id'] === bad && type !== 'order.placed'));
     // and when the receiver works again, it gets the rest in order, with the ids of the first attempts
     receiver.answerWith(() => 204);
-    const isBad = ({ data }: (typeof receiver.accepted)[number]) => data['order_id'] === bad;
-    const taken = () => [...new Set(typesOf(receiver.accepted.filter(isBad)))];
+    const taken = () => [...new Set(typesAt(receiver, bad))];
     await eventually('the rest', () => {
-      world.advance(1_000);
+      advance(1_000);
       return taken().length === 2;
     });
-    const ofBad = receiver.received.filter(isBad);
+    const ofBad = receiver.received.filter(({ data }) => data['order_id'] === bad);
     t.deepEqual(taken(), ['order.placed', 'order.payment_pending']);
     t.is(new Set(ofBad.filter(({ type }) => type === 'order.placed').map(({ id }) => id)).size, 1);
-    await eventually('empty list', async () => (await world.admin(endpoints).list())[0]?.pending === 0);
+    await pending(0);
   });
 }
 
 test('Receivers that hang or fail hold back no other endpoint and no other order for long', async (t) => {
   // Given an endpoint that hangs for most orders, and a healthy one
-  const world = givenWebhooks(t);
-  const [hanging, healthy] = [await startWebhookReceiver(t), await startWebhookReceiver(t)];
+  const { receiver: hanging, further, begin, markAtEnd, ...world } = await givenEndpoint(t, '*', 1);
+  const accepted = () => further[0]?.accepted ?? [];
   const orders = Array.from({ length: 300 }, (_, index) => anId(index));
   const alive = new Set(orders.filter((_, index) => index % 100 === 99));
   hanging.answerWith(({ data }) => (alive.has(String(data['order_id'])) ? 204 : 'hang'));
-  const endpoints = world.endpointsAt([hanging.url, '*'], [healthy.url, '*']);
-  await started(world, endpoints, shortAnswerMs);
+  await begin({ timeMs: shortAnswerMs });
   // When many orders are placed
   for (const order of orders) await world.appendToOrder(order, 'OrderPlaced');
   // Then the healthy endpoint gets all of them
   await eventually('all orders at the healthy endpoint', () => {
     world.advance(10);
     // An answer that is late on a slow machine leads to a second message.
-    return new Set(healthy.accepted.map(({ id }) => id)).size === orders.length;
+    return new Set(accepted().map(({ id }) => id)).size === orders.length;
   });
   // and the checkpoint of the other one passes all, while what hangs waits in the store
-  const head = await world.eventStore.head();
-  const id = endpoints[0]?.id ?? '';
-  await eventually('mark at the end', async () => (await world.records.endpoint(id))?.position === head);
+  await markAtEnd();
   // and the live orders get through
   hanging.answerWith(() => 204);
   await eventually('all orders', () => {
@@ -138,23 +107,16 @@ test('Receivers that hang or fail hold back no other endpoint and no other order
 
 test('A delivery that fails for three days is given up, listed, reported once, and can be replayed', async (t) => {
   // Given a receiver that is down
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
+  const { receiver, id, admin, listed, begin, pending, waiting, ...world } = await givenEndpoint(t);
   receiver.answerWith(() => 503);
-  const endpoints = world.endpointsAt([receiver.url, '*']);
-  const { reports } = await started(world, endpoints);
-  const admin = world.admin(endpoints);
-  const id = endpoints[0]?.id ?? '';
+  const { reports } = await begin();
   const order = anId(1);
   await world.appendToOrder(order, 'OrderPlaced', 'PaymentPending');
-  await eventually('pending deliveries', async () => (await admin.list())[0]?.pending === 2);
-  t.is((await admin.list())[0]?.pending_resources, 1, 'one record has both');
+  await pending(2);
+  t.is((await listed())?.pending_resources, 1, 'one record has both');
   // When almost three days pass, the service still tries
   for (let hours = 0; hours < 72; hours += 1) {
-    await eventually(
-      `attempt ${hours + 1}`,
-      async () => (await world.records.waiting(id, `order-${order}`))?.failures === hours + 1,
-    );
+    await eventually(`attempt ${hours + 1}`, async () => (await waiting(order))?.failures === hours + 1);
     if (hours < 71) world.advance(60 * 60 * 1_000);
   }
   t.deepEqual(await admin.failed(id, 10), []);
@@ -163,8 +125,8 @@ test('A delivery that fails for three days is given up, listed, reported once, a
   world.advance(2 * 60 * 60 * 1_000);
   // Then the first two are given up, and the later one waits
   await eventually('failed deliveries', async () => (await admin.failed(id, 10)).length === 2);
-  await eventually('the later one', async () => (await admin.list())[0]?.pending === 1);
-  t.like((await admin.list())[0], { failed: 2, state: 'delivering', last_failure: 'status 503' });
+  await pending(1);
+  t.like(await listed(), { failed: 2, state: 'delivering', last_failure: 'status 503' });
   t.is(reports.filter((report) => report.startsWith('given up')).length, 2);
   t.like((await admin.failed(id, 10))[0], { type: 'order.placed', reason: 'status 503', revision: 0 });
   // and the receiver gets them by a replay, before the later one
@@ -174,91 +136,75 @@ test('A delivery that fails for three days is given up, listed, reported once, a
     resources: 1,
   });
   await receiver.acceptedCount(3);
-  t.deepEqual(typesOf(receiver.accepted), ['order.placed', 'order.payment_pending', 'order.expired']);
-  await eventually('empty list', async () => (await admin.list())[0]?.pending === 0);
-  t.is((await admin.list())[0]?.failed, 0);
+  t.deepEqual(typesAt(receiver), ['order.placed', 'order.payment_pending', 'order.expired']);
+  await pending(0);
+  t.is((await listed())?.failed, 0);
 });
 
 test('410 Gone stops the endpoint until the next start, which loses nothing', async (t) => {
-  const world = givenWebhooks(t);
-  const [gone, other] = [await startWebhookReceiver(t), await startWebhookReceiver(t)];
+  const { receiver: gone, further, id, listed, begin, appendToOrder } = await givenEndpoint(t, '*', 1);
   gone.answerWith(() => 410);
-  const endpoints = world.endpointsAt([gone.url, '*'], [other.url, '*']);
-  const first = await started(world, endpoints);
-  await world.appendToOrder(anId(1), 'OrderPlaced');
-  await eventually('report', () => first.reports.includes(`gone ${endpoints[0]?.id ?? ''}`));
-  await world.appendToOrder(anId(2), 'OrderPlaced');
-  await other.acceptedCount(2);
+  const first = await begin();
+  await appendToOrder(anId(1), 'OrderPlaced');
+  await eventually('report', () => first.reports.includes(`gone ${id}`));
+  await appendToOrder(anId(2), 'OrderPlaced');
+  await further[0]?.acceptedCount(2);
   t.is(gone.received.length, 1, 'no attempt after 410');
-  t.like((await world.admin(endpoints).list())[0], { state: 'gone' });
-  t.is(first.runner.statuses().find(({ endpointId }) => endpointId === endpoints[0]?.id)?.state, 'gone');
+  t.like(await listed(), { state: 'gone' });
+  t.is(first.runner.statuses().find(({ endpointId }) => endpointId === id)?.state, 'gone');
   // When the next process starts
   await first.runner.stop();
   gone.answerWith(() => 204);
-  await started(world, endpoints);
+  await begin();
   // Then it sends all of it
   await gone.acceptedCount(2);
-  await eventually('state', async () => (await world.admin(endpoints).list())[0]?.state === 'delivering');
+  await eventually('state', async () => (await listed())?.state === 'delivering');
 });
 
 test('An endpoint at a private address is refused by the guard of outgoing calls', async (t) => {
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
-  const endpoints = world.endpointsAt([receiver.url, '*']);
-  const http = () => Promise.reject(new OutgoingError('address_refused'));
-  world.start(endpoints, { http });
-  await begun(world, endpoints);
-  await world.appendToOrder(anId(1), 'OrderPlaced');
-  await eventually(
-    'refusal in the list',
-    async () => (await world.admin(endpoints).list())[0]?.last_failure === 'address_refused',
-  );
+  const { receiver, listed, begin, appendToOrder } = await givenEndpoint(t);
+  await begin({ http: () => Promise.reject(new OutgoingError('address_refused')) });
+  await appendToOrder(anId(1), 'OrderPlaced');
+  await eventually('refusal in the list', async () => (await listed())?.last_failure === 'address_refused');
   t.deepEqual(receiver.received, []);
 });
 
 test('An endpoint that no setting names for ten minutes is dropped, and begins at the end when it comes back', async (t) => {
   // Given an endpoint with a pending and a failed delivery
-  const world = givenWebhooks(t);
-  const [receiver, other] = [await startWebhookReceiver(t), await startWebhookReceiver(t)];
+  const { receiver, id, begin, pending, waiting, ...world } = await givenEndpoint(t);
   receiver.answerWith(() => 500);
-  const endpoints = world.endpointsAt([receiver.url, '*']);
-  const id = endpoints[0]?.id ?? '';
-  const first = await started(world, endpoints);
+  const first = await begin();
   await world.appendToOrder(anId(1), 'OrderPlaced');
-  await eventually('pending delivery', async () => (await world.admin(endpoints).list())[0]?.pending === 1);
+  await pending(1);
   await first.runner.stop();
   // When a process starts without it, and ten minutes pass
-  const second = await started(world, world.endpointsAt([other.url, '*']));
+  const second = await begin({}, world.endpointsAt([`${receiver.url}other`, '*']));
   t.not(await world.records.endpoint(id), null, 'it is kept for a moment');
   world.advance(11 * 60 * 1_000);
   await eventually('report', () => second.reports.includes(`dropped ${id}`));
   // Then nothing of it is left
   t.is(await world.records.endpoint(id), null);
-  t.is(await world.records.waiting(id, `order-${anId(1)}`), null);
+  t.is(await waiting(anId(1)), null);
   await second.runner.stop();
   // and it gets only what happens after it was set again
   receiver.answerWith(() => 204);
-  await started(world, endpoints);
+  await begin();
   await world.appendToOrder(anId(2), 'OrderPlaced');
   await receiver.acceptedCount(1);
   t.is(receiver.accepted[0]?.data['order_id'], anId(2));
 });
 
 test('A service that was off for four days still tries each event', async (t) => {
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
-  const endpoints = world.endpointsAt([receiver.url, '*']);
-  const first = await started(world, endpoints);
+  const { receiver, listed, begin, waiting, advance, appendToOrder } = await givenEndpoint(t);
+  const first = await begin();
   await first.runner.stop();
-  await world.appendToOrder(anId(1), 'OrderPlaced');
-  world.advance(4 * dayMs);
+  await appendToOrder(anId(1), 'OrderPlaced');
+  advance(4 * dayMs);
   receiver.answerWith(() => 500);
-  await started(world, endpoints);
-  const failures = async () =>
-    (await world.records.waiting(endpoints[0]?.id ?? '', `order-${anId(1)}`))?.failures;
-  await eventually('failed attempt', async () => (await failures()) === 1);
+  await begin();
+  await eventually('failed attempt', async () => (await waiting(anId(1)))?.failures === 1);
   receiver.answerWith(() => 204);
-  world.advance(60 * 60 * 1_000);
+  advance(60 * 60 * 1_000);
   await receiver.acceptedCount(1);
-  t.is((await world.admin(endpoints).list())[0]?.failed, 0);
+  t.is((await listed())?.failed, 0);
 });

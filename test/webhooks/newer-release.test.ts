@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../support/eventually.js';
 import { everyEvent } from '../support/examples/every-event.js';
-import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import { dayMs, givenWebhooks, storableEvent } from '../support/given/given-webhooks.js';
+import { givenEndpoint } from '../support/given/given-endpoint.js';
+import { dayMs, storableEvent } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 const [newer, other] = [anId(1), anId(2)];
@@ -10,15 +10,11 @@ const stream = `order-${newer}`;
 
 /** Given an endpoint whose release does not know the type of the second event of an order, until `upgrade`. */
 async function givenNewerEvent(t: ExecutionContext, types: string) {
-  const world = givenWebhooks(t);
-  const { eventStore, records } = world;
-  const receiver = await startWebhookReceiver(t);
-  const endpoints = world.endpointsAt([receiver.url, types]);
-  const id = endpoints[0]?.id ?? '';
-  const { reports, runner } = world.start(endpoints);
-  await eventually('record', async () => (await records.endpoint(id)) !== null);
-  await world.appendToOrder(newer, 'OrderPlaced');
-  const unknown = storableEvent('OrderGiftWrapped', everyEvent.order.PaymentPending, world.clock.now());
+  const scene = await givenEndpoint(t, types);
+  const { eventStore } = scene;
+  const { reports, runner } = await scene.begin();
+  await scene.appendToOrder(newer, 'OrderPlaced');
+  const unknown = storableEvent('OrderGiftWrapped', everyEvent.order.PaymentPending, scene.clock.now());
   await eventStore.append(stream, 0n, [unknown]);
   const read = eventStore.read.bind(eventStore);
   const upgrade = (): void => {
@@ -28,14 +24,13 @@ async function givenNewerEvent(t: ExecutionContext, types: string) {
         event.type === 'OrderGiftWrapped' ? { ...event, type: 'PaymentPending' } : event,
       );
   };
-  const waiting = () => records.waiting(id, stream);
-  return { ...world, receiver, endpoints, id, reports, runner, waiting, upgrade };
+  return { ...scene, reports, runner, waiting: () => scene.waiting(newer), upgrade };
 }
 
 test('An event of a newer release holds back only the messages of its resource', async (t) => {
   // Given an endpoint that meets an event of a newer release
   const scene = await givenNewerEvent(t, 'order.*');
-  const { receiver, runner, waiting, eventStore, records, id } = scene;
+  const { receiver, runner, waiting, markAtEnd, listed } = scene;
   await receiver.acceptedCount(1);
   await eventually('failed attempt', async () => (await waiting())?.failures === 1);
   t.like((await waiting()) ?? {}, { next: 1, until: 1 });
@@ -44,10 +39,9 @@ test('An event of a newer release holds back only the messages of its resource',
   // Then the endpoint goes on, its mark passes the event, and the list has the reason
   await receiver.acceptedCount(2);
   t.is(receiver.accepted[1]?.data['order_id'], other);
-  const head = await eventStore.head();
-  await eventually('mark', async () => (await records.endpoint(id))?.position === head);
+  await markAtEnd();
   t.is(runner.statuses()[0]?.state, 'delivering');
-  t.is((await scene.admin(scene.endpoints).list())[0]?.last_failure, 'event_unreadable');
+  t.is((await listed())?.last_failure, 'event_unreadable');
   // and a release that knows the event sends it
   scene.upgrade();
   scene.advance(60_000);
@@ -58,13 +52,13 @@ test('An event of a newer release holds back only the messages of its resource',
 
 test('The service gives an event of a newer release up after three days, and a later release replays it', async (t) => {
   const scene = await givenNewerEvent(t, 'order.*');
-  const { receiver, endpoints, id, waiting } = scene;
+  const { receiver, admin, id, waiting } = scene;
   await eventually('waiting delivery', async () => (await waiting()) !== null);
   // When three days pass
   scene.advance(3 * dayMs);
   await eventually('end of the wait', async () => (await waiting()) === null);
   // Then the event is listed as given up
-  const failed = await scene.admin(endpoints).failed(id, 10);
+  const failed = await admin.failed(id, 10);
   t.deepEqual(
     failed.map(({ type, reason }) => ({ type, reason })),
     [{ type: 'OrderGiftWrapped', reason: 'event_unreadable' }],
@@ -72,14 +66,13 @@ test('The service gives an event of a newer release up after three days, and a l
   // and a release that knows it sends it again
   scene.upgrade();
   const request = { endpoint: id, from: null, resource: null, failed: true };
-  t.deepEqual(await scene.admin(endpoints).replay(request), { replayed: 1, resources: 1 });
+  t.deepEqual(await admin.replay(request), { replayed: 1, resources: 1 });
   await receiver.acceptedCount(2);
   t.is(receiver.accepted[1]?.type, 'order.payment_pending');
 });
 
 test('An endpoint without types of the category passes an event of a newer release', async (t) => {
-  const { eventStore, records, id, waiting } = await givenNewerEvent(t, 'share.*');
-  const head = await eventStore.head();
-  await eventually('mark', async () => (await records.endpoint(id))?.position === head);
+  const { markAtEnd, waiting } = await givenNewerEvent(t, 'share.*');
+  await markAtEnd();
   t.is(await waiting(), null);
 });

@@ -3,34 +3,22 @@ import { rejectedBy } from '../../src/kit/rejected-by.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { dropAfterMs } from '../../src/webhooks/webhook-runner.js';
 import { eventually } from '../support/eventually.js';
-import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import { givenWebhooks } from '../support/given/given-webhooks.js';
+import { givenEndpoint } from '../support/given/given-endpoint.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 test('An endpoint goes on at the end of a log that an older one has replaced, and reports it', async (t) => {
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
-  const endpoints = world.endpointsAt([receiver.url, '*']);
-  const first = world.start(endpoints);
-  await eventually('record', async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null);
+  const { receiver, id, begin, markAtEnd, ...world } = await givenEndpoint(t);
+  const first = await begin();
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await world.appendToOrder(anId(2), 'OrderPlaced');
   await receiver.acceptedCount(2);
-  const end = await world.eventStore.head();
-  await eventually(
-    'mark at the end',
-    async () => (await world.records.endpoint(endpoints[0]?.id ?? ''))?.position === end,
-  );
+  await markAtEnd();
   await first.runner.stop();
   // When a backup replaces the log
   world.eventStore.restore(1);
-  const second = world.start(endpoints);
-  await eventually('report', () => second.reports.includes(`other log ${endpoints[0]?.id ?? ''}`));
-  const head = await world.eventStore.head();
-  await eventually(
-    'position',
-    async () => (await world.records.endpoint(endpoints[0]?.id ?? ''))?.position === head,
-  );
+  const second = await begin();
+  await eventually('report', () => second.reports.includes(`other log ${id}`));
+  await markAtEnd();
   await world.appendToOrder(anId(3), 'OrderPlaced');
   // Then later events are sent
   await receiver.acceptedCount(3);
@@ -39,28 +27,21 @@ test('An endpoint goes on at the end of a log that an older one has replaced, an
 
 test('What waited for another log holds back no event of the log that has replaced it', async (t) => {
   // Given an order whose second message waits
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
+  const { receiver, id, begin, markAtEnd, waiting, ...world } = await givenEndpoint(t);
   receiver.answerWith(({ type }) => (type === 'order.payment_pending' ? 500 : 204));
-  const endpoints = world.endpointsAt([receiver.url, '*']);
-  const id = endpoints[0]?.id ?? '';
-  const first = world.start(endpoints);
-  await eventually('record', async () => (await world.records.endpoint(id)) !== null);
+  const first = await begin();
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await world.appendToOrder(anId(2), 'OrderPlaced', 'PaymentPending');
-  const waiting = () => world.records.waiting(id, `order-${anId(2)}`);
-  await eventually('waiting delivery', async () => (await waiting())?.next === 1);
-  const end = await world.eventStore.head();
-  await eventually('mark at the end', async () => (await world.records.endpoint(id))?.position === end);
+  await eventually('waiting delivery', async () => (await waiting(anId(2)))?.next === 1);
+  await markAtEnd();
   await first.runner.stop();
   // When a backup from before the order replaces the log
   world.eventStore.restore(1);
-  const second = world.start(endpoints);
+  const second = await begin();
   await eventually('report', () => second.reports.includes(`other log ${id}`));
-  const head = await world.eventStore.head();
-  await eventually('position', async () => (await world.records.endpoint(id))?.position === head);
+  await markAtEnd();
   // Then nothing waits
-  t.is(await waiting(), null);
+  t.is(await waiting(anId(2)), null);
   // and the order of the same id is sent when it is placed again
   await world.appendToOrder(anId(2), 'OrderPlaced');
   await receiver.acceptedCount(3);
@@ -69,20 +50,15 @@ test('What waited for another log holds back no event of the log that has replac
 
 /** Starts a process that sees another log until `back` is called, and whose wait ends when `endWait` is called. */
 async function givenDoubt(t: ExecutionContext) {
-  const world = givenWebhooks(t);
-  const { clock, eventStore, records } = world;
-  const receiver = await startWebhookReceiver(t);
-  const endpoints = world.endpointsAt([receiver.url, '*']);
-  const id = endpoints[0]?.id ?? '';
-  const first = world.start(endpoints);
-  await eventually('record', async () => (await records.endpoint(id)) !== null);
-  await world.appendToOrder(anId(1), 'OrderPlaced');
+  const scene = await givenEndpoint(t);
+  const { clock, eventStore, records, receiver, endpoints, id } = scene;
+  const first = await scene.begin();
+  await scene.appendToOrder(anId(1), 'OrderPlaced');
   await receiver.acceptedCount(1);
-  const end = await eventStore.head();
-  await eventually('mark at the end', async () => (await records.endpoint(id))?.position === end);
-  await eventually('delivery', async () => (await records.waiting(id, `order-${anId(1)}`)) === null);
+  const end = await scene.markAtEnd();
+  await eventually('delivery', async () => (await scene.waiting(anId(1))) === null);
   await first.runner.stop();
-  await world.appendToOrder(anId(2), 'OrderPlaced');
+  await scene.appendToOrder(anId(2), 'OrderPlaced');
   const [sleep, logId] = [clock.sleep, eventStore.logId.bind(eventStore)];
   const waits: (() => void)[] = [];
   clock.sleep = (ms, signal) => {
@@ -94,10 +70,10 @@ async function givenDoubt(t: ExecutionContext) {
   };
   eventStore.logId = () => Promise.resolve('00000000-0000-4000-8000-000000000002');
   const before = await records.endpoint(id);
-  const { reports, runner } = world.start(endpoints);
+  const { reports, runner } = scene.start(endpoints);
   await eventually('wait', () => waits.length === 1);
   return {
-    ...{ world, receiver, id, end, before, reports, runner },
+    ...{ world: scene, receiver, id, end, before, reports, runner },
     back: () => {
       eventStore.logId = logId;
     },

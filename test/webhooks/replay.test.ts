@@ -1,7 +1,7 @@
 import test from 'ava';
 import { eventually } from '../support/eventually.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
-import { startWebhookReceiver } from '../support/fakes/webhook-receiver.js';
+import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
 import { dayMs, givenWebhooks, webhookSecret } from '../support/given/given-webhooks.js';
 import { anId } from '../support/given/webhook-ids.js';
 
@@ -9,15 +9,10 @@ const nothing = { from: null, resource: null, failed: false };
 
 test('A replay sends events again, in order, with the ids that they had', async (t) => {
   // Given an endpoint that got the events of two orders on two days
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
-  const endpoints = world.endpointsAt([receiver.url, 'order.*']);
-  const id = endpoints[0]?.id ?? '';
-  const admin = world.admin(endpoints);
+  const { receiver, id, admin, begin, pending, ...world } = await givenEndpoint(t, 'order.*');
   const [one, two] = [anId(1), anId(2)];
   await world.appendToOrder(one, 'OrderPlaced');
-  world.start(endpoints);
-  await eventually('record', async () => (await world.records.endpoint(id)) !== null);
+  await begin();
   await world.appendToOrder(two, 'OrderPlaced');
   await receiver.acceptedCount(1);
   world.advance(dayMs);
@@ -54,40 +49,29 @@ test('A replay sends events again, in order, with the ids that they had', async 
   });
   // Then all its events come, also the one before the endpoint was added
   await receiver.acceptedCount(10);
-  t.deepEqual(
-    receiver.accepted.slice(7).map(({ type }) => type),
-    ['order.placed', 'order.payment_pending', 'order.expired'],
-  );
-  await eventually('empty list', async () => (await admin.list())[0]?.pending === 0);
+  t.deepEqual(typesAt(receiver).slice(7), ['order.placed', 'order.payment_pending', 'order.expired']);
+  await pending(0);
 });
 
 test('A replay of a resource that waits joins what waits', async (t) => {
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
-  const endpoints = world.endpointsAt([receiver.url, 'order.*']);
-  const id = endpoints[0]?.id ?? '';
-  const admin = world.admin(endpoints);
-  world.start(endpoints);
-  await eventually('record', async () => (await world.records.endpoint(id)) !== null);
+  const { receiver, id, admin, listed, begin, ...world } = await givenEndpoint(t, 'order.*');
+  await begin();
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await receiver.acceptedCount(1);
   receiver.answerWith(() => 500);
   await world.appendToOrder(anId(1), 'PaymentPending');
-  await eventually('failure', async () => (await admin.list())[0]?.last_failure === 'status 500');
+  await eventually('failure', async () => (await listed())?.last_failure === 'status 500');
   t.deepEqual(await admin.replay({ ...nothing, endpoint: id, resource: `order-${anId(1)}` }), {
     replayed: 2,
     resources: 1,
   });
-  t.is((await admin.list())[0]?.pending, 2);
+  t.is((await listed())?.pending, 2);
   receiver.answerWith(() => 204);
   await eventually('the rest', () => {
     world.advance(60 * 60 * 1_000);
     return receiver.accepted.length >= 3;
   });
-  t.deepEqual(
-    receiver.accepted.map(({ type }) => type),
-    ['order.placed', 'order.placed', 'order.payment_pending'],
-  );
+  t.deepEqual(typesAt(receiver), ['order.placed', 'order.placed', 'order.payment_pending']);
 });
 
 test('A replay without a choice, of another endpoint or of another stream is refused', async (t) => {

@@ -6,8 +6,8 @@ import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { feederKey, makeLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.js';
-import { givenWebhooks } from '../support/given/given-webhooks.js';
+import type { WebhookReceiver } from '../support/fakes/webhook-receiver.js';
+import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
 import { anId } from '../support/given/webhook-ids.js';
 
 const unguarded = makeOutgoingHttp({ isAllowed: () => true });
@@ -59,16 +59,13 @@ function taken({ accepted }: WebhookReceiver, order: string): readonly string[] 
 
 test('A process that dies between send and mark repeats the message with its webhook-id', async (t) => {
   // Given a process whose receiver kills it at the first message
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
-  const endpoints = world.endpointsAt([receiver.url, '*']);
+  const { receiver, endpoints, begin, ...world } = await givenEndpoint(t);
   const dying = killable(world.stateStore);
   receiver.answerWith(() => {
     dying.kill();
     return 204;
   });
-  const first = world.start(endpoints, dying.parts);
-  await eventually('record', async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null);
+  const first = await begin(dying.parts);
   await world.appendToOrder(anId(1), 'OrderPlaced', 'OrderExpired');
   await receiver.acceptedCount(1);
   t.false(first.reports.some((report) => report.startsWith('delivered')));
@@ -77,10 +74,7 @@ test('A process that dies between send and mark repeats the message with its web
   // Then it sends the message again, with the same id, and then the next one
   await receiver.acceptedCount(3);
   const ids = receiver.accepted.map(({ id }) => id);
-  t.deepEqual(
-    receiver.accepted.map(({ type }) => type),
-    ['order.placed', 'order.placed', 'order.expired'],
-  );
+  t.deepEqual(typesAt(receiver), ['order.placed', 'order.placed', 'order.expired']);
   t.is(ids[0], ids[1]);
   t.not(ids[1], ids[2]);
 });
@@ -91,12 +85,8 @@ for (const when of ['before', 'after'] as const) {
     for (let isDead = true; isDead;) {
       count += 1;
       // Given an endpoint, and two orders that change while it is off
-      const world = givenWebhooks(t);
-      const receiver = await startWebhookReceiver(t);
-      const endpoints = world.endpointsAt([receiver.url, '*']);
-      const id = endpoints[0]?.id ?? '';
-      const before = world.start(endpoints);
-      await eventually('record', async () => (await world.records.endpoint(id)) !== null);
+      const { receiver, endpoints, id, listed, begin, ...world } = await givenEndpoint(t);
+      const before = await begin();
       await before.runner.stop();
       const orders = [anId(1), anId(2)];
       for (const order of orders) await world.appendToOrder(order, 'OrderPlaced', 'OrderExpired');
@@ -108,7 +98,7 @@ for (const when of ['before', 'after'] as const) {
         // A mark is saved each second.
         world.advance(1_000);
         const isDone = receiver.accepted.length >= 4 && (await world.records.endpoint(id))?.position === head;
-        return dying.isDead() || (isDone && (await world.admin(endpoints).list())[0]?.pending === 0);
+        return dying.isDead() || (isDone && (await listed())?.pending === 0);
       });
       isDead = dying.isDead();
       await runner.stop();
@@ -127,13 +117,10 @@ for (const when of ['before', 'after'] as const) {
 for (const seed of [1, 2, 3, 4, 5]) {
   test(`Two processes that feed one endpoint at once lose nothing and keep the order of each resource (seed ${seed})`, async (t) => {
     // Given two processes that each believe to feed the endpoint alone, and a receiver that fails at random
-    const world = givenWebhooks(t);
-    const receiver = await startWebhookReceiver(t);
+    const { receiver, endpoints, begin, markAtEnd, ...world } = await givenEndpoint(t, 'order.*');
     const random = makeSeededRandom(seed);
-    const endpoints = world.endpointsAt([receiver.url, 'order.*']);
     receiver.answerWith(() => (random() < 0.4 ? 500 : 204));
-    const processes = [world.start(endpoints), world.start(endpoints)];
-    await eventually('record', async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null);
+    const processes = [world.start(endpoints), await begin()];
     const orders = Array.from({ length: 12 }, (_, index) => anId(index));
     // When orders change while processes end and begin
     for (const [index, type] of orderEvents.entries()) {
@@ -160,16 +147,12 @@ for (const seed of [1, 2, 3, 4, 5]) {
         'order.fulfilled',
       ]);
     }
-    const mark = async () => (await world.records.endpoint(endpoints[0]?.id ?? ''))?.position;
-    const head = await world.eventStore.head();
-    await eventually('mark at the end', async () => (await mark()) === head);
+    await markAtEnd();
   });
 }
 
 test('Only the owner of the lease feeds an endpoint, and another process takes it over', async (t) => {
-  const world = givenWebhooks(t);
-  const receiver = await startWebhookReceiver(t);
-  const endpoints = world.endpointsAt([receiver.url, '*']);
+  const { receiver, endpoints, id: endpoint, ...world } = await givenEndpoint(t);
   const { stateStore, clock } = world;
   const start = (id: string) => {
     const lease = makeLease({ id, keyOf: feederKey, stateStore, clock, onRetry: () => undefined });
@@ -188,7 +171,7 @@ test('Only the owner of the lease feeds an endpoint, and another process takes i
   await first.lease.stop();
   // Then the other one feeds the endpoint
   await eventually('takeover', second.feeds);
-  await eventually('record', async () => (await world.records.endpoint(endpoints[0]?.id ?? '')) !== null);
+  await eventually('record', async () => (await world.records.endpoint(endpoint)) !== null);
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await receiver.acceptedCount(1);
 });
