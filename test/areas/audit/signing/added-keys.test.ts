@@ -2,20 +2,10 @@ import test from 'ava';
 
 import { servedNote } from '../../../../src/areas/audit/signing/audit-records.js';
 import { isSignedBy, makeNoteSigner, parseNote, parseVkey } from '../../../../src/areas/audit/tree/note.js';
-import {
-  appendAuditEvents,
-  auditSeed,
-  type AuditProcess,
-  makeFastClock,
-  startAuditProcess,
-} from '../../../support/audit/audit-scene.js';
+import { type AuditProcess, auditSeed, givenAuditStores } from '../../../support/audit/audit-scene.js';
 import { eventually } from '../../../support/eventually.js';
-import { makeSeededRandom } from '../../../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../../../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
+import { origin } from '../../../support/given/audit-signing.js';
 
-const origin = 'stowage/00000000-0000-4000-8000-000000000001';
 const added = Buffer.alloc(32, 17);
 
 /** Returns which of the seeds have signed the served checkpoint, and its text. */
@@ -32,15 +22,10 @@ async function signersOf(process: AuditProcess, seeds: readonly Buffer[]) {
 
 test('A key that is added signs the last checkpoint, also while the log does not grow', async (t) => {
   // Given a signed log and two processes, of which one has not read the new key yet
-  const clock = makeFastClock(200);
-  const random = makeSeededRandom(1);
-  const eventStore = makeMemoryEventStore({ clock, random });
-  const stores = { clock, random, eventStore, readModelStore: makeMemoryReadModelStore() };
-  const stateStore = makeMemoryStateStore({ clock });
-  await appendAuditEvents(eventStore, random, 60);
+  const { append, start, stateStore } = givenAuditStores(1);
+  await append(60);
   let seeds = [auditSeed];
-  const process = startAuditProcess({ ...stores, stateStore, seeds: () => seeds });
-  const late = startAuditProcess({ ...stores, stateStore });
+  const [process, late] = [start({ seeds: () => seeds }), start()];
   t.teardown(() => Promise.all([process.stop(), late.stop()]));
   const both = [auditSeed, added];
   await eventually('a checkpoint', async () => (await signersOf(process, both))?.signers.length === 1);

@@ -8,21 +8,15 @@ import {
   checkpointPlaces,
   makeCheckpointFolder,
 } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
-import { makeNoteSigner, parseCheckpointText, parseNote } from '../../../../src/areas/audit/tree/note.js';
+import { parseCheckpointText, parseNote } from '../../../../src/areas/audit/tree/note.js';
 import { auditCollection } from '../../../../src/areas/audit/tree/tile-store.js';
-import { parseWitnesses, type PostText } from '../../../../src/areas/audit/signing/witnesses.js';
+import { parseWitnesses } from '../../../../src/areas/audit/signing/witnesses.js';
 import type { LogEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore, LogPage } from '../../../../src/event-sourcing/ports/event-store.js';
-import {
-  auditSeed,
-  givenAuditStores,
-  readWholeLog,
-  rootOfEvents,
-} from '../../../support/audit/audit-scene.js';
-import { startTestWitness } from '../../../support/audit/test-witness.js';
+import { givenAuditStores, readWholeLog, rootOfEvents } from '../../../support/audit/audit-scene.js';
 import { eventually } from '../../../support/eventually.js';
+import { givenWitness, postByFetch } from '../../../support/given/audit-signing.js';
 
-const origin = 'stowage/00000000-0000-4000-8000-000000000001';
 const copies = ['tiles', 'record', 'folder'] as const;
 type Copy = (typeof copies)[number];
 const size = 700;
@@ -52,16 +46,11 @@ async function given(t: ExecutionContext, { at, removed, writesKeys, witnessed =
   const keyFile = writesKeys ? join(directory, 'keys.json') : null;
   const places = checkpointPlaces({ directory: undefined, dataDirectory: directory, keyFile });
   const folders = places.map(makeCheckpointFolder);
-  const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);
-  t.teardown(() => witness.close());
-  const post: PostText = async (url, body) => {
-    const reply = await fetch(url, { method: 'POST', body });
-    return { status: reply.status, body: await reply.text() };
-  };
+  const witness = await givenWitness(t);
   const witnesses = witnessed ? parseWitnesses(`${witness.vkey} ${witness.url}\n`) : [];
   await append(size);
   const events = await readWholeLog(eventStore);
-  const first = start({ folders, witnesses, post });
+  const first = start({ folders, witnesses, post: postByFetch });
   await eventually('it is signed', async () => {
     const record = await first.audit.readSigned();
     return record?.size === size && Object.keys(record.cosignatures).length === witnesses.length;
@@ -83,7 +72,7 @@ async function given(t: ExecutionContext, { at, removed, writesKeys, witnessed =
     },
   };
   const process = start({
-    ...{ folders, witnesses, post, stateStore: recording },
+    ...{ folders, witnesses, post: postByFetch, stateStore: recording },
     eventStore: withAltered(eventStore, events[at]?.id ?? ''),
   });
   t.teardown(() => process.stop());

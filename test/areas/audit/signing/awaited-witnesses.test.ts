@@ -1,29 +1,22 @@
 import test, { type ExecutionContext } from 'ava';
-
-import { makeNoteSigner } from '../../../../src/areas/audit/tree/note.js';
 import { parseWitnesses, type PostText } from '../../../../src/areas/audit/signing/witnesses.js';
 import {
-  auditSeed,
   type AuditProcess,
   type AuditProcessOptions,
   givenAuditStores,
 } from '../../../support/audit/audit-scene.js';
-import { startTestWitness } from '../../../support/audit/test-witness.js';
 import { eventually } from '../../../support/eventually.js';
-
-const origin = 'stowage/00000000-0000-4000-8000-000000000001';
+import { givenWitness, postByFetch, signedAt } from '../../../support/given/audit-signing.js';
 
 /** A log with a witness that answers only while a test lets it. */
 async function given(t: ExecutionContext, seed: number) {
   const stores = givenAuditStores(seed, 1_000);
-  const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);
-  t.teardown(() => witness.close());
+  const witness = await givenWitness(t);
   let silence: 'none' | 'no answer' | number = 'none';
   const post: PostText = async (url, body) => {
     if (silence === 'no answer') throw new Error('no answer');
     if (silence !== 'none') return { status: silence, body: '' };
-    const reply = await fetch(url, { method: 'POST', body });
-    return { status: reply.status, body: await reply.text() };
+    return postByFetch(url, body);
   };
   const witnesses = parseWitnesses(`${witness.vkey} ${witness.url}/\n`);
   const reports: (readonly string[])[] = [];
@@ -37,10 +30,6 @@ async function given(t: ExecutionContext, seed: number) {
     silence = next;
   };
   return { ...stores, witness, reports, start, set };
-}
-
-async function signedAt({ audit }: AuditProcess, size: number): Promise<void> {
-  await eventually(`a checkpoint of ${size}`, async () => (await audit.readSigned())?.size === size);
 }
 
 for (const silence of ['no answer', 502, 429] as const) {

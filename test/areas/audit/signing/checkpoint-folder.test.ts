@@ -11,8 +11,7 @@ import {
 import { leafHash } from '../../../../src/areas/audit/tree/merkle.js';
 import { checkpointText, makeNoteSigner, noteOf } from '../../../../src/areas/audit/tree/note.js';
 import { auditSeed } from '../../../support/audit/audit-scene.js';
-
-const origin = 'stowage/00000000-0000-4000-8000-000000000001';
+import { origin } from '../../../support/given/audit-signing.js';
 
 function given(t: ExecutionContext, choose = outsidePlace) {
   const path = mkdtempSync(join(tmpdir(), 'stowage-checkpoints-'));

@@ -1,34 +1,20 @@
 import test, { type ExecutionContext } from 'ava';
 import { findingsRecord, signedRecord } from '../../../../src/areas/audit/signing/audit-records.js';
-import { makeNoteSigner } from '../../../../src/areas/audit/tree/note.js';
 import { parseWitnesses } from '../../../../src/areas/audit/signing/witnesses.js';
-import {
-  appendAuditEvents,
-  auditSeed,
-  makeAuditEvent,
-  makeFastClock,
-  startAuditProcess,
-} from '../../../support/audit/audit-scene.js';
-import { startTestWitness } from '../../../support/audit/test-witness.js';
+import { givenAuditStores, makeAuditEvent } from '../../../support/audit/audit-scene.js';
 import { eventually } from '../../../support/eventually.js';
-import { makeSeededRandom } from '../../../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../../../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
-
-const origin = 'stowage/00000000-0000-4000-8000-000000000001';
+import { givenWitness, origin } from '../../../support/given/audit-signing.js';
 
 /** A log whose checkpoints a witness cosigns, and a state as of 70 events beside a witness that has seen 90. */
 async function givenRestored(t: ExecutionContext, hasRecord = true) {
-  const clock = makeFastClock(100);
-  const random = makeSeededRandom(7);
-  const eventStore = makeMemoryEventStore({ clock, random });
-  const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);
-  t.teardown(() => witness.close());
+  const stores = givenAuditStores(7, 100);
+  const witness = await givenWitness(t);
   const witnesses = parseWitnesses(`${witness.vkey} ${witness.url}\n`);
   const start = (stateStore: ReturnType<typeof makeMemoryStateStore>) => {
-    const process = startAuditProcess({
-      ...{ clock, random, eventStore, stateStore, witnesses },
+    const process = stores.start({
+      ...{ stateStore, witnesses },
       readModelStore: makeMemoryReadModelStore(),
       post: async (url, body) => {
         // `fetch` has other limits, such as 10 s to connect. A witness that does not answer contradicts nothing.
@@ -43,11 +29,10 @@ async function givenRestored(t: ExecutionContext, hasRecord = true) {
     t.teardown(() => process.stop());
     return process;
   };
-  const [newer, restored] = [makeMemoryStateStore({ clock }), makeMemoryStateStore({ clock })];
-  const revisions = new Map<string, bigint>();
+  const [newer, restored] = [stores.stateStore, makeMemoryStateStore({ clock: stores.clock })];
   const first = start(newer);
   const cosigned = async (size: number): Promise<void> => {
-    await appendAuditEvents(eventStore, random, size - witness.sizeOf(origin), revisions);
+    await stores.append(size - witness.sizeOf(origin));
     await eventually(
       `${size} events are cosigned`,
       async () => Object.values((await first.audit.readSigned())?.cosignatures ?? {})[0]?.size === size,
@@ -57,13 +42,13 @@ async function givenRestored(t: ExecutionContext, hasRecord = true) {
   const backup = await newer.get(signedRecord.key);
   await cosigned(90);
   await first.stop();
-  eventStore.restore(70);
+  stores.eventStore.restore(70);
   if (hasRecord) await restored.compareAndSet(signedRecord.key, null, backup?.value ?? null);
   const append = (count: number) =>
-    eventStore.append(
+    stores.eventStore.append(
       'order-1',
       'no-stream',
-      Array.from({ length: count }, (_, place) => makeAuditEvent(random, place)),
+      Array.from({ length: count }, (_, place) => makeAuditEvent(stores.random, place)),
     );
   return { restored, append, start: () => start(restored) };
 }

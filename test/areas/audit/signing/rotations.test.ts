@@ -2,30 +2,19 @@ import test from 'ava';
 
 import { servedNote } from '../../../../src/areas/audit/signing/audit-records.js';
 import { makeNoteSigner } from '../../../../src/areas/audit/tree/note.js';
-import { appendAuditEvents, makeFastClock, startAuditProcess } from '../../../support/audit/audit-scene.js';
+import { givenAuditStores, readWholeLog } from '../../../support/audit/audit-scene.js';
 import { isSignedWith, startPollingAuditor } from '../../../support/audit/polling-auditor.js';
 import { eventually } from '../../../support/eventually.js';
-import { makeSeededRandom } from '../../../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../../../support/fakes/memory-event-store.js';
-import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
 import { givenKeyRotation } from '../../../support/given/given-key-rotation.js';
+import { origin } from '../../../support/given/audit-signing.js';
 
-const origin = 'stowage/00000000-0000-4000-8000-000000000001';
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
 test('While audit keys are rotated 20 times, each checkpoint verifies under the newest key that an auditor has', async (t) => {
   // Given a log that grows, and an auditor who polls
   const { rotation, keyRings, clock: keyClock } = givenKeyRotation(t);
-  const clock = makeFastClock(500);
-  const random = makeSeededRandom(20);
-  const eventStore = makeMemoryEventStore({ clock, random });
-  const process = startAuditProcess({
-    ...{ clock, random, eventStore },
-    readModelStore: makeMemoryReadModelStore(),
-    stateStore: makeMemoryStateStore({ clock }),
-    seeds: () => keyRings.audit.all().map(({ key }) => key),
-  });
+  const { append, start, eventStore, random } = givenAuditStores(20, 500);
+  const process = start({ seeds: () => keyRings.audit.all().map(({ key }) => key) });
   t.teardown(() => process.stop());
   const vkeyOf = (kid: string): string =>
     makeNoteSigner(origin, keyRings.audit.find(kid) ?? Buffer.alloc(0)).vkey;
@@ -34,10 +23,7 @@ test('While audit keys are rotated 20 times, each checkpoint verifies under the 
     return record === null ? null : servedNote(record);
   };
   const auditor = startPollingAuditor(read, vkeyOf(keyRings.audit.active().kid), 1);
-  const revisions = new Map<string, bigint>();
-  const append = (): Promise<void> =>
-    appendAuditEvents(eventStore, random, Math.floor(random() * 3), revisions);
-  await appendAuditEvents(eventStore, random, 5, revisions);
+  await append(5);
   t.teardown(() => auditor.stop());
   await eventually('a checkpoint', () => auditor.last() !== null);
 
@@ -45,7 +31,7 @@ test('While audit keys are rotated 20 times, each checkpoint verifies under the 
     // When a key is added, the auditor gets it, and the old one is retired without force
     const old = keyRings.audit.active().kid;
     const { kid } = rotation.add('audit');
-    await append();
+    await append(Math.floor(random() * 3));
     await eventually('a signature of the new key', () => isSignedWith(auditor.last(), vkeyOf(kid)), {
       pollMs: 1,
     });
@@ -53,12 +39,12 @@ test('While audit keys are rotated 20 times, each checkpoint verifies under the 
     keyClock.advance(30 * dayMs + minuteMs);
     rotation.promote('audit', kid, { now: false });
     t.true((await rotation.retire('audit', old, { force: false })).changed);
-    await append();
+    await append(Math.floor(random() * 3));
   }
 
   // Then the auditor has verified each checkpoint, and the last one has no signature of a retired key
-  await appendAuditEvents(eventStore, random, 5, revisions);
-  const size = await eventStore.readAll({ after: null, limit: 500 }).then(({ events }) => events.length);
+  await append(5);
+  const { length: size } = await readWholeLog(eventStore);
   await eventually('the last checkpoint', () => auditor.last()?.split('\n')[1] === String(size));
   const last = auditor.last() ?? '';
   const { problems, sizes } = await auditor.stop();

@@ -17,6 +17,7 @@ import {
 import { eventually } from '../../../support/eventually.js';
 import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
+import { loseTiles, treeRead } from '../../../support/given/audit-signing.js';
 
 async function documentsOf(store: ReadModelStore): Promise<readonly StoredDocument[]> {
   return store.scan(auditCollection, { limit: 10_000 });
@@ -94,12 +95,7 @@ test('Tiles that were deleted are written again from the log, also while a proce
   await given.readModelStore.dropCollection(auditCollection);
   await t.throwsAsync(process.tree.rootAt(3_000), { name: 'StoreUnavailable' });
   // Then the same documents come back, although each read on the way misses a tile
-  await eventually('the tree can be read', () =>
-    process.tree.rootAt(3_000).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await treeRead('the tree can be read', () => process.tree.rootAt(3_000));
   await eventually('the tiles are back', async () =>
     isDeepStrictEqual(await documentsOf(given.readModelStore), before),
   );
@@ -117,8 +113,7 @@ test('A stored tile that differs from the log is a contradiction, and no checkpo
   const [tile] = await given.readModelStore.getMany(auditCollection, ['tile/0/0']);
   const hashes = Buffer.from(tile?.body?.['hashes'] as string, 'base64');
   hashes[5] = (hashes[5] ?? 0) ^ 1;
-  await given.readModelStore.dropCollection(auditCollection);
-  await given.readModelStore.ensureCollection(auditCollection, []);
+  await loseTiles(given.readModelStore);
   if (tile === undefined) throw new Error('no tile');
   const body = { ...tile.body, hashes: hashes.toString('base64') };
   await given.readModelStore.write(auditCollection, [

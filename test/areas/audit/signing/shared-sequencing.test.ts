@@ -1,7 +1,6 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 
 import type { CheckpointFolder } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
-import { makeNoteSigner } from '../../../../src/areas/audit/tree/note.js';
 import { findingsRecord } from '../../../../src/areas/audit/signing/audit-records.js';
 import { auditCollection } from '../../../../src/areas/audit/tree/tile-store.js';
 import { parseWitnesses, type PostText } from '../../../../src/areas/audit/signing/witnesses.js';
@@ -9,7 +8,6 @@ import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-eve
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import {
-  auditSeed,
   type AuditProcess,
   type AuditProcessOptions,
   givenAuditStores,
@@ -17,13 +15,11 @@ import {
   readWholeLog,
   rootOfEvents,
 } from '../../../support/audit/audit-scene.js';
-import { startTestWitness } from '../../../support/audit/test-witness.js';
 import { eventually } from '../../../support/eventually.js';
+import { givenWitness, loseTiles, postByFetch, treeRead } from '../../../support/given/audit-signing.js';
 
-const origin = 'stowage/00000000-0000-4000-8000-000000000001';
-
-/** Two processes on one log, of which the first one sequences until the role moves. */
-function givenTwo(seed: number) {
+/** Two processes on one log, of which the first one sequences until the role moves. They end with the test. */
+function givenTwo(t: ExecutionContext, seed: number) {
   const given = givenAuditStores(seed);
   let subscriptions = 0;
   const counted: EventStore = {
@@ -36,10 +32,14 @@ function givenTwo(seed: number) {
   let sequences: 'first' | 'second' = 'first';
   const start = (
     ...[first, second]: readonly Partial<AuditProcessOptions>[]
-  ): readonly [AuditProcess, AuditProcess] => [
-    given.start({ isHere: () => sequences === 'first', ...first }),
-    given.start({ eventStore: counted, isHere: () => sequences === 'second', ...second }),
-  ];
+  ): readonly [AuditProcess, AuditProcess] => {
+    const processes = [
+      given.start({ isHere: () => sequences === 'first', ...first }),
+      given.start({ eventStore: counted, isHere: () => sequences === 'second', ...second }),
+    ] as const;
+    t.teardown(() => Promise.all(processes.map((process) => process.stop())));
+    return processes;
+  };
   return {
     ...given,
     start,
@@ -58,7 +58,7 @@ async function showsSigned({ audit }: AuditProcess, size: number): Promise<void>
 }
 
 test('A process that does not sequence reads no log, and shows what the other process has signed', async (t) => {
-  const { append, start, subscriptionsOfSecond } = givenTwo(1);
+  const { append, start, subscriptionsOfSecond } = givenTwo(t, 1);
   await append(300);
   const [first, second] = start();
   await showsSigned(first, 300);
@@ -66,12 +66,11 @@ test('A process that does not sequence reads no log, and shows what the other pr
   t.is(second.sequencer.stored(), null);
   t.is(subscriptionsOfSecond(), 0);
   t.is(second.audit.status().contradiction, null);
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('A process that takes the sequencing over continues the tree of the other one', async (t) => {
   // Given a signed log
-  const { append, start, move, eventStore } = givenTwo(2);
+  const { append, start, move, eventStore } = givenTwo(t, 2);
   await append(300);
   const [first, second] = start();
   await showsSigned(second, 300);
@@ -83,32 +82,24 @@ test('A process that takes the sequencing over continues the tree of the other o
   await showsSigned(second, 800);
   await showsSigned(first, 800);
   t.deepEqual(await second.tree.rootAt(800), rootOfEvents(await readWholeLog(eventStore)));
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('A tile that only another process misses is written again', async (t) => {
   // Given a signed log whose tiles are lost
-  const { append, start, readModelStore, eventStore } = givenTwo(3);
+  const { append, start, readModelStore, eventStore } = givenTwo(t, 3);
   await append(600);
-  const [first, second] = start();
+  const [, second] = start();
   await showsSigned(second, 600);
-  await readModelStore.dropCollection(auditCollection);
-  await readModelStore.ensureCollection(auditCollection, []);
+  await loseTiles(readModelStore);
   // When the process that does not sequence reads a proof until it succeeds
-  await eventually('a proof', () =>
-    second.tree.inclusion(10, 600).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await treeRead('a proof', () => second.tree.inclusion(10, 600));
   // Then the tree is whole
   t.deepEqual(await second.tree.rootAt(600), rootOfEvents(await readWholeLog(eventStore)));
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('All processes show why the sequencing has stopped, until it goes on', async (t) => {
   // Given an event that has no leaf
-  const { append, start, eventStore, random } = givenTwo(4);
+  const { append, start, eventStore, random } = givenTwo(t, 4);
   await append(20);
   const text = JSON.stringify('\ud800');
   const bad = { ...makeAuditEvent(random, 1), data: { text: JSON.parse(text) as string } };
@@ -120,12 +111,11 @@ test('All processes show why the sequencing has stopped, until it goes on', asyn
   const { problem } = first.audit.status();
   await eventually('the problem of another process', () => second.audit.status().problem === problem);
   t.regex(problem ?? '', /the stream asset-bad/);
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('A process that starts hides the problem of the one that sequences for 10 s at most', async (t) => {
   // Given a process that stopped at an event without a leaf
-  const { append, start, eventStore, random, stateStore } = givenTwo(6);
+  const { append, start, eventStore, random, stateStore } = givenTwo(t, 6);
   await append(20);
   const text = JSON.stringify('\ud800');
   const bad = { ...makeAuditEvent(random, 1), data: { text: JSON.parse(text) as string } };
@@ -146,12 +136,11 @@ test('A process that starts hides the problem of the one that sequences for 10 s
   );
   await eventually('the problem of another process', () => second.audit.status().problem !== null);
   t.not(first.audit.status().problem, null);
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('What a process found before another one sequenced takes no contradiction back', async (t) => {
   // Given a first process whose sweep found nothing, and a second one whose sweep finds a changed tile
-  const { append, start, move, stateStore } = givenTwo(7);
+  const { append, start, move, stateStore } = givenTwo(t, 7);
   await append(300);
   let runs = 0;
   const clean = {
@@ -175,20 +164,15 @@ test('What a process found before another one sequenced takes no contradiction b
   // Then the contradiction stands, and nothing is signed
   t.is((await stateStore.get(findingsRecord.key))?.version, found);
   t.is((await first.audit.readSigned())?.size, 300);
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('An earlier answer of a witness takes no contradiction of another process back', async (t) => {
   // Given a witness that has cosigned for the first process
-  const { append, start, move, stateStore } = givenTwo(9);
-  const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);
-  t.teardown(() => witness.close());
+  const { append, start, move, stateStore } = givenTwo(t, 9);
+  const witness = await givenWitness(t);
   let isRefusing = false;
-  const answering: PostText = async (url, body) => {
-    if (isRefusing) return { status: 422, body: '' };
-    const reply = await fetch(url, { method: 'POST', body });
-    return { status: reply.status, body: await reply.text() };
-  };
+  const answering: PostText = (url, body) =>
+    isRefusing ? Promise.resolve({ status: 422, body: '' }) : postByFetch(url, body);
   let isAway = false;
   const postOfFirst: PostText = (url, body) =>
     isAway ? Promise.reject(new Error('no answer')) : answering(url, body);
@@ -213,18 +197,14 @@ test('An earlier answer of a witness takes no contradiction of another process b
   // Then the contradiction stands, and nothing is signed
   t.is((await stateStore.get(findingsRecord.key))?.version, found);
   t.is((await first.audit.readSigned())?.size, 300);
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('A process that writes lost tiles again for another one shows no part of the tree', async (t) => {
   // Given a signed log whose tiles are lost, and a process that reads it in two pages
-  const { append, start, readModelStore, eventStore } = givenTwo(10);
+  const { append, start, readModelStore, eventStore } = givenTwo(t, 10);
   await append(600);
   let goOn = (): void => undefined;
   const gate = new Promise<void>((resolve) => (goOn = resolve));
-  t.teardown(() => {
-    goOn();
-  });
   const paused: EventStore = {
     ...eventStore,
     async *subscribe(options) {
@@ -245,28 +225,24 @@ test('A process that writes lost tiles again for another one shows no part of th
       return outcomes;
     },
   };
-  const [first, second] = start({}, { eventStore: paused, readModelStore: watched });
+  const [, second] = start({}, { eventStore: paused, readModelStore: watched });
+  t.teardown(() => {
+    goOn();
+  });
   await showsSigned(second, 600);
-  await readModelStore.dropCollection(auditCollection);
-  await readModelStore.ensureCollection(auditCollection, []);
+  await loseTiles(readModelStore);
   // When it has written the tiles of the first page
   await t.throwsAsync(second.tree.inclusion(10, 600));
   await eventually('its tiles', () => hasWritten);
   // Then it has no tree to show
   t.is(second.sequencer.stored(), null);
   goOn();
-  await eventually('a proof', () =>
-    second.tree.inclusion(10, 600).then(
-      () => true,
-      () => false,
-    ),
-  );
-  await Promise.all([first.stop(), second.stop()]);
+  await treeRead('a proof', () => second.tree.inclusion(10, 600));
 });
 
 test('Damaged tiles hide no problem of the process that sequences', async (t) => {
   // Given a head of the stored tree that is no head
-  const { append, start, readModelStore } = givenTwo(11);
+  const { append, start, readModelStore } = givenTwo(t, 11);
   await append(20);
   await readModelStore.ensureCollection(auditCollection, []);
   const document = { id: 'head', revision: 0n, body: { size: 'none' } };
@@ -278,12 +254,11 @@ test('Damaged tiles hide no problem of the process that sequences', async (t) =>
   const { problem } = first.audit.status();
   await eventually('the problem of another process', () => second.audit.status().problem === problem);
   t.regex(problem ?? '', /head/);
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('A folder with a larger checkpoint than the signed one keeps it, and the process says so', async (t) => {
   // Given a folder of a process that does not sequence, with a checkpoint of a longer history
-  const { append, start } = givenTwo(8);
+  const { append, start } = givenTwo(t, 8);
   await append(300);
   const written: number[] = [];
   const folder: CheckpointFolder = {
@@ -300,12 +275,11 @@ test('A folder with a larger checkpoint than the signed one keeps it, and the pr
   await eventually('a problem', () => second.audit.status().problem !== null);
   t.regex(second.audit.status().problem ?? '', /AUDIT_CHECKPOINT_DIR: a checkpoint of 400 events/);
   t.deepEqual(written, []);
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 test('A process that reads no log takes no contradiction of another process back', async (t) => {
   // Given a signed log, of which an older backup has 100 events
-  const { append, start, eventStore, stateStore } = givenTwo(5);
+  const { append, start, eventStore, stateStore } = givenTwo(t, 5);
   await append(300);
   const [first, second] = start();
   await showsSigned(second, 300);
@@ -320,5 +294,4 @@ test('A process that reads no log takes no contradiction of another process back
   const found = (await stateStore.get(findingsRecord.key))?.version;
   await second.audit.readSigned();
   t.is((await stateStore.get(findingsRecord.key))?.version, found);
-  await Promise.all([first.stop(), second.stop()]);
 });

@@ -16,7 +16,6 @@ import {
 import { restartType } from '../../../../src/areas/audit/tree/log-accumulator.js';
 import {
   auditSeed,
-  type AuditProcess,
   givenAuditStores,
   makeAuditEvent,
   makeFastClock,
@@ -28,8 +27,7 @@ import { makeSeededRandom } from '../../../support/fakes/clock.js';
 import type { makeMemoryEventStore } from '../../../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
-
-const origin = 'stowage/00000000-0000-4000-8000-000000000001';
+import { origin, signedAt } from '../../../support/given/audit-signing.js';
 
 function givenFolder(t: ExecutionContext): string {
   const path = mkdtempSync(join(tmpdir(), 'stowage-checkpoints-'));
@@ -43,13 +41,6 @@ async function appendNew(eventStore: EventStore, stream: string, count: number):
   const random = makeSeededRandom(count);
   const events = Array.from({ length: count }, (_, place) => makeAuditEvent(random, place));
   await eventStore.append(stream, 'no-stream', events);
-}
-
-async function signedAt(process: AuditProcess, size: number): Promise<void> {
-  await eventually(
-    `a checkpoint of ${size} events`,
-    async () => (await process.audit.readSigned())?.size === size,
-  );
 }
 
 test('A checkpoint is signed with each key over the root of the log, and verifies with each public key', async (t) => {

@@ -12,6 +12,7 @@ import type { StoredDocument } from '../../../../src/event-sourcing/ports/read-m
 import { makeTestClock, type TestClock } from '../../../support/fakes/clock.js';
 import { givenAuditStores } from '../../../support/audit/audit-scene.js';
 import { eventually } from '../../../support/eventually.js';
+import { loseTiles } from '../../../support/given/audit-signing.js';
 
 /** A log of 700 events whose tiles are stored, and a sweep over it. */
 async function given(seed: number) {
@@ -54,8 +55,7 @@ async function given(seed: number) {
   /** Changes one byte of a stored tile, its form, or removes it, as a person with access to the store could. */
   const tamper = async (id: string, what: number | 'remove' | 'malform'): Promise<void> => {
     const documents = await readModelStore.scan(auditCollection, { limit: 1_000 });
-    await readModelStore.dropCollection(auditCollection);
-    await readModelStore.ensureCollection(auditCollection, []);
+    await loseTiles(readModelStore);
     for (const document of documents) {
       if (document.id === id && what === 'remove') continue;
       const isChanged = document.id === id && what !== 'remove';

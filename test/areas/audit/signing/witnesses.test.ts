@@ -12,26 +12,18 @@ import {
   givenAuditStores,
   makeAuditEvent,
 } from '../../../support/audit/audit-scene.js';
-import { startTestWitness } from '../../../support/audit/test-witness.js';
 import { eventually } from '../../../support/eventually.js';
 import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
-
-const origin = 'stowage/00000000-0000-4000-8000-000000000001';
-
-const post: PostText = async (url, body) => {
-  const reply = await fetch(url, { method: 'POST', body });
-  return { status: reply.status, body: await reply.text() };
-};
+import { givenWitness, origin, postByFetch } from '../../../support/given/audit-signing.js';
 
 /** A log whose checkpoints a witness cosigns, over real HTTP. */
 async function given(t: ExecutionContext, seed: number) {
   const stores = givenAuditStores(seed, 100);
-  const witness = await startTestWitness([makeNoteSigner(origin, auditSeed).vkey]);
-  t.teardown(() => witness.close());
+  const witness = await givenWitness(t);
   const witnesses = parseWitnesses(`# one witness\n${witness.vkey} ${witness.url}/\n`);
   const start = (more: Partial<AuditProcessOptions> = {}): AuditProcess => {
-    const process = stores.start({ post, ...more, witnesses });
+    const process = stores.start({ post: postByFetch, ...more, witnesses });
     t.teardown(() => process.stop());
     return process;
   };
@@ -85,7 +77,7 @@ test('A refusal of the empty tree without a size is no contradiction', async (t)
   const silent: PostText = (url, body) => {
     const [, size = ''] = body.slice(body.indexOf('\n\n') + 2).split('\n');
     asked.push(size);
-    return size === '0' ? Promise.resolve({ status: 409, body: '' }) : post(url, body);
+    return size === '0' ? Promise.resolve({ status: 409, body: '' }) : postByFetch(url, body);
   };
   const process = start({ post: silent });
   // When the service signs, then the witness cosigns, and nothing contradicts
@@ -118,7 +110,7 @@ test('A reply with a cosignature that does not verify is no answer, and the stat
   await append(20);
   let isForging = true;
   const forging: PostText = async (url, body) => {
-    const reply = await post(url, body);
+    const reply = await postByFetch(url, body);
     if (reply.status !== 200) return { status: 502, body: '' };
     // The name and the key id stay those of the witness.
     const [, dash = '', name = '', base64 = ''] = /^(\S+) (\S+) (\S+)\n$/.exec(reply.body) ?? [];
@@ -126,7 +118,7 @@ test('A reply with a cosignature that does not verify is no answer, and the stat
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
     return { ...reply, body: `${dash} ${name} ${bytes.toString('base64')}\n` };
   };
-  const process = start({ post: (url, body) => (isForging ? forging : post)(url, body) });
+  const process = start({ post: (url, body) => (isForging ? forging : postByFetch)(url, body) });
   await eventually('the witness is asked', () => process.audit.status().witnesses[0]?.problem !== null);
   t.like(process.audit.status().witnesses[0], {
     size: 0,

@@ -3,49 +3,34 @@ import test, { type ExecutionContext } from 'ava';
 import { auditCollection } from '../../../../src/areas/audit/tree/tile-store.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import {
-  appendAuditEvents,
   type AuditProcess,
   type AuditProcessOptions,
+  givenAuditStores,
   makeAuditEvent,
-  makeFastClock,
   readWholeLog,
   rootOfEvents,
-  startAuditProcess,
 } from '../../../support/audit/audit-scene.js';
 import { eventually } from '../../../support/eventually.js';
-import { makeSeededRandom } from '../../../support/fakes/clock.js';
-import { makeMemoryEventStore } from '../../../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
-import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
+import { loseTiles, signedAt, treeRead } from '../../../support/given/audit-signing.js';
 
 /** A log that counts how often a process follows it from its first event. */
 function given(t: ExecutionContext, seed: number) {
-  const clock = makeFastClock(200);
-  const random = makeSeededRandom(seed);
-  const memory = makeMemoryEventStore({ clock, random });
+  const stores = givenAuditStores(seed);
   const rebuilds = { count: 0 };
   const eventStore: EventStore = {
-    ...memory,
+    ...stores.eventStore,
     subscribe: (options) => {
       if (options.after === null) rebuilds.count += 1;
-      return memory.subscribe(options);
+      return stores.eventStore.subscribe(options);
     },
   };
-  const stores = {
-    ...{ clock, random, eventStore },
-    readModelStore: makeMemoryReadModelStore(),
-    stateStore: makeMemoryStateStore({ clock }),
-  };
   const start = (more: Partial<AuditProcessOptions> = {}) => {
-    const process = startAuditProcess({ ...stores, ...more });
+    const process = stores.start({ eventStore, ...more });
     t.teardown(() => process.stop());
     return process;
   };
-  return { ...stores, memory, rebuilds, start };
-}
-
-async function signedAt(process: AuditProcess, size: number): Promise<void> {
-  await eventually(`a checkpoint of ${size}`, async () => (await process.audit.readSigned())?.size === size);
+  return { ...stores, rebuilds, start };
 }
 
 /** Reads proofs for half a second, as clients that poll do. */
@@ -61,12 +46,12 @@ async function pollProofs(process: AuditProcess, size: number): Promise<number> 
 
 test('While the log contradicts what was signed, reads of missing tiles start no rebuild', async (t) => {
   // Given a signed log of 700 events, of which an older backup has 300
-  const { eventStore, memory, random, rebuilds, start } = given(t, 1);
-  await appendAuditEvents(eventStore, random, 700);
+  const { eventStore, append, rebuilds, start } = given(t, 1);
+  await append(700);
   const before = start();
   await signedAt(before, 700);
   await before.stop();
-  memory.restore(300);
+  eventStore.restore(300);
   const process = start({ readModelStore: makeMemoryReadModelStore() });
   await eventually('a contradiction', () => process.audit.status().contradiction !== null);
   await eventually('the log is sequenced', () => process.sequencer.stored()?.size === 300);
@@ -82,8 +67,8 @@ test('While the log contradicts what was signed, reads of missing tiles start no
 
 test('A tile that is lost while a contradiction stands is written again for the check of the signer, and the contradiction stays', async (t) => {
   // Given a contradiction, and then a lost tile
-  const { eventStore, random, stateStore, readModelStore, start } = given(t, 2);
-  await appendAuditEvents(eventStore, random, 300);
+  const { append, stateStore, readModelStore, start } = given(t, 2);
+  await append(300);
   const process = start();
   await signedAt(process, 300);
   const signed = await stateStore.get('audit/checkpoint');
@@ -93,31 +78,23 @@ test('A tile that is lost while a contradiction stands is written again for the 
   await process.stop();
   const contradicted = start();
   await eventually('a contradiction', () => contradicted.audit.status().contradiction !== null);
-  await readModelStore.dropCollection(auditCollection);
-  await readModelStore.ensureCollection(auditCollection, []);
+  await loseTiles(readModelStore);
   await t.throwsAsync(contradicted.tree.inclusion(3, 299), { name: 'StoreUnavailable' });
   // Then the check itself needs the tree: its rebuild changes nothing that is signed
-  await eventually('the tree is there', () =>
-    contradicted.tree.rootAt(300).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await treeRead('the tree is there', () => contradicted.tree.rootAt(300));
   t.not(contradicted.audit.status().contradiction, null);
   t.is((await contradicted.audit.readSigned())?.['root'], value.root);
   await contradicted.stop();
 });
 
 test('A tile that is lost while the log grows changes no root that is signed', async (t) => {
-  const { eventStore, random, readModelStore, start } = given(t, 3);
-  const revisions = new Map<string, bigint>();
-  await appendAuditEvents(eventStore, random, 600, revisions);
+  const { eventStore, append, readModelStore, start } = given(t, 3);
+  await append(600);
   const process = start();
   await signedAt(process, 600);
   for (let size = 600; size < 900; size += 100) {
-    await readModelStore.dropCollection(auditCollection);
-    await readModelStore.ensureCollection(auditCollection, []);
-    await appendAuditEvents(eventStore, random, 100, revisions);
+    await loseTiles(readModelStore);
+    await append(100);
     await signedAt(process, size + 100);
     const root = rootOfEvents(await readWholeLog(eventStore)).toString('base64');
     t.is((await process.audit.readSigned())?.root, root);
@@ -147,8 +124,7 @@ test('A process that finds a differing tile compares all tiles again after ten m
     if (minutes() < 10) t.is(rebuilds.count, rebuiltBefore);
   }
   // When the differing tile is gone, the next attempt ends the contradiction
-  await readModelStore.dropCollection(auditCollection);
-  await readModelStore.ensureCollection(auditCollection, []);
+  await loseTiles(readModelStore);
   await signedAt(process, 300);
   t.is(process.sequencer.problem(), null);
   await eventually('the end of the contradiction', () => process.audit.status().contradiction === null);
