@@ -2,7 +2,6 @@ import test, { type ExecutionContext } from 'ava';
 import { describeCorsRefusal } from '../../../../src/areas/storages/domain/delivery/cors-failure.js';
 import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
 import { makeSetBucketCors } from '../../../../src/areas/storages/bucket/probing/bucket-cors.js';
-import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import {
@@ -11,21 +10,15 @@ import {
   type Fault,
   givenFakeStorage,
 } from '../../../support/fakes/fake-storage.js';
+import { bucketUrls } from '../../../support/given/bucket-urls.js';
 
 const app = 'https://app.example.com';
 const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']), timeMs: 600_000 });
 const now = () => new Date();
 
 function setRule({ port }: Pick<FakeStorage, 'port'>, origins: readonly string[] = [app]) {
-  const place = { protocol: 'http:', host: `127.0.0.1:${port}`, pathPrefix: '/media/' } as const;
-  const urls = makeStorageUrls(
-    {
-      ...{ provider: 's3', ...place, client: place, bucket: 'media', region: 'eu-west-1' },
-      ...{ cdnDomain: '', mode: 'rewrite' },
-    },
-    { id: 'canary-access-key', secret: 'canary-secret-key' },
-  );
-  const target = { urls, origins, ruleFor: corsRuleFields };
+  const keys = { id: 'canary-access-key', secret: 'canary-secret-key' };
+  const target = { urls: bucketUrls({ host: `127.0.0.1:${port}` }, keys), origins, ruleFor: corsRuleFields };
   return makeSetBucketCors({ http, now })(target, AbortSignal.timeout(600_000));
 }
 
@@ -40,10 +33,8 @@ test('The service adds the rule to those of a bucket, and a repetition changes n
   t.true(once.includes(`${foreign}${corsRuleXml([app])}`), once);
   t.deepEqual(await setRule(storage), { isChanged: false, refused: [] });
   t.is(storage.cors.configuration, once);
-  t.deepEqual(
-    storage.requests.filter((request) => request.startsWith('PUT')),
-    ['PUT /media/'],
-  );
+  const puts = storage.requests.filter((request) => request.startsWith('PUT'));
+  t.deepEqual(puts, ['PUT /media/']);
 });
 
 test('The service adds the first rule of a bucket, and another origin later', async (t) => {

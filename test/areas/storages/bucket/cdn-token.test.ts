@@ -6,8 +6,8 @@ import {
   isRsaPrivateKey,
 } from '../../../../src/areas/storages/domain/delivery/delivery.js';
 import { cdnTokenUrl, type CdnToken } from '../../../../src/areas/storages/bucket/signing/cdn-token.js';
-import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import { askCdn } from '../../../support/cdn/verify-cdn-token.js';
+import { bucketUrls } from '../../../support/given/bucket-urls.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2_048,
@@ -90,15 +90,10 @@ test('The independent edge accepts the providers’ documented examples', (t) =>
 test('A media URL with a token is served until its end, for its path and with its key only', (t) => {
   for (const scheme of cdnTokenScheme.options) {
     const validSeconds = scheme.startsWith('cloudfront') ? 0 : 1_800;
-    const urls = makeStorageUrls(
-      {
-        ...{ provider: 's3', protocol: 'https:', host: 'b.s3.example.com', pathPrefix: '/', bucket: 'b' },
-        client: { protocol: 'https:', host: 'b.s3.example.com', pathPrefix: '/' },
-        ...{ region: 'eu-central-1', cdnDomain: 'cdn.example.com', mode: 'token' },
-        cdnToken: tokenOf(scheme, validSeconds),
-      },
-      { id: 'id', secret: 'secret' },
-    );
+    const urls = bucketUrls({
+      ...({ protocol: 'https:', host: 'b.s3.example.com', pathPrefix: '/', mode: 'token' } as const),
+      ...{ cdnDomain: 'cdn.example.com', cdnToken: tokenOf(scheme, validSeconds) },
+    });
     const signedAt = new Date('2026-02-01T10:00:00.000Z');
     const request = { key: 'fotos/Rhein im März (1).jpg', signedAt, expiresInSeconds: 1_200 };
     const url = urls.mediaUrl({ ...request, query: { 'response-content-type': 'image/jpeg' } });

@@ -4,99 +4,58 @@
  */
 import test from 'ava';
 import { failureOfReply } from '../../../../src/areas/storages/bucket/probing/probe-failure.js';
-import { errorDocument, type ReplyRow, testReplies } from './reply-rows.js';
+import { errorDocument, testReplies } from './reply-rows.js';
 
 const list = 'Tencent/flare, flare/net/cos/cos_status.cc';
+const inWords = `${list}; the words: readers of COS errors (ERROR_MESSAGE_COS_ACCOUNT_ARREARS)`;
+const cloudBase = `${list}; the words: docs.cloudbase.net, HTTP access`;
+const denied = 'cloud.tencent.com/document/product/436/54303 (403 Error for COS Access)';
+const [write, remove] = [{ step: 'write' }, { step: 'delete' }] as const;
 
-testReplies([
-  {
-    ...{
-      source: `${list}; the words: readers of COS errors (ERROR_MESSAGE_COS_ACCOUNT_ARREARS)`,
-      status: 451,
-    },
-    body: errorDocument(
-      'UnavailableForLegalReasons',
-      'Due to your account is arrears, it is unavailable until you recharge.',
-    ),
-    ...{ code: 'account_in_arrears', advice: /Settle the bills/ },
-  },
-  {
-    ...{ source: list, status: 451 },
-    body: errorDocument('UnavailableForLegalReasons', 'Unavailable For Legal Reasons'),
-    ...{ code: 'bucket_disabled', advice: /disabled the bucket/ },
-  },
-  {
-    ...{ source: list, status: 402, body: errorDocument('PaymentRequired', 'Payment Required') },
-    ...{ code: 'account_in_arrears', advice: /Settle the bills/ },
-  },
-  {
-    ...{ source: `${list}; the words: docs.cloudbase.net, HTTP access`, status: 400 },
-    body: errorDocument('UserCnameInvalid', 'Your cname does not exist or format illegal.'),
-    ...{ code: 'endpoint_refused', advice: /Bind the domain to this bucket/ },
-  },
-  {
-    ...{ source: list, status: 451, body: errorDocument('DomainAuditFailed', 'Domain audit failed.') },
-    ...{ code: 'endpoint_refused', advice: /Bind the domain to this bucket/ },
-  },
-  ...['RequestTimeTooSkewed', 'Request has expired'].map((code): ReplyRow => ({
-    ...{ source: list, status: 403, body: errorDocument(code, code) },
-    ...{ code: 'clock_skewed', advice: /clock/ },
-  })),
-  ...['KmsKeyDisabled', 'KmsKeyNotExist', 'KmsException'].map((code): ReplyRow => ({
-    ...{ source: list, step: 'write', status: 400, body: errorDocument(code, code) },
-    ...{ code: 'encryption_denied', advice: /\(KMS\)/ },
-  })),
-  ...['ObjectLocked', 'BucketLocked'].map((code): ReplyRow => ({
-    ...{ source: list, step: 'delete', status: 409, body: errorDocument(code, code) },
-    ...{ code: 'object_locked', advice: /object lock/ },
-  })),
-  ...['InvalidRegionName', 'InvalidLocationConstraint'].map((code): ReplyRow => ({
-    ...{ source: list, status: 400, body: errorDocument(code, code) },
-    ...{ code: 'region_wrong', advice: /another region/ },
-  })),
-  {
-    ...{
-      source: list,
-      status: 403,
-      body: errorDocument('InvalidAccessKeyId', 'The Access Key Id does not exist'),
-    },
-    ...{ code: 'access_key_unknown', advice: /Check both keys/ },
-  },
-  {
-    ...{
-      source: list,
-      status: 403,
-      body: errorDocument('SignatureDoesNotMatch', 'The Signature does not match'),
-    },
-    ...{ code: 'signature_mismatch', advice: /Enter both keys again/ },
-  },
-  {
-    ...{
-      source: list,
-      status: 404,
-      body: errorDocument('NoSuchBucket', 'The specified bucket does not exist.'),
-    },
-    ...{ code: 'bucket_not_found', advice: /Check its name/ },
-  },
-  {
-    ...{ source: list, status: 400, body: errorDocument('ExpiredToken', 'The token has expired.') },
-    ...{ code: 'temporary_keys', advice: /Enter lasting keys/ },
-  },
-  ...[
-    ['SlowDown', 'throttled'],
-    ['KmsFreqControl', 'throttled'],
-    ['ServiceUnavailable', 'storage_unavailable'],
-    ['InternalError', 'storage_unavailable'],
-  ].map(([code = '', cause = '']): ReplyRow => ({
-    ...{ source: list, step: 'write', status: 503, body: errorDocument(code, code) },
-    ...{ code: cause === 'throttled' ? 'throttled' : 'storage_unavailable', advice: /Try again later/ },
-  })),
-  {
-    source: 'cloud.tencent.com/document/product/436/54303 (403 Error for COS Access)',
-    ...{ step: 'write', status: 403, body: errorDocument('AccessDenied', 'Access Denied.') },
-    ...{ code: 'write_denied', advice: /Allow PutObject there/ },
-  },
-]);
+const arrears =
+  'UnavailableForLegalReasons: Due to your account is arrears, it is unavailable until you recharge.';
+
+testReplies({
+  account_in_arrears: [
+    [451, inWords, arrears],
+    [402, list, 'PaymentRequired: Payment Required'],
+  ],
+  bucket_disabled: [[451, list, 'UnavailableForLegalReasons: Unavailable For Legal Reasons']],
+  endpoint_refused: [
+    [400, cloudBase, 'UserCnameInvalid: Your cname does not exist or format illegal.'],
+    [451, list, 'DomainAuditFailed: Domain audit failed.'],
+  ],
+  clock_skewed: [
+    [403, list, 'RequestTimeTooSkewed: RequestTimeTooSkewed'],
+    [403, list, 'Request has expired: Request has expired'],
+  ],
+  encryption_denied: [
+    [400, list, 'KmsKeyDisabled: KmsKeyDisabled', write],
+    [400, list, 'KmsKeyNotExist: KmsKeyNotExist', write],
+    [400, list, 'KmsException: KmsException', write],
+  ],
+  object_locked: [
+    [409, list, 'ObjectLocked: ObjectLocked', remove],
+    [409, list, 'BucketLocked: BucketLocked', remove],
+  ],
+  region_wrong: [
+    [400, list, 'InvalidRegionName: InvalidRegionName'],
+    [400, list, 'InvalidLocationConstraint: InvalidLocationConstraint'],
+  ],
+  access_key_unknown: [[403, list, 'InvalidAccessKeyId: The Access Key Id does not exist']],
+  signature_mismatch: [[403, list, 'SignatureDoesNotMatch: The Signature does not match']],
+  bucket_not_found: [[404, list, 'NoSuchBucket: The specified bucket does not exist.']],
+  temporary_keys: [[400, list, 'ExpiredToken: The token has expired.']],
+  throttled: [
+    [503, list, 'SlowDown: SlowDown', write],
+    [503, list, 'KmsFreqControl: KmsFreqControl', write],
+  ],
+  storage_unavailable: [
+    [503, list, 'ServiceUnavailable: ServiceUnavailable', write],
+    [503, list, 'InternalError: InternalError', write],
+  ],
+  write_denied: [[403, denied, 'AccessDenied: Access Denied.', write]],
+});
 
 test('The test of a COS key that may not list goes on', async (t) => {
   const body = Buffer.from(errorDocument('AccessDenied', 'Access Denied.'));

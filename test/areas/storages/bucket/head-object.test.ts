@@ -5,25 +5,21 @@ import {
   makeHeadObject,
 } from '../../../../src/areas/storages/bucket/objects/head-object.js';
 import {
-  type DeliveryAddress,
-  makeStorageUrls,
-} from '../../../../src/areas/storages/bucket/signing/media-urls.js';
-import {
   OutgoingError,
   type OutgoingReply,
   type OutgoingRequest,
 } from '../../../../src/outgoing/outgoing-http.js';
+import { bucketUrls } from '../../../support/given/bucket-urls.js';
+import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/region.js';
 
-const address = (provider: DeliveryAddress['provider']): DeliveryAddress => ({
-  ...{ provider, host: 'rivers.example.org', cdnDomain: 'cdn.example.org' },
-  ...{ pathPrefix: '/', bucket: 'rivers', region: 'eu-west-1' },
+const address = {
+  ...({ protocol: 'https:', host: 'rivers.example.org', pathPrefix: '/', bucket: 'rivers' } as const),
+  ...({ cdnDomain: 'cdn.example.org', mode: 'origin' } as const),
   client: { protocol: 'https:', host: 'public.example.org', pathPrefix: '/' },
-  protocol: 'https:',
-  mode: 'origin',
-});
+} as const;
 
 interface Asking {
-  readonly provider?: DeliveryAddress['provider'];
+  readonly provider?: StorageProvider;
   readonly signal?: AbortSignal;
 }
 
@@ -45,7 +41,7 @@ async function head(
     },
     now: () => new Date('2026-11-23T03:00:00Z'),
   });
-  const urls = makeStorageUrls(address(provider), { id: 'an-id', secret: 'a-secret' });
+  const urls = bucketUrls({ ...address, provider });
   return { answer: await headObject({ urls, provider, key: 'videos/a b.mp4' }, signal), requests };
 }
 

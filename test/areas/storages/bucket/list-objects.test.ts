@@ -4,23 +4,22 @@ import {
   makeListObjects,
 } from '../../../../src/areas/storages/bucket/objects/list-objects.js';
 import {
-  type DeliveryAddress,
-  makeStorageUrls,
-} from '../../../../src/areas/storages/bucket/signing/media-urls.js';
-import {
   OutgoingError,
   type OutgoingReply,
   type OutgoingRequest,
 } from '../../../../src/outgoing/outgoing-http.js';
+import { bucketUrls } from '../../../support/given/bucket-urls.js';
+import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/region.js';
 
-const address = (provider: DeliveryAddress['provider']): DeliveryAddress => ({
-  ...{ provider, protocol: 'https:', host: 'rivers.example.org', pathPrefix: '/', bucket: 'rivers' },
-  ...{ region: 'eu-west-1', cdnDomain: '', mode: 'origin' },
-  client: { protocol: 'https:', host: 'rivers.example.org', pathPrefix: '/' },
-});
+const address = {
+  protocol: 'https:',
+  host: 'rivers.example.org',
+  pathPrefix: '/',
+  bucket: 'rivers',
+} as const;
 
 interface Asking {
-  readonly provider?: DeliveryAddress['provider'];
+  readonly provider?: StorageProvider;
   readonly token?: string | null;
 }
 
@@ -43,7 +42,7 @@ async function list(
     },
     now: () => new Date('2026-11-23T03:00:00Z'),
   });
-  const urls = makeStorageUrls(address(provider), { id: 'an-id', secret: 'a-secret' });
+  const urls = bucketUrls({ ...address, provider });
   const answer = await listObjects({ urls, provider, prefix: 'videos/', token, limit: 2 });
   return { answer, url: new URL(requests[0]?.url ?? ''), request: requests[0] };
 }

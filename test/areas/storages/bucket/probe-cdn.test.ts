@@ -3,15 +3,16 @@ import {
   describeFailure,
   testFailureCode,
 } from '../../../../src/areas/storages/domain/storage/test-failure.js';
-import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
+import type { StorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
-import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
+import { makeOutgoingHttp, type OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../../../src/outgoing/shared-lookup.js';
 import { cdnAuthority } from '../../../support/examples/cdn-certificates.js';
-import { cdnHost, type FakeCdn, givenFakeCdn } from '../../../support/fakes/fake-cdn.js';
+import { cdnHost, type FakeCdn, givenFakeCdn, type CdnBehaviour } from '../../../support/fakes/fake-cdn.js';
 import { type FakeStorage, givenFakeStorage } from '../../../support/fakes/fake-storage.js';
+import { bucketUrls } from '../../../support/given/bucket-urls.js';
 
 /*
  * The test of a storage through `cdn_domain`, over real TLS. The client trusts one more authority than usual and
@@ -30,8 +31,6 @@ interface Place {
   readonly allowed?: readonly string[];
 }
 
-const plain = { provider: 's3' as const, hasPublicEndpoint: false, origins: [] };
-
 async function probe({
   storage,
   cdn,
@@ -39,22 +38,20 @@ async function probe({
   lookup = onLoopback,
   allowed = ['127.0.0.0/8'],
 }: Place) {
-  const http = makeOutgoingHttp({
-    isAllowed: makeAllowedAddress(allowed),
-    lookup,
-    ca: cdnAuthority,
+  const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(allowed), lookup, ca: cdnAuthority });
+  const urls = bucketUrls({
+    ...{ host: `127.0.0.1:${storage.port}`, cdnDomain: `${cdnHost}:${cdn.port}`, mode },
   });
-  const place = { protocol: 'http:', host: `127.0.0.1:${storage.port}`, pathPrefix: '/media/' } as const;
-  const urls = makeStorageUrls(
-    {
-      ...{ provider: 's3', ...place, client: place },
-      ...{ bucket: 'media', region: 'eu-west-1', cdnDomain: `${cdnHost}:${cdn.port}`, mode },
-    },
-    { id: 'an access key', secret: 'a secret key' },
-  );
+  return failureOf(http, { urls, cdn: mode });
+}
+
+async function failureOf(
+  http: OutgoingHttp,
+  place: { urls: StorageUrls; cdn: NonNullable<Place['mode']> | null },
+) {
   const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
-  const target = { urls, basePath: 'videos', cdn: mode, ...plain };
-  return (await run(target, AbortSignal.timeout(600_000))).failure;
+  const plain = { provider: 's3' as const, basePath: 'videos', hasPublicEndpoint: false, origins: [] };
+  return (await run({ ...plain, ...place }, AbortSignal.timeout(600_000))).failure;
 }
 
 const object = 'videos/.stowage-probe-an-id';
@@ -101,41 +98,22 @@ test('The same certificates at the endpoint have separate failure codes', async 
   t.is(await probeEndpoint(`${cdnHost}:${port}`), null);
 });
 
+const elsewhere = { location: 'https://www.example.test/' };
+const answering =
+  (status: number, body = '', headers = {}): CdnBehaviour =>
+  (_request, response) =>
+    response.writeHead(status, headers).end(body);
+const ignoresRange: CdnBehaviour = (request, _response, passOn) => {
+  delete request.headers.range;
+  passOn();
+};
 const answers: readonly (readonly [string, Parameters<typeof givenFakeCdn>[2], ProbeFailureCode])[] = [
-  [
-    'answers another body',
-    { behaviour: (_request, response) => response.writeHead(200).end('<html>Welcome!</html>') },
-    'cdn_content_changed',
-  ],
-  [
-    'answers another part',
-    { behaviour: (_request, response) => response.writeHead(206).end('towage ') },
-    'cdn_content_changed',
-  ],
-  [
-    'ignores Range',
-    {
-      behaviour: (request, _response, passOn) => {
-        delete request.headers.range;
-        passOn();
-      },
-    },
-    'cdn_range_ignored',
-  ],
-  [
-    'redirects',
-    {
-      behaviour: ({ url }, response) =>
-        response.writeHead(301, { location: `https://www.example.test${url ?? ''}` }).end(),
-    },
-    'cdn_redirected',
-  ],
+  ['answers another body', { behaviour: answering(200, '<html>Welcome!</html>') }, 'cdn_content_changed'],
+  ['answers another part', { behaviour: answering(206, 'towage ') }, 'cdn_content_changed'],
+  ['ignores Range', { behaviour: ignoresRange }, 'cdn_range_ignored'],
+  ['redirects', { behaviour: answering(301, '', elsewhere) }, 'cdn_redirected'],
   ['leads elsewhere', { originPath: '/elsewhere' }, 'cdn_not_found'],
-  [
-    'cannot reach its origin',
-    { behaviour: (_request, response) => response.writeHead(504).end() },
-    'cdn_failed',
-  ],
+  ['cannot reach its origin', { behaviour: answering(504) }, 'cdn_failed'],
   ['breaks off', { behaviour: ({ socket }) => socket.destroy() }, 'cdn_unreachable'],
   ['stays silent', { behaviour: () => undefined }, 'cdn_unreachable'],
 ];
@@ -150,10 +128,8 @@ for (const [what, options, code] of answers) {
 
 test("A refusal of a CDN is reported by the CDN's mode", async (t) => {
   const storage = await givenFakeStorage(t);
-  const cdn = await givenFakeCdn(t, storage, {
-    behaviour: (_request, response) =>
-      response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'),
-  });
+  const behaviour = answering(403, '<Error><Code>AccessDenied</Code>canary</Error>');
+  const cdn = await givenFakeCdn(t, storage, { behaviour });
   await reports(t, { storage, cdn, mode: 'rewrite' }, 'cdn_signature_refused');
   await reports(t, { storage, cdn, mode: 'origin' }, 'cdn_signature_refused');
   await reports(t, { storage, cdn, mode: 'public' }, 'cdn_not_public');
@@ -190,17 +166,7 @@ async function reports(t: ExecutionContext, place: Place, code: ProbeFailureCode
 }
 
 async function probeEndpoint(host: string) {
-  const place = { protocol: 'https:', host, pathPrefix: '/media/' } as const;
   const isAllowed = makeAllowedAddress(['127.0.0.0/8']);
   const http = makeOutgoingHttp({ isAllowed, lookup: onLoopback, ca: cdnAuthority });
-  const urls = makeStorageUrls(
-    {
-      ...{ provider: 's3', ...place, client: place },
-      ...{ bucket: 'media', region: 'eu-west-1', cdnDomain: '', mode: 'rewrite' },
-    },
-    { id: 'an access key', secret: 'a secret key' },
-  );
-  const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
-  const target = { urls, basePath: 'videos', cdn: null, ...plain };
-  return (await run(target, AbortSignal.timeout(600_000))).failure;
+  return failureOf(http, { urls: bucketUrls({ protocol: 'https:', host }), cdn: null });
 }

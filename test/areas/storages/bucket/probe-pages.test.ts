@@ -1,6 +1,5 @@
 import test from 'ava';
 import { corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
-import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
@@ -8,6 +7,8 @@ import type { Lookup } from '../../../../src/outgoing/shared-lookup.js';
 import { cdnAuthority } from '../../../support/examples/cdn-certificates.js';
 import { cdnHost, type FakeCdn, givenFakeCdn } from '../../../support/fakes/fake-cdn.js';
 import { type FakeStorage, givenFakeStorage } from '../../../support/fakes/fake-storage.js';
+import { pluck } from '../../../support/given/pluck.js';
+import { bucketUrls } from '../../../support/given/bucket-urls.js';
 
 const [app, api] = ['https://app.example.com', 'https://api.example.com'];
 
@@ -27,27 +28,18 @@ const onLoopback: Lookup = (hostname, callback) => {
 
 /** Tests a storage whose browsers use `publicPort` in place of the endpoint. */
 function probe({ storage, publicPort, cdn, origins = [] }: Place) {
-  const http = makeOutgoingHttp({
-    ...{ isAllowed: makeAllowedAddress(['127.0.0.0/8']), lookup: onLoopback, ca: cdnAuthority },
+  const isAllowed = makeAllowedAddress(['127.0.0.0/8']);
+  const http = makeOutgoingHttp({ isAllowed, lookup: onLoopback, ca: cdnAuthority });
+  const client = { protocol: 'http:', pathPrefix: '/media/' } as const;
+  const urls = bucketUrls({
+    host: `127.0.0.1:${storage.port}`,
+    client: { ...client, host: `127.0.0.1:${publicPort ?? storage.port}` },
+    cdnDomain: cdn === undefined ? '' : `${cdnHost}:${cdn.port}`,
   });
-  const place = { protocol: 'http:', host: `127.0.0.1:${storage.port}`, pathPrefix: '/media/' } as const;
-  const client = publicPort === undefined ? place : { ...place, host: `127.0.0.1:${publicPort}` };
-  const urls = makeStorageUrls(
-    {
-      ...{ provider: 's3', ...place, client, bucket: 'media', region: 'eu-west-1', mode: 'rewrite' },
-      cdnDomain: cdn === undefined ? '' : `${cdnHost}:${cdn.port}`,
-    },
-    { id: 'an access key', secret: 'a secret key' },
-  );
   const run = makeProbeBucket({ http, now: () => new Date(), makeId: () => 'an-id' });
   const target = {
-    ...{
-      urls,
-      provider: 's3' as const,
-      basePath: 'videos',
-      cdn: cdn === undefined ? null : ('rewrite' as const),
-    },
-    ...{ hasPublicEndpoint: publicPort !== undefined, origins },
+    ...{ urls, basePath: 'videos', hasPublicEndpoint: publicPort !== undefined, origins },
+    ...({ provider: 's3', cdn: cdn === undefined ? null : 'rewrite' } as const),
   };
   return run(target, AbortSignal.timeout(600_000));
 }
@@ -65,15 +57,10 @@ test('A bucket that lets the pages upload and fetch passes without a warning', a
 test('A bucket without the rule passes, and the warning names the origins that it refuses', async (t) => {
   const storage = await givenFakeStorage(t);
   const missing = { code: 'cors_missing', cause: null } as const;
-  t.deepEqual(await probe({ storage, origins: [app, api] }), {
-    failure: null,
-    warnings: [{ ...missing, origins: [app, api] }],
-  });
+  const warned = (...origins: string[]) => ({ failure: null, warnings: [{ ...missing, origins }] });
+  t.deepEqual(await probe({ storage, origins: [app, api] }), warned(app, api));
   storage.cors.configuration = `<CORSConfiguration>${corsRuleXml([api])}</CORSConfiguration>`;
-  t.deepEqual(await probe({ storage, origins: [app, api] }), {
-    failure: null,
-    warnings: [{ ...missing, origins: [app] }],
-  });
+  t.deepEqual(await probe({ storage, origins: [app, api] }), warned(app));
 });
 
 test('A rule for fetching alone is a warning, because pages upload too', async (t) => {
@@ -81,10 +68,7 @@ test('A rule for fetching alone is a warning, because pages upload too', async (
   const rule = corsRuleXml([app]).replace('<AllowedMethod>PUT</AllowedMethod>', '');
   storage.cors.configuration = `<CORSConfiguration>${rule}</CORSConfiguration>`;
   const { warnings } = await probe({ storage, origins: [app] });
-  t.deepEqual(
-    warnings.map(({ code }) => code),
-    ['cors_missing'],
-  );
+  t.deepEqual(pluck(warnings, 'code'), ['cors_missing']);
 });
 
 test('A storage that answers no preflight passes, and the warning says why it was not checked', async (t) => {

@@ -2,11 +2,11 @@ import test from 'ava';
 import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
 import { withCorsRule } from '../../../../src/areas/storages/bucket/probing/bucket-cors.js';
 import { makeListObjects } from '../../../../src/areas/storages/bucket/objects/list-objects.js';
-import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import { makeMultipart } from '../../../../src/areas/storages/bucket/objects/multipart.js';
 import { readStorageError } from '../../../../src/areas/storages/bucket/probing/provider-codes.js';
 import type { OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import { type ProviderForms, providerForms } from './provider-forms.js';
+import { bucketUrls } from '../../../support/given/bucket-urls.js';
 
 const now = () => new Date('2026-11-23T03:00:00Z');
 
@@ -14,16 +14,8 @@ function replying(body: string): OutgoingHttp {
   return () => Promise.resolve({ status: 200, headers: {}, body: Buffer.from(body) });
 }
 
-function bucketOf(provider: ProviderForms['provider']) {
-  const place = { protocol: 'https:', host: 'media.example.org', pathPrefix: '/' } as const;
-  return makeStorageUrls(
-    {
-      ...{ provider, ...place, client: place, bucket: 'media', region: 'eu-west-1' },
-      ...{ cdnDomain: '', mode: 'origin' },
-    },
-    { id: 'an-id', secret: 'a-secret' },
-  );
-}
+const bucketOf = (provider: ProviderForms['provider']) =>
+  bucketUrls({ provider, protocol: 'https:', host: 'media.example.org', pathPrefix: '/' });
 
 for (const forms of providerForms) {
   const { server, source, provider } = forms;

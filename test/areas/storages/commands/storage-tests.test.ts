@@ -9,7 +9,7 @@ import { projectAggregate } from '../../../../src/areas/projects/domain/project/
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { testLeaseMs } from '../../../../src/areas/storages/domain/storage/test-failure.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { ProbeFailure } from '../../../../src/areas/storages/bucket/probing/probe-failure.js';
 import { appendEvents } from '../../../support/given/append-events.js';
@@ -17,6 +17,7 @@ import { userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { nextContext } from '../../../support/given/given-share.js';
 import { givenStores } from '../../../support/given/given-stores.js';
+import { serveReaction } from '../../../support/given/serve-reaction.js';
 
 const projectId = '019b7d00-0000-7000-8000-0000000000d1';
 const first = { access_key: 'the first key', secret_key: 'the first secret' };
@@ -58,28 +59,26 @@ async function given() {
   const probing: AnyReaction = makeProbeStorages({ probeStorage, clock });
   const choosing: AnyReaction = makeChooseFirstDefaultReaction(commands);
   const address = (storageId: string) => ({ projectId, storageId });
+  const bind = async (): Promise<string> => {
+    const request = { name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' } as const;
+    const input = { projectId, ...request, credentials: first };
+    return (await commands.createStorage(input, nextContext(stores))).resource.id;
+  };
+  const startTest = (storageId: string) => commands.testStorage(address(storageId), nextContext(stores));
   return {
     ...{ stores, commands, bucket, probed, reported, probeStorage, probing, choosing },
-    bind: async (): Promise<string> => {
-      const request = { name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' } as const;
-      const input = { projectId, ...request, credentials: first };
-      return (await commands.createStorage(input, nextContext(stores))).resource.id;
+    bind,
+    test: startTest,
+    /** Binds a storage, and runs its test. */
+    bindTested: async (): Promise<string> => {
+      const storageId = await bind();
+      await startTest(storageId);
+      await serveReaction(probing, { eventStore });
+      return storageId;
     },
-    test: (storageId: string) => commands.testStorage(address(storageId), nextContext(stores)),
     shown: async (storageId: string) => (await commands.storages.find(projectId, storageId))?.resource,
     /** Runs a reaction over the log. @returns the number of handled events */
-    serve: async (reaction: AnyReaction): Promise<number> => {
-      let served = 0;
-      const { events } = await eventStore.readAll({ after: null, limit: 500 });
-      for (const stored of events) {
-        const event = eventFor(reaction, stored);
-        if (event === null || (await reaction.asks(event)) !== 'yes') continue;
-        const result = await reaction.perform?.(event, new AbortController().signal);
-        await reaction.conclude(event, contextFor(reaction, event), result);
-        served += 1;
-      }
-      return served;
-    },
+    serve: (reaction: AnyReaction): Promise<number> => serveReaction(reaction, { eventStore }),
   };
 }
 
@@ -160,10 +159,8 @@ test('A process that ends leaves the test to another process', async (t) => {
 });
 
 test('A candidate whose lease has expired is dropped, and the active configuration stays', async (t) => {
-  const { stores, bind, test: start, serve, probing, shown, commands } = await given();
-  const storageId = await bind();
-  await start(storageId);
-  await serve(probing);
+  const { stores, serve, probing, shown, commands, bindTested } = await given();
+  const storageId = await bindTested();
   const changed = { projectId, storageId, changes: { bucket: 'lakes' } };
   t.true((await commands.changeStorage(changed, nextContext(stores))).isTested);
   stores.clock.advance(testLeaseMs);
@@ -174,10 +171,8 @@ test('A candidate whose lease has expired is dropped, and the active configurati
 });
 
 test('New credentials of an active storage are used by their test, and the old ones stay in use until it passes', async (t) => {
-  const { stores, bind, test: start, serve, probing, probed, bucket, commands } = await given();
-  const storageId = await bind();
-  await start(storageId);
-  await serve(probing);
+  const { stores, serve, probing, probed, bucket, commands, bindTested } = await given();
+  const storageId = await bindTested();
   const openStorage = makeOpenStorage({ ...stores, makeUrls: makeStorageUrls });
   const keyThatServes = async (): Promise<string> => {
     const opened = await openStorage.serving(storageId);
@@ -212,7 +207,7 @@ test('New credentials of an active storage are used by their test, and the old o
 });
 
 test('The first storage that becomes active becomes the default, also after a crash', async (t) => {
-  const { stores, bind, test: start, serve, probing, choosing, shown, commands } = await given();
+  const { stores, bind, test: start, serve, probing, choosing, shown, commands, bindTested } = await given();
   const [one, other] = [await bind(), await bind()];
   for (const storageId of [one, other]) await start(storageId);
   // Given a process that ends when both have passed
@@ -228,23 +223,17 @@ test('The first storage that becomes active becomes the default, also after a cr
   await commands.chooseDefaultStorage({ projectId, storageId: other }, nextContext(stores));
   await commands.deleteStorage({ projectId, storageId: one }, nextContext(stores));
   await commands.deleteStorage({ projectId, storageId: other }, nextContext(stores));
-  const third = await bind();
-  await start(third);
-  await serve(probing);
+  const third = await bindTested();
   t.is(await serve(choosing), 1);
   t.like(await shown(third), { is_default: true });
 });
 
 test('A storage that is no longer active becomes no default, nor does one of a deleted project', async (t) => {
-  const { stores, bind, test: start, serve, probing, choosing, commands } = await given();
-  const storageId = await bind();
-  await start(storageId);
-  await serve(probing);
+  const { stores, serve, choosing, commands, bindTested } = await given();
+  const storageId = await bindTested();
   await commands.disableStorage({ projectId, storageId }, nextContext(stores));
   t.is(await serve(choosing), 0);
-  const again = await bind();
-  await start(again);
-  await serve(probing);
+  const again = await bindTested();
   const target = { aggregate: projectAggregate, id: projectId };
   await appendEvents(stores.handler, target, [{ type: 'ProjectDeleted', data: {} }], stores.clock.now());
   t.is(await serve(choosing), 0);

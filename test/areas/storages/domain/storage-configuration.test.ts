@@ -22,112 +22,89 @@ const cos = { ...bare, provider: 'cos', bucket: 'media-1250000000', region: 'ap-
 const allowsHttp = (address: string): boolean => address === '10.1.2.3' || address === 'fd00::9';
 const check = (input: StorageConfiguration): StorageConfiguration => checkConfiguration(input, allowsHttp);
 
-const normalised: readonly [string, StorageConfiguration, Partial<StorageConfiguration>][] = [
+type Row = readonly [what: string, input: StorageConfiguration, expected: Partial<StorageConfiguration>];
+/** An endpoint, which stays as it is unless another one is expected. */
+const endpoint = (what: string, of: StorageConfiguration, given: string, expected = given): Row => [
+  what,
+  { ...of, endpoint: given },
+  { endpoint: expected },
+];
+/** An endpoint that stays as it is, and a region. */
+const placed = (what: string, of: StorageConfiguration, endpoint: string, region: string): Row => [
+  what,
+  { ...of, endpoint, region },
+  { endpoint, region },
+];
+const hangzhou = { ...oss, region: 'cn-hangzhou' };
+const beijing = { ...oss, region: 'cn-beijing' };
+const amazon = 'https://s3.eu-west-1.amazonaws.com';
+const minio = 'https://minio.example.com';
+const ofFiles = { ...beijing, endpoint: 'https://files.example.com' };
+
+const normalised: readonly Row[] = [
   ['only the bucket', s3, { endpoint: '', region: '', base_path: '', cdn_domain: '' }],
   ['white space around a name', { ...s3, name: '  Media ' }, { name: 'Media' }],
-  [
-    'a slash after the host',
-    { ...s3, endpoint: 'https://s3.eu-west-1.amazonaws.com/' },
-    { endpoint: 'https://s3.eu-west-1.amazonaws.com' },
-  ],
-  [
-    'a host without a scheme',
-    { ...s3, endpoint: 'minio.example.com:9000' },
-    { endpoint: 'https://minio.example.com:9000' },
-  ],
-  [
-    'capitals in a host',
-    { ...s3, endpoint: 'HTTPS://MinIO.Example.COM' },
-    { endpoint: 'https://minio.example.com' },
-  ],
-  [
-    'the usual port',
-    { ...s3, endpoint: 'https://minio.example.com:443' },
-    { endpoint: 'https://minio.example.com' },
-  ],
-  [
-    'the bucket before the host',
-    { ...s3, endpoint: 'https://media.s3.eu-west-1.amazonaws.com' },
-    { endpoint: 'https://s3.eu-west-1.amazonaws.com' },
-  ],
-  [
+  endpoint('a slash after the host', s3, `${amazon}/`, amazon),
+  endpoint('a host without a scheme', s3, 'minio.example.com:9000', `${minio}:9000`),
+  endpoint('capitals in a host', s3, 'HTTPS://MinIO.Example.COM', minio),
+  endpoint('the usual port', s3, `${minio}:443`, minio),
+  endpoint('the bucket before the host', s3, 'https://media.s3.eu-west-1.amazonaws.com', amazon),
+  endpoint(
     'the bucket before a host of your own, which keeps its style',
-    { ...s3, endpoint: 'https://media.minio.example.com' },
-    { endpoint: 'https://media.minio.example.com' },
-  ],
-  [
+    s3,
+    'https://media.minio.example.com',
+  ),
+  endpoint(
     'a bucket with capitals before a host, which has none',
-    { ...s3, bucket: 'Media', endpoint: 'https://Media.minio.example.com' },
-    { endpoint: 'https://minio.example.com' },
-  ],
-  [
+    { ...s3, bucket: 'Media' },
+    'https://Media.minio.example.com',
+    minio,
+  ),
+  endpoint(
     'the European Sovereign Cloud',
-    { ...s3, endpoint: 'https://media.s3.eusc-de-east-1.amazonaws.eu', region: 'eusc-de-east-1' },
-    { endpoint: 'https://s3.eusc-de-east-1.amazonaws.eu' },
-  ],
-  [
-    'a domain that is bound to an oss bucket',
-    { ...oss, endpoint: 'https://media.example.com', region: 'cn-hangzhou' },
-    { endpoint: 'https://media.example.com' },
-  ],
-  [
+    { ...s3, region: 'eusc-de-east-1' },
+    'https://media.s3.eusc-de-east-1.amazonaws.eu',
+    'https://s3.eusc-de-east-1.amazonaws.eu',
+  ),
+  endpoint('a domain that is bound to an oss bucket', hangzhou, 'https://media.example.com'),
+  endpoint(
     'a domain that is bound to a cos bucket, which needs no region',
-    { ...cos, endpoint: 'files.example.com', region: '' },
-    { endpoint: 'https://files.example.com' },
-  ],
-  [
+    { ...cos, region: '' },
+    'files.example.com',
+    'https://files.example.com',
+  ),
+  endpoint(
     'the bucket before a host of oss that the service does not know',
-    { ...oss, endpoint: 'https://media.vpc100-oss-cn-beijing.aliyuncs.com', region: 'cn-beijing' },
-    { endpoint: 'https://vpc100-oss-cn-beijing.aliyuncs.com' },
-  ],
-  [
+    beijing,
+    'https://media.vpc100-oss-cn-beijing.aliyuncs.com',
+    'https://vpc100-oss-cn-beijing.aliyuncs.com',
+  ),
+  endpoint(
     'the face of oss for the S3 protocol',
-    { ...s3, endpoint: 'https://media.s3.oss-cn-beijing.aliyuncs.com' },
-    { endpoint: 'https://s3.oss-cn-beijing.aliyuncs.com' },
-  ],
+    s3,
+    'https://media.s3.oss-cn-beijing.aliyuncs.com',
+    'https://s3.oss-cn-beijing.aliyuncs.com',
+  ),
   ['neither endpoint nor region for oss', oss, { endpoint: '', region: '' }],
-  [
+  endpoint(
     'a bucket that is named like the service',
-    { ...s3, bucket: 's3-eu-west-1', endpoint: 'https://s3-eu-west-1.amazonaws.com' },
-    { endpoint: 'https://s3-eu-west-1.amazonaws.com' },
-  ],
-  [
-    'http to an allowed address',
-    { ...s3, endpoint: 'http://10.1.2.3:9000' },
-    { endpoint: 'http://10.1.2.3:9000' },
-  ],
-  [
-    'http to an allowed IPv6 address',
-    { ...s3, endpoint: 'http://[fd00::9]:9000' },
-    { endpoint: 'http://[fd00::9]:9000' },
-  ],
-  [
-    'the region of the endpoint',
-    { ...s3, endpoint: 'https://s3.eu-west-1.amazonaws.com', region: 'eu-west-1' },
-    { region: 'eu-west-1' },
-  ],
-  [
-    'any region with a host of your own',
-    { ...s3, endpoint: 'https://minio.example.com', region: 'RegionOne' },
-    { region: 'RegionOne' },
-  ],
-  [
-    'R2',
-    { ...s3, endpoint: `https://${'0a'.repeat(16)}.eu.r2.cloudflarestorage.com`, region: 'auto' },
-    { region: 'auto' },
-  ],
+    { ...s3, bucket: 's3-eu-west-1' },
+    'https://s3-eu-west-1.amazonaws.com',
+  ),
+  endpoint('http to an allowed address', s3, 'http://10.1.2.3:9000'),
+  endpoint('http to an allowed IPv6 address', s3, 'http://[fd00::9]:9000'),
+  placed('the region of the endpoint', s3, amazon, 'eu-west-1'),
+  placed('any region with a host of your own', s3, minio, 'RegionOne'),
+  placed('R2', s3, `https://${'0a'.repeat(16)}.eu.r2.cloudflarestorage.com`, 'auto'),
   ['capitals in an s3 bucket', { ...s3, bucket: 'Old_Bucket.One' }, { bucket: 'Old_Bucket.One' }],
   ['oss- before a region', { ...oss, region: 'oss-cn-hangzhou' }, { region: 'cn-hangzhou' }],
-  [
+  endpoint(
     'an internal endpoint of oss',
-    { ...oss, endpoint: 'https://media.oss-cn-hangzhou-internal.aliyuncs.com', region: 'cn-hangzhou' },
-    { endpoint: 'https://oss-cn-hangzhou-internal.aliyuncs.com' },
-  ],
-  [
-    'acceleration, which has no region',
-    { ...oss, endpoint: 'https://oss-accelerate.aliyuncs.com', region: 'cn-beijing' },
-    { region: 'cn-beijing' },
-  ],
+    hangzhou,
+    'https://media.oss-cn-hangzhou-internal.aliyuncs.com',
+    'https://oss-cn-hangzhou-internal.aliyuncs.com',
+  ),
+  placed('acceleration, which has no region', oss, 'https://oss-accelerate.aliyuncs.com', 'cn-beijing'),
   [
     'only a full endpoint for cos',
     { ...cos, region: '', endpoint: 'https://media-1250000000.cos.ap-guangzhou.myqcloud.com' },
@@ -137,8 +114,7 @@ const normalised: readonly [string, StorageConfiguration, Partial<StorageConfigu
   [
     'a second endpoint for browsers, beside one inside the provider’s network',
     {
-      ...oss,
-      endpoint: 'https://oss-cn-hangzhou-internal.aliyuncs.com',
+      ...{ ...oss, endpoint: 'https://oss-cn-hangzhou-internal.aliyuncs.com' },
       public_endpoint: 'https://Media.example.com/',
     },
     { public_endpoint: 'https://media.example.com' },
@@ -148,11 +124,7 @@ const normalised: readonly [string, StorageConfiguration, Partial<StorageConfigu
     { ...s3, endpoint: 'http://10.1.2.3:9000', public_endpoint: 'media.files.example.com' },
     { endpoint: 'http://10.1.2.3:9000', public_endpoint: 'https://media.files.example.com' },
   ],
-  [
-    'underscores in a host, as Compose makes them',
-    { ...s3, endpoint: 'https://_my_minio_1:9000' },
-    { endpoint: 'https://_my_minio_1:9000' },
-  ],
+  endpoint('underscores in a host, as Compose makes them', s3, 'https://_my_minio_1:9000'),
   ['outer and double slashes', { ...s3, base_path: '//a//b/ c/' }, { base_path: 'a/b/ c' }],
   ['a path of slashes', { ...s3, base_path: '///' }, { base_path: '' }],
   [
@@ -170,59 +142,43 @@ for (const [what, input, expected] of normalised) {
   });
 }
 
-const refused: readonly [string, keyof StorageConfiguration, StorageConfiguration][] = [
+type Field = keyof StorageConfiguration;
+const refused: readonly [string, Field, StorageConfiguration][] = [
   ['no name', 'name', { ...s3, name: '   ' }],
   ['a long name', 'name', { ...s3, name: 'é'.repeat(65) }],
   ['a long name, with its white space', 'name', { ...s3, name: ` ${'e'.repeat(64)}` }],
   ['a control character in a name', 'name', { ...s3, name: 'a\u0007b' }],
-  ['http to a name', 'endpoint', { ...s3, endpoint: 'http://minio.example.com' }],
-  ['http to an address that is not allowed', 'endpoint', { ...s3, endpoint: 'http://10.1.2.4' }],
-  [
-    'http to an allowed address that is only the start of a name',
-    'endpoint',
-    { ...s3, endpoint: 'http://10.1.2.3.example.com' },
-  ],
-  ['another scheme', 'endpoint', { ...s3, endpoint: 'ftp://example.com' }],
-  ['a path', 'endpoint', { ...s3, endpoint: 'https://example.com/media' }],
-  ['a query', 'endpoint', { ...s3, endpoint: 'https://example.com?x=1' }],
-  ['an empty fragment', 'endpoint', { ...s3, endpoint: 'https://example.com/#' }],
-  ['credentials', 'endpoint', { ...s3, endpoint: 'https://user:secret@example.com' }],
-  ['a backslash', 'endpoint', { ...s3, endpoint: 'https:\\\\example.com' }],
-  ['white space', 'endpoint', { ...s3, endpoint: 'https://exa mple.com' }],
-  ['no host', 'endpoint', { ...s3, endpoint: 'https://' }],
-  ['a percent sign in a host', 'endpoint', { ...s3, endpoint: 'https://a%25b.example.com' }],
-  [
-    'another region than the endpoint',
-    'region',
-    { ...s3, endpoint: 'https://s3.eu-west-1.amazonaws.com', region: 'us-east-1' },
-  ],
+  ...(
+    [
+      ['http to a name', 'http://minio.example.com'],
+      ['http to an address that is not allowed', 'http://10.1.2.4'],
+      ['http to an allowed address that is only the start of a name', 'http://10.1.2.3.example.com'],
+      ['another scheme', 'ftp://example.com'],
+      ['a path', 'https://example.com/media'],
+      ['a query', 'https://example.com?x=1'],
+      ['an empty fragment', 'https://example.com/#'],
+      ['credentials', 'https://user:secret@example.com'],
+      ['a backslash', 'https:\\\\example.com'],
+      ['white space', 'https://exa mple.com'],
+      ['no host', 'https://'],
+      ['a percent sign in a host', 'https://a%25b.example.com'],
+      ['another bucket before a host of Amazon', 'https://a.media.s3.eu-west-1.amazonaws.com'],
+      ['another bucket with dots before a host', 'https://a.b.s3.eu-west-1.amazonaws.com'],
+      ['an address for oss', 'https://203.0.113.7', beijing],
+      ['an IPv6 address for cos', 'https://[2001:db8::7]:9000', cos],
+      ['an allowed address for oss', 'http://10.1.2.3', beijing],
+      ['another bucket before a host of oss', 'https://other.oss-cn-beijing.aliyuncs.com', oss],
+      ['another bucket before a host of cos', 'https://x-125.cos.ap-guangzhou.myqcloud.com', cos],
+    ] as const
+  ).map(
+    ([what, endpoint, of = s3]) =>
+      [what, 'endpoint', { ...of, endpoint }] as [string, Field, StorageConfiguration],
+  ),
+  ['another region than the endpoint', 'region', { ...s3, endpoint: amazon, region: 'us-east-1' }],
   [
     'another region than the endpoint with the bucket in front',
     'region',
-    { ...oss, endpoint: 'https://media.oss-cn-hangzhou.aliyuncs.com', region: 'cn-beijing' },
-  ],
-  ['an address for oss', 'endpoint', { ...oss, endpoint: 'https://203.0.113.7', region: 'cn-beijing' }],
-  ['an IPv6 address for cos', 'endpoint', { ...cos, endpoint: 'https://[2001:db8::7]:9000' }],
-  ['an allowed address for oss', 'endpoint', { ...oss, endpoint: 'http://10.1.2.3', region: 'cn-beijing' }],
-  [
-    'another bucket before a host of oss',
-    'endpoint',
-    { ...oss, endpoint: 'https://other.oss-cn-beijing.aliyuncs.com' },
-  ],
-  [
-    'another bucket before a host of cos',
-    'endpoint',
-    { ...cos, endpoint: 'https://x-125.cos.ap-guangzhou.myqcloud.com' },
-  ],
-  [
-    'another bucket before a host of Amazon',
-    'endpoint',
-    { ...s3, endpoint: 'https://a.media.s3.eu-west-1.amazonaws.com' },
-  ],
-  [
-    'another bucket with dots before a host',
-    'endpoint',
-    { ...s3, endpoint: 'https://a.b.s3.eu-west-1.amazonaws.com' },
+    { ...beijing, endpoint: 'https://media.oss-cn-hangzhou.aliyuncs.com' },
   ],
   ['a domain for oss without a region', 'region', { ...oss, endpoint: 'https://media.example.com' }],
   [
@@ -235,32 +191,24 @@ const refused: readonly [string, keyof StorageConfiguration, StorageConfiguratio
     'region',
     { ...s3, endpoint: 'https://s3-accelerate.amazonaws.com' },
   ],
-  ['a path for browsers', 'public_endpoint', { ...s3, public_endpoint: 'https://example.com/media' }],
-  ['http for browsers', 'public_endpoint', { ...s3, public_endpoint: 'http://minio.example.com' }],
-  ['an address of oss for browsers', 'public_endpoint', { ...oss, public_endpoint: 'https://203.0.113.7' }],
-  [
-    'another bucket for browsers',
-    'public_endpoint',
-    { ...cos, public_endpoint: 'https://x-125.cos.ap-guangzhou.myqcloud.com' },
-  ],
-  [
-    'another provider for browsers',
-    'public_endpoint',
-    { ...s3, public_endpoint: 'https://oss-cn-hangzhou.aliyuncs.com' },
-  ],
-  [
-    'another region for browsers',
-    'public_endpoint',
-    {
-      ...{ ...oss, endpoint: 'https://files.example.com', region: 'cn-beijing' },
-      public_endpoint: 'https://oss-cn-hangzhou.aliyuncs.com',
-    },
-  ],
-  [
-    'a name for browsers that only the provider’s network knows',
-    'public_endpoint',
-    { ...oss, public_endpoint: 'https://oss-cn-hangzhou-internal.aliyuncs.com' },
-  ],
+  ...(
+    [
+      ['a path for browsers', s3, 'https://example.com/media'],
+      ['http for browsers', s3, 'http://minio.example.com'],
+      ['an address of oss for browsers', oss, 'https://203.0.113.7'],
+      ['another bucket for browsers', cos, 'https://x-125.cos.ap-guangzhou.myqcloud.com'],
+      ['another provider for browsers', s3, 'https://oss-cn-hangzhou.aliyuncs.com'],
+      ['another region for browsers', ofFiles, 'https://oss-cn-hangzhou.aliyuncs.com'],
+      [
+        'a name for browsers that only the provider’s network knows',
+        oss,
+        'https://oss-cn-hangzhou-internal.aliyuncs.com',
+      ],
+    ] as const
+  ).map(
+    ([what, of, public_endpoint]) =>
+      [what, 'public_endpoint', { ...of, public_endpoint }] as [string, Field, StorageConfiguration],
+  ),
   ['an invalid region', 'region', { ...oss, region: 'cn hangzhou' }],
   ['neither region nor endpoint for cos', 'region', { ...cos, region: '' }],
   ['a short bucket', 'bucket', { ...s3, bucket: 'ab' }],
@@ -367,12 +315,12 @@ test('A host that is the own name of a bucket does not pass to another bucket', 
 });
 
 test('A name over http is for s3, and only where the operator allows addresses', (t) => {
-  const minio = { ...s3, endpoint: 'http://minio:9000' };
+  const compose = { ...s3, endpoint: 'http://minio:9000' };
   const some = makeAllowsHttp(['10.0.0.0/8']);
-  t.is(checkConfiguration(minio, some).endpoint, 'http://minio:9000');
+  t.is(checkConfiguration(compose, some).endpoint, 'http://minio:9000');
   t.is(checkConfiguration({ ...s3, endpoint: 'http://10.1.2.3' }, some).endpoint, 'http://10.1.2.3');
   const refusals: readonly [StorageConfiguration, string[]][] = [
-    [minio, []],
+    [compose, []],
     [{ ...s3, endpoint: 'http://11.1.2.3' }, ['10.0.0.0/8']],
     [{ ...oss, endpoint: 'http://media.example.com', region: 'cn-hangzhou' }, ['10.0.0.0/8']],
     [{ ...cos, endpoint: 'http://media.example.com' }, ['10.0.0.0/8']],

@@ -73,15 +73,11 @@ test('A rule that the bucket took ends the warning, and other warnings stay', (t
 });
 
 test('A bucket that had the rule appends an event only if a warning says otherwise', (t) => {
-  given(storageAggregate, ...activated)
-    .when(record([], false))
-    .then(t);
-  given(storageAggregate, ...passedWith(missing(app)))
-    .when(record([], false))
-    .then(t, corsSet());
-  given(storageAggregate, ...passedWith(missing(app)))
-    .when(record([app], false))
-    .then(t);
+  const active = given(storageAggregate, ...activated);
+  const warned = given(storageAggregate, ...passedWith(missing(app)));
+  active.when(record([], false)).then(t);
+  warned.when(record([], false)).then(t, corsSet());
+  warned.when(record([app], false)).then(t);
 });
 
 test('A warning names the rule to set, in words and in the form of the provider', (t) => {

@@ -47,6 +47,23 @@ const moveBucket = { type: 'Change', projectId, change: () => otherBucket, testI
 const renamed = { ...configuration, name: 'Archive', base_path: 'old' };
 const rename = { type: 'Change', projectId, change: () => renamed, testId: otherTestId } as const;
 
+const changing = given(storageAggregate, ...activated, candidateStarted);
+const disabled = given(storageAggregate, ...activated, storageDisabled);
+const active = given(storageAggregate, ...activated);
+const testing = given(storageAggregate, storageCreated, testStarted);
+const pending = given(storageAggregate, storageCreated);
+
+type Started = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
+const startedWith = (of: Started['data']['candidate']): Started => ({
+  type: 'StorageTestStarted',
+  data: { test_id: otherTestId, candidate: of },
+});
+const finish = { type: 'FinishTest', testId: otherTestId, result: success } as const;
+const replaced: StorageEvent = {
+  type: 'StorageCredentialsReplaced',
+  data: { credentials: newCredentials },
+};
+
 function statusAfter(...events: readonly StorageEvent[]): string {
   return given(storageAggregate, ...events).state.status;
 }
@@ -63,18 +80,16 @@ test('Unsealed credentials cannot be stored', (t) => {
 });
 
 test('A test makes a storage active or failed', (t) => {
-  given(storageAggregate, storageCreated).when(startTest).then(t, testStarted);
+  pending.when(startTest).then(t, testStarted);
   t.is(statusAfter(storageCreated, testStarted), 'testing');
-  given(storageAggregate, storageCreated, testStarted).when(passed).then(t, testSucceeded);
+  testing.when(passed).then(t, testSucceeded);
   t.is(statusAfter(...activated), 'active');
-  given(storageAggregate, storageCreated, testStarted).when(refused).then(t, testFailed);
+  testing.when(refused).then(t, testFailed);
   t.is(statusAfter(storageCreated, testStarted, testFailed), 'failed');
 });
 
 test('One test runs at a time', (t) => {
-  given(storageAggregate, storageCreated, testStarted)
-    .when({ type: 'StartTest', projectId, testId: otherTestId })
-    .thenRejected(t, 'storage_test_running');
+  testing.when({ type: 'StartTest', projectId, testId: otherTestId }).thenRejected(t, 'storage_test_running');
 });
 
 test('A result counts only for the configuration that it tested', (t) => {
@@ -85,9 +100,7 @@ test('A result counts only for the configuration that it tested', (t) => {
   changed.when(refused).thenNothing(t);
   given(storageAggregate, storageCreated, testStarted, storageDisabled).when(passed).thenNothing(t);
   given(storageAggregate, storageCreated, testStarted, storageDeleted).when(passed).thenNothing(t);
-  given(storageAggregate, ...activated)
-    .when(refused)
-    .thenNothing(t);
+  active.when(refused).thenNothing(t);
   // A test writes below the base path and reads through the domain.
   const other: readonly StorageEvent[] = [
     changedTo({ ...configuration, base_path: 'old' }),
@@ -95,17 +108,12 @@ test('A result counts only for the configuration that it tested', (t) => {
     { type: 'StorageDeliveryChanged', data: { mode: 'public', token: null } },
   ];
   for (const event of other) {
-    const elsewhere = given(storageAggregate, storageCreated, testStarted, event);
-    t.is(elsewhere.state.status, 'pending');
-    elsewhere.when(passed).thenNothing(t);
-    t.is(statusAfter(...activated, event), 'active');
-    t.is(statusAfter(...activated, candidateStarted, event, candidateFailed), 'active');
+    given(storageAggregate, storageCreated, testStarted, event).when(passed).thenNothing(t);
   }
   const archive = changedTo({ ...configuration, name: 'Archive' });
   given(storageAggregate, storageCreated, testStarted, archive).when(passed).then(t, testSucceeded);
   // A second test follows the change.
-  const again = { type: 'StorageTestStarted', data: { test_id: otherTestId, candidate: null } } as const;
-  const followed = given(storageAggregate, storageCreated, testStarted, moved, again);
+  const followed = given(storageAggregate, storageCreated, testStarted, moved, startedWith(null));
   followed.when(passed).thenNothing(t);
   followed.when(refused).thenNothing(t);
   followed.when({ ...passed, testId: otherTestId }).then(t, candidateSucceeded);
@@ -114,47 +122,27 @@ test('A result counts only for the configuration that it tested', (t) => {
 test('A storage that is not active changes at once and is pending again', (t) => {
   const untested = given(storageAggregate, storageCreated, testStarted, testFailed);
   untested.when(moveBucket).then(t, changedTo(otherBucket));
-  untested.when(replace).then(t, {
-    type: 'StorageCredentialsReplaced',
-    data: { credentials: newCredentials },
-  });
+  untested.when(replace).then(t, replaced);
   t.is(statusAfter(storageCreated, testStarted, testFailed, changedTo(otherBucket)), 'pending');
 });
 
-test('A disabled storage stays disabled after a change', (t) => {
-  t.is(statusAfter(...activated, storageDisabled, changedTo(otherBucket)), 'disabled');
-});
-
 test('The name and the paths of an active storage change at once, and it stays active', (t) => {
-  given(storageAggregate, ...activated)
-    .when(rename)
-    .then(t, changedTo(renamed));
+  active.when(rename).then(t, changedTo(renamed));
   t.is(statusAfter(...activated, changedTo(renamed)), 'active');
 });
 
 test('Another connection of an active storage is tested first, and the present one stays in use', (t) => {
-  given(storageAggregate, ...activated)
-    .when(moveBucket)
-    .then(t, candidateStarted);
-  const { state } = given(storageAggregate, ...activated, candidateStarted);
-  t.like(state, { status: 'active', configuration });
+  active.when(moveBucket).then(t, candidateStarted);
+  t.like(changing.state, { status: 'active', configuration });
 });
 
 test('A candidate that passes replaces the configuration, and one that fails changes nothing', (t) => {
-  const finished = { type: 'FinishTest', testId: otherTestId } as const;
-  given(storageAggregate, ...activated, candidateStarted)
-    .when({ ...finished, result: success })
-    .then(t, changedTo(otherBucket), candidateSucceeded);
-  const taken = given(
-    storageAggregate,
-    ...activated,
-    candidateStarted,
-    changedTo(otherBucket),
-    candidateSucceeded,
-  );
+  changing.when(finish).then(t, changedTo(otherBucket), candidateSucceeded);
+  const moved = [...activated, candidateStarted, changedTo(otherBucket), candidateSucceeded];
+  const taken = given(storageAggregate, ...moved);
   t.like(taken.state, { status: 'active', configuration: otherBucket });
-  given(storageAggregate, ...activated, candidateStarted)
-    .when({ ...finished, result: { failure: { code: 'bucket_not_found', hint: null }, warnings: [] } })
+  changing
+    .when({ ...finish, result: { failure: { code: 'bucket_not_found', hint: null }, warnings: [] } })
     .then(t, candidateFailed);
   const kept = given(storageAggregate, ...activated, candidateStarted, candidateFailed);
   t.like(kept.state, { status: 'active', configuration });
@@ -162,60 +150,37 @@ test('A candidate that passes replaces the configuration, and one that fails cha
 
 test('Changes that come with a connection take effect together with it, or not at all', (t) => {
   const wanted = { ...otherBucket, name: 'Archive', base_path: 'old' };
-  const started = {
-    type: 'StorageTestStarted',
-    data: {
-      test_id: otherTestId,
-      candidate: { ...candidate, name: 'Archive', base_path: 'old' },
-    },
-  } as const;
-  given(storageAggregate, ...activated)
-    .when({ ...moveBucket, change: () => wanted })
-    .then(t, started);
+  const started = startedWith({ ...candidate, name: 'Archive', base_path: 'old' });
+  active.when({ ...moveBucket, change: () => wanted }).then(t, started);
   const tested = given(storageAggregate, ...activated, started);
   t.like(tested.state, { status: 'active', configuration });
-  tested
-    .when({ type: 'FinishTest', testId: otherTestId, result: success })
-    .then(t, changedTo(wanted), candidateSucceeded);
+  tested.when(finish).then(t, changedTo(wanted), candidateSucceeded);
   t.like(given(storageAggregate, ...activated, started, candidateFailed).state, { configuration });
   // A value that another change has set meanwhile stays, where the candidate does not change it.
   const cdn = changedTo({ ...configuration, cdn_domain: 'media.example.com' });
   given(storageAggregate, ...activated, started, cdn)
-    .when({ type: 'FinishTest', testId: otherTestId, result: success })
+    .when(finish)
     .then(t, changedTo({ ...wanted, cdn_domain: 'media.example.com' }), candidateSucceeded);
 });
 
 test('New credentials of an active storage replace the old ones only after a successful test', (t) => {
   const { endpoint, public_endpoint, bucket, region } = configuration;
-  const started = {
-    type: 'StorageTestStarted',
-    data: {
-      test_id: otherTestId,
-      candidate: { endpoint, public_endpoint, bucket, region, credentials: newCredentials },
-    },
-  } as const;
-  given(storageAggregate, ...activated)
-    .when(replace)
-    .then(t, started);
+  const started = startedWith({ endpoint, public_endpoint, bucket, region, credentials: newCredentials });
+  active.when(replace).then(t, started);
   given(storageAggregate, ...activated, started)
-    .when({ type: 'FinishTest', testId: otherTestId, result: success })
-    .then(
-      t,
-      { type: 'StorageCredentialsReplaced', data: { credentials: newCredentials } },
-      candidateSucceeded,
-    );
+    .when(finish)
+    .then(t, replaced, candidateSucceeded);
   // The version of a failed candidate is never used again.
   const dropped = given(storageAggregate, ...activated, started, candidateFailed);
   t.like(dropped.state, { credentials: { version: 1 }, credentialsVersionMax: 2 });
 });
 
 test('A storage has at most one candidate', (t) => {
-  const busy = given(storageAggregate, ...activated, candidateStarted);
-  busy.when({ ...replace, testId }).thenRejected(t, 'storage_test_running');
-  busy
+  changing.when({ ...replace, testId }).thenRejected(t, 'storage_test_running');
+  changing
     .when({ type: 'Change', projectId, change: () => ({ ...configuration, bucket: 'seas-media' }), testId })
     .thenRejected(t, 'storage_test_running');
-  busy.when(startTest).thenRejected(t, 'storage_test_running');
+  changing.when(startTest).thenRejected(t, 'storage_test_running');
 });
 
 test('A storage is disabled from every state, and pending after it is enabled', (t) => {
@@ -224,30 +189,24 @@ test('A storage is disabled from every state, and pending after it is enabled', 
       .when({ type: 'Disable', projectId })
       .then(t, storageDisabled);
   }
-  const disabled = given(storageAggregate, ...activated, storageDisabled);
   disabled.when(startTest).thenRejected(t, 'storage_disabled');
   disabled.when({ type: 'Enable', projectId }).then(t, { type: 'StorageEnabled', data: {} });
   t.is(statusAfter(...activated, storageDisabled, { type: 'StorageEnabled', data: {} }), 'pending');
 });
 
 test('A deleted storage is not found', (t) => {
-  given(storageAggregate, ...activated)
-    .when({ type: 'Delete', projectId })
-    .thenEnds(t, 'storage_not_found', storageDeleted);
+  active.when({ type: 'Delete', projectId }).thenEnds(t, 'storage_not_found', storageDeleted);
   const deleted = given(storageAggregate, ...activated, storageDeleted);
   deleted.when(startTest).thenRejected(t, 'storage_not_found');
   deleted.when(rename).thenRejected(t, 'storage_not_found');
 });
 
 test('The service deletes an orphaned storage, and a repetition decides nothing', (t) => {
-  given(storageAggregate, ...activated)
-    .when({ type: 'DeleteOrphaned' })
-    .then(t, storageDeleted);
+  active.when({ type: 'DeleteOrphaned' }).then(t, storageDeleted);
 });
 
 test('A storage does not exist for another project, before any other rejection', (t) => {
   // Given a storage that rejects most changes, for a test of it is under way
-  const storage = given(storageAggregate, ...activated, candidateStarted);
   for (const command of [
     { type: 'Disable' },
     { type: 'Enable' },
@@ -257,13 +216,13 @@ test('A storage does not exist for another project, before any other rejection',
     { ...replace, testId: change_id },
     { ...moveBucket, testId: change_id },
   ] as const) {
-    storage.when({ ...command, projectId: otherProjectId }).thenRejected(t, 'storage_not_found');
+    changing.when({ ...command, projectId: otherProjectId }).thenRejected(t, 'storage_not_found');
   }
 });
 
 test('The delivery mode has a default by provider and can be changed', (t) => {
-  t.like(given(storageAggregate, storageCreated).state, { delivery: 'origin' });
-  given(storageAggregate, storageCreated)
+  t.like(pending.state, { delivery: 'origin' });
+  pending
     .when({ type: 'ChangeDelivery', projectId, mode: 'public', token: null })
     .then(t, { type: 'StorageDeliveryChanged', data: { mode: 'public', token: null } });
 });

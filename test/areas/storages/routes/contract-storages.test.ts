@@ -71,64 +71,61 @@ test(
   },
 );
 
-test(
-  names(
+for (const [section, ...sentences] of [
+  [
     '3',
     '(none) | POST create storage | caller authorized and request valid | `pending` | 201 returned with the configuration; `has_credentials` reflects the stored credentials',
-  ),
-  async (t) => {
-    const { bind, get, url, owner, project, signUp } = await startContract(t);
-    const bound = await bind();
-    t.is(bound.status, 201);
-    t.like(bound.json, { project_id: project, status: 'pending', has_credentials: true, name: 'Rushes' });
-    const before = (await get(`${url}/storages`, owner)).json;
-    // A caller who is not authorized, and an invalid request, make no storage
-    t.is((await bind(cosStorage, await signUp('stranger'))).status, 403);
-    t.is((await bind({ ...cosStorage, bucket: '' })).status, 400);
-    t.deepEqual((await get(`${url}/storages`, owner)).json, before);
-  },
-);
-
-test(
-  names(
+  ],
+  [
     '4.1',
     'POST /api/v1/projects/{projectId}/storages',
     'Binds a storage to a project.',
     'Path: `projectId` string (UUID), required.',
     'Request body: the storage creation request (2.2).',
     '201: the storage configuration (2.1) with `status` = `pending`.',
-  ),
-  async (t) => {
-    const { bind, get, post, url, owner, project, makeProject } = await startContract(t);
+  ],
+] as const) {
+  test(names(section, ...sentences), async (t) => {
+    const { bind, get, post, url, owner, project, makeProject, signUp } = await startContract(t);
     const bound = await bind();
     t.is(bound.status, 201);
-    t.like(bound.json, { project_id: project, status: 'pending' });
-    const { id } = bound.json as { id: string };
-    t.like((await get(`${url}/storages`, owner)).json, { items: [{ id }] });
+    t.like(bound.json, { project_id: project, status: 'pending', has_credentials: true, name: 'Rushes' });
+    const before = (await get(`${url}/storages`, owner)).json;
+    t.like(before, { items: [{ id: (bound.json as { id: string }).id }] });
     const other = `/api/v1/projects/${await makeProject(owner)}/storages`;
     t.like((await get(other, owner)).json, { items: [] });
+    // A caller who is not authorized, an invalid request and a wrong path make no storage
+    t.is((await bind(cosStorage, await signUp('stranger'))).status, 403);
+    t.is((await bind({ ...cosStorage, bucket: '' })).status, 400);
     t.is((await post('/api/v1/projects/7/storages', cosStorage, owner)).status, 400);
     t.is((await post('/api/v1/projects//storages', cosStorage, owner)).status, 404);
-  },
-);
+    t.deepEqual((await get(`${url}/storages`, owner)).json, before);
+  });
+}
 
-test(
-  names(
+for (const [section, ...sentences] of [
+  [
     '4.1',
     'Access: role admin or above (JWT session).',
     '403: error body, no permission (role check or 2FA failed).',
-  ),
-  async (t) => {
-    const { bind, join } = await startContract(t);
-    for (const role of ['viewer', 'editor']) {
-      const refused = await bind(cosStorage, await join(role, role));
-      isError(t, refused, 403);
-    }
+  ],
+  ['4.1', 'An API key cannot be used.'],
+  ['5', 'Create storage requires role admin or above and refuses API keys.'],
+] as const) {
+  test(names(section, ...sentences), async (t) => {
+    const { bind, join, issueKey, owner } = await startContract(t);
+    for (const role of ['viewer', 'editor']) isError(t, await bind(cosStorage, await join(role, role)), 403);
     t.is((await bind(cosStorage, await join('admin', 'admin'))).status, 201);
     t.is((await bind()).status, 201, 'the owner');
     t.is((await bind(cosStorage, {})).status, 401, 'no session');
-  },
-);
+    const key = await issueKey('storage:read', 'storage:test');
+    for (const headers of [key, { ...owner, ...key }]) {
+      const refused = await bind(cosStorage, headers);
+      isError(t, refused, 403);
+      t.like(refused.json, { code: 'api_key_not_allowed' });
+    }
+  });
+}
 
 test(names('5', 'A failure of the role check or of 2FA gives 403.'), async (t) => {
   const { bind, join, passTwoFactor, owner, commands, stores } = await startContract(t);
@@ -144,21 +141,6 @@ test(names('5', 'A failure of the role check or of 2FA gives 403.'), async (t) =
   const unproved = await bind(cosStorage, { authorization: `Bearer ${signedIn.tokens.access_token}` });
   isError(t, unproved, 403);
   t.like(unproved.json, { code: 'two_factor_required' });
-});
-
-test(names('5', 'Create storage requires role admin or above and refuses API keys.'), async (t) => {
-  const { bind, join, issueKey } = await startContract(t);
-  t.is((await bind(cosStorage, await join('editor', 'editor'))).status, 403);
-  t.is((await bind(cosStorage, await join('admin', 'admin'))).status, 201);
-  const refused = await bind(cosStorage, await issueKey('storage:read', 'storage:test'));
-  isError(t, refused, 403);
-});
-
-test(names('4.1', 'An API key cannot be used.'), async (t) => {
-  const { bind, issueKey, owner } = await startContract(t);
-  const key = await issueKey('storage:read', 'storage:test');
-  for (const headers of [key, { ...owner, ...key }])
-    t.like((await bind(cosStorage, headers)).json, { code: 'api_key_not_allowed' });
 });
 
 for (const [section, sentence] of [
