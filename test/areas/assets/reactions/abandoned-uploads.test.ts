@@ -2,11 +2,12 @@ import test from 'ava';
 import { assetAggregate, openMultipart } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { abandonedAt } from '../../../../src/areas/assets/domain/asset/multipart.js';
 import { makeAbortUploads } from '../../../../src/areas/assets/commands/uploads/end-upload.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { MultipartFailureReply } from '../../../../src/areas/storages/bucket/objects/multipart.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenAsset, nextContext } from '../../../support/given/given-share.js';
 import { givenStores } from '../../../support/given/given-stores.js';
+import { serveReaction } from '../../../support/given/serve-reaction.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -45,15 +46,7 @@ async function given() {
     open: async () => openMultipart((await handler.load(assetAggregate, place.assetId)).state),
     end: (outcome: 'completed' | 'aborted') =>
       handler.handle(target, { type: 'EndMultipart', uploadId, outcome }, nextContext(stores)),
-    serve: async (): Promise<void> => {
-      const { events } = await eventStore.readAll({ after: null, limit: 500 });
-      for (const stored of events) {
-        const event = eventFor(reaction, stored);
-        if (event === null || (await reaction.asks(event)) !== 'yes') continue;
-        const result = await reaction.perform?.(event, new AbortController().signal);
-        await reaction.conclude(event, contextFor(reaction, event), result);
-      }
-    },
+    serve: () => serveReaction(reaction, { eventStore }),
   };
 }
 

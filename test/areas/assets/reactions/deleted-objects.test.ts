@@ -2,11 +2,12 @@ import test from 'ava';
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { abandonedAt } from '../../../../src/areas/assets/domain/asset/multipart.js';
 import { makeDeleteAssetObjects } from '../../../../src/areas/assets/commands/delete-objects.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { DeleteAnswer } from '../../../../src/areas/storages/bucket/objects/call-bucket.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenAsset, nextContext, sharedFile } from '../../../support/given/given-share.js';
 import { givenStores } from '../../../support/given/given-stores.js';
+import { serveReaction } from '../../../support/given/serve-reaction.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -77,15 +78,7 @@ async function given() {
       const { state } = await handler.load(assetAggregate, assetId);
       return state.status === 'removed' ? state.deletion : null;
     },
-    serve: async (): Promise<void> => {
-      const { events } = await eventStore.readAll({ after: null, limit: 500 });
-      for (const stored of events) {
-        const event = eventFor(reaction, stored);
-        if (event === null || (await reaction.asks(event)) !== 'yes') continue;
-        const result = await reaction.perform?.(event, new AbortController().signal);
-        await reaction.conclude(event, contextFor(reaction, event), result);
-      }
-    },
+    serve: () => serveReaction(reaction, { eventStore }),
   };
 }
 

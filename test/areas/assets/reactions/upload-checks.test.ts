@@ -2,7 +2,7 @@ import test from 'ava';
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { makeCheckUploads } from '../../../../src/areas/assets/commands/uploads/confirm-upload.js';
 import type { HeadAnswer } from '../../../../src/areas/storages/bucket/objects/head-object.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { userId } from '../../../support/examples/ids.js';
 import { capacityGranted, userRegistered } from '../../../support/examples/user.js';
@@ -10,6 +10,7 @@ import { appendEvents } from '../../../support/given/append-events.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { addAsset, givenAsset, nextContext, sharedFile } from '../../../support/given/given-share.js';
 import { givenStores } from '../../../support/given/given-stores.js';
+import { serveReaction } from '../../../support/given/serve-reaction.js';
 
 const minute = 60_000;
 const file: HeadAnswer = {
@@ -46,20 +47,8 @@ async function given() {
     issue: (assetId = place.assetId) =>
       commands.issueUploadUrl({ ...place, assetId, rendition: undefined }, nextContext(stores)),
     stateOf: async (assetId = place.assetId) => (await handler.load(assetAggregate, assetId)).state,
-    /** Serves the checks that are due. @returns the number of served checks */
-    serve: async (): Promise<number> => {
-      let served = 0;
-      const { events } = await eventStore.readAll({ after: null, limit: 500 });
-      for (const stored of events) {
-        const event = eventFor(reaction, stored);
-        if (event === null || clock.now() >= (reaction.deadline?.(event) ?? new Date(Infinity))) continue;
-        if ((await reaction.asks(event)) !== 'yes') continue;
-        const result = await reaction.perform?.(event, new AbortController().signal);
-        await reaction.conclude(event, contextFor(reaction, event), result);
-        served += 1;
-      }
-      return served;
-    },
+    /** Serves the checks whose deadline has not passed. @returns the number of served checks */
+    serve: () => serveReaction(reaction, { eventStore }, { now: clock.now() }),
   };
 }
 

@@ -2,14 +2,12 @@ import test, { type ExecutionContext } from 'ava';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import type { Answer } from '../../../support/clients/http-app.js';
-import { startTestService, type TestService } from '../../../support/servers/http-service.js';
-
-type Headers = Awaited<ReturnType<TestService['signUp']>>;
+import { startTestService } from '../../../support/servers/http-service.js';
+import { type Headers, refuses, type OwnedProject } from '../../../support/given/project-over-http.js';
 
 const gib = 2 ** 30;
 /** The largest size that an asset may have. */
 const hugeSize = 5 * 2 ** 40;
-const codeOf = ({ status, json }: Answer) => [status, (json as { code?: string } | null)?.code];
 const idOf = ({ json }: Answer): string => (json as { id: string }).id;
 
 async function startWorld(t: ExecutionContext) {
@@ -21,7 +19,7 @@ async function startWorld(t: ExecutionContext) {
     return post(`/api/v1/projects/${project}/storages`, { ...bucket, credentials }, headers);
   };
   /** Returns a new project of the caller with a storage. */
-  const project = async (headers: Headers) => {
+  const project = async (headers: OwnedProject['owner']) => {
     const id = await service.makeProject(headers);
     const storage_id = idOf(await bind(id, headers));
     const path = `/api/v1/projects/${id}`;
@@ -53,8 +51,8 @@ test('An asset beyond the capacity of the payer is refused when it is added, and
   t.is(await used(owner), gib);
   t.is((await one.shown()).used_bytes, gib - 100);
   t.is((await other.shown()).used_bytes, 100);
-  t.deepEqual(codeOf(await other.add(1)), [409, 'capacity_exceeded']);
-  t.deepEqual(codeOf(await one.add(hugeSize)), [409, 'capacity_exceeded']);
+  await refuses(t, other.add(1), '409 capacity_exceeded');
+  await refuses(t, one.add(hugeSize), '409 capacity_exceeded');
   t.is(await used(owner), gib);
   t.is((await one.upload(idOf(first))).status, 200);
 
@@ -75,9 +73,9 @@ test('Renditions have a size, and count', async (t) => {
     ...{ kind, object_key: kind, media_type: 'image/jpeg' },
     ...(size === undefined ? {} : { size }),
   });
-  t.deepEqual(codeOf(await add(1, [rendition('a', undefined)])), [400, 'invalid_request']);
-  t.deepEqual(codeOf(await add(1, [rendition('a', -1)])), [400, 'invalid_request']);
-  t.deepEqual(codeOf(await add(1, [rendition('a', gib)])), [409, 'capacity_exceeded']);
+  await refuses(t, add(1, [rendition('a', undefined)]), '400 invalid_request');
+  await refuses(t, add(1, [rendition('a', -1)]), '400 invalid_request');
+  await refuses(t, add(1, [rendition('a', gib)]), '409 capacity_exceeded');
   const added = await add(1, [rendition('a', 20), rendition('b', 300)]);
   t.is(added.status, 201);
   t.like(added.json, { renditions: [{ size: 20 }, { size: 300 }] });
@@ -108,13 +106,13 @@ test('Assets of a project use only the capacity of its payer (F2)', async (t) =>
   const accept = `/api/v1/auth/invitations/${listed.data.items[0]?.id ?? ''}/accept`;
   t.is((await post(accept, undefined, victim)).status, 200);
   // a) A declared size does not touch the other owner.
-  t.deepEqual(codeOf(await attacked.add(hugeSize)), [409, 'capacity_exceeded']);
+  await refuses(t, attacked.add(hugeSize), '409 capacity_exceeded');
   t.is((await attacked.add(gib)).status, 201);
   t.is(await used(victim), 1_000);
   t.is((await own.upload(idOf(asset))).status, 200);
   // b) The room of another owner does not count for the project.
-  t.deepEqual(codeOf(await attacked.add(1)), [409, 'capacity_exceeded']);
-  t.deepEqual(codeOf(await attacked.add(1, [], victim)), [409, 'capacity_exceeded']);
+  await refuses(t, attacked.add(1), '409 capacity_exceeded');
+  await refuses(t, attacked.add(1, [], victim), '409 capacity_exceeded');
   t.is(await used(owner), gib);
   t.not((await attacked.shown()).billed_to, victimId);
   // Only who accepts the billing pays from then on.
@@ -143,13 +141,13 @@ test('Assets that are added at once may exceed the capacity, and what was added 
   const added = answers.filter(({ answer }) => answer.status === 201);
   t.true(added.length >= 4);
   t.is(await used(owner), added.length * size);
-  t.deepEqual(codeOf(await one.add(1)), [409, 'capacity_exceeded']);
+  await refuses(t, one.add(1), '409 capacity_exceeded');
 
   // When more was added, then no upload begins until the rest fits
   const [first] = added.filter(({ path }) => path === one.path);
   const upload = () => one.upload(first === undefined ? '' : idOf(first.answer));
   for (const { path, answer } of added.filter((other) => other !== first).slice(3)) {
-    t.deepEqual(codeOf(await upload()), [409, 'capacity_exceeded']);
+    await refuses(t, upload(), '409 capacity_exceeded');
     t.is((await remove(`${path}/assets/${idOf(answer)}`, owner)).status, 204);
   }
   t.is((await upload()).status, 200);
@@ -179,7 +177,7 @@ test('While a view lags by more than 15 s, assets, storages and projects are not
   for (const [view, addition] of rows) {
     lags.set(view, 15_001);
     const refused = await addition();
-    t.deepEqual(codeOf(refused), [503, 'overloaded'], view);
+    await refuses(t, refused, '503 overloaded');
     t.truthy(refused.headers.get('retry-after'));
     lags.set(view, 15_000);
     t.true((await addition()).status < 300, view);
@@ -199,7 +197,7 @@ test('While the payer has less capacity than their assets use, nothing is upload
   const revoked = { type: 'CapacityRevoked', data: { source: 'registration' } } as const;
   const target = { aggregate: userAggregate, id: me.data.id };
   await appendEvents(stores.handler, target, [revoked], clock.now());
-  t.deepEqual(codeOf(await upload(idOf(asset))), [409, 'capacity_exceeded']);
+  await refuses(t, upload(idOf(asset)), '409 capacity_exceeded');
 });
 
 test('A repeated addition and a repeated removal count once', async (t) => {

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { textOf } from '../../../support/clients/service-client.js';
-import { startTestService } from '../../../support/servers/http-service.js';
+import { pluck } from '../../../support/given/pluck.js';
+import { givenOwnedProject } from '../../../support/given/project-over-http.js';
 
 interface Listed {
   readonly items: readonly { readonly id: string; readonly name: string; readonly tags: readonly string[] }[];
@@ -16,33 +17,17 @@ const files = [
 ];
 
 async function start(t: ExecutionContext) {
-  const service = await startTestService(t);
-  const owner = await service.signUp('owner');
-  const projects: string[] = [];
-  const storages: string[] = [];
-  for (const bucket of ['rivers', 'lakes']) {
-    const path = `/api/v1/projects/${await service.makeProject(owner)}`;
-    const storage = await service.post(
-      `${path}/storages`,
-      {
-        ...{ name: bucket, provider: 's3', bucket, region: 'eu-west-1' },
-        credentials: { access_key: 'AK', secret_key: 'SK' },
-      },
-      owner,
-    );
-    projects.push(path);
-    storages.push(textOf(storage.json as never, 'id'));
-  }
-  const [at = '', foreign = ''] = projects;
-  const [storage_id, foreignStorage] = storages;
-  const add = (file: object, path = at) => service.post(`${path}/assets`, file, owner);
+  const world = await givenOwnedProject(t);
+  const { at, owner, storage_id, get, post } = world;
+  const foreign = `/api/v1/projects/${await world.makeProject(owner)}`;
+  const add = (file: object, path = at) => post(`${path}/assets`, file, owner);
   const list = async (query: string) => {
-    const answer = await service.get(`${at}/assets${query}`, owner);
+    const answer = await get(`${at}/assets${query}`, owner);
     t.is(answer.status, 200, answer.text);
     return answer.json as Listed;
   };
-  const names = async (query: string) => (await list(query)).items.map(({ name }) => name);
-  return { ...service, owner, at, foreign, storage_id, foreignStorage, add, list, names };
+  const names = async (query: string) => pluck((await list(query)).items, 'name');
+  return { ...world, foreign, foreignStorage: await world.bind({}, foreign), storage_id, add, list, names };
 }
 
 test('Assets are found by words, type, tag, time and upload, all at once, in each order and in pages', async (t) => {
@@ -56,7 +41,7 @@ test('Assets are found by words, type, tag, time and upload, all at once, in eac
     ids.push(textOf(added.json as never, 'id'));
     await add({ ...file, object_key: `own/${index}`, storage_id: foreignStorage }, foreign);
   }
-  const [dawn, dusk, elbe, dusky, atlas] = files.map(({ name }) => name);
+  const [dawn, dusk, elbe, dusky, atlas] = pluck(files, 'name');
 
   const found: Readonly<Record<string, readonly (string | undefined)[]>> = {
     '': [atlas, dusky, elbe, dusk, dawn],
@@ -98,7 +83,7 @@ test('Assets are found by words, type, tag, time and upload, all at once, in eac
   const after = (asset: number) => new Date(clock.now().getTime() - (4 - asset) * 1_000).toISOString();
   for (const sort of ['created_at', '-created_at', 'name', '-name', 'size', '-size']) {
     t.deepEqual(
-      (await names(`?created_after=${after(2)}&sort=${sort}`)).sort(),
+      (await names(`?created_after=${after(2)}&sort=${sort}`)).toSorted(),
       [atlas, dusky].sort(),
       `the time itself does not count, by ${sort}`,
     );
@@ -116,15 +101,9 @@ test('Assets are found by words, type, tag, time and upload, all at once, in eac
 
   // A filtered page has no more assets than the limit either.
   const first = await list('?media_type=video/*&limit=1');
-  t.deepEqual(
-    first.items.map(({ name }) => name),
-    [dusky],
-  );
+  t.deepEqual(pluck(first.items, 'name'), [dusky]);
   const second = await list(`?media_type=video/*&limit=1&cursor=${first.next_cursor ?? ''}`);
-  t.deepEqual(
-    second.items.map(({ name }) => name),
-    [dawn],
-  );
+  t.deepEqual(pluck(second.items, 'name'), [dawn]);
 
   const { next_cursor: cursor } = await list('?sort=name&limit=2');
   for (const query of [

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import {
   type ListedObject,
   type ListObjects,
@@ -7,7 +7,8 @@ import {
 import { makeHeadObject } from '../../../../src/areas/storages/bucket/objects/head-object.js';
 import type { OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import { countingReads } from '../../../support/clients/counting-reads.js';
-import { startTestService, type TestService } from '../../../support/servers/http-service.js';
+import { givenOwnedProject } from '../../../support/given/project-over-http.js';
+import type { BucketCalls } from '../../../support/given/given-commands.js';
 
 interface Imported {
   readonly added: readonly {
@@ -22,6 +23,14 @@ interface Imported {
 const listed = (key: string, size = 1): ListedObject => ({
   ...{ text: key, readings: [key], isSure: true, size, entity_tag: `tag of ${key}` },
 });
+
+/** Given a bucket that is bound to a project, and the import of its objects. */
+async function start(t: ExecutionContext, buckets: Partial<BucketCalls>, base_path = '', more = {}) {
+  const world = await givenOwnedProject(t, { buckets, ...more }, { base_path });
+  const { at, owner, storage_id, post } = world;
+  const ask = (body: object = {}, of = at) => post(`${of}/assets/import`, { storage_id, ...body }, owner);
+  return { ...world, ask };
+}
 
 test('A bucket becomes assets page by page, and a repeated page adds nothing twice', async (t) => {
   // Given a bucket with files, folders and keys that no asset can have
@@ -51,19 +60,7 @@ test('A bucket becomes assets page by page, and a repeated page adds nothing twi
       next: found.length > from + limit ? String(from + limit) : null,
     });
   };
-  const service = await startTestService(t, { buckets: { listObjects } });
-  const owner = await service.signUp('owner');
-  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
-  const make = async (path: string, body: object) => {
-    const reply = await service.post(`${at}/${path}`, body, owner);
-    t.is(reply.status, 201, reply.text);
-    return (reply.json as { id: string }).id;
-  };
-  const storage_id = await make('storages', {
-    ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1', base_path: 'videos' },
-    credentials: { access_key: 'a-key', secret_key: 'a-secret' },
-  });
-  const ask = (body: object) => service.post(`${at}/assets/import`, { storage_id, ...body }, owner);
+  const { owner, storage_id, make, makeProject, ask } = await start(t, { listObjects }, 'videos');
   const page = async (body: object = {}): Promise<Imported> => {
     const reply = await ask(body);
     t.is(reply.status, 200, reply.text);
@@ -144,29 +141,15 @@ test('A bucket becomes assets page by page, and a repeated page adds nothing twi
   ]) {
     t.is((await ask(bad)).status, 400, JSON.stringify(bad));
   }
-  const another = `/api/v1/projects/${await service.makeProject(owner)}`;
-  t.is((await service.post(`${another}/assets/import`, { storage_id }, owner)).status, 409);
+  t.is((await ask({}, `/api/v1/projects/${await makeProject(owner)}`)).status, 409);
 });
-
-/** Binds a bucket to a project of a new account. */
-async function bind(service: TestService) {
-  const owner = await service.signUp('owner');
-  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
-  const bucket = { name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1' };
-  const credentials = { access_key: 'a-key', secret_key: 'a-secret' };
-  const bound = await service.post(`${at}/storages`, { ...bucket, credentials }, owner);
-  return { owner, at, storage_id: (bound.json as { id: string }).id };
-}
 
 test('Two imports of a bucket at once make one asset of each object', async (t) => {
   const objects = Array.from({ length: 30 }, (_, index) => listed(`${String(index).padStart(2, '0')}.mp4`));
-  const service = await startTestService(t, {
-    buckets: { listObjects: () => Promise.resolve({ kind: 'listed', objects, next: null }) },
+  const { ask } = await start(t, {
+    listObjects: () => Promise.resolve({ kind: 'listed', objects, next: null }),
   });
-  const { owner, at, storage_id } = await bind(service);
-  const replies = await Promise.all(
-    [1, 2].map(() => service.post(`${at}/assets/import`, { storage_id }, owner)),
-  );
+  const replies = await Promise.all([ask(), ask()]);
   const pages = replies.map(({ json }) => json as Imported);
   t.deepEqual(
     pages.map(({ added, skipped }) => added.length + skipped.length),
@@ -267,16 +250,13 @@ for (const { title, pages, heads = [], calls, limit = 100 } of buckets) {
         ? reply(400, '<Error><Code>InvalidArgument</Code></Error>')
         : reply(200, `<ListBucketResult>${page}</ListBucketResult>`);
     };
-    const now = () => new Date('2026-11-23T03:00:00Z');
-    const service = await startTestService(t, {
-      buckets: { listObjects: makeListObjects({ http, now }), headObject: makeHeadObject({ http, now }) },
-    });
-    const { owner, at, storage_id } = await bind(service);
+    const deps = { http, now: () => new Date('2026-11-23T03:00:00Z') };
+    const listObjects = makeListObjects(deps);
+    const { ask } = await start(t, { listObjects, headObject: makeHeadObject(deps) });
     let cursor: string | null = null;
     for (const [index, expected] of calls.entries()) {
       t.is(cursor === null, index === 0);
-      const body = { storage_id, limit, ...(cursor === null ? {} : { cursor }) };
-      const reply = await service.post(`${at}/assets/import`, body, owner);
+      const reply = await ask({ limit, ...(cursor === null ? {} : { cursor }) });
       if (typeof expected === 'string') {
         const code = expected === 'cursor_expired' ? expected : 'conflict';
         t.like(reply, { status: 409, json: { code } });
@@ -298,26 +278,18 @@ for (const { title, pages, heads = [], calls, limit = 100 } of buckets) {
 test('An import of known objects costs one call that returns their assets', async (t) => {
   const objects = Array.from({ length: 200 }, (_, index) => listed(`${String(index).padStart(3, '0')}.mp4`));
   const { wrapDocuments, costOf } = countingReads();
-  const service = await startTestService(t, {
-    storeOptions: { wrapDocuments },
-    buckets: {
-      listObjects: ({ limit }) =>
-        Promise.resolve({ kind: 'listed', objects: objects.slice(0, limit), next: null }),
-    },
-  });
-  const { owner, at, storage_id } = await bind(service);
-  const page = (limit: number) => service.post(`${at}/assets/import`, { storage_id, limit }, owner);
+  const listObjects: ListObjects = ({ limit }) =>
+    Promise.resolve({ kind: 'listed', objects: objects.slice(0, limit), next: null });
+  const more = { storeOptions: { wrapDocuments } };
+  const { at, send, ask } = await start(t, { listObjects }, '', more);
+  const page = (limit: number) => ask({ limit });
   t.is(((await page(200)).json as Imported).added.length, 200);
 
   const [one, all] = [await costOf(() => page(1)), await costOf(() => page(200))];
   t.deepEqual({ calls: all.calls - one.calls, read: all.read - one.read }, { calls: 0, read: 199 });
-  const removed = await service.get(`${at}/assets?limit=1`, owner);
+  const removed = await send('GET', `${at}/assets?limit=1`);
   const [asset] = (removed.json as { items: readonly { id: string; object_key: string }[] }).items;
-  const { status } = await service.ask(`${at}/assets/${asset?.id}?object=delete`, {
-    method: 'DELETE',
-    headers: owner,
-  });
-  t.is(status, 204);
+  t.is((await send('DELETE', `${at}/assets/${asset?.id}?object=delete`)).status, 204);
   const { skipped } = (await page(200)).json as Imported;
   const reasons = new Map(skipped.map(({ object_key, reason }) => [object_key, reason]));
   t.is(reasons.get(String(asset?.object_key)), 'being_deleted');

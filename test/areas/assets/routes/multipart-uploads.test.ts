@@ -10,7 +10,8 @@ import {
 } from '../../../../src/outgoing/outgoing-http.js';
 import { makeFakeParts } from '../../../support/fakes/fake-parts.js';
 import { appendEvents } from '../../../support/given/append-events.js';
-import { startTestService } from '../../../support/servers/http-service.js';
+import { pluck } from '../../../support/given/pluck.js';
+import { givenOwnedProject, type Made, refuses } from '../../../support/given/project-over-http.js';
 
 const mebibyte = 2 ** 20;
 const partSize = 16 * mebibyte;
@@ -65,14 +66,10 @@ async function given(t: ExecutionContext) {
     ['1', partSize],
     ['2', 8 * mebibyte],
   ]);
-  const now = () => service.clock.now();
-  const service = await startTestService(t, {
-    buckets: {
-      headObject: makeHeadObject({ http, now: () => now() }),
-      multipart: makeMultipart({ http, now: () => now() }),
-    },
-  });
-  const owner = await service.signUp('owner');
+  const deps = { http, now: () => service.clock.now() };
+  const buckets = { headObject: makeHeadObject(deps), multipart: makeMultipart(deps) };
+  const service = await givenOwnedProject(t, { buckets }, { base_path: 'videos' });
+  const { at, send } = service;
   const userId = await service.verify('owner');
   await appendEvents(
     service.stores.handler,
@@ -80,28 +77,13 @@ async function given(t: ExecutionContext) {
     [{ type: 'CapacityGranted', data: { source: 'operator', bytes: 6 * 2 ** 40 } }],
     service.clock.now(),
   );
-  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
-  const make = async (path: string, body: object) =>
-    ((await service.post(`${at}/${path}`, body, owner)).json as { id: string }).id;
-  const storage_id = await make('storages', {
-    ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1', base_path: 'videos' },
-    credentials: { access_key: 'a-key', secret_key: 'a-secret' },
-  });
-  const send = (method: string, path: string, json?: object) =>
-    service.ask(path, { method, headers: owner, ...(json === undefined ? {} : { json }) });
   return {
-    ...{ service, bucket, parts, sizes, objects, sent, send, owner },
+    ...{ service, bucket, parts, sizes, objects, sent, send, owner: service.owner },
     add: async (size: number) => {
-      const file = {
-        name: 'Rhine',
-        object_key: `rhine-${size}.mp4`,
-        media_type: 'video/mp4',
-        size,
-        storage_id,
-      };
-      const path = `${at}/assets/${await make('assets', file)}`;
+      const { status, json, text } = await service.addAsset({ object_key: `rhine-${size}.mp4`, size });
+      t.is(status, 201, text);
       sizes.set(`/videos/rhine-${size}.mp4`, size);
-      return path;
+      return `${at}/assets/${(json as Made).id}`;
     },
     page: async (method: string, path: string): Promise<UploadPartsReply> => {
       const reply = await send(method, path, method === 'POST' ? {} : undefined);
@@ -114,16 +96,10 @@ async function given(t: ExecutionContext) {
       const { pathname, search } = new URL(url ?? '');
       t.is(parts.answer('PUT', pathname + search, '', Buffer.alloc(length, length))?.status, 200);
     },
-    refused: async (
-      method: string,
-      path: string,
-      expected: readonly [number, string, RegExp?],
-      json?: object,
-    ) => {
-      const reply = await send(method, path, json);
-      const { code, message } = reply.json as { code: string; message: string };
-      t.deepEqual([reply.status, code], [expected[0], expected[1]], reply.text);
-      if (expected[2] !== undefined) t.regex(message, expected[2]);
+    refused: async (method: string, path: string, expected: string, message = /./) => {
+      const reply = await send(method, path, method === 'POST' ? {} : undefined);
+      await refuses(t, reply, expected);
+      t.regex((reply.json as { message: string }).message, message);
     },
   };
 }
@@ -152,10 +128,7 @@ test('A file of three parts is uploaded with two interruptions, and completed fr
   const asset = await add(40 * mebibyte);
   const first = await page('POST', `${asset}/uploads`);
   t.like(first, { part_size: partSize, part_count: 3, next_after: null });
-  t.deepEqual(
-    first.parts.map(({ size }) => size),
-    [partSize, partSize, 8 * mebibyte],
-  );
+  t.deepEqual(pluck(first.parts, 'size'), [partSize, partSize, 8 * mebibyte]);
   const url = new URL(first.parts[0]?.url ?? '');
   t.is(url.searchParams.get('partNumber'), '1');
   t.is(url.searchParams.get('uploadId'), 'upload+1/=');
@@ -174,7 +147,7 @@ test('A file of three parts is uploaded with two interruptions, and completed fr
   // A part of another size counts as missing
   put(again.parts[2]?.url, 1);
   const upload = `${asset}/uploads/${first.id}`;
-  await refused('POST', `${upload}/complete`, [409, 'conflict', /1 parts .*: 3$/], {});
+  await refused('POST', `${upload}/complete`, '409 conflict', /1 parts .*: 3$/);
   const last = await page('GET', `${upload}?after=2&limit=1`);
   t.deepEqual(
     last.parts.map(({ part_number, url }) => [part_number, url === null]),
@@ -187,9 +160,9 @@ test('A file of three parts is uploaded with two interruptions, and completed fr
   t.is(completed.status, 200, completed.text);
   t.like(completed.json, { upload: 'complete', object: { size: 40 * mebibyte, entity_tag: 'joined-3' } });
   t.is(parts.open.size, 0);
-  await refused('POST', `${upload}/complete`, [404, 'not_found'], {});
-  await refused('GET', upload, [404, 'not_found']);
-  await refused('DELETE', upload, [404, 'not_found']);
+  await refused('POST', `${upload}/complete`, '404 not_found');
+  await refused('GET', upload, '404 not_found');
+  await refused('DELETE', upload, '404 not_found');
   // Before the upload and after it
   t.is(sent.filter((request) => request.startsWith('HEAD')).length, 2);
 });
@@ -204,10 +177,7 @@ test('A file of 5 TiB has less than 10,000 parts, and its pages reach to the las
   t.is(first.next_after, 1_000);
   const last = await page('GET', `${asset}/uploads/${first.id}?after=9980&limit=1000`);
   t.is(last.next_after, null);
-  t.deepEqual(
-    last.parts.map(({ part_number }) => part_number),
-    [9_981, 9_982, 9_983, 9_984, 9_985, 9_986, 9_987],
-  );
+  t.deepEqual(pluck(last.parts, 'part_number'), [9_981, 9_982, 9_983, 9_984, 9_985, 9_986, 9_987]);
   t.is(last.parts.at(-1)?.size, size - 9_986 * 525 * mebibyte);
 });
 
@@ -224,8 +194,8 @@ test('An upload whose reply was lost, or that the bucket forgot, ends with what 
   const other = await add(16 * mebibyte);
   const lost = await page('POST', `${other}/uploads`);
   parts.forget();
-  await refused('GET', `${other}/uploads/${lost.id}`, [404, 'not_found']);
-  await refused('POST', `${other}/uploads/${lost.id}/complete`, [404, 'not_found'], {});
+  await refused('GET', `${other}/uploads/${lost.id}`, '404 not_found');
+  await refused('POST', `${other}/uploads/${lost.id}/complete`, '404 not_found');
   t.not((await page('POST', `${other}/uploads`)).id, lost.id);
   parts.forget();
   t.not((await page('POST', `${other}/uploads`)).id, lost.id);
@@ -255,7 +225,7 @@ for (const [what, before, after, isNew] of [
     const complete = `${asset}/uploads/${id}/complete`;
     // Given a bucket that answers with an empty 200, and has not joined the parts
     Object.assign(bucket, { joins: false, reply: '' });
-    await refused('POST', complete, [503, 'bucket_unavailable'], {});
+    await refused('POST', complete, '503 bucket_unavailable');
     // and then joins them, with an answer that says nothing
     Object.assign(bucket, { joins: true, head: { ...after } });
     const completed = await send('POST', complete, {});
@@ -263,7 +233,7 @@ for (const [what, before, after, isNew] of [
     t.is(parts.open.size, 0);
     if (isNew) t.like(completed.json, { upload: 'complete' });
     // The bucket then has no such upload
-    await refused('POST', complete, [404, 'not_found'], {});
+    await refused('POST', complete, '404 not_found');
   });
 }
 
@@ -274,7 +244,7 @@ test("A 404 that is not the bucket's leaves an upload open", async (t) => {
   put(signed[0]?.url, 2);
   const complete = `${asset}/uploads/${id}/complete`;
   bucket.page = true;
-  await refused('POST', complete, [503, 'bucket_unavailable'], {});
+  await refused('POST', complete, '503 bucket_unavailable');
   bucket.page = false;
   t.is((await send('POST', complete, {})).status, 200);
 });
@@ -283,7 +253,7 @@ test('An upload is aborted at the bucket, and a bucket that is away changes noth
   const { add, page, send, bucket, parts, refused, sent } = await given(t);
   const asset = await add(partSize);
   bucket.away = true;
-  await refused('POST', `${asset}/uploads`, [503, 'bucket_unavailable'], {});
+  await refused('POST', `${asset}/uploads`, '503 bucket_unavailable');
   bucket.away = false;
   const { id } = await page('POST', `${asset}/uploads`);
   bucket.away = true;
@@ -292,17 +262,12 @@ test('An upload is aborted at the bucket, and a bucket that is away changes noth
     ['POST', '/complete'],
     ['DELETE', ''],
   ] as const) {
-    await refused(
-      method,
-      `${asset}/uploads/${id}${path}`,
-      [503, 'bucket_unavailable'],
-      method === 'POST' ? {} : undefined,
-    );
+    await refused(method, `${asset}/uploads/${id}${path}`, '503 bucket_unavailable');
   }
   bucket.away = false;
   t.is((await send('DELETE', `${asset}/uploads/${id}`)).status, 204);
   t.is(parts.open.size, 0);
-  await refused('DELETE', `${asset}/uploads/${id}`, [404, 'not_found']);
+  await refused('DELETE', `${asset}/uploads/${id}`, '404 not_found');
   t.is(sent.at(-1), 'DELETE /videos/rhine-16777216.mp4');
-  await refused('GET', `${asset}/uploads/${id}?limit=1001`, [400, 'invalid_request']);
+  await refused('GET', `${asset}/uploads/${id}?limit=1001`, '400 invalid_request');
 });

@@ -1,6 +1,7 @@
 import test from 'ava';
-import type { HeadAnswer } from '../../../../src/areas/storages/bucket/objects/head-object.js';
-import { startTestService } from '../../../support/servers/http-service.js';
+import type { HeadAnswer, HeadObject } from '../../../../src/areas/storages/bucket/objects/head-object.js';
+import { pluck } from '../../../support/given/pluck.js';
+import { givenOwnedProject, type Made, refuses } from '../../../support/given/project-over-http.js';
 
 const password = 'open sesame';
 const file = { name: 'Rhine', object_key: '2026/rhine.mp4', media_type: 'video/mp4', size: 1_000 };
@@ -11,43 +12,32 @@ const found = (changes: object = {}): HeadAnswer => ({
   object: { size: 1_000, entity_tag: 'a-tag', media_type: 'video/mp4', sha256: null, ...changes },
 });
 
+type Share = Made & { readonly token: string; readonly problem: string | null };
+
 test('A share opens while the upload of its asset is complete, and tells its owner why it does not', async (t) => {
   // Given a share of an asset without a file
   let answer: HeadAnswer = { kind: 'missing' };
   const asked: string[] = [];
-  const service = await startTestService(t, {
-    buckets: {
-      headObject: ({ provider, key }) => {
-        asked.push(`${provider} ${key}`);
-        return Promise.resolve(answer);
-      },
-    },
-  });
-  const owner = await service.signUp('owner');
-  const at = `/api/v1/projects/${await service.makeProject(owner)}`;
-  const make = async (path: string, body: object) => {
-    const reply = await service.post(`${at}/${path}`, body, owner);
-    t.is(reply.status, 201, reply.text);
-    return reply.json as { id: string; token: string; problem: string | null };
+  const headObject: HeadObject = ({ provider, key }) => {
+    asked.push(`${provider} ${key}`);
+    return Promise.resolve(answer);
   };
-  const storage = await make('storages', {
-    ...{ name: 'Media', provider: 's3', bucket: 'rivers', region: 'eu-west-1', base_path: 'videos' },
-    credentials: { access_key: 'a-key', secret_key: 'a-secret' },
-  });
-  const asset = await make('assets', { ...file, storage_id: storage.id });
-  const share = await make('shares', { asset_id: asset.id, password });
+  const service = await givenOwnedProject(t, { buckets: { headObject } }, { base_path: 'videos' });
+  const { owner, at, make, storage_id } = service;
+  const asset = await make('assets', { ...file, storage_id });
+  const share = (await make('shares', { asset_id: asset.id, password })) as Share;
   t.is(share.problem, 'upload_pending');
   const visit = async () => (await service.post(`/api/v1/shares/${share.token}/verify`, { password })).status;
   const problem = async () => {
-    const one = (await service.get(`${at}/shares/${share.id}`, owner)).json as typeof share;
-    const list = (await service.get(`${at}/shares`, owner)).json as { items: (typeof share)[] };
+    const one = (await service.get(`${at}/shares/${share.id}`, owner)).json as Share;
+    const list = (await service.get(`${at}/shares`, owner)).json as { items: Share[] };
     t.is(list.items[0]?.problem, one.problem);
     return one.problem;
   };
   const listed = async (upload: string) => {
     const reply = await service.get(`${at}/assets?upload=${upload}`, owner);
     t.is(reply.status, 200, reply.text);
-    return (reply.json as { items: { id: string }[] }).items.map(({ id }) => id);
+    return pluck((reply.json as { items: Made[] }).items, 'id');
   };
   const confirm = (body: object = {}) => service.post(`${at}/assets/${asset.id}/uploaded`, body, owner);
 
@@ -78,11 +68,10 @@ test('A share opens while the upload of its asset is complete, and tells its own
   // and a bucket that gives no answer changes nothing
   answer = { kind: 'away' };
   const away = await confirm();
-  t.deepEqual([away.status, (away.json as { code: string }).code], [503, 'bucket_unavailable']);
+  await refuses(t, away, '503 bucket_unavailable');
   t.is(away.headers.get('retry-after'), '10');
   answer = { kind: 'refused' };
-  const refused = await confirm();
-  t.deepEqual([refused.status, (refused.json as { code: string }).code], [409, 'conflict']);
+  await refuses(t, confirm(), '409 conflict');
   t.is((await confirm({ sha256: 'A' })).status, 400);
   t.is((await service.get(`${at}/assets?upload=x`, owner)).status, 400);
   t.is(await problem(), 'upload_mismatched');
