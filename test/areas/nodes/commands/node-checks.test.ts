@@ -1,14 +1,9 @@
 import test from 'ava';
 import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
 import { nodeCheckKey } from '../../../../src/areas/nodes/domain/node/fold.js';
-import {
-  CommandRejected,
-  OutcomeUnknown,
-  StoreUnavailable,
-} from '../../../../src/event-sourcing/ports/errors.js';
+import { OutcomeUnknown, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
 import { eventually } from '../../../support/eventually.js';
-import { nodeId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { runNodeChecks } from '../../../support/simulation/node-checks.js';
@@ -34,17 +29,17 @@ async function given(options: Parameters<typeof givenStores>[0] = {}) {
 }
 
 test('A check counts, and only a change of the status is an event', async (t) => {
-  const { commands, stores, nodeId: id, report } = await given();
+  const { commands, stores, nodeId, report } = await given();
   for (let n = 0; n < 5; n += 1) await report(true);
   await report(false);
-  const found = await commands.nodes.find(id);
+  const found = await commands.nodes.find(nodeId);
   t.like(found?.resource, {
     ...{ status: 'degraded', consecutive_failures: 1, consecutive_successes: 0 },
     last_checked_at: new Date(at.getTime() + 7_000).toISOString(),
     status_changed_at: new Date(at.getTime() + 7_000).toISOString(),
     updated_at: at.toISOString(),
   });
-  t.is((await stores.handler.load(nodeAggregate, id)).revision, 2n, 'registered, healthy, degraded');
+  t.is((await stores.handler.load(nodeAggregate, nodeId)).revision, 2n, 'registered, healthy, degraded');
   t.deepEqual(
     await commands.nodes.list(),
     [found?.resource],
@@ -62,27 +57,9 @@ test('Another process shows the counters after a second', async (t) => {
   t.like(await other.nodes.list(), [{ consecutive_successes: 1, status: 'unknown' }]);
 });
 
-test('A check of a node that does not exist or was removed counts nothing', async (t) => {
-  const { commands, stores, nodeId: removed, report } = await given();
-  await commands.removeNode({ nodeId: removed }, givenContext(50, at, 'operator'));
-  const refusals = [
-    report(true),
-    commands.reportNodeCheck({ nodeId, ok: true }, givenContext(51, at, 'agent')),
-  ];
-  for (const refusal of refusals) {
-    const error = await t.throwsAsync(refusal, { instanceOf: CommandRejected });
-    t.is(error.code, 'node_not_found');
-  }
-  t.deepEqual(await stores.stateStore.list('node-check/', { limit: 10 }), []);
-});
-
 test('The next check repairs a crash between the counter and the event', async (t) => {
   let away = false;
-  const {
-    commands,
-    nodeId: id,
-    report,
-  } = await given({
+  const { commands, nodeId, report } = await given({
     wrap: (store) => ({
       ...store,
       append: (...args) => (away ? Promise.reject(new StoreUnavailable('away')) : store.append(...args)),
@@ -91,15 +68,15 @@ test('The next check repairs a crash between the counter and the event', async (
   await report(true);
   away = true;
   await t.throwsAsync(report(true), { instanceOf: StoreUnavailable });
-  t.like((await commands.nodes.find(id))?.resource, { status: 'unknown', consecutive_successes: 2 });
+  t.like((await commands.nodes.find(nodeId))?.resource, { status: 'unknown', consecutive_successes: 2 });
   away = false;
   // One failure of a node whose stream has missed that it is healthy.
   await report(false);
-  t.like((await commands.nodes.find(id))?.resource, { status: 'degraded', consecutive_failures: 1 });
+  t.like((await commands.nodes.find(nodeId))?.resource, { status: 'degraded', consecutive_failures: 1 });
 });
 
 test('An older check that arrives late leaves the newer status', async (t) => {
-  const { stores, commands, nodeId: id, report } = await given();
+  const { stores, commands, nodeId, report } = await given();
   await report(true);
   await report(true);
   let release = (): void => undefined;
@@ -119,16 +96,16 @@ test('An older check that arrives late leaves the newer status', async (t) => {
   });
   const late: Promise<void>[] = [];
   for (const ok of [false, true]) {
-    const before = await commands.nodeChecks.one(id);
+    const before = await commands.nodeChecks.one(nodeId);
     late.push(report(ok, slow));
-    const hasCounted = async () => (await commands.nodeChecks.one(id))?.sequence !== before?.sequence;
+    const hasCounted = async () => (await commands.nodeChecks.one(nodeId))?.sequence !== before?.sequence;
     await eventually('the check is counted', hasCounted);
   }
   // The record is healthy again before the stream has seen that it was not.
   await report(true);
   release();
   await Promise.all(late);
-  const { resource } = (await commands.nodes.find(id)) ?? {};
+  const { resource } = (await commands.nodes.find(nodeId)) ?? {};
   t.like(resource, { status: 'healthy', consecutive_successes: 2 });
 });
 
@@ -139,11 +116,7 @@ const failures: readonly [string, Error][] = [
 for (const [what, error] of failures) {
   test(`A check fails while the state store ${what}`, async (t) => {
     let away = false;
-    const {
-      commands,
-      nodeId: id,
-      report,
-    } = await given({
+    const { commands, nodeId, report } = await given({
       wrapState: (store): StateStore => ({
         ...store,
         compareAndSet: (...args) => (away ? Promise.reject(error) : store.compareAndSet(...args)),
@@ -157,13 +130,13 @@ for (const [what, error] of failures) {
       wroteNothing: () => void progress.push('wrote nothing'),
     };
     const context = { ...givenContext(60, at, 'agent'), request };
-    await t.throwsAsync(commands.reportNodeCheck({ nodeId: id, ok: false }, context), { is: error });
+    await t.throwsAsync(commands.reportNodeCheck({ nodeId, ok: false }, context), { is: error });
     const known = error instanceof OutcomeUnknown ? [] : ['wrote nothing'];
     t.deepEqual(progress, ['appending', ...known]);
     away = false;
     await report(false);
     t.like(
-      (await commands.nodes.find(id))?.resource,
+      (await commands.nodes.find(nodeId))?.resource,
       { consecutive_failures: 1 },
       'the failed check counts nothing',
     );
@@ -171,13 +144,13 @@ for (const [what, error] of failures) {
 }
 
 test('A check that begins after its request was answered counts nothing', async (t) => {
-  const { commands, stores, nodeId: id } = await given();
+  const { commands, stores, nodeId } = await given();
   const request = { isOver: () => true, appending: () => undefined, wroteNothing: () => undefined };
   const context = { ...givenContext(60, at, 'agent'), request };
-  await t.throwsAsync(commands.reportNodeCheck({ nodeId: id, ok: false }, context), {
+  await t.throwsAsync(commands.reportNodeCheck({ nodeId, ok: false }, context), {
     instanceOf: StoreUnavailable,
   });
-  t.is(await stores.stateStore.get(nodeCheckKey(id)), null);
+  t.is(await stores.stateStore.get(nodeCheckKey(nodeId)), null);
 });
 
 test('Checks from four processes at once end in the fold of their results', async (t) => {

@@ -64,26 +64,22 @@ const check: NodeCheck = {
 const follow = (changes: Partial<NodeCheck> = {}) =>
   ({ type: 'FollowCheck', check: { ...check, ...changes } }) as const;
 
+const registered = given(nodeAggregate, nodeRegistered);
+const followed = given(nodeAggregate, nodeRegistered, nodeStatusChanged);
+
 test('A node follows a status that differs, with the counters that led to it', (t) => {
-  given(nodeAggregate, nodeRegistered).when(follow()).then(t, nodeStatusChanged);
-  given(nodeAggregate, nodeRegistered)
-    .when(follow({ status: 'unknown' }))
-    .thenNothing(t);
-  given(nodeAggregate, nodeRegistered, nodeStatusChanged)
-    .when(follow({ sequence: 8 }))
-    .thenNothing(t);
-  given(nodeAggregate, nodeRegistered, nodeStatusChanged)
-    .when(follow({ status: 'unknown', sequence: 8 }))
-    .then(t, {
-      type: 'NodeStatusChanged',
-      data: { ...nodeStatusChanged.data, status: 'unknown', sequence: 8, because: 'silence' },
-    });
+  registered.when(follow()).then(t, nodeStatusChanged);
+  registered.when(follow({ status: 'unknown' })).thenNothing(t);
+  followed.when(follow({ sequence: 8 })).thenNothing(t);
+  const unknown = { status: 'unknown', sequence: 8 } as const;
+  const data = { ...nodeStatusChanged.data, ...unknown, because: 'silence' as const };
+  followed.when(follow(unknown)).then(t, { type: 'NodeStatusChanged', data });
 });
 
 test('A node ignores a sequence that is not above the last one', (t) => {
   for (const sequence of [6, 7]) {
     const stale = follow({ status: 'degraded', sequence });
-    given(nodeAggregate, nodeRegistered, nodeStatusChanged).when(stale).thenNothing(t);
+    followed.when(stale).thenNothing(t);
   }
 });
 

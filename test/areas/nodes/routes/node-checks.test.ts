@@ -83,6 +83,7 @@ test('A check is refused in the order of the design', async (t) => {
   t.is((await service.post(checksOf(unknownId), { ok: true }, headers)).status, 404, 'an unknown id');
   await service.commands.removeNode({ nodeId: id }, givenContext(9, service.stores.clock.now(), 'operator'));
   t.is((await service.post(checksOf(id), { ok: true }, headers)).status, 404, 'a removed node');
+  t.deepEqual(await service.stores.stateStore.list('node-check/', { limit: 10 }), [], 'none counts');
 });
 
 const wrong: readonly [string, unknown][] = [
