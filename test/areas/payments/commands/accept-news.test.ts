@@ -3,13 +3,12 @@ import { makeAcceptCallback } from '../../../../src/areas/payments/commands/call
 import { makeAcceptNews } from '../../../../src/areas/payments/commands/callbacks/news.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
-import { orderAggregate, orderLifeMs } from '../../../../src/areas/payments/domain/order/order.js';
 import type { PaymentFact, PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
-import { digest, orderId, userId } from '../../../support/examples/ids.js';
-import { sealedExample } from '../../../support/examples/sealed.js';
+import { digest, orderId } from '../../../support/examples/ids.js';
 import { settableClock } from '../../../support/fakes/settable-clock.js';
 import { makeTestPaymentMaker } from '../../../support/fakes/test-payment-maker.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { aPayment, placeOrderAs } from '../../../support/given/an-order.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const clock = settableClock(at);
@@ -27,20 +26,9 @@ async function givenOrder() {
     },
   });
   const acceptNews = makeAcceptNews({ handler, acceptCallback });
-  await handler.handle(
-    { aggregate: orderAggregate, id: orderId },
-    {
-      ...({ type: 'Place', user_id: userId, project_id: null, plan_id: 'p', provider: 'paypal' } as const),
-      ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
-      expires_at: new Date(at.getTime() + orderLifeMs).toISOString(),
-    },
-    context(),
-  );
+  await placeOrderAs({ handler }, orderId, context(), { provider: 'paypal' });
   const target = { aggregate: checkoutAggregate, id: orderId } as const;
-  const payment = {
-    ...({ project_id: null, provider: 'paypal', kind: 'redirect', reference: 'made-1' } as const),
-    ...{ expires_at: at.toISOString(), way: sealedExample('way'), way_of: userId },
-  };
+  const payment = aPayment({ provider: 'paypal' });
   await handler.handle(target, { type: 'RecordPayment', now: at, payment }, context());
   const reportOf = (key: string, fact: PaymentFact, more: Partial<PaymentNotification>) => ({
     ...{ key, isOurs: true, digest },

@@ -6,7 +6,6 @@ import {
   orderAggregate,
   type OrderCommand,
   orderLifeMs,
-  type ReportedFact,
 } from '../../../../src/areas/payments/domain/order/order.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { contextFor, eventFor, type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
@@ -15,12 +14,14 @@ import {
   PlatformError,
 } from '../../../../src/areas/payments/platforms/payment-maker.js';
 import { digest, orderId, projectId, userId } from '../../../support/examples/ids.js';
-import { sealedExample } from '../../../support/examples/sealed.js';
 import { register } from '../../../support/examples/user.js';
 import { makeTestClock } from '../../../support/fakes/clock.js';
 import { makeTestPaymentMaker } from '../../../support/fakes/test-payment-maker.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { pluck } from '../../../support/given/pluck.js';
+import { aPayment, aReport, anOrder } from '../../../support/given/an-order.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 
 /** An order with a payment that its buyer approved, a platform that takes money once for a key, and processes. */
 async function givenApproved({ isRegistered = true, project = null as string | null } = {}) {
@@ -42,31 +43,16 @@ async function givenApproved({ isRegistered = true, project = null as string | n
   if (isRegistered) await handler.handle({ aggregate: userAggregate, id: userId }, register, context());
   const tell = (command: OrderCommand) =>
     handler.handle({ aggregate: orderAggregate, id: orderId }, command, context());
-  await tell({
-    ...({ type: 'Place', user_id: userId, project_id: project, plan_id: 'p', provider: 'standard' } as const),
-    ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
-    expires_at: new Date(clock.now().getTime() + orderLifeMs).toISOString(),
-  });
-  const report = (fact: ReportedFact['fact']) =>
-    tell({
-      type: 'Report',
-      reports: [
-        {
-          ...{ callback: 'standard-1', provider: 'standard', transactionId: 't1', mismatch: null },
-          ...{ fact, at: clock.now() },
-        },
-      ],
-    });
+  await tell({ type: 'Place', ...anOrder({ project_id: project }) });
+  const report = (fact: PaymentFact) =>
+    tell({ type: 'Report', reports: [aReport(fact, { at: clock.now() })] });
   const paymentReports = makePaymentReports({ ...stores, paymentMakers: new Map() });
   const change = (command: Parameters<typeof checkoutAggregate.decider.decide>[0]) =>
     handler.handle({ aggregate: checkoutAggregate, id: orderId }, command, context());
   const make = (reference: string) =>
     change({
       ...({ type: 'RecordPayment', now: clock.now() } as const),
-      payment: {
-        ...({ project_id: project, provider: 'standard', kind: 'redirect', reference } as const),
-        ...{ expires_at: clock.now().toISOString(), way: sealedExample('way'), way_of: userId },
-      },
+      payment: aPayment({ project_id: project, reference, expires_at: clock.now().toISOString() }),
     });
   const approve = (reference: string, approval: string) =>
     change({ type: 'Approve', approved: { provider: 'standard', reference, approval } });
@@ -98,10 +84,11 @@ async function givenApproved({ isRegistered = true, project = null as string | n
       }
       return asked;
     };
-    const perform = (event: Parameters<typeof reaction.asks>[0]) =>
+    type Open = Parameters<typeof reaction.asks>[0];
+    const perform = (event: Open) =>
       reaction.perform?.(event, new AbortController().signal) ?? Promise.reject(new Error('no effect'));
     type Outcome = Awaited<ReturnType<typeof perform>>;
-    const conclude = (event: Parameters<typeof reaction.asks>[0], outcome: Outcome) =>
+    const conclude = (event: Open, outcome: Outcome) =>
       reaction.conclude(event, contextFor(reaction, event), outcome);
     return {
       open,
@@ -138,7 +125,7 @@ test('An approved payment is captured once, also by two processes and after a cr
 
   // Then each asked with one key, and the stream has one outcome
   t.is(captures.length, 3);
-  t.is(new Set(captures.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
+  t.is(new Set(pluck(captures, 'idempotencyKey')).size, 1);
   t.regex(captures[0]?.idempotencyKey ?? '', /^[0-9a-f]{64}$/);
   t.is(captures[0]?.reference, 'made-1');
   t.deepEqual(await outcomes(), ['CaptureAccepted']);
@@ -178,7 +165,7 @@ test('After a refusal the next approval is captured under another key', async (t
   await approve('made-1', 'approval-2');
   await react();
   t.deepEqual(await outcomes(), ['CaptureRefused', 'CaptureAccepted']);
-  t.is(new Set(captures.map(({ idempotencyKey }) => idempotencyKey)).size, 2);
+  t.is(new Set(pluck(captures, 'idempotencyKey')).size, 2);
 });
 
 test('A capture without an answer, and one without credentials, stays open', async (t) => {

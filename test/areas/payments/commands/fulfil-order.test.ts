@@ -1,18 +1,17 @@
 import test from 'ava';
-import {
-  orderAggregate,
-  type OrderCommand,
-  type ReportedFact,
-} from '../../../../src/areas/payments/domain/order/order.js';
+import { orderAggregate, type OrderCommand } from '../../../../src/areas/payments/domain/order/order.js';
 import { holds, projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import {
   checkEntitlementGrants,
   fulfilOrders,
 } from '../../../../src/areas/payments/commands/buying/fulfilling.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import { orderId, userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { serveEvent } from '../../../support/given/serve-reaction.js';
+import { aReport, anOrder } from '../../../support/given/an-order.js';
+import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 
@@ -41,28 +40,12 @@ async function givenPaidOrder() {
   const other = stores.anotherProcess().handler;
   const tell = (command: OrderCommand) =>
     other.handle({ aggregate: orderAggregate, id: orderId }, command, givenContext((commands += 1), at));
-  const report = (callback: string, fact: ReportedFact['fact'], minute = 0) => {
-    const told = new Date(at.getTime() + minute * 60_000);
-    return tell({
-      type: 'Report',
-      reports: [
-        {
-          ...{ callback: `standard-${callback}`, provider: 'standard', transactionId: 't1', mismatch: null },
-          ...{ fact, at: told },
-        },
-      ],
-    });
+  const report = (name: string, fact: PaymentFact, minute = 0) => {
+    const told = { callback: `standard-${name}`, at: new Date(at.getTime() + minute * 60_000) };
+    return tell({ type: 'Report', reports: [aReport(fact, told)] });
   };
-  await tell({
-    ...({
-      type: 'Place',
-      user_id: userId,
-      project_id: projectId,
-      plan_id: 'project-s3',
-      provider: 'standard',
-    } as const),
-    ...{ grant: { entitlement: 'allow_s3' }, amount: 1_900, currency: 'USD', expires_at: at.toISOString() },
-  });
+  const grant = { entitlement: 'allow_s3' } as const;
+  await tell({ type: 'Place', ...anOrder({ project_id: projectId, grant, amount: 1_900 }) });
   const fulfil = async () => {
     const wasOwed = await world.fulfilOrder.isOwed(orderId);
     await world.fulfilOrder.fulfil(orderId, givenContext((commands += 1), at));
@@ -73,43 +56,24 @@ async function givenPaidOrder() {
     (await eventStore.read(`order-${orderId}`))
       .map(({ type }) => type)
       .filter((type) => type === 'OrderFulfilled' || type === 'FulfilmentRevoked');
-  /** Runs a hook right before the next append. */
-  const beforeAppend = (hook: (type: string) => Promise<void>): void => {
-    before = hook;
-  };
-  /** Runs a hook right after every append. */
-  const afterAppend = (hook: (type: string) => Promise<void>): void => {
-    after = hook;
-  };
   const isOwed = () => world.fulfilOrder.isOwed(orderId);
   /** Serves the newest event of the project as a reaction does. */
   const serve = async (reaction: AnyReaction) => {
     const { events } = await eventStore.readAll({ after: null, limit: 100 });
     const stored = events.findLast(({ stream }) => stream === `project-${projectId}`);
-    const event = stored === undefined ? null : eventFor(reaction, stored);
-    if (event === null) throw new Error('the reaction does not follow the newest event');
-    const asked = await reaction.asks(event);
-    if (asked === 'yes') await reaction.conclude(event, contextFor(reaction, event), undefined);
+    const asked = stored === undefined ? null : await serveEvent(reaction, stored);
+    if (asked === null) throw new Error('the reaction does not follow the newest event');
     return asked;
   };
   const newest = async () => (await eventStore.read(`order-${orderId}`)).at(-1)?.type;
   const ids = async () => (await eventStore.readAll({ after: null, limit: 100 })).events.map(({ id }) => id);
   return {
-    ...{
-      handler,
-      projectId,
-      report,
-      fulfil,
-      isEntitled,
-      marks,
-      beforeAppend,
-      afterAppend,
-      isOwed,
-      newest,
-      ids,
-      serve,
-      checkGrants: checkEntitlementGrants(world.fulfilOrder),
-    },
+    ...{ handler, projectId, report, fulfil, isEntitled, marks, isOwed, newest, ids, serve },
+    checkGrants: checkEntitlementGrants(world.fulfilOrder),
+    /** Runs a hook right before the next append. */
+    beforeAppend: (hook: (type: string) => Promise<void>) => void (before = hook),
+    /** Runs a hook right after every append. */
+    afterAppend: (hook: (type: string) => Promise<void>) => void (after = hook),
   };
 }
 
@@ -176,18 +140,8 @@ test('A refund between the read and the grant is noticed after the grant, becaus
 });
 
 test('A grant that a process appends after a refund, and before its end, is revoked by the reaction to the grant', async (t) => {
-  const {
-    handler,
-    projectId,
-    report,
-    fulfil,
-    isEntitled,
-    beforeAppend,
-    afterAppend,
-    isOwed,
-    serve,
-    checkGrants,
-  } = await givenPaidOrder();
+  const { handler, projectId, report, fulfil, isEntitled, isOwed, ...given } = await givenPaidOrder();
+  const { beforeAppend, afterAppend, serve, checkGrants } = given;
   await report('c1', paid);
   // Given a process that grants after a refund, and stops
   beforeAppend(async () => {

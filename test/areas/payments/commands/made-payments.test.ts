@@ -7,10 +7,10 @@ import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkou
 import type { PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
 import type { TransactionReport } from '../../../../src/areas/payments/domain/transaction/fold.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
-import { digest, orderId, userId } from '../../../support/examples/ids.js';
-import { sealedExample } from '../../../support/examples/sealed.js';
+import { digest, orderId } from '../../../support/examples/ids.js';
 import { makeTestPaymentMaker } from '../../../support/fakes/test-payment-maker.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { aPayment } from '../../../support/given/an-order.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const maker = makeTestPaymentMaker({ now: () => at });
@@ -24,15 +24,8 @@ const told = (
   ...(reference === null ? {} : { reference }),
 });
 const reportOf = (one: PaymentNotification, report: Partial<TransactionReport> = {}): TransactionReport => ({
-  ...{
-    key: 'k1',
-    digest,
-    is_ours: true,
-    notifications: [one],
-    order_id: orderId,
-    received_at: at.toISOString(),
-  },
-  ...{ revision: 0, held: null, decision: null, ...report },
+  ...{ key: 'k1', digest, is_ours: true, notifications: [one], order_id: orderId },
+  ...{ received_at: at.toISOString(), revision: 0, held: null, decision: null, ...report },
 });
 
 /** Two processes over one log, which count the reads of the first one, and the record of a payment. */
@@ -52,10 +45,7 @@ async function givenProcesses() {
       { aggregate: checkoutAggregate, id: orderId },
       {
         ...({ type: 'RecordPayment', now: at } as const),
-        payment: {
-          ...({ project_id: null, provider: 'standard', kind: 'redirect', reference } as const),
-          ...{ expires_at: at.toISOString(), way: sealedExample('way'), way_of: userId },
-        },
+        payment: aPayment({ reference }),
       },
       givenContext((commands += 1), at),
     );

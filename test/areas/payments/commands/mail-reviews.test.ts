@@ -5,6 +5,7 @@ import type { OutgoingMail } from '../../../../src/mail/mailer.js';
 import type { WaitingPayment } from '../../../../src/areas/payments/commands/deciding/payment-reviews.js';
 import { givenMails } from '../../../support/given/given-mails.js';
 import { givenStores } from '../../../support/given/given-stores.js';
+import { pluck } from '../../../support/given/pluck.js';
 
 const dayMs = 86_400_000;
 const recipients = ['ops@example.org', 'money@example.org'].map((address) => ({ name: '', address }));
@@ -56,7 +57,7 @@ test('The operators get one mail a day from several processes, and only while a 
   t.is(await lookAll(), 0);
   clock.advance(300_000);
   t.is(await lookAll(), 1);
-  t.is(new Set(sent.map(({ id }) => id)).size, 4);
+  t.is(new Set(pluck(sent, 'id')).size, 4);
   // A day after the last payment was decided on, there is none.
   waiting.length = 0;
   clock.advance(dayMs);

@@ -7,6 +7,8 @@ import { makeTestPaymentMaker } from '../../../support/fakes/test-payment-maker.
 import { userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
+import { pluck } from '../../../support/given/pluck.js';
+import { aReport, placeOrderAs } from '../../../support/given/an-order.js';
 
 const orderId = '019b7d00-0000-7000-8000-00000000a001';
 const ours = { user_id: userId, order_id: orderId };
@@ -20,21 +22,7 @@ async function givenOrder() {
   const maker = makeTestPaymentMaker({ now: () => clock.now() });
   let commands = 0;
   const context = () => givenContext((commands += 1), clock.now());
-  await stores.handler.handle(
-    { aggregate: orderAggregate, id: orderId },
-    {
-      ...({
-        type: 'Place',
-        user_id: userId,
-        project_id: null,
-        plan_id: 'capacity-100g',
-        provider: 'standard',
-      } as const),
-      ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
-      expires_at: new Date(clock.now().getTime() + orderLifeMs).toISOString(),
-    },
-    context(),
-  );
+  await placeOrderAs(stores, orderId, context());
   const processOf = (of: typeof stores) => {
     const world = givenCommands(of, { paymentMakers: new Map([['standard', maker]] as const) });
     return {
@@ -45,11 +33,7 @@ async function givenOrder() {
   const made = async () =>
     (await stores.eventStore.read(`checkout-${orderId}`, { limit: 100 })).map(({ data }) => data);
   return {
-    clock,
-    stores,
-    maker,
-    made,
-    context,
+    ...{ clock, stores, maker, made, context },
     ...processOf(stores),
     another: () => processOf(stores.anotherProcess()),
   };
@@ -126,7 +110,7 @@ test('A call whose outcome is unknown is repeated with the same key', async (t) 
   await t.throwsAsync(pay(back), { instanceOf: CommandRejected, code: 'platform_unavailable' });
   t.deepEqual(await made(), []);
   await pay(back);
-  t.is(new Set(maker.requests.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
+  t.is(new Set(pluck(maker.requests, 'idempotencyKey')).size, 1);
 });
 
 test('A refusal of the platform is a rejection that names its code', async (t) => {
@@ -137,20 +121,15 @@ test('A refusal of the platform is a rejection that names its code', async (t) =
 
 test('While a payment that was made is under way, no other one is made, and the buyer reads which', async (t) => {
   const { world, context, clock, pay } = await givenOrder();
-  const report = (kind: 'pending' | 'failed' | 'unpaid', minute: number) =>
-    world.handler.handle(
+  const report = (kind: 'pending' | 'failed' | 'unpaid', minute: number) => {
+    const at = new Date(clock.now().getTime() + minute * 60_000);
+    const reports = [aReport({ kind }, { callback: `standard-${kind}${minute}`, at })];
+    return world.handler.handle(
       { aggregate: orderAggregate, id: orderId },
-      {
-        type: 'Report',
-        reports: [
-          {
-            ...({ callback: `standard-${kind}${minute}`, provider: 'standard', mismatch: null } as const),
-            ...{ transactionId: 't1', fact: { kind }, at: new Date(clock.now().getTime() + minute * 60_000) },
-          },
-        ],
-      },
+      { type: 'Report', reports },
       context(),
     );
+  };
   await report('unpaid', 0);
   await pay();
   await report('pending', 1);

@@ -34,6 +34,7 @@ import {
 } from '../../../support/given/given-payments.js';
 import type { GivenStores } from '../../../support/given/given-stores.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
+import { pluck } from '../../../support/given/pluck.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const [number] = numbers;
@@ -339,10 +340,7 @@ test('A transaction keeps a limited number of reports, and a further one waits f
   const { length } = await events();
   await send({ key: 'late', told: [told(paid(), { number })] });
   const own = ownStreamId('standard', reportKeyOf('standard', 'late'));
-  t.deepEqual(
-    (await events()).slice(length).map(({ stream }) => stream),
-    [`transaction-${own}`],
-  );
+  t.deepEqual(pluck((await events()).slice(length), 'stream'), [`transaction-${own}`]);
   t.is(
     await outcomeOf(resolve({ id: `${own}@0`, action: 'apply', order_id: orderId })),
     'payment_callback_full',

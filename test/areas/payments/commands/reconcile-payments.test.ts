@@ -15,12 +15,13 @@ import type {
   QueriedPayment,
   QueryingMaker,
 } from '../../../../src/areas/payments/platforms/queried-payment.js';
-import { digest, userId } from '../../../support/examples/ids.js';
+import { digest } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { partial } from '../../../support/fakes/partial.js';
 import { settableClock } from '../../../support/fakes/settable-clock.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
+import { aReport, placeOrderAs } from '../../../support/given/an-order.js';
 
 const time = new Date('2026-01-02T03:04:05.000Z');
 const context = () => givenContext(1, time);
@@ -126,13 +127,9 @@ test('Orders that the platform refuses to tell stop no later one', async (t) => 
 test('A refund that the platform fails to tell does not hide the state of its order', async (t) => {
   const { reconcile, accepted, handler } = await givenOrders(1, reported, isAway);
   const money = { amount: 300, currency: 'USD' };
-  const refund = { refund: idOf(50), provider: 'wechatpay', transaction_id: 't1', ...money } as const;
   const asked = {
-    ...refund,
-    project_id: null,
-    note: sealedExample('note'),
-    note_of: null,
-    note_digest: digest,
+    ...({ refund: idOf(50), provider: 'wechatpay', transaction_id: 't1', ...money } as const),
+    ...{ project_id: null, note: sealedExample('note'), note_of: null, note_digest: digest },
   };
   await handler.handle(
     { aggregate: checkoutAggregate, id: idOf(0) },
@@ -153,24 +150,11 @@ test('A refund of a payment that was never reported does not hide that the payme
   const refund = { kind: 'refund', refund_id: 'r1', status: 'succeeded', ...money } as const;
   for (const [n, facts] of [[refund], [{ kind: 'paid', ...money } as const, refund]].entries()) {
     const target = { aggregate: orderAggregate, id: idOf(n) };
-    await handler.handle(
-      target,
-      {
-        ...({
-          type: 'Place',
-          user_id: userId,
-          project_id: null,
-          plan_id: 'p',
-          provider: 'wechatpay',
-        } as const),
-        ...{ grant: { capacity_bytes: 5 }, ...money, expires_at: time.toISOString() },
-      },
-      givenContext(10 * n + 10, time),
+    const placed = { provider: 'wechatpay', ...money } as const;
+    await placeOrderAs({ handler }, idOf(n), givenContext(10 * n + 10, time), placed);
+    const reports = facts.map((fact, index) =>
+      aReport(fact, { provider: 'wechatpay', callback: `wechatpay-${index}` }),
     );
-    const reports = facts.map((fact, index) => ({
-      ...({ provider: 'wechatpay', mismatch: null, transactionId: 't1' } as const),
-      ...{ callback: `wechatpay-${index}`, fact, at: time },
-    }));
     await handler.handle(target, { type: 'Report', reports }, givenContext(10 * n + 11, time));
   }
   t.deepEqual(await reconcile(), { asked: 2, reported: 1, failed: [], next: null });

@@ -43,28 +43,34 @@ function makeHooks() {
   };
 }
 
+/** Makes a store that stops the process at its nth append from now on, before or after the append is written. */
+function makeCut() {
+  const cut = { left: Infinity, isWritten: false };
+  const wrap = (store: EventStore): EventStore => ({
+    ...store,
+    append: async (...args) => {
+      cut.left -= 1;
+      if (cut.left > 0) return store.append(...args);
+      if (cut.isWritten && cut.left === 0) await store.append(...args);
+      throw new Error('the process stopped');
+    },
+  });
+  return { cut, wrap };
+}
+
 test('A decision that is cut off at any append takes effect completely, or was not made', async (t) => {
   for (const input of [apply, dismiss]) {
     const ends = new Set<string>();
     for (const isWritten of [false, true]) {
       for (let step = 1, wasCut = true; wasCut; step += 1) {
-        let left = Infinity;
-        const { send, idOf, another, callback, order, events } = await givenPayments({
-          wrap: (store) => ({
-            ...store,
-            append: async (...args) => {
-              left -= 1;
-              if (left > 0) return store.append(...args);
-              if (isWritten && left === 0) await store.append(...args);
-              throw new Error('the process stopped');
-            },
-          }),
-        });
+        const { cut, wrap } = makeCut();
+        cut.isWritten = isWritten;
+        const { send, idOf, another, callback, order, events } = await givenPayments({ wrap });
         await send({ key: 'm1', told: [told(paid(), unknown)] });
         await send({ key: 'm2', told: [told(refunded(300))] });
-        left = step;
+        cut.left = step;
         wasCut = (await outcomeOf(another().resolve({ id: await idOf('m1'), ...input }))) !== 'passed';
-        left = Infinity;
+        cut.left = Infinity;
         const isDecided = (await callback('m1')).action !== null;
         await another().react();
         const { held, disposition } = await callback('m1');
@@ -84,23 +90,14 @@ test('A decision that is cut off at any append takes effect completely, or was n
 test('A decision on a review that is cut off at any append can be repeated', async (t) => {
   const ends = new Set<string>();
   for (let step = 1, wasCut = true; wasCut; step += 1) {
-    let left = Infinity;
-    const { send, idOf, another, callback, order, events } = await givenPayments({
-      wrap: (store) => ({
-        ...store,
-        append: async (...args) => {
-          left -= 1;
-          if (left > 0) return store.append(...args);
-          throw new Error('the process stopped');
-        },
-      }),
-    });
+    const { cut, wrap } = makeCut();
+    const { send, idOf, another, callback, order, events } = await givenPayments({ wrap });
     await send({ key: 'm1', isOurs: false, told: [told(paid(), { number: numbers[0] })] });
     await send({ key: 'm2', isOurs: false, told: [told(refunded(300))] });
-    left = step;
+    cut.left = step;
     const id = `${await idOf('m1')}.0`;
     wasCut = (await outcomeOf(another().resolve({ id, action: 'apply' }))) !== 'passed';
-    left = Infinity;
+    cut.left = Infinity;
     await another().react();
     await another().resolve({ id, action: 'apply' });
     t.deepEqual(problemsOfLog(await events()), []);
@@ -172,24 +169,14 @@ test('A payment that is accepted during a decision follows the decision', async 
 });
 
 test('A report whose link came is not decided on, and the reaction tells it', async (t) => {
-  let left = Infinity;
-  const { send, idOf, another, callback } = await givenPayments({
-    wrap: (store) => ({
-      ...store,
-      append: async (...args) => {
-        if (left === 0) throw new Error('the process stopped');
-        const appended = await store.append(...args);
-        left -= 1;
-        return appended;
-      },
-    }),
-  });
+  const { cut, wrap } = makeCut();
+  const { send, idOf, another, callback } = await givenPayments({ wrap });
   await send({ key: 'm1', told: [told(refunded(300))] });
   const id = await idOf('m1');
-  // The transaction is linked, and the linking process stopped after that.
-  left = 1;
+  // The first append conflicts with m1, the second one links the transaction, and the process stops at the third one.
+  cut.left = 3;
   await another().send({ key: 'm2', told: [told(paid(), { number: numbers[1] })] });
-  left = Infinity;
+  cut.left = Infinity;
   t.like(await callback('m1'), { held: null, disposition: null });
   for (const input of [apply, dismiss]) {
     t.is(await outcomeOf(another().resolve({ id, ...input })), 'payment_callback_not_held');

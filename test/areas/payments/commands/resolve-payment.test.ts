@@ -1,5 +1,4 @@
 import test from 'ava';
-import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { erased } from '../../../../src/keys/sealing/sealer.js';
 import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { userId } from '../../../support/examples/ids.js';
@@ -134,29 +133,6 @@ test('An unreadable notification is dismissed, and the rest of its callback is a
   t.like(await resolve({ id: await idOf('m2', { index: 1 }), ...apply }), { disposition: 'applied' });
   t.like(await resolve({ id: await idOf('m2', { index: 0 }), ...dismiss }), { disposition: 'ignored' });
   t.like(await order(), { status: 'paid' });
-});
-
-test('A decision on a missing or settled callback, or one with missing values, is refused and appends nothing', async (t) => {
-  const { send, idOf, resolve, events } = await givenPayments();
-  await send({ key: 'm1', told: [told(paid(), { number: numbers[0] })] });
-  await send({ key: 'm2', told: [told(refunded(), { transaction: 't2' })] });
-  const { length } = await events();
-  const unknownOrder = '019b7d00-0000-7000-8000-00000000ffff';
-  const refusals: readonly [Parameters<typeof resolve>[0], string][] = [
-    [{ id: 'm1', ...apply }, 'payment_callback_not_found'],
-    [{ id: `${reportKeyOf('standard', 'm9')}@0`, ...apply }, 'payment_callback_not_found'],
-    [{ id: `${await idOf('m1')}.7`, action: 'apply' }, 'payment_callback_not_found'],
-    [{ id: await idOf('m1'), ...dismiss }, 'payment_callback_not_held'],
-    [{ id: `${await idOf('m1')}.0`, ...dismiss }, 'review_not_open'],
-    [{ id: `${await idOf('m2')}.0`, ...dismiss }, 'review_not_open'],
-    [{ id: await idOf('m2'), action: 'apply' }, 'invalid_request'],
-    [{ id: await idOf('m2'), action: 'dismiss', order_id: orderIds[0] }, 'invalid_request'],
-    [{ id: await idOf('m2'), action: 'apply', order_id: unknownOrder }, 'order_not_found'],
-    [{ id: await idOf('m2'), ...dismiss, note: ' ' }, 'invalid_request'],
-    [{ id: await idOf('m2'), ...dismiss, note: 'x'.repeat(1_001) }, 'invalid_request'],
-  ];
-  for (const [input, code] of refusals) t.is(await outcomeOf(resolve(input)), code, JSON.stringify(input));
-  t.is((await events()).length, length);
 });
 
 test('The note is sealed with the key of the buyer, or with its own key where there is no buyer', async (t) => {

@@ -1,18 +1,14 @@
 import test from 'ava';
 import { approvalsMax, checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import type { CheckoutEvent } from '../../../../src/areas/payments/domain/checkout/events.js';
-import { userId } from '../../../support/examples/ids.js';
-import { sealedExample } from '../../../support/examples/sealed.js';
 import { given } from '../../../support/given/given.js';
+import { aPayment } from '../../../support/given/an-order.js';
 
 type DataOf<Type extends CheckoutEvent['type']> = Extract<CheckoutEvent, { type: Type }>['data'];
 
 const made = (reference: string | null): CheckoutEvent => ({
   type: 'PaymentMade',
-  data: {
-    ...({ project_id: null, provider: 'paypal', kind: 'redirect', reference } as const),
-    ...{ expires_at: '2026-01-02T03:04:05.000Z', way: sealedExample('way'), way_of: userId },
-  },
+  data: aPayment({ provider: 'paypal', reference }),
 });
 const approval = (
   name: string,
@@ -24,27 +20,21 @@ const approval = (
 const approved = (name: string): CheckoutEvent => ({ type: 'PaymentApproved', data: approval(name) });
 const approve = (data: DataOf<'PaymentApproved'>) => ({ type: 'Approve', approved: data }) as const;
 
+const paypal = given(checkoutAggregate, made('one'));
+const approvedOnce = given(checkoutAggregate, made('one'), approved('a'));
+
 test('Each approval of a payment that the service made is recorded once', (t) => {
   const later = given(checkoutAggregate, made('one'), made('two'));
   later.when(approve(approval('a'))).then(t, approved('a'));
-  given(checkoutAggregate, made('one'), approved('a'))
-    .when(approve(approval('a')))
-    .thenNothing(t);
-  given(checkoutAggregate, made('one'), approved('a'))
-    .when(approve(approval('b')))
-    .then(t, approved('b'));
+  approvedOnce.when(approve(approval('a'))).thenNothing(t);
+  approvedOnce.when(approve(approval('b'))).then(t, approved('b'));
 });
 
 test('An approval of another payment, platform or order is not recorded', (t) => {
-  given(checkoutAggregate)
-    .when(approve(approval('a')))
-    .thenNothing(t);
-  given(checkoutAggregate, made(null))
-    .when(approve(approval('a')))
-    .thenNothing(t);
-  const order = given(checkoutAggregate, made('one'));
-  order.when(approve(approval('a', { reference: 'two' }))).thenNothing(t);
-  order.when(approve(approval('a', { provider: 'stripe' }))).thenNothing(t);
+  for (const scene of [given(checkoutAggregate), given(checkoutAggregate, made(null))])
+    scene.when(approve(approval('a'))).thenNothing(t);
+  paypal.when(approve(approval('a', { reference: 'two' }))).thenNothing(t);
+  paypal.when(approve(approval('a', { provider: 'stripe' }))).thenNothing(t);
 });
 
 test('The stream keeps a bounded number of approvals', (t) => {
@@ -58,25 +48,14 @@ test('The stream keeps a bounded number of approvals', (t) => {
 });
 
 test('A capture has one outcome', (t) => {
-  const order = [made('one'), approved('a')];
-  const accepted: CheckoutEvent = { type: 'CaptureAccepted', data: { reference: 'one', approval: 'a' } };
-  const refused: CheckoutEvent = {
-    type: 'CaptureRefused',
-    data: { reference: 'one', approval: 'a', code: 'no' },
-  };
+  const of = { reference: 'one', approval: 'a' };
+  const accepted: CheckoutEvent = { type: 'CaptureAccepted', data: of };
+  const refused: CheckoutEvent = { type: 'CaptureRefused', data: { ...of, code: 'no' } };
   const accept = { type: 'AcceptCapture', approval: 'a' } as const;
   const refuse = { type: 'RefuseCapture', approval: 'a', code: 'no' } as const;
-  given(checkoutAggregate, ...order)
-    .when(accept)
-    .then(t, accepted);
-  given(checkoutAggregate, ...order)
-    .when(refuse)
-    .then(t, refused);
-  given(checkoutAggregate, ...order, accepted)
-    .when(refuse)
-    .thenNothing(t);
-  given(checkoutAggregate, ...order, refused)
-    .when(accept)
-    .thenNothing(t);
-  given(checkoutAggregate, made('one')).when(accept).thenNothing(t);
+  approvedOnce.when(accept).then(t, accepted);
+  approvedOnce.when(refuse).then(t, refused);
+  given(checkoutAggregate, made('one'), approved('a'), accepted).when(refuse).thenNothing(t);
+  given(checkoutAggregate, made('one'), approved('a'), refused).when(accept).thenNothing(t);
+  paypal.when(accept).thenNothing(t);
 });

@@ -4,14 +4,11 @@ import type { OrderEvent } from '../../../../src/areas/payments/domain/order/eve
 import { orderNumber, parseOrderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
 import {
-  isDue,
   orderAggregate,
   type OrderCommand,
   type OrderState,
-  orderStatus,
   type OrderStatus,
   outcomeIn,
-  refundedAmount,
   type ReportedFact,
   reportsMax,
 } from '../../../../src/areas/payments/domain/order/order.js';
@@ -20,44 +17,20 @@ import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js'
 import { digest, orderId, userId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { given } from '../../../support/given/given.js';
+import { aReport, orderPlaced, seenOrder, anOrder } from '../../../support/given/an-order.js';
 
-const place = {
-  type: 'Place',
-  user_id: userId,
-  project_id: null,
-  plan_id: 'capacity-100g',
-  grant: { capacity_bytes: 107_374_182_400 },
-  provider: 'standard',
-  amount: 999,
-  currency: 'USD',
-  expires_at: '2026-01-03T03:04:05.000Z',
-} as const satisfies OrderCommand;
-
-const placed: OrderEvent = {
-  type: 'OrderPlaced',
-  data: {
-    user_id: userId,
-    project_id: null,
-    plan_id: 'capacity-100g',
-    grant: { capacity_bytes: 107_374_182_400 },
-    provider: 'standard',
-    amount: 999,
-    currency: 'USD',
-    expires_at: '2026-01-03T03:04:05.000Z',
-  },
-};
-
-const paid: PaymentFact = { kind: 'paid', amount: 999, currency: 'USD' };
+const placed = orderPlaced();
+const money = { amount: 999, currency: 'USD' };
+const paid: PaymentFact = { kind: 'paid', ...money };
 const instantAt = (minute: number): Date => new Date(Date.UTC(2026, 0, 2, 4, minute));
 
 function reportOf(
   fact: PaymentFact,
-  name = 'standard-c1',
+  callback = 'standard-c1',
   minute = 0,
-  transactionId: string | null = 't1',
+  transactionId = 't1',
 ): OrderCommand {
-  const of = { provider: 'standard', mismatch: null } as const;
-  return { type: 'Report', reports: [{ ...of, callback: name, transactionId, fact, at: instantAt(minute) }] };
+  return { type: 'Report', reports: [aReport(fact, { callback, transactionId, at: instantAt(minute) })] };
 }
 
 const note = { note: sealedExample('why'), note_of: userId, note_digest: digest };
@@ -72,14 +45,11 @@ function after(...commands: readonly OrderCommand[]): OrderState {
   return given(orderAggregate, ...events).state;
 }
 
-function seen(state: OrderState) {
-  if (state.status === 'absent') throw new Error('there is no order');
-  return { status: orderStatus(state), refunded: refundedAmount(state), due: isDue(state) };
-}
-
 test('An order is placed once', (t) => {
-  given(orderAggregate).when(place).then(t, placed);
-  t.like(seen(after()), { status: 'created', refunded: 0, due: false });
+  given(orderAggregate)
+    .when({ type: 'Place', ...anOrder() })
+    .then(t, placed);
+  t.like(seenOrder(after()), { status: 'created', refunded: 0, due: false });
 });
 
 test('A payment of the right amount and currency is captured once', (t) => {
@@ -87,15 +57,9 @@ test('A payment of the right amount and currency is captured once', (t) => {
     .when(reportOf(paid))
     .then(t, {
       type: 'PaymentCaptured',
-      data: {
-        callback: 'standard-c1',
-        transaction_id: 't1',
-        amount: 999,
-        currency: 'USD',
-        at: instantAt(0).toISOString(),
-      },
+      data: { callback: 'standard-c1', transaction_id: 't1', ...money, at: instantAt(0).toISOString() },
     });
-  t.like(seen(after(reportOf(paid))), { status: 'paid', due: true });
+  t.like(seenOrder(after(reportOf(paid))), { status: 'paid', due: true });
 });
 
 test('A payment of another amount or currency needs a review', (t) => {
@@ -104,7 +68,7 @@ test('A payment of another amount or currency needs a review', (t) => {
     { kind: 'paid', amount: 1_000, currency: 'USD' },
     { kind: 'paid', amount: 999, currency: 'JPY' },
   ];
-  for (const fact of wrong) t.like(seen(after(reportOf(fact))), { status: 'review', due: false });
+  for (const fact of wrong) t.like(seenOrder(after(reportOf(fact))), { status: 'review', due: false });
   const resolved = (action: 'apply' | 'dismiss'): OrderCommand => ({
     type: 'ResolveReview',
     callback: 'standard-c1',
@@ -113,23 +77,23 @@ test('A payment of another amount or currency needs a review', (t) => {
   });
   const [fact] = wrong;
   if (fact === undefined) return t.fail();
-  t.like(seen(after(reportOf(fact), resolved('apply'))), { status: 'paid', due: true });
-  t.like(seen(after(reportOf(fact), resolved('dismiss'))), { status: 'created', due: false });
+  t.like(seenOrder(after(reportOf(fact), resolved('apply'))), { status: 'paid', due: true });
+  t.like(seenOrder(after(reportOf(fact), resolved('dismiss'))), { status: 'created', due: false });
 });
 
 test('An unpaid order expires, and a later payment revives it', (t) => {
   const expire = (time: string): OrderCommand => ({ type: 'Expire', now: new Date(time) });
-  t.is(seen(after(expire('2026-01-03T03:04:04.999Z'))).status, 'created');
-  t.is(seen(after(expire('2026-01-03T03:04:05.000Z'))).status, 'expired');
-  t.is(seen(after(expire('2026-01-03T03:04:05.000Z'), reportOf(paid))).status, 'paid');
+  t.is(seenOrder(after(expire('2026-01-03T03:04:04.999Z'))).status, 'created');
+  t.is(seenOrder(after(expire('2026-01-03T03:04:05.000Z'))).status, 'expired');
+  t.is(seenOrder(after(expire('2026-01-03T03:04:05.000Z'), reportOf(paid))).status, 'paid');
   const [captured] = orderAggregate.decider.decide(reportOf(paid), given(orderAggregate, placed).state);
   if (captured === undefined) return t.fail();
   given(orderAggregate, placed, captured).when(expire('2026-01-03T03:04:05.000Z')).thenNothing(t);
 });
 
 test('An open order is canceled, and a paid one is not', (t) => {
-  t.is(seen(after({ type: 'Cancel' })).status, 'canceled');
-  t.is(seen(after({ type: 'Cancel' }, { type: 'Cancel' })).status, 'canceled');
+  t.is(seenOrder(after({ type: 'Cancel' })).status, 'canceled');
+  t.is(seenOrder(after({ type: 'Cancel' }, { type: 'Cancel' })).status, 'canceled');
   const { state } = given(orderAggregate, placed);
   const captured = orderAggregate.decider.decide(reportOf(paid), state);
   given(orderAggregate, placed, ...captured)
@@ -144,23 +108,30 @@ test('An open order is canceled, and a paid one is not', (t) => {
 test('The grant is held while a capture stands, and fulfilments and revocations alternate', (t) => {
   const all: PaymentFact = { kind: 'refunded-in-total', amount: 999, currency: 'USD' };
   const marks: readonly OrderCommand[] = [{ type: 'MarkFulfilled' }, { type: 'MarkRevoked' }];
-  t.is(seen(after(...marks)).status, 'created');
-  t.is(seen(after(reportOf(paid), ...marks)).status, 'fulfilled');
+  t.is(seenOrder(after(...marks)).status, 'created');
+  t.is(seenOrder(after(reportOf(paid), ...marks)).status, 'fulfilled');
   const refunded = after(reportOf(paid), ...marks, reportOf(all, 'standard-c2', 1), ...marks);
-  t.like(seen(refunded), { status: 'refunded', refunded: 999, due: false });
+  t.like(seenOrder(refunded), { status: 'refunded', refunded: 999, due: false });
   const captured = orderAggregate.decider.decide(reportOf(paid), given(orderAggregate, placed).state);
   const fulfilled = given(orderAggregate, placed, ...captured, { type: 'OrderFulfilled', data: {} });
   for (const mark of marks) fulfilled.when(mark).thenNothing(t);
   t.false(refunded.status === 'placed' && refunded.is_granted);
 });
 
-const lossOf = (amount: number, status: 'succeeded' | 'reversed', refund_id = 'r1'): PaymentFact => ({
+type RefundStatus = Extract<PaymentFact, { kind: 'refund' }>['status'];
+const refundOf = (status: RefundStatus, amount: number, refund_id = 'r1'): PaymentFact => ({
   ...({ kind: 'refund', refund_id, status, amount, currency: 'USD' } as const),
 });
-const decisionOf = (status: 'open' | 'won' | 'lost', amount?: number): PaymentFact => ({
-  ...({ kind: 'dispute', dispute_id: 'd1', status } as const),
-  ...(amount === undefined ? {} : { amount, currency: 'USD' }),
+const lossOf = (amount: number, status: 'succeeded' | 'reversed', refundId?: string) =>
+  refundOf(status, amount, refundId);
+const totalOf = (amount: number, currency = 'USD'): PaymentFact => ({
+  ...{ kind: 'refunded-in-total', amount, currency },
 });
+const decisionOf = (status: 'open' | 'won' | 'lost', amount?: number, currency = 'USD'): PaymentFact => ({
+  ...({ kind: 'dispute', dispute_id: 'd1', status } as const),
+  ...(amount === undefined ? {} : { amount, currency }),
+});
+
 /** What platforms report one minute after the other, and whether the buyer keeps the grant. */
 const losses: readonly (readonly [string, readonly PaymentFact[], boolean])[] = [
   ['a reversal of a part', [lossOf(400, 'reversed')], true],
@@ -182,113 +153,80 @@ for (const [title, facts, isKept] of losses) {
       [reportOf(paid), ...reports],
       [...reports.toReversed(), reportOf(paid)],
     ])
-      t.is(seen(after(...commands)).due, isKept);
+      t.is(seenOrder(after(...commands)).due, isKept);
   });
 }
 
 test('A refund that failed after a total reduces the refunded amount', (t) => {
   const total: PaymentFact = { kind: 'refunded-in-total', amount: 500, currency: 'USD' };
-  const failed: PaymentFact = {
-    kind: 'refund',
-    refund_id: 'r1',
-    status: 'failed',
-    amount: 200,
-    currency: 'USD',
-  };
-  t.is(
-    seen(after(reportOf(paid), reportOf(total, 'standard-c2', 1), reportOf(failed, 'standard-c3', 2)))
-      .refunded,
-    300,
-  );
-  t.is(
-    seen(after(reportOf(paid), reportOf(total, 'standard-c2', 2), reportOf(failed, 'standard-c3', 1)))
-      .refunded,
-    500,
-  );
+  const reports = (totalAt: number, failedAt: number) => [
+    ...[reportOf(paid), reportOf(total, 'standard-c2', totalAt)],
+    reportOf(refundOf('failed', 200), 'standard-c3', failedAt),
+  ];
+  t.is(seenOrder(after(...reports(1, 2))).refunded, 300);
+  t.is(seenOrder(after(...reports(2, 1))).refunded, 500);
 });
 
-const refundOf = (
-  status: 'pending' | 'succeeded' | 'failed',
-  amount: number,
-  refundId = 'r1',
-): PaymentFact => ({ ...{ kind: 'refund', refund_id: refundId, status, amount, currency: 'USD' } });
-const totalOf = (amount: number, currency = 'USD'): PaymentFact => ({
-  ...{ kind: 'refunded-in-total', amount, currency },
-});
-const disputeOf = (status: 'open' | 'won' | 'lost') =>
-  ({ kind: 'dispute', dispute_id: 'd1', status }) as const;
-
-/** Two reports on a payment of 999, each with its minute, and the resulting order in either order of arrival. */
-const pairs: readonly [
-  string,
-  readonly [PaymentFact, number],
-  readonly [PaymentFact, number],
-  Partial<ReturnType<typeof seen>>,
-][] = [
-  ['the later refund', [refundOf('succeeded', 300), 1], [refundOf('pending', 300), 2], { refunded: 0 }],
-  ['failure over success', [refundOf('succeeded', 300), 1], [refundOf('failed', 300), 1], { refunded: 0 }],
-  ['success over pending', [refundOf('pending', 300), 1], [refundOf('succeeded', 300), 1], { refunded: 300 }],
-  ['the larger refund', [refundOf('succeeded', 300), 1], [refundOf('succeeded', 400), 1], { refunded: 400 }],
-  ['the later total', [totalOf(400), 1], [totalOf(300), 2], { refunded: 300 }],
-  ['the larger total', [totalOf(300), 1], [totalOf(400), 1], { refunded: 400 }],
+type Seen = Partial<ReturnType<typeof seenOrder>>;
+const nothing: PaymentFact = { kind: 'nothing' };
+const taxed: PaymentFact = { kind: 'paid', ...money, charged: 1_230 };
+/** Two reports on a payment of 999, and the resulting order in either order of arrival. Minutes: 1 unless others are given. */
+const pairs: readonly (readonly [string, PaymentFact, PaymentFact, Seen, (readonly [number, number])?])[] = [
+  ['the later refund', refundOf('succeeded', 300), refundOf('pending', 300), { refunded: 0 }, [1, 2]],
+  ['failure over success', refundOf('succeeded', 300), refundOf('failed', 300), { refunded: 0 }],
+  ['success over pending', refundOf('pending', 300), refundOf('succeeded', 300), { refunded: 300 }],
+  ['the larger refund', refundOf('succeeded', 300), refundOf('succeeded', 400), { refunded: 400 }],
+  ['the later total', totalOf(400), totalOf(300), { refunded: 300 }, [1, 2]],
+  ['the larger total', totalOf(300), totalOf(400), { refunded: 400 }],
   // Stripe's times are whole seconds, and it reports no total when a refund fails.
-  ['a failure at the time of a total', [totalOf(400), 1], [refundOf('failed', 300), 1], { refunded: 100 }],
-  [
-    'a refund that fails in its second',
-    [totalOf(999), 1],
-    [refundOf('failed', 999), 1],
-    { refunded: 0, due: true },
-  ],
+  ['a failure at the time of a total', totalOf(400), refundOf('failed', 300), { refunded: 100 }],
+  ['a refund that fails in its second', totalOf(999), refundOf('failed', 999), { refunded: 0, due: true }],
   [
     'a part that is lost in a dispute',
-    [{ ...disputeOf('open'), amount: 100, currency: 'USD' }, 1],
-    [{ ...disputeOf('lost'), amount: 100, currency: 'USD' }, 2],
+    decisionOf('open', 100),
+    decisionOf('lost', 100),
     { status: 'disputed', due: true },
+    [1, 2],
   ],
   [
     'a part that is lost and the rest refunded',
-    [totalOf(899), 1],
-    [{ ...disputeOf('lost'), amount: 100, currency: 'USD' }, 2],
+    totalOf(899),
+    decisionOf('lost', 100),
     { status: 'disputed', due: false },
+    [1, 2],
   ],
   [
     'a loss in another currency as the whole',
-    [{ ...disputeOf('lost'), amount: 100, currency: 'EUR' }, 1],
-    [{ kind: 'nothing' }, 1],
+    decisionOf('lost', 100, 'EUR'),
+    nothing,
     { status: 'disputed', due: false },
   ],
   [
     'a payment with tax and its refund',
-    [{ kind: 'paid', amount: 999, currency: 'USD', charged: 1_230 }, 0],
-    [totalOf(1_230), 1],
+    taxed,
+    totalOf(1_230),
     { refunded: 1_230, status: 'refunded', due: false },
+    [0, 1],
   ],
   [
     'the money of a payment with tax as the same payment',
-    [{ kind: 'paid', amount: 999, currency: 'USD', charged: 1_230 }, 0],
-    [{ kind: 'paid', amount: 1_230, currency: 'USD' }, 1],
+    taxed,
+    { ...paid, amount: 1_230 },
     { status: 'paid', due: true },
+    [0, 1],
   ],
-  [
-    'no more refunds than payments',
-    [totalOf(2_000), 1],
-    [{ kind: 'nothing' }, 1],
-    { refunded: 999, status: 'refunded' },
-  ],
-  ['an open dispute', [disputeOf('open'), 1], [{ kind: 'nothing' }, 1], { status: 'disputed', due: true }],
-  ['an end over an opening', [disputeOf('won'), 1], [disputeOf('open'), 2], { status: 'paid', due: true }],
-  ['the later end', [disputeOf('lost'), 1], [disputeOf('won'), 2], { status: 'paid', due: true }],
-  ['a loss over a win', [disputeOf('won'), 1], [disputeOf('lost'), 1], { status: 'disputed', due: false }],
+  ['no more refunds than payments', totalOf(2_000), nothing, { refunded: 999, status: 'refunded' }],
+  ['an open dispute', decisionOf('open'), nothing, { status: 'disputed', due: true }],
+  ['an end over an opening', decisionOf('won'), decisionOf('open'), { status: 'paid', due: true }, [1, 2]],
+  ['the later end', decisionOf('lost'), decisionOf('won'), { status: 'paid', due: true }, [1, 2]],
+  ['a loss over a win', decisionOf('won'), decisionOf('lost'), { status: 'disputed', due: false }],
 ];
 
-for (const [what, one, other, expected] of pairs) {
+for (const [what, one, other, expected, [oneAt, otherAt] = [1, 1]] of pairs) {
   test(`An order counts ${what}, in either order of arrival`, (t) => {
-    const [first, second] = [
-      reportOf(one[0], 'standard-c1', one[1]),
-      reportOf(other[0], 'standard-c2', other[1]),
-    ];
-    t.like(seen(after(reportOf(paid, 'standard-c0'), first, second)), expected);
-    t.like(seen(after(second, first, reportOf(paid, 'standard-c0'))), expected);
+    const reports = [reportOf(one, 'standard-c1', oneAt), reportOf(other, 'standard-c2', otherAt)];
+    t.like(seenOrder(after(reportOf(paid, 'standard-c0'), ...reports)), expected);
+    t.like(seenOrder(after(...reports.toReversed(), reportOf(paid, 'standard-c0'))), expected);
   });
 }
 
@@ -299,75 +237,55 @@ test('A discount, and a report of the money that moved, are one payment that a r
     [asked, moved],
     [moved, asked],
   ]) {
-    t.like(seen(after(...reports)), { status: 'paid', due: true, refunded: 0 });
-    const refunded = seen(after(...reports, reportOf(totalOf(500), 'standard-c3', 1)));
+    t.like(seenOrder(after(...reports)), { status: 'paid', due: true, refunded: 0 });
+    const refunded = seenOrder(after(...reports, reportOf(totalOf(500), 'standard-c3', 1)));
     t.like(refunded, { status: 'refunded', due: false, refunded: 500 });
   }
   // The money of another payment is no payment of the order.
   const another = reportOf({ kind: 'paid', amount: 500, currency: 'USD' }, 'standard-c2', 0, 't2');
-  t.is(seen(after(asked, another)).status, 'review');
+  t.is(seenOrder(after(asked, another)).status, 'review');
 });
 
 test('An unpaid order that ended in several ways is canceled by its buyer first, then expired, then failed', (t) => {
   const failed = reportOf({ kind: 'failed' });
   const expired = reportOf({ kind: 'expired' }, 'standard-c2');
   const expire: OrderCommand = { type: 'Expire', now: new Date('2026-01-04T03:04:05.000Z') };
-  t.is(seen(after(failed)).status, 'failed');
-  t.is(seen(after(failed, expired)).status, 'expired');
-  t.is(seen(after(expired, failed)).status, 'expired');
-  t.is(seen(after({ type: 'Cancel' }, { type: 'Cancel' }, failed)).status, 'canceled');
-  t.is(seen(after(failed, expire)).status, 'failed', 'a failed order does not expire');
-  t.is(seen(after(reportOf({ kind: 'pending' }))).status, 'pending');
+  t.is(seenOrder(after(failed)).status, 'failed');
+  t.is(seenOrder(after(failed, expired)).status, 'expired');
+  t.is(seenOrder(after(expired, failed)).status, 'expired');
+  t.is(seenOrder(after({ type: 'Cancel' }, { type: 'Cancel' }, failed)).status, 'canceled');
+  t.is(seenOrder(after(failed, expire)).status, 'failed', 'a failed order does not expire');
+  t.is(seenOrder(after(reportOf({ kind: 'pending' }))).status, 'pending');
 });
 
+type End = 'pending' | 'unpaid' | 'failed' | 'canceled' | 'expired';
+const told = (kind: End, n = 1, minute = 0, transaction?: string): OrderCommand =>
+  reportOf({ kind }, `standard-c${n}`, minute, transaction);
+const expiry = (minute: number): OrderCommand => ({ type: 'Expire', now: instantAt(minute) });
 /** What platforms say of payments, by transaction and minute, and whether the order is expired; the status. */
 const pendings: readonly (readonly [string, readonly OrderCommand[], OrderStatus])[] = [
-  ['its own expiry', [reportOf({ kind: 'pending' }), { type: 'Expire', now: instantAt(36 * 60) }], 'pending'],
-  [
-    'the end of another payment',
-    [reportOf({ kind: 'pending' }), reportOf({ kind: 'canceled' }, 'standard-c2', 1, 't2')],
-    'pending',
-  ],
-  [
-    'an earlier end of it',
-    [reportOf({ kind: 'failed' }), reportOf({ kind: 'pending' }, 'standard-c2', 1)],
-    'pending',
-  ],
-  [
-    'no end at its time',
-    [reportOf({ kind: 'pending' }), reportOf({ kind: 'failed' }, 'standard-c2')],
-    'failed',
-  ],
-  [
-    'no later end',
-    [reportOf({ kind: 'pending' }), reportOf({ kind: 'expired' }, 'standard-c2', 1)],
-    'expired',
-  ],
-  ['no decision of the buyer', [reportOf({ kind: 'pending' }), { type: 'Cancel' }], 'canceled'],
-  [
-    'nothing where the buyer must act',
-    [reportOf({ kind: 'unpaid' }), reportOf({ kind: 'failed' }, 'standard-c2')],
-    'failed',
-  ],
-  [
-    'no expiry after 21 days',
-    [reportOf({ kind: 'pending' }), { type: 'Expire', now: instantAt(21 * 1_440) }],
-    'expired',
-  ],
+  ['its own expiry', [told('pending'), expiry(36 * 60)], 'pending'],
+  ['the end of another payment', [told('pending'), told('canceled', 2, 1, 't2')], 'pending'],
+  ['an earlier end of it', [told('failed'), told('pending', 2, 1)], 'pending'],
+  ['no end at its time', [told('pending'), told('failed', 2)], 'failed'],
+  ['no later end', [told('pending'), told('expired', 2, 1)], 'expired'],
+  ['no decision of the buyer', [told('pending'), { type: 'Cancel' }], 'canceled'],
+  ['nothing where the buyer must act', [told('unpaid'), told('failed', 2)], 'failed'],
+  ['no expiry after 21 days', [told('pending'), expiry(21 * 1_440)], 'expired'],
 ];
 for (const [title, commands, status] of pendings) {
   test(`A pending payment outranks ${title}`, (t) => {
-    t.is(seen(after(...commands)).status, status);
+    t.is(seenOrder(after(...commands)).status, status);
     if (commands.every(({ type }) => type === 'Report'))
-      t.is(seen(after(...commands.toReversed())).status, status);
-    t.like(seen(after(...commands, reportOf(paid, 'standard-c9', 50))), { status: 'paid', due: true });
+      t.is(seenOrder(after(...commands.toReversed())).status, status);
+    t.like(seenOrder(after(...commands, reportOf(paid, 'standard-c9', 50))), { status: 'paid', due: true });
   });
 }
 
 test('A report on a payment of another transaction changes nothing of the order', (t) => {
   const elsewhere = (of: PaymentFact, name: string): OrderCommand => reportOf(of, name, 1, 't2');
-  const others = [elsewhere(disputeOf('lost'), 'standard-c2'), elsewhere(totalOf(999), 'standard-c3')];
-  t.like(seen(after(reportOf(paid), ...others)), { status: 'paid', refunded: 0, due: true });
+  const others = [elsewhere(decisionOf('lost'), 'standard-c2'), elsewhere(totalOf(999), 'standard-c3')];
+  t.like(seenOrder(after(reportOf(paid), ...others)), { status: 'paid', refunded: 0, due: true });
 });
 
 test('A decided mismatch is not found again, and the larger of two payments by one transaction counts', (t) => {
@@ -383,7 +301,7 @@ test('A decided mismatch is not found again, and the larger of two payments by o
     [less, decide('standard-c2', 'apply'), reportOf(paid, 'standard-c3')],
     [reportOf(paid, 'standard-c3'), less, decide('standard-c2', 'apply')],
   ]) {
-    t.like(seen(after(...rest, refund)), { status: 'partially_refunded', refunded: 998, due: true });
+    t.like(seenOrder(after(...rest, refund)), { status: 'partially_refunded', refunded: 998, due: true });
   }
 });
 
@@ -401,7 +319,7 @@ test('An order keeps a limited number of reports, and the next one needs a revie
     return decided;
   };
   for (const command of many) t.is(tell(command).length, 1);
-  t.is(seen(state).status, 'created');
+  t.is(seenOrder(state).status, 'created');
   // When a report repeats a known fact, then it decides nothing
   t.deepEqual(tell(reportOf(refundOf('succeeded', 1), 'standard-again')), []);
   // and the first report with a new fact puts the order in review
@@ -410,20 +328,20 @@ test('An order keeps a limited number of reports, and the next one needs a revie
     type: 'PaymentMismatchFound',
     data: { callback: 'standard-news', reason: 'too_many_reports' },
   });
-  t.is(seen(state).status, 'review');
+  t.is(seenOrder(state).status, 'review');
   t.deepEqual(tell(news), [], 'once');
   // and there is no room for the next report while that review is open, and never for one that moves no money
   const next = reportOf(decisionOf('lost'), 'standard-next');
   t.deepEqual(outcomesOf(next), ['full']);
   t.deepEqual(tell(next), []);
   tell({ type: 'ResolveReview', callback: 'standard-news', action: 'apply', note });
-  t.like(seen(state), { status: 'partially_refunded', due: true });
+  t.like(seenOrder(state), { status: 'partially_refunded', due: true });
   const apart = reportOf({ kind: 'failed' }, 'standard-apart');
   t.deepEqual(outcomesOf(apart), ['full']);
   t.deepEqual(tell(apart), []);
   t.like(tell(next)[0], { data: { callback: 'standard-next', reason: 'too_many_reports' } });
   t.deepEqual(outcomesOf(next), ['mismatch']);
-  t.is(seen(state).status, 'review');
+  t.is(seenOrder(state).status, 'review');
 
   function outcomesOf(command: OrderCommand): readonly string[] {
     if (command.type !== 'Report' || state.status === 'absent') return [];
@@ -489,8 +407,8 @@ test('The same messages lead to the same order, independent of their arrival and
     }),
     ([list, delivered]) => {
       const command = (report: ReportedFact): OrderCommand => ({ type: 'Report', reports: [report] });
-      const once = seen(after(...list.map(command)));
-      t.deepEqual(seen(after(...delivered.map(command))), once);
+      const once = seenOrder(after(...list.map(command)));
+      t.deepEqual(seenOrder(after(...delivered.map(command))), once);
       t.true(once.refunded <= 2 * 999);
     },
   );

@@ -120,11 +120,6 @@ test('A payment after another status of its trade is a new message and counts', 
   t.is(new Set([waiting, closed, payment].map(({ key }) => key)).size, 3);
 });
 
-test('The acknowledgement of the gateway is its word, by GET and by POST', (t) => {
-  t.is(epay.acknowledgement.body, 'success');
-  t.is(epay.get, 'settles');
-});
-
 test('Parameters that a newer gateway signs are part of the text and change nothing', async (t) => {
   const newer = { api_trade_no: 'A1', buyer: 'buyer-7', endtime: '2026-01-02 11:04:00', version: '2' };
   const plain = await verifiedBy(epay, callback(fields));

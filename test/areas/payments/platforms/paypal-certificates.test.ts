@@ -29,46 +29,31 @@ const reply = (status: number, body: string): OutgoingReply => ({
   body: Buffer.from(body),
 });
 
-/** Makes a client that counts its requests and returns the given replies. */
-function givenPayPal(answer: (url: string) => OutgoingReply | Promise<OutgoingReply>) {
+/** Makes the certificates over a client that counts its requests and returns the given replies. */
+function givenPayPal(answer: (url: string) => OutgoingReply | Promise<OutgoingReply>, paceMs = 0) {
   const asked: string[] = [];
   const http: OutgoingHttp = async ({ url }) => {
     asked.push(url);
     return answer(url);
   };
-  return { asked, http };
+  const find = makeFetchedCertificates({ environment: 'live', http, paceMs });
+  return { asked, http, find };
 }
 
 test("An address that is not letter by letter PayPal's is never fetched", async (t) => {
-  const { asked, http } = givenPayPal(() => reply(200, pem('signing')));
-  const live = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
+  const { asked, http, find } = givenPayPal(() => reply(200, pem('signing')));
+  const hosts = [
+    ...['api.sandbox.paypal.com', 'api.paypal.com.example.org', 'example.org', 'api.paypal.com@example.org'],
+    ...['example.org/api.paypal.com', 'api.paypal.com:443', 'api.paypal.com.', 'api-paypal.com'],
+    ...['apiXpaypal.com', '127.0.0.1', 'API.PAYPAL.COM'],
+  ];
   for (const url of [
-    '',
-    'CERT-1',
-    address.replace('https', 'http'),
-    address.replace('https', 'HTTPS'),
-    address.replace('api.paypal.com', 'api.sandbox.paypal.com'),
-    address.replace('api.paypal.com', 'api.paypal.com.example.org'),
-    address.replace('api.paypal.com', 'example.org'),
-    address.replace('api.paypal.com', 'api.paypal.com@example.org'),
-    address.replace('api.paypal.com', 'example.org/api.paypal.com'),
-    address.replace('api.paypal.com', 'api.paypal.com:443'),
-    address.replace('api.paypal.com', 'api.paypal.com.'),
-    address.replace('api.paypal.com', 'api-paypal.com'),
-    address.replace('api.paypal.com', 'apiXpaypal.com'),
-    address.replace('api.paypal.com', '127.0.0.1'),
-    address.replace('api.paypal.com', 'API.PAYPAL.COM'),
-    address.replace('/certs/', '/certs/../'),
-    address.replace('CERT-', 'CERT-%2e%2e/'),
-    `${address}?x`,
-    `${address}#x`,
-    `${address}/`,
-    `${address}\n`,
-    ` ${address}`,
-    `${address}\\@example.org`,
-    `${address}${'a'.repeat(200)}`,
+    ...['', 'CERT-1', ...['http', 'HTTPS'].map((scheme) => address.replace('https', scheme))],
+    ...hosts.map((host) => address.replace('api.paypal.com', host)),
+    ...[address.replace('/certs/', '/certs/../'), address.replace('CERT-', 'CERT-%2e%2e/'), ` ${address}`],
+    ...['?x', '#x', '/', '\n', '\\@example.org', 'a'.repeat(200)].map((end) => `${address}${end}`),
   ]) {
-    t.deepEqual(await live(url, arrivesAt), { kind: 'unknown' }, url);
+    t.deepEqual(await find(url, arrivesAt), { kind: 'unknown' }, url);
   }
   t.deepEqual(asked, []);
   const sandbox = makeFetchedCertificates({ environment: 'sandbox', http, paceMs: 0 });
@@ -77,8 +62,7 @@ test("An address that is not letter by letter PayPal's is never fetched", async 
 });
 
 test('A certificate is fetched once a day for all callers', async (t) => {
-  const { asked, http } = givenPayPal(() => reply(200, pem('signing')));
-  const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
+  const { asked, find } = givenPayPal(() => reply(200, pem('signing')));
   const answers = await Promise.all(Array.from({ length: 50 }, () => find(address, arrivesAt)));
   t.true(answers.every(({ kind }) => kind === 'found'));
   await find(address, later(23 * hour));
@@ -89,8 +73,7 @@ test('A certificate is fetched once a day for all callers', async (t) => {
 
 test('A certificate that does not sign for PayPal at this time is unknown', async (t) => {
   for (const name of ['foreign', 'sandbox', 'expired', 'early']) {
-    const { http } = givenPayPal(() => reply(200, pem(name)));
-    const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
+    const { find } = givenPayPal(() => reply(200, pem(name)));
     t.deepEqual(await find(address, arrivesAt), { kind: 'unknown' }, name);
   }
   for (const body of [
@@ -99,22 +82,19 @@ test('A certificate that does not sign for PayPal at this time is unknown', asyn
     '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
     pem('signing').slice(0, 200),
   ]) {
-    const { http } = givenPayPal(() => reply(200, body));
-    const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
+    const { find } = givenPayPal(() => reply(200, body));
     t.deepEqual(await find(address, arrivesAt), { kind: 'unknown' }, body);
   }
 });
 
 test('A certificate that expires in the cache is no longer used', async (t) => {
-  const { http } = givenPayPal(() => reply(200, pem('expired')));
-  const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
+  const { find } = givenPayPal(() => reply(200, pem('expired')));
   t.is((await find(address, new Date('2025-12-31T23:00:00Z'))).kind, 'found');
   t.is((await find(address, new Date('2026-01-01T01:00:00Z'))).kind, 'unknown');
 });
 
 test('An address that PayPal does not know is not fetched again for ten minutes', async (t) => {
-  const { asked, http } = givenPayPal(() => reply(404, ''));
-  const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
+  const { asked, find } = givenPayPal(() => reply(404, ''));
   for (let count = 0; count < 10; count += 1) t.is((await find(address, arrivesAt)).kind, 'unknown');
   t.is(asked.length, 1);
   await find(address, later(601_000));
@@ -123,8 +103,7 @@ test('An address that PayPal does not know is not fetched again for ten minutes'
 
 test('Callbacks must come again while PayPal is away, and a cached certificate stays in use', async (t) => {
   let away: OutgoingReply | OutgoingError = reply(503, '');
-  const { asked, http } = givenPayPal(() => (away instanceof Error ? Promise.reject(away) : away));
-  const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
+  const { asked, find } = givenPayPal(() => (away instanceof Error ? Promise.reject(away) : away));
   t.is((await find(address, arrivesAt)).kind, 'unavailable');
   away = new OutgoingError('connection_timeout');
   t.is((await find(address, arrivesAt)).kind, 'unavailable');
@@ -140,10 +119,10 @@ test('Callbacks must come again while PayPal is away, and a cached certificate s
 });
 
 test('A flood of invented addresses causes few requests, and a cached certificate is found at once', async (t) => {
-  const { asked, http } = givenPayPal((url) =>
-    url === address ? reply(200, pem('signing')) : reply(404, ''),
+  const { asked, find } = givenPayPal(
+    (url) => (url === address ? reply(200, pem('signing')) : reply(404, '')),
+    50,
   );
-  const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 50 });
   t.is((await find(address, arrivesAt)).kind, 'found');
   const startedAt = performance.now();
   const flood = Array.from({ length: 500 }, (_none, index) => find(`${address}${index}`, arrivesAt));
@@ -159,8 +138,7 @@ test('Two slow requests run, four wait, and further callers must come again', as
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const { asked, http } = givenPayPal(() => answered.then(() => reply(404, '')));
-  const find = makeFetchedCertificates({ environment: 'live', http, paceMs: 0 });
+  const { asked, find } = givenPayPal(() => answered.then(() => reply(404, '')));
   const kinds: string[] = [];
   const all = Array.from({ length: 20 }, async (_none, index) => {
     kinds.push((await find(`${address}${index}`, arrivesAt)).kind);
@@ -168,14 +146,7 @@ test('Two slow requests run, four wait, and further callers must come again', as
     if (kinds.length === 20 - 2 - 4) answer();
   });
   await Promise.all(all);
-  t.deepEqual(
-    kinds.slice(0, 14),
-    Array.from({ length: 14 }, () => 'unavailable'),
-  );
-  t.deepEqual(
-    kinds.slice(14),
-    Array.from({ length: 6 }, () => 'unknown'),
-  );
+  t.deepEqual(kinds, [...Array<string>(14).fill('unavailable'), ...Array<string>(6).fill('unknown')]);
   t.is(asked.length, 6);
 });
 

@@ -7,13 +7,13 @@ import { verifyPayPal } from '../../../../src/areas/payments/platforms/paypal/pa
 import { paypalMessages } from './messages/messages-paypal.js';
 import { arrivesAt, merchant, order, otherOrder, unreadable } from './messages/messages.js';
 import { verifiedBy, providerOf } from './vectors/vectors.js';
+import { pluck } from '../../../support/given/pluck.js';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const found: FoundCertificates = { kind: 'found', keys: [pair.publicKey] };
-const paypal = providerOf(
-  'paypal',
-  verifyPayPal({ ...merchant.paypal, certificates: () => Promise.resolve(found) }),
-);
+const providerWith = (certificates: () => Promise<FoundCertificates>) =>
+  providerOf('paypal', verifyPayPal({ ...merchant.paypal, certificates }));
+const paypal = providerWith(() => Promise.resolve(found));
 const captured = paypalMessages[0]?.message ?? {};
 const id = '69cd13f0-d67a-11e5-baa3-778b53f4ae55';
 
@@ -95,10 +95,7 @@ test('The digest of a capture is pinned, because it must stay the same, and cove
 test('A genuine body of PayPal that is unreadable is verified for an operator', async (t) => {
   for (const body of ['', 'null', '[]', '{', '{}', '{"event_type":7}', Buffer.from([0xff])]) {
     const { notifications, key } = await verifiedBy(paypal, callback(body));
-    t.deepEqual(
-      notifications.map(({ fact }) => fact),
-      [unreadable('event_type')],
-    );
+    t.deepEqual(pluck(notifications, 'fact'), [unreadable('event_type')]);
     t.is(key, id);
   }
   for (const resource of [null, [], 'x', 7, {}]) {
@@ -110,29 +107,14 @@ test('A genuine body of PayPal that is unreadable is verified for an operator', 
 test('A callback must come again while its certificate is unavailable, and is refused if the certificate does not exist', async (t) => {
   const body = JSON.stringify(captured);
   const unavailable: FoundCertificates = { kind: 'unavailable', problem: 'no network' };
-  const without = providerOf(
-    'paypal',
-    verifyPayPal({ ...merchant.paypal, certificates: () => Promise.resolve(unavailable) }),
-  );
+  const without = providerWith(() => Promise.resolve(unavailable));
   t.deepEqual(await without.verify(callback(body)), unavailable);
-  const unknown = providerOf(
-    'paypal',
-    verifyPayPal({
-      ...merchant.paypal,
-      certificates: () => Promise.resolve({ kind: 'unknown' }),
-    }),
-  );
+  const unknown = providerWith(() => Promise.resolve({ kind: 'unknown' }));
   t.deepEqual(await unknown.verify(callback(body)), { kind: 'refused', reason: 'unknown_key' });
 });
 
 test('Malformed headers cause no request for a certificate', async (t) => {
-  const strict = providerOf(
-    'paypal',
-    verifyPayPal({
-      ...merchant.paypal,
-      certificates: () => Promise.reject(new Error('asked for a certificate')),
-    }),
-  );
+  const strict = providerWith(() => Promise.reject(new Error('asked for a certificate')));
   const genuine = callback(JSON.stringify(captured));
   for (const headers of [
     {},

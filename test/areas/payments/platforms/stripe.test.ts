@@ -5,6 +5,7 @@ import { verifyStripe } from '../../../../src/areas/payments/platforms/stripe/st
 import { stripeMessages } from './messages/messages-stripe.js';
 import { arrivesAt, order, secrets, unreadable } from './messages/messages.js';
 import { verifiedBy, providerOf } from './vectors/vectors.js';
+import { pluck } from '../../../support/given/pluck.js';
 
 const stripe = providerOf('stripe', verifyStripe({ secrets: secrets.stripe, livemode: true }));
 const now = Math.floor(arrivesAt.getTime() / 1_000);
@@ -63,10 +64,7 @@ test('A genuine body of Stripe that is unreadable is verified for an operator', 
   const keys = new Set<string>();
   for (const body of bodies) {
     const verified = await verifiedBy(stripe, callback(body));
-    t.deepEqual(
-      verified.notifications.map(({ fact }) => fact),
-      [unreadable('id and type')],
-    );
+    t.deepEqual(pluck(verified.notifications, 'fact'), [unreadable('id and type')]);
     t.true(verified.key.length <= 256);
     keys.add(verified.key);
   }

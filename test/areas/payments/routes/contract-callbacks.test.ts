@@ -6,11 +6,10 @@ import { signed } from '../../../support/fakes/test-payment-provider.js';
 
 const path = '/api/v1/payment/webhooks';
 const fact = { kind: 'paid', amount: 999, currency: 'USD' } as const;
-type Scene = Awaited<ReturnType<typeof startContract>>;
 
 /** Places an order, and returns the ways to report that it was paid. */
 async function givenOrder(t: ExecutionContext) {
-  const scene: Scene = await startContract(t);
+  const scene = await startContract(t);
   const order = await scene.placeOrder('standard');
   const message = signed({ key: 'm1', told: [{ number: order.number, transaction: 't1', fact }] });
   const post = (body: Uint8Array, headers: Readonly<Record<string, string>>, provider = 'standard') =>
@@ -20,6 +19,14 @@ async function givenOrder(t: ExecutionContext) {
       headers: { 'content-type': 'application/json', ...headers },
     });
   return { ...scene, order, message, callback: post };
+}
+
+/** Returns a callback of epay that its order was paid, as a query. */
+function byGet(number: string) {
+  const told = [{ number, transaction: 't2', fact: { ...fact, amount: 6_900, currency: 'CNY' } }];
+  const { body, headers } = signed({ key: 'm2', told });
+  const query = new URLSearchParams({ m: body.toString() }).toString();
+  return { at: `${path}/epay?${query}`, headers };
 }
 
 for (const [section, ...sentences] of [
@@ -92,14 +99,10 @@ test(
     for (const provider of ['square', '']) t.is((await get(`${path}/${provider}`)).status, 404, provider);
     // A platform that confirms with GET pays its order so, without a body
     const order = await placeOrder('epay');
-    const { body, headers } = signed({
-      key: 'm1',
-      told: [{ number: order.number, transaction: 't1', fact: { ...fact, amount: 6900, currency: 'CNY' } }],
-    });
-    const query = new URLSearchParams({ m: body.toString() }).toString();
-    t.is((await get(`${path}/epay?${query}`)).status, 401);
+    const { at, headers } = byGet(order.number);
+    t.is((await get(at)).status, 401);
     t.is(await order.status(), 'created');
-    t.is((await get(`${path}/epay?${query}`, headers)).status, 200);
+    t.is((await get(at, headers)).status, 200);
     t.is(await order.status(), 'paid');
   },
 );
@@ -114,12 +117,8 @@ test(
     t.is((await callback(message.body, message.headers)).status, 200);
     t.is(await order.status(), 'paid');
     const other = await placeOrder('epay');
-    const told = [
-      { number: other.number, transaction: 't2', fact: { ...fact, amount: 6900, currency: 'CNY' } },
-    ];
-    const { body, headers } = signed({ key: 'm2', told });
-    const query = new URLSearchParams({ m: body.toString() }).toString();
-    t.is((await get(`${path}/epay?${query}`, headers)).status, 200);
+    const { at, headers } = byGet(other.number);
+    t.is((await get(at, headers)).status, 200);
     t.is(await other.status(), 'paid');
   },
 );

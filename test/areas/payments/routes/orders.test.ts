@@ -1,6 +1,7 @@
 import test from 'ava';
 import { startTestService } from '../../../support/servers/http-service.js';
 import { makeTestPaymentProvider } from '../../../support/fakes/test-payment-provider.js';
+import { pluck } from '../../../support/given/pluck.js';
 
 interface Order {
   readonly id: string;
@@ -64,20 +65,29 @@ test('An order is placed, read by its buyer alone, listed and canceled', async (
   t.is(canceled.status, 200, canceled.text);
   t.is((canceled.json as Order).status, 'canceled');
   t.deepEqual((await get(path, buyer)).json, canceled.json);
+  t.deepEqual((await post(`${path}/cancel`, {}, buyer)).json, canceled.json, 'a repetition changes nothing');
+  t.is((await post('/api/v1/orders/019b7d00-0000-7000-8000-0000000000ff/cancel', {}, buyer)).status, 404);
 });
 
-test("An unavailable plan is 400 with the name of the field, and another user's project is 404", async (t) => {
+test("An unavailable plan, platform or currency is 400 with the name of the field, and another user's project is 404", async (t) => {
   const { post, signUp, makeProject } = await startTestService(t);
   const [buyer, owner] = [await signUp('buyer'), await signUp('owner')];
   const projectId = await makeProject(owner);
   const refused: readonly [object, number, RegExp][] = [
-    [{ plan_id: 'x', provider: 'stripe' }, 400, /plan_id/],
-    [{ plan_id: 'capacity-100g', provider: 'square' }, 400, /provider/],
-    [{ plan_id: 'capacity-100g', provider: 'stripe', currency: 'JPY' }, 400, /currency/],
-    [{ plan_id: 'project-s3', provider: 'stripe' }, 400, /project_id/],
-    [{ plan_id: 'project-s3', provider: 'stripe', project_id: projectId }, 404, /project/],
+    [{ plan_id: 'x' }, 400, /plan_id/],
+    [{ plan_id: 'toString' }, 400, /plan_id/],
+    [{ provider: 'square' }, 400, /provider/],
+    [{ currency: 'JPY' }, 400, /currency/],
+    // These platforms take no USD. A payment would have another amount in another currency.
+    [{ provider: 'wechatpay', currency: 'USD' }, 400, /currency/],
+    [{ provider: 'alipay', currency: 'USD' }, 400, /currency/],
+    [{ provider: 'epay', currency: 'USD' }, 400, /currency/],
+    [{ project_id: projectId }, 400, /project_id/],
+    [{ plan_id: 'project-s3' }, 400, /project_id/],
+    [{ plan_id: 'project-s3', project_id: projectId }, 404, /project/],
   ];
-  for (const [body, status, message] of refused) {
+  for (const [changes, status, message] of refused) {
+    const body = { plan_id: 'capacity-100g', provider: 'stripe', ...changes };
     const answer = await post('/api/v1/orders', body, buyer);
     t.is(answer.status, status, answer.text);
     t.regex(answer.text, message);
@@ -123,10 +133,7 @@ test('The same Idempotency-Key places one order, and members and keys of a proje
   const { key } = issued.json as { key: string };
   for (const reader of [owner, { 'x-api-key': key }]) {
     const { items } = (await get(`/api/v1/projects/${projectId}/orders`, reader)).json as { items: Order[] };
-    t.deepEqual(
-      items.map(({ id }) => id),
-      [(first.json as Order).id],
-    );
+    t.deepEqual(pluck(items, 'id'), [(first.json as Order).id]);
   }
 });
 

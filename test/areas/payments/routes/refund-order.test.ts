@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { PlatformError } from '../../../../src/areas/payments/platforms/payment-maker.js';
 import { makeTestPaymentMaker } from '../../../support/fakes/test-payment-maker.js';
 import { givenPayments } from '../../../support/given/payments-over-http.js';
+import { pluck } from '../../../support/given/pluck.js';
 
 const note = 'canary: Ada asked for it';
 
@@ -37,10 +38,7 @@ test('An operator refunds a part and the rest, and each refund is in the history
     { amount: { amount: 599, currency: 'USD' } },
   ]);
   const history = await events();
-  t.deepEqual(
-    history.map(({ type }) => type),
-    ['RefundAsked', 'RefundAccepted', 'RefundAsked', 'RefundAccepted'],
-  );
+  t.deepEqual(pluck(history, 'type'), ['RefundAsked', 'RefundAccepted', 'RefundAsked', 'RefundAccepted']);
   t.like(history[0], { data: { amount: 400, currency: 'USD', transaction_id: 't1' } });
   t.regex(String(history[0]?.actor), /^user:/);
   t.false(JSON.stringify(history).includes('canary'));

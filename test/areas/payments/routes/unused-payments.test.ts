@@ -2,9 +2,11 @@ import test, { type ExecutionContext } from 'ava';
 import { fulfilOrders } from '../../../../src/areas/payments/commands/buying/fulfilling.js';
 import { isDue, orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { TestMessage } from '../../../support/fakes/test-payment-provider.js';
 import { givenPayments } from '../../../support/given/payments-over-http.js';
+import { pluck } from '../../../support/given/pluck.js';
+import { serveReaction } from '../../../support/given/serve-reaction.js';
 
 const path = '/api/v1/admin/payments';
 const paid = (amount = 999): PaymentFact => ({ kind: 'paid', amount, currency: 'USD' });
@@ -20,12 +22,7 @@ async function start(t: ExecutionContext) {
     /** Sends a callback, and serves all events as the reaction does. Returns the name of its first report. */
     send: async (...told: TestMessage['told']) => {
       const id = await service.send(...told);
-      const { events } = await stores.eventStore.readAll({ after: null, limit: 1_000 });
-      for (const stored of events) {
-        const event = eventFor(reaction, stored);
-        if (event === null || (await reaction.asks(event)) !== 'yes') continue;
-        await reaction.conclude(event, contextFor(reaction, event), undefined);
-      }
+      await serveReaction(reaction, stores);
       return `${id}.0`;
     },
     review: async () => {
@@ -70,10 +67,7 @@ test('Of two payments the earlier by the platform pays the order, in any order o
   const { number } = await place();
   const later = await send({ number, transaction: 't2', fact: paid(), at: '2026-01-02T03:01:00.000Z' });
   await send({ number, transaction: 't1', fact: paid(), at: '2026-01-02T03:00:00.000Z' });
-  t.deepEqual(
-    (await review()).map(({ id }) => id),
-    [later],
-  );
+  t.deepEqual(pluck(await review(), 'id'), [later]);
   // A refund of the earlier one leaves one payment, which the order needs.
   await send({ transaction: 't1', fact: refunded });
   t.deepEqual(await review(), []);
@@ -139,10 +133,7 @@ test('A payment of an erased buyer is in review, and its money is given back onc
   t.like((await review())[0], { id: payment, reason: 'buyer_erased', amount: 999 });
   // A second payment of it bought nothing either.
   await send({ number, transaction: 't5', fact: paid() });
-  t.deepEqual(
-    (await review()).map(({ reason }) => reason),
-    ['buyer_erased', 'buyer_erased'],
-  );
+  t.deepEqual(pluck(await review(), 'reason'), ['buyer_erased', 'buyer_erased']);
   await send({ transaction: 't4', fact: refunded });
   await send({ transaction: 't5', fact: refunded });
   t.deepEqual(await review(), []);

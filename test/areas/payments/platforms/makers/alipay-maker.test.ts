@@ -1,6 +1,7 @@
 import test from 'ava';
 import { order } from '../messages/messages.js';
 import { browse, factsOf, failureOf, givenAlipay, merchantKeys, paymentRequest } from './given-makers.js';
+import { pluck } from '../../../../support/given/pluck.js';
 
 const paid = { kind: 'paid', amount: 6_900, currency: 'CNY' };
 
@@ -56,10 +57,10 @@ test('A refund in two parts is made once under each key, and is confirmed', asyn
   });
   t.deepEqual(platform.refundsOf(order), { 'refund-1': 1_900, 'refund-2': 5_000 });
   const { facts } = await factsOf(provider, platform.reportRefund(order));
-  t.deepEqual(
-    facts.map(({ fact }) => fact),
-    [paid, { kind: 'refunded-in-total', amount: 6_900, currency: 'CNY' }] as never,
-  );
+  t.deepEqual(pluck(facts, 'fact'), [
+    paid,
+    { kind: 'refunded-in-total', amount: 6_900, currency: 'CNY' },
+  ] as never);
   const more = maker.refund?.(refundOf(1, 'refund-3')) ?? Promise.resolve();
   t.is(await failureOf(more), 'refused ACQ.REFUND_AMT_NOT_EQUAL_TOTAL');
 });

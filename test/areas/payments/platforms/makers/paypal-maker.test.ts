@@ -87,24 +87,30 @@ test('Credentials that PayPal does not know are an unavailable platform, and not
   t.is(paypal.requests.length, 1);
 });
 
-test('A token that PayPal does not accept after its renewal is an unavailable platform', async (t) => {
-  const json = { 'content-type': 'application/json' };
+/** A server in PayPal's place that gives one token, and one reply to all other requests. */
+async function givenReplies(
+  t: ExecutionContext,
+  reply: { readonly status: number; readonly body: string },
+  token = '{"access_token":"known","expires_in":3600}',
+) {
+  const headers = { 'content-type': 'application/json' };
   const server = await givenPlatformServer(t, ({ path }) =>
-    path === '/v1/oauth2/token'
-      ? { status: 200, headers: json, body: '{"access_token":"known","expires_in":3600}' }
-      : { status: 401, headers: json, body: '{"error":"invalid_token"}' },
+    path === '/v1/oauth2/token' ? { status: 200, headers, body: token } : { ...reply, headers },
   );
   const baseUrl = `https://api-m.paypal.com:${server.port}`;
   const client = makePayPalClient({ baseUrl, api: paypalApp, call: makeTestCall(), now: () => start });
+  return { server, client };
+}
+
+test('A token that PayPal does not accept after its renewal is an unavailable platform', async (t) => {
+  const { server, client } = await givenReplies(t, { status: 401, body: '{"error":"invalid_token"}' });
   t.is(await failureOf(client({ method: 'GET', path: '/v2/x' })), 'unavailable invalid_token');
   t.is(server.requests.length, 4);
 });
 
 for (const body of ['{}', '{"access_token":"a b","expires_in":9}', '{"access_token":"a"}', 'no json']) {
   test(`A token that cannot be used is an unavailable platform: ${body}`, async (t) => {
-    const server = await givenPlatformServer(t, () => ({ status: 200, headers: {}, body }));
-    const baseUrl = `https://api-m.paypal.com:${server.port}`;
-    const client = makePayPalClient({ baseUrl, api: paypalApp, call: makeTestCall(), now: () => start });
+    const { client } = await givenReplies(t, { status: 200, body }, body);
     t.is(await failureOf(client({ method: 'GET', path: '/v2/x' })), 'unavailable unreadable_reply');
   });
 }
@@ -152,13 +158,7 @@ const outcomes: Readonly<Record<string, readonly [string, string]>> = {
 };
 for (const [title, [body, outcome]] of Object.entries(outcomes)) {
   test(title, async (t) => {
-    const headers = { 'content-type': 'application/json' };
-    const server = await givenPlatformServer(t, ({ path }) => ({
-      ...{ status: 201, headers },
-      body: path === '/v1/oauth2/token' ? '{"access_token":"a","expires_in":3600}' : body,
-    }));
-    const baseUrl = `https://api-m.paypal.com:${server.port}`;
-    const client = makePayPalClient({ baseUrl, api: paypalApp, call: makeTestCall(), now: () => start });
+    const { client } = await givenReplies(t, { status: 201, body });
     const { capture } = makePayPalMaker({ client, now: () => start });
     const work = capture?.({ reference: '5O1', idempotencyKey: 'key' }) ?? Promise.reject(new Error('none'));
     t.is(await failureOf(work), outcome);

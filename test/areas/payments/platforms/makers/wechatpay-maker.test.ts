@@ -9,6 +9,7 @@ import {
   paymentRequest,
   platformKeys,
 } from './given-makers.js';
+import { pluck } from '../../../../support/given/pluck.js';
 
 const paid = { kind: 'paid', amount: 6_900, currency: 'CNY' };
 const refundOf = (amount: number, idempotencyKey: string) => ({
@@ -83,7 +84,7 @@ test('The platform makes one payment of an order, however often it is asked and 
   // then
   t.is(made.kind, 'qr');
   t.deepEqual(platform.orders(), [order]);
-  t.is(new Set(platform.requests.map(({ body }) => body)).size, 1);
+  t.is(new Set(pluck(platform.requests, 'body')).size, 1);
 });
 
 test('A platform that is silent, slow or fails leaves the outcome unknown', async (t) => {
@@ -139,10 +140,7 @@ test('A query of a refunded order at WeChat Pay reports that its refunds are unk
   // then
   if (queried.kind !== 'refunded') return t.fail(`the order is ${queried.kind}`);
   t.is(queried.transactionId, `42000000${order}`);
-  t.deepEqual(
-    queried.report.notifications.map(({ fact }) => fact),
-    [{ kind: 'unreadable', field: 'refunds' }],
-  );
+  t.deepEqual(pluck(queried.report.notifications, 'fact'), [{ kind: 'unreadable', field: 'refunds' }]);
 });
 
 for (const subMchId of [null, '1900007777']) {

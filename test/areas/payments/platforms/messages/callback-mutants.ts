@@ -35,14 +35,8 @@ export function* everyByteChanged(vector: Vector): Generator<Mutant> {
   for (const [name, text] of parts(vector)) {
     for (let place = 0; place < text.length; place += 1) {
       const [before, code, after] = [text.slice(0, place), text.charCodeAt(place), text.slice(place + 1)];
-      const changed = [
-        character(code ^ 1),
-        character(code ^ 0x20),
-        '',
-        text.charAt(place).repeat(2),
-        '%',
-        ' ',
-      ];
+      const twice = text.charAt(place).repeat(2);
+      const changed = [character(code ^ 1), character(code ^ 0x20), '', twice, '%', ' '];
       for (const instead of changed) {
         if (instead === text.charAt(place)) continue;
         const attack = `${name}[${place}] is ${JSON.stringify(instead)}`;
@@ -85,149 +79,92 @@ export function makeMutants({ vectors, again, negatives }: VectorFile, random: R
     'success',
   ];
 
-  function onPart(change: (text: string, vector: Vector) => string): Vector {
-    const vector = pick(genuine);
+  function onPart(vector: Vector, change: (text: string) => string): Vector {
     const [name, text] = pick(parts(vector));
-    return withPart(vector, name, change(text, vector));
+    return withPart(vector, name, change(text));
   }
 
-  function onHeader(change: (headers: Record<string, string>) => Record<string, string>): Vector {
-    const vector = pick(genuine);
-    return { ...vector, headers: change({ ...vector.headers }) };
-  }
+  /** Changes of the text of one part. */
+  const ofText: Readonly<Record<string, (text: string) => string>> = {
+    'junk within': (text) => {
+      const at = place(text);
+      return text.slice(0, at) + pick(junk) + text.slice(at);
+    },
+    'cut off': (text) => text.slice(0, below(text.length)),
+    'a piece taken out': (text) => {
+      const at = place(text);
+      return text.slice(0, at) + text.slice(at + 1 + below(20));
+    },
+    'a piece moved': (text) => {
+      const [from, to] = [place(text), place(text)];
+      const piece = text.slice(from, from + 1 + below(30));
+      const rest = text.slice(0, from) + text.slice(from + piece.length);
+      return rest.slice(0, to) + piece + rest.slice(to);
+    },
+    'a digit changed': (text) => text.replace(/\d(?=\D*$)/, () => String(below(10))),
+    'an amount changed': (text) => text.replace(/9\.?99|69(\.00)?/, () => pick(['1', '0.01', '999999'])),
+    'other case': (text) => pick([text.toUpperCase(), text.toLowerCase()]),
+    'parameters more': (text) => {
+      const name = pick(['sign', 'money', 'total_amount', 'zz', 'trade_status', '__proto__']);
+      return `${text}&${name}=${pick(['', '1', 'x'])}`;
+    },
+    'a long part': (text) => text + pick(['a', '&a=b', ' v1,x', ',v1=0', '%41', '[', '{"a":']).repeat(2_000),
+  };
 
-  const attacks: readonly (readonly [string, () => Partial<Mutant> & { readonly vector: Vector }])[] = [
-    [
-      'junk within',
-      () => ({
-        vector: onPart((text) => {
-          const at = place(text);
-          return text.slice(0, at) + pick(junk) + text.slice(at);
-        }),
-      }),
-    ],
-    ['cut off', () => ({ vector: onPart((text) => text.slice(0, below(text.length))) })],
-    [
-      'a piece taken out',
-      () => ({
-        vector: onPart((text) => {
-          const at = place(text);
-          return text.slice(0, at) + text.slice(at + 1 + below(20));
-        }),
-      }),
-    ],
-    [
-      'a piece moved',
-      () => ({
-        vector: onPart((text) => {
-          const [from, to] = [place(text), place(text)];
-          const piece = text.slice(from, from + 1 + below(30));
-          const rest = text.slice(0, from) + text.slice(from + piece.length);
-          return rest.slice(0, to) + piece + rest.slice(to);
-        }),
-      }),
-    ],
-    [
-      'a digit changed',
-      () => ({ vector: onPart((text) => text.replace(/\d(?=\D*$)/, () => String(below(10)))) }),
-    ],
-    [
-      'an amount changed',
-      () => ({
-        vector: onPart((text) => text.replace(/9\.?99|69(\.00)?/, () => pick(['1', '0.01', '999999']))),
-      }),
-    ],
-    ['other case', () => ({ vector: onPart((text) => pick([text.toUpperCase(), text.toLowerCase()])) })],
-    [
-      'another genuine part',
-      () => {
-        const vector = pick(genuine);
-        const [name, text] = pick(parts(pick(genuine)));
-        return { vector: withPart(vector, name, text) };
+  type Headers = Readonly<Record<string, string>>;
+  const ofHeaders: Readonly<Record<string, (headers: Headers) => Record<string, string>>> = {
+    'a header left out': (headers) => {
+      const gone = pick([...Object.keys(headers), '']);
+      return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== gone));
+    },
+    'a header twice': (headers) => {
+      const [name, text] = pick<readonly [string, string]>([...Object.entries(headers), ['x', 'y']]);
+      return { ...headers, [name]: `${text}, ${pick([text, 'x', ''])}` };
+    },
+    'headers that objects inherit': (headers) => {
+      const changed = Object.create(null) as Record<string, string>;
+      for (const name of Object.keys(headers)) changed[name] = pick(['__proto__', 'constructor', 'toString']);
+      return changed;
+    },
+  };
+
+  const ofVector: Readonly<Record<string, (vector: Vector) => Partial<Mutant>>> = {
+    'another genuine part': (vector) => {
+      const [name, text] = pick(parts(pick(genuine)));
+      return { vector: withPart(vector, name, text) };
+    },
+    'the other method': (vector) => ({
+      vector: {
+        ...{ ...vector, body: vector.query, query: vector.body },
+        method: vector.method === 'GET' ? 'POST' : 'GET',
       },
-    ],
-    [
-      'a header left out',
-      () => ({
-        vector: onHeader((headers) => {
-          const gone = pick([...Object.keys(headers), '']);
-          return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== gone));
-        }),
-      }),
-    ],
-    [
-      'a header twice',
-      () => ({
-        vector: onHeader((headers) => {
-          const [name, text] = pick<readonly [string, string]>([...Object.entries(headers), ['x', 'y']]);
-          return { ...headers, [name]: `${text}, ${pick([text, 'x', ''])}` };
-        }),
-      }),
-    ],
-    [
-      'headers that objects inherit',
-      () => ({
-        vector: onHeader((headers) => {
-          const changed: Record<string, string> = Object.create(null) as Record<string, string>;
-          for (const name of Object.keys(headers))
-            changed[name] = pick(['__proto__', 'constructor', 'toString']);
-          return changed;
-        }),
-      }),
-    ],
-    [
-      'the other method',
-      () => {
-        const vector = pick(genuine);
-        return {
-          vector: {
-            ...vector,
-            method: vector.method === 'GET' ? 'POST' : 'GET',
-            body: vector.query,
-            query: vector.body,
-          },
-        };
-      },
-    ],
-    [
-      'parameters more',
-      () => ({
-        vector: onPart(
-          (text) =>
-            `${text}&${pick(['sign', 'money', 'total_amount', 'zz', 'trade_status', '__proto__'])}=${pick(['', '1', 'x'])}`,
-        ),
-      }),
-    ],
-    [
-      'a long part',
-      () => ({
-        vector: onPart(
-          (text) => text + pick(['a', '&a=b', ' v1,x', ',v1=0', '%41', '[', '{"a":']).repeat(2_000),
-        ),
-      }),
-    ],
-    [
-      'bytes that are no text',
-      () => {
-        const vector = pick(genuine);
-        const body = Buffer.from(vector.body);
-        for (let count = 1 + below(4); count > 0 && body.length > 0; count -= 1)
-          body.writeUInt8(below(256), below(body.length));
-        return { vector, body };
-      },
-    ],
-    [
-      'at another time',
-      () => {
-        const seconds = pick([-400_000, -3_000, -301, 301, 3_000, 400_000]);
-        return { vector: pick(genuine), receivedAt: new Date(arrivesAt.getTime() + seconds * 1_000) };
-      },
-    ],
-    ['a wrong one', () => ({ vector: pick(negatives) })],
+    }),
+    'bytes that are no text': (vector) => {
+      const body = Buffer.from(vector.body);
+      for (let count = 1 + below(4); count > 0 && body.length > 0; count -= 1)
+        body.writeUInt8(below(256), below(body.length));
+      return { body };
+    },
+    'at another time': () => {
+      const seconds = pick([-400_000, -3_000, -301, 301, 3_000, 400_000]);
+      return { receivedAt: new Date(arrivesAt.getTime() + seconds * 1_000) };
+    },
+    'a wrong one': () => ({ vector: pick(negatives) }),
+  };
+
+  const attacks: readonly (readonly [string, (vector: Vector) => Partial<Mutant>])[] = [
+    ...Object.entries(ofText).map(
+      ([attack, change]) => [attack, (vector: Vector) => ({ vector: onPart(vector, change) })] as const,
+    ),
+    ...Object.entries(ofHeaders).map(
+      ([attack, change]) =>
+        [attack, (vector: Vector) => ({ vector: { ...vector, headers: change(vector.headers) } })] as const,
+    ),
+    ...Object.entries(ofVector),
   ];
   return () => {
-    const [attack, make] = pick(attacks);
-    return { attack, ...make() };
+    const [[attack, make], vector] = [pick(attacks), pick(genuine)];
+    return { attack, vector, ...make(vector) };
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type PaymentMessage,
   personal,
   refundedInTotal,
+  tells,
   type Told,
   unreadable,
 } from './messages.js';
@@ -45,39 +46,42 @@ function notification(
     version: '1.0',
     ...changes,
   };
-  const told = facts.map((fact) => ({ order_number: order, transaction_id: trade, fact }));
+  const told = facts.flatMap((fact) => tells(fact, order, trade));
   return { title, message, key, isOurs, told };
 }
 
-const nowhere: readonly Told[] = [{ order_number: null, transaction_id: null, fact: nothing }];
+const paidAll = paid(6900, 'CNY');
+const refundAt = { gmt_refund: '2026-01-02 11:03:59' };
 
 export const alipayMessages: readonly PaymentMessage[] = [
-  notification('paid', {}, [paid(6900, 'CNY')]),
-  notification('paid, with a refund of nothing', { refund_fee: '0.00' }, [paid(6900, 'CNY')]),
+  notification('paid', {}, [paidAll]),
+  notification('paid, with a refund of nothing', { refund_fee: '0.00' }, [paidAll]),
   notification('a buyer is awaited', { trade_status: 'WAIT_BUYER_PAY' }, [{ kind: 'unpaid' }]),
-  notification('finished', { trade_status: 'TRADE_FINISHED' }, [paid(6900, 'CNY')]),
+  notification('finished', { trade_status: 'TRADE_FINISHED' }, [paidAll]),
   notification('closed', { trade_status: 'TRADE_CLOSED', gmt_close: '2026-01-02 11:03:59' }, [
     { kind: 'expired' },
   ]),
   notification(
     'refunded in part',
     { refund_fee: '9.5', gmt_refund: '2026-01-02 11:03:59.123', out_biz_no: 'R0001' },
-    [paid(6900, 'CNY'), refundedInTotal(950, 'CNY')],
+    [paidAll, refundedInTotal(950, 'CNY')],
   ),
-  notification(
-    'refunded in whole',
-    { trade_status: 'TRADE_CLOSED', refund_fee: '69.00', gmt_refund: '2026-01-02 11:03:59' },
-    [paid(6900, 'CNY'), refundedInTotal(6900, 'CNY')],
-  ),
-  notification('an empty value', { body: '' }, [paid(6900, 'CNY')]),
+  notification('refunded in whole', { trade_status: 'TRADE_CLOSED', refund_fee: '69.00', ...refundAt }, [
+    paidAll,
+    refundedInTotal(6900, 'CNY'),
+  ]),
+  notification('an empty value', { body: '' }, [paidAll]),
   notification('a new status', { trade_status: 'TRADE_PAUSED' }, [unreadable('trade_status')]),
   notification('a status that objects inherit', { trade_status: '__proto__' }, [unreadable('trade_status')]),
-  notification('a parameter that objects inherit', { __proto: 'x', constructor: 'y' }, [paid(6900, 'CNY')]),
+  notification('a parameter that objects inherit', { __proto: 'x', constructor: 'y' }, [paidAll]),
   notification('a third decimal', { total_amount: '69.001' }, [unreadable('total_amount')]),
   notification('an amount in words', { refund_fee: '1e2' }, [unreadable('refund_fee')]),
-  notification('another seller', { seller_id: '2088000000000009' }, [paid(6900, 'CNY')], false),
-  notification('another app', { app_id: '2021000000000009' }, [paid(6900, 'CNY')], false),
-  { ...notification('something else', { notify_type: 'open_app_auth_notify' }, []), told: nowhere },
+  notification('another seller', { seller_id: '2088000000000009' }, [paidAll], false),
+  notification('another app', { app_id: '2021000000000009' }, [paidAll], false),
+  {
+    ...notification('something else', { notify_type: 'open_app_auth_notify' }, []),
+    told: tells(nothing, null, null),
+  },
   {
     title: 'the page that a person returns to',
     method: 'GET',
@@ -95,6 +99,6 @@ export const alipayMessages: readonly PaymentMessage[] = [
       version: '1.0',
     },
     key: `return-${trade}`,
-    told: [{ order_number: order, transaction_id: trade, fact: nothing }],
+    told: tells(nothing, order, trade),
   },
 ];

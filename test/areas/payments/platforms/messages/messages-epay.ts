@@ -1,4 +1,13 @@
-import { merchant, nothing, order, paid, type PaymentMessage, type Told, unreadable } from './messages.js';
+import {
+  tells,
+  merchant,
+  nothing,
+  order,
+  paid,
+  type PaymentMessage,
+  type Told,
+  unreadable,
+} from './messages.js';
 
 let count = 0;
 
@@ -20,14 +29,7 @@ function notification(
     trade_status: 'TRADE_SUCCESS',
     ...changes,
   };
-  return {
-    title,
-    method: 'GET',
-    message,
-    key,
-    told: [{ order_number: order, transaction_id: key, fact }],
-    ...more,
-  };
+  return { title, method: 'GET', message, key, told: tells(fact, order, key), ...more };
 }
 
 export const epayMessages: readonly PaymentMessage[] = [

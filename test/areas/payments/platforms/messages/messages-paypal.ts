@@ -7,14 +7,21 @@ import {
   type PaymentMessage,
   personal,
   refundedInTotal,
+  tells,
   type Told,
   unreadable,
 } from './messages.js';
 
 const capture = '2GG279541U471931P';
 const refundId = '1JU08902781691411';
+const paypalOrder = '5O190127TN364715T';
 
 let count = 0;
+
+interface Named {
+  readonly title?: string | undefined;
+  readonly resourceType?: string;
+}
 
 /** Returns a transmission's id, which is the key. The maker of the vectors assigns the ids in this order. */
 export const transmissionId = (number: number): string =>
@@ -24,10 +31,7 @@ function event(
   type: string,
   resource: Readonly<Record<string, unknown>>,
   told: readonly Told[],
-  {
-    title = type,
-    resourceType = 'capture',
-  }: { readonly title?: string; readonly resourceType?: string } = {},
+  { title = type, resourceType = 'capture' }: Named = {},
 ): PaymentMessage {
   count += 1;
   const message = {
@@ -80,122 +84,82 @@ const dispute = {
   messages: [{ content: personal }],
 };
 
-const one = (fact: Told['fact']): readonly Told[] => [{ order_number: order, transaction_id: capture, fact }];
+const one = (fact: Told['fact']) => tells(fact, order, capture);
+const noTransaction = tells(unreadable('transaction id'), order, null);
 const refunded = (status: 'pending' | 'succeeded' | 'failed' | 'reversed'): Told['fact'] => ({
-  kind: 'refund',
-  refund_id: refundId,
-  status,
+  ...({ kind: 'refund', refund_id: refundId, status } as const),
   ...money(400, 'USD'),
 });
 const disputed = (fact: Told['fact']): readonly Told[] => [
-  { order_number: order, transaction_id: capture, fact },
-  { order_number: otherOrder, transaction_id: '3EC53200VC0112345', fact },
+  ...one(fact),
+  ...tells(fact, otherOrder, '3EC53200VC0112345'),
 ];
 const disputeOf = (status: 'open' | 'won' | 'lost'): readonly Told[] =>
   disputed({ kind: 'dispute', dispute_id: 'PP-D-27803', status });
-const resolved = (outcome: string) => ({
-  ...dispute,
-  status: 'RESOLVED',
-  dispute_outcome: { outcome_code: outcome },
-});
-const asDispute = { resourceType: 'dispute' };
-const asRefund = { resourceType: 'refund' };
+
+type Changes = Readonly<Record<string, unknown>>;
+const completed = (changes: Changes, told: readonly Told[], title?: string) =>
+  event('PAYMENT.CAPTURE.COMPLETED', { ...captured, ...changes }, told, { title });
+const refunding = (changes: Changes, told: readonly Told[], title?: string) =>
+  event('PAYMENT.CAPTURE.REFUNDED', { ...refund, ...changes }, told, { title, resourceType: 'refund' });
+const disputing = (what: string, changes: Changes, told: readonly Told[], title?: string) =>
+  event(`CUSTOMER.DISPUTE.${what}`, { ...dispute, ...changes }, told, { title, resourceType: 'dispute' });
+const resolved = (outcome_code: string) => ({ status: 'RESOLVED', dispute_outcome: { outcome_code } });
+const units = { purchase_units: [{ custom_id: order }] };
+const approving = (type: string, resource: Changes, fact: Told['fact']) =>
+  event(type, { ...resource, ...units }, tells(fact, order, null), { resourceType: 'checkout-order' });
+const unknownOutcome = unreadable('resource.dispute_outcome.outcome_code');
 
 export const paypalMessages: readonly PaymentMessage[] = [
-  event('PAYMENT.CAPTURE.COMPLETED', captured, one(paid(999, 'USD'))),
-  event(
-    'PAYMENT.CAPTURE.COMPLETED',
-    { ...captured, amount: { currency_code: 'JPY', value: '999' } },
+  completed({}, one(paid(999, 'USD'))),
+  completed(
+    { amount: { currency_code: 'JPY', value: '999' } },
     one(paid(999, 'JPY')),
-    { title: 'a currency without decimals' },
+    'a currency without decimals',
   ),
-  event(
-    'PAYMENT.CAPTURE.COMPLETED',
-    { ...captured, amount: { currency_code: 'USD', value: 9.99 } },
+  completed(
+    { amount: { currency_code: 'USD', value: 9.99 } },
     one(unreadable('resource.amount')),
-    { title: 'an amount is a number' },
+    'an amount is a number',
   ),
   event('PAYMENT.CAPTURE.PENDING', { ...captured, status: 'PENDING' }, one({ kind: 'pending' })),
   event('PAYMENT.CAPTURE.DENIED', { ...captured, status: 'DECLINED' }, one({ kind: 'failed' })),
   event('PAYMENT.CAPTURE.DECLINED', { ...captured, status: 'DECLINED' }, one({ kind: 'failed' })),
-  event(
-    'PAYMENT.CAPTURE.REFUNDED',
-    refund,
-    [...one(refunded('succeeded')), ...one(refundedInTotal(650, 'USD'))],
-    asRefund,
-  ),
-  event(
-    'PAYMENT.CAPTURE.REFUNDED',
-    { ...refund, status: 'PENDING', seller_payable_breakdown: {} },
+  refunding({}, [...one(refunded('succeeded')), ...one(refundedInTotal(650, 'USD'))]),
+  refunding(
+    { status: 'PENDING', seller_payable_breakdown: {} },
     one(refunded('pending')),
-    { ...asRefund, title: 'a refund takes its time' },
+    'a refund takes its time',
   ),
-  event(
-    'PAYMENT.CAPTURE.REFUNDED',
-    { ...refund, links: [] },
-    [
-      { order_number: order, transaction_id: null, fact: unreadable('transaction id') },
-      { order_number: order, transaction_id: null, fact: unreadable('transaction id') },
-    ],
-    { ...asRefund, title: 'a refund names no capture' },
-  ),
+  refunding({ links: [] }, [...noTransaction, ...noTransaction], 'a refund names no capture'),
   event('PAYMENT.CAPTURE.REFUNDED', captured, one(unreadable('resource_type')), {
     title: 'a refund comes as a capture',
   }),
-  event('PAYMENT.CAPTURE.REVERSED', refund, one(refunded('reversed')), asRefund),
+  event('PAYMENT.CAPTURE.REVERSED', refund, one(refunded('reversed')), { resourceType: 'refund' }),
   event(
     'PAYMENT.CAPTURE.REVERSED',
     captured,
     one({ kind: 'refund', refund_id: capture, status: 'reversed', ...money(999, 'USD') }),
     { title: 'a reversal comes as a capture' },
   ),
-  event(
-    'CHECKOUT.ORDER.APPROVED',
-    { id: '5O190127TN364715T', purchase_units: [{ custom_id: order }], payer: { name: personal } },
-    [{ order_number: order, transaction_id: null, fact: { kind: 'approved' } }],
-    { resourceType: 'checkout-order' },
-  ),
-  event(
-    'CHECKOUT.PAYMENT-APPROVAL.REVERSED',
-    { order_id: '5O190127TN364715T', purchase_units: [{ custom_id: order }] },
-    [{ order_number: order, transaction_id: null, fact: { kind: 'canceled' } }],
-    { resourceType: 'checkout-order' },
-  ),
-  event('CUSTOMER.DISPUTE.CREATED', dispute, disputeOf('open'), asDispute),
-  event('CUSTOMER.DISPUTE.UPDATED', { ...dispute, status: 'UNDER_REVIEW' }, disputeOf('open'), asDispute),
-  event('CUSTOMER.DISPUTE.RESOLVED', resolved('RESOLVED_BUYER_FAVOUR'), disputeOf('lost'), {
-    ...asDispute,
-    title: 'the buyer is right',
-  }),
-  event('CUSTOMER.DISPUTE.RESOLVED', resolved('RESOLVED_SELLER_FAVOUR'), disputeOf('won'), {
-    ...asDispute,
-    title: 'the seller is right',
-  }),
-  event('CUSTOMER.DISPUTE.UPDATED', resolved('CANCELED_BY_BUYER'), disputeOf('won'), {
-    ...asDispute,
-    title: 'the buyer thinks better of it',
-  }),
-  event(
-    'CUSTOMER.DISPUTE.RESOLVED',
+  approving('CHECKOUT.ORDER.APPROVED', { id: paypalOrder, payer: { name: personal } }, { kind: 'approved' }),
+  approving('CHECKOUT.PAYMENT-APPROVAL.REVERSED', { order_id: paypalOrder }, { kind: 'canceled' }),
+  disputing('CREATED', {}, disputeOf('open')),
+  disputing('UPDATED', { status: 'UNDER_REVIEW' }, disputeOf('open')),
+  disputing('RESOLVED', resolved('RESOLVED_BUYER_FAVOUR'), disputeOf('lost'), 'the buyer is right'),
+  disputing('RESOLVED', resolved('RESOLVED_SELLER_FAVOUR'), disputeOf('won'), 'the seller is right'),
+  disputing('UPDATED', resolved('CANCELED_BY_BUYER'), disputeOf('won'), 'the buyer thinks better of it'),
+  disputing(
+    'RESOLVED',
     resolved('RESOLVED_WITH_PAYOUT'),
-    disputed(unreadable('resource.dispute_outcome.outcome_code')),
-    {
-      ...asDispute,
-      title: 'who has paid whom is open',
-    },
+    disputed(unknownOutcome),
+    'who has paid whom is open',
   ),
-  event(
-    'CUSTOMER.DISPUTE.CREATED',
-    { ...dispute, disputed_transactions: [] },
-    [{ order_number: null, transaction_id: null, fact: unreadable('resource.disputed_transactions') }],
-    { ...asDispute, title: 'a dispute about nothing' },
+  disputing(
+    'CREATED',
+    { disputed_transactions: [] },
+    tells(unreadable('resource.disputed_transactions'), null, null),
+    'a dispute about nothing',
   ),
-  event(
-    'BILLING.PLAN.CREATED',
-    { id: 'P-1' },
-    [{ order_number: null, transaction_id: null, fact: nothing }],
-    {
-      resourceType: 'plan',
-    },
-  ),
+  event('BILLING.PLAN.CREATED', { id: 'P-1' }, tells(nothing, null, null), { resourceType: 'plan' }),
 ];

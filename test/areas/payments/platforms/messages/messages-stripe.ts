@@ -1,3 +1,4 @@
+import type { PaymentFact } from '../../../../../src/areas/payments/domain/fact.js';
 import {
   money,
   nothing,
@@ -15,16 +16,15 @@ const customer = { email: `${personal}@example.org`, name: `${personal} Żółć
 
 let count = 0;
 
+type Changes = Readonly<Record<string, unknown>>;
+
 function event(
   type: string,
   object: Readonly<Record<string, unknown>>,
   told: PaymentMessage['told'],
-  {
-    title = type,
-    isOurs = true,
-    ...top
-  }: Readonly<Record<string, unknown>> & { title?: string; isOurs?: boolean } = {},
+  titled: string | (Changes & { readonly title: string; readonly isOurs?: boolean }) = type,
 ): PaymentMessage {
+  const { title, isOurs = true, ...top } = typeof titled === 'string' ? { title: titled } : titled;
   count += 1;
   const key = `evt_TestOnly${String(count).padStart(4, '0')}`;
   const message = {
@@ -95,167 +95,98 @@ const dispute = {
   status: 'needs_response',
 };
 
-const paidSession = tells(paid(999, 'USD'), order, intent);
-const refundTold = (status: 'pending' | 'succeeded' | 'failed') =>
-  tells({ kind: 'refund', refund_id: refund.id, status, ...money(400, 'USD') }, null, intent);
-const disputeTold = (status: 'open' | 'won' | 'lost') =>
-  tells({ kind: 'dispute', dispute_id: dispute.id, status, ...money(999, 'USD') }, null, intent);
+const told = (fact: PaymentFact) => tells(fact, null, intent);
+const ordered = (fact: PaymentFact, transaction: string | null = intent) => tells(fact, order, transaction);
+const paidSession = ordered(paid(999, 'USD'));
+const noAmount = ordered(unreadable('data.object.amount_total'));
+const noStatus = told(unreadable('data.object.status'));
+const refunded = (status: 'pending' | 'succeeded' | 'failed') =>
+  told({ kind: 'refund', refund_id: refund.id, status, ...money(400, 'USD') });
+const disputed = (status: 'open' | 'won' | 'lost') =>
+  told({ kind: 'dispute', dispute_id: dispute.id, status, ...money(999, 'USD') });
+
+const completed = (title: string, changes: Changes, tells: PaymentMessage['told'] = paidSession) =>
+  event('checkout.session.completed', { ...session, ...changes }, tells, title);
+const succeeded = (title: string, changes: Changes, tells: PaymentMessage['told'] = paidSession) =>
+  event('payment_intent.succeeded', { ...paymentIntent, ...changes }, tells, title);
+const closed = (title: string, status: string, tells: PaymentMessage['told']) =>
+  event('charge.dispute.closed', { ...dispute, status }, tells, title);
+const [unpaid, unmade] = [{ payment_status: 'unpaid' }, { payment_intent: null }];
+const byMetadata = { client_reference_id: null, metadata: { order_id: order } };
 
 export const stripeMessages: readonly PaymentMessage[] = [
-  event('checkout.session.completed', session, paidSession, { title: 'a session is completed and paid' }),
-  event(
-    'checkout.session.completed',
-    { ...session, payment_status: 'unpaid' },
-    tells({ kind: 'unpaid' }, order, intent),
-    { title: 'a session is completed by a delayed method' },
+  completed('a session is completed and paid', {}),
+  completed('a session is completed by a delayed method', unpaid, ordered({ kind: 'unpaid' })),
+  completed(
+    'a session costs nothing',
+    { payment_status: 'no_payment_required', ...unmade, amount_total: 0 },
+    ordered(nothing, null),
   ),
-  event(
-    'checkout.session.completed',
-    { ...session, payment_status: 'no_payment_required', payment_intent: null, amount_total: 0 },
-    tells(nothing, order, null),
-    { title: 'a session costs nothing' },
+  completed('a session names its order in its metadata', byMetadata),
+  completed('an amount is a text', { amount_total: '999' }, noAmount),
+  completed('an amount has decimals', { amount_total: 9.99 }, noAmount),
+  completed('an amount has no currency', { currency: null }, noAmount),
+  completed(
+    'a payment status is new',
+    { payment_status: 'later' },
+    ordered(unreadable('data.object.payment_status')),
   ),
-  event(
-    'checkout.session.completed',
-    { ...session, client_reference_id: null, metadata: { order_id: order } },
-    paidSession,
-    { title: 'a session names its order in its metadata' },
+  completed(
+    'Stripe counts a currency in hundredths that has none',
+    { currency: 'isk', amount_total: 50_000 },
+    ordered(paid(500, 'ISK')),
   ),
-  event(
-    'checkout.session.completed',
-    { ...session, amount_total: '999' },
-    tells(unreadable('data.object.amount_total'), order, intent),
-    {
-      title: 'an amount is a text',
-    },
-  ),
-  event(
-    'checkout.session.completed',
-    { ...session, amount_total: 9.99 },
-    tells(unreadable('data.object.amount_total'), order, intent),
-    {
-      title: 'an amount has decimals',
-    },
-  ),
-  event(
-    'checkout.session.completed',
-    { ...session, currency: null },
-    tells(unreadable('data.object.amount_total'), order, intent),
-    {
-      title: 'an amount has no currency',
-    },
-  ),
-  event(
-    'checkout.session.completed',
-    { ...session, payment_status: 'later' },
-    tells(unreadable('data.object.payment_status'), order, intent),
-    {
-      title: 'a payment status is new',
-    },
-  ),
-  event(
-    'checkout.session.completed',
-    { ...session, currency: 'isk', amount_total: 50_000 },
-    tells(paid(500, 'ISK'), order, intent),
-    {
-      title: 'Stripe counts a currency in hundredths that has none',
-    },
-  ),
-  event(
-    'checkout.session.completed',
-    { ...session, currency: 'isk', amount_total: 50_001 },
-    tells(unreadable('data.object.amount_total'), order, intent),
-    {
-      title: 'hundredths of a currency that has none are left over',
-    },
+  completed(
+    'hundredths of a currency that has none are left over',
+    { currency: 'isk', amount_total: 50_001 },
+    noAmount,
   ),
   event('checkout.session.async_payment_succeeded', session, paidSession),
+  event('checkout.session.async_payment_failed', { ...session, ...unpaid }, ordered({ kind: 'failed' })),
   event(
-    'checkout.session.async_payment_failed',
-    { ...session, payment_status: 'unpaid' },
-    tells({ kind: 'failed' }, order, intent),
+    'checkout.session.expired',
+    { ...session, ...unmade, ...unpaid, status: 'expired' },
+    ordered({ kind: 'expired' }, null),
   ),
   event(
     'checkout.session.expired',
-    { ...session, payment_intent: null, payment_status: 'unpaid', status: 'expired' },
-    tells({ kind: 'expired' }, order, null),
-  ),
-  event(
-    'checkout.session.expired',
-    { ...session, payment_intent: null, client_reference_id: null },
+    { ...session, ...unmade, client_reference_id: null },
     tells(nothing, null, null),
-    {
-      title: 'a session of something else expires',
-    },
+    'a session of something else expires',
   ),
-  event('payment_intent.succeeded', paymentIntent, paidSession, {
-    title: 'the intent of the same payment succeeds',
-  }),
-  event(
-    'payment_intent.succeeded',
-    { ...paymentIntent, metadata: {} },
-    tells(paid(999, 'USD'), null, intent),
-    {
-      title: 'an intent names no order',
-    },
-  ),
-  event(
-    'payment_intent.succeeded',
-    { ...paymentIntent, id: null },
-    tells(unreadable('transaction id'), order, null),
-    {
-      title: 'a payment has no id',
-    },
-  ),
-  event('payment_intent.processing', paymentIntent, tells({ kind: 'pending' }, order, intent)),
-  event('payment_intent.payment_failed', paymentIntent, tells(nothing, order, intent)),
-  event('payment_intent.canceled', paymentIntent, tells({ kind: 'canceled' }, order, intent)),
-  event('charge.succeeded', charge, tells(nothing, null, intent)),
-  event('charge.refunded', charge, tells(refundedInTotal(400, 'USD'), null, intent)),
+  succeeded('the intent of the same payment succeeds', {}),
+  succeeded('an intent names no order', { metadata: {} }, told(paid(999, 'USD'))),
+  succeeded('a payment has no id', { id: null }, ordered(unreadable('transaction id'), null)),
+  event('payment_intent.processing', paymentIntent, ordered({ kind: 'pending' })),
+  event('payment_intent.payment_failed', paymentIntent, ordered(nothing)),
+  event('payment_intent.canceled', paymentIntent, ordered({ kind: 'canceled' })),
+  event('charge.succeeded', charge, told(nothing)),
+  event('charge.refunded', charge, told(refundedInTotal(400, 'USD'))),
   event(
     'charge.refunded',
-    { ...charge, payment_intent: null },
+    { ...charge, ...unmade },
     tells(refundedInTotal(400, 'USD'), null, charge.id),
-    {
-      title: 'a charge without an intent is refunded',
-    },
+    'a charge without an intent is refunded',
   ),
-  event('refund.created', { ...refund, status: 'pending' }, refundTold('pending')),
-  event('refund.updated', refund, refundTold('succeeded')),
-  event('charge.refund.updated', { ...refund, status: 'canceled' }, refundTold('failed')),
-  event('refund.failed', { ...refund, status: 'failed' }, refundTold('failed')),
+  event('refund.created', { ...refund, status: 'pending' }, refunded('pending')),
+  event('refund.updated', refund, refunded('succeeded')),
+  event('charge.refund.updated', { ...refund, status: 'canceled' }, refunded('failed')),
+  event('refund.failed', { ...refund, status: 'failed' }, refunded('failed')),
+  event('refund.updated', { ...refund, status: 'new' }, noStatus, 'a refund has a new status'),
+  event('charge.dispute.created', dispute, disputed('open')),
   event(
-    'refund.updated',
-    { ...refund, status: 'new' },
-    tells(unreadable('data.object.status'), null, intent),
-    {
-      title: 'a refund has a new status',
-    },
+    'charge.dispute.created',
+    { ...dispute, status: 'lost' },
+    disputed('lost'),
+    'a dispute is lost when it is made',
   ),
-  event('charge.dispute.created', dispute, disputeTold('open')),
-  event('charge.dispute.created', { ...dispute, status: 'lost' }, disputeTold('lost'), {
-    title: 'a dispute is lost when it is made',
-  }),
-  event('charge.dispute.funds_withdrawn', dispute, tells(nothing, null, intent)),
-  event('charge.dispute.closed', { ...dispute, status: 'won' }, disputeTold('won'), {
-    title: 'a dispute is won',
-  }),
-  event('charge.dispute.closed', { ...dispute, status: 'warning_closed' }, disputeTold('won'), {
-    title: 'a warning comes to nothing',
-  }),
-  event('charge.dispute.closed', { ...dispute, status: 'lost' }, disputeTold('lost'), {
-    title: 'a dispute is lost',
-  }),
-  event(
-    'charge.dispute.closed',
-    { ...dispute, status: 'constructor' },
-    tells(unreadable('data.object.status'), null, intent),
-    {
-      title: 'a dispute has a status that objects inherit',
-    },
-  ),
+  event('charge.dispute.funds_withdrawn', dispute, told(nothing)),
+  closed('a dispute is won', 'won', disputed('won')),
+  closed('a warning comes to nothing', 'warning_closed', disputed('won')),
+  closed('a dispute is lost', 'lost', disputed('lost')),
+  closed('a dispute has a status that objects inherit', 'constructor', noStatus),
   event('customer.created', { id: 'cus_1', object: 'customer', ...customer }, tells(nothing, null, null)),
-  event('constructor', { id: 'x' }, tells(nothing, null, null), { title: 'a type that objects inherit' }),
+  event('constructor', { id: 'x' }, tells(nothing, null, null), 'a type that objects inherit'),
   event('checkout.session.completed', session, paidSession, {
     title: 'test mode',
     livemode: false,

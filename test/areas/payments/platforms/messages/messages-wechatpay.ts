@@ -7,6 +7,7 @@ import {
   paid,
   type PaymentMessage,
   personal,
+  tells,
   type Told,
   unreadable,
 } from './messages.js';
@@ -16,11 +17,16 @@ const { mchId, appId } = merchant.wechatpay;
 
 let count = 0;
 
+interface Named {
+  readonly title?: string;
+  readonly isOurs?: boolean;
+}
+
 function callback(
   type: string,
   resource: Readonly<Record<string, unknown>>,
   told: readonly Told[],
-  { title = type, isOurs = true }: { readonly title?: string; readonly isOurs?: boolean } = {},
+  { title = type, isOurs = true }: Named = {},
 ): PaymentMessage {
   count += 1;
   const key = `EV-TestOnly-${String(count).padStart(4, '0')}`;
@@ -77,53 +83,39 @@ const combined = {
   sub_orders: [subOrder(order, `${transaction}1`, 6900), subOrder(otherOrder, `${transaction}2`, 100)],
 };
 
-const one = (fact: Told['fact']): readonly Told[] => [
-  { order_number: order, transaction_id: transaction, fact },
-];
+const one = (fact: Told['fact']) => tells(fact, order, transaction);
 const refundTold = (status: 'pending' | 'succeeded' | 'failed') =>
   one({ kind: 'refund', refund_id: 'R0001', status, ...money(900, 'CNY') });
 const combinedTold: readonly Told[] = [
-  { order_number: order, transaction_id: `${transaction}1`, fact: paid(6900, 'CNY') },
-  { order_number: otherOrder, transaction_id: `${transaction}2`, fact: paid(100, 'CNY') },
+  ...tells(paid(6900, 'CNY'), order, `${transaction}1`),
+  ...tells(paid(100, 'CNY'), otherOrder, `${transaction}2`),
 ];
 
+type Changes = Readonly<Record<string, unknown>>;
+const success = (changes: Changes, told: readonly Told[], named?: Named) =>
+  callback('TRANSACTION.SUCCESS', { ...payment, ...changes }, told, named);
+const paidAll = one(paid(6900, 'CNY'));
+const foreignPart = { ...subOrder(order, `${transaction}1`, 6900), mchid: '1900000999' };
+
 export const wechatpayMessages: readonly PaymentMessage[] = [
-  callback('TRANSACTION.SUCCESS', payment, one(paid(6900, 'CNY'))),
-  callback(
-    'TRANSACTION.SUCCESS',
-    { ...payment, trade_state: 'CLOSED' },
-    one(unreadable('resource.trade_state')),
-    {
-      title: 'success, and closed',
-    },
-  ),
-  callback(
-    'TRANSACTION.SUCCESS',
-    { ...payment, amount: { total: '6900' } },
-    one(unreadable('resource.amount.total')),
-    {
-      title: 'an amount is a text',
-    },
-  ),
-  callback('TRANSACTION.SUCCESS', { ...payment, mchid: '1900000999' }, one(paid(6900, 'CNY')), {
-    title: 'another merchant',
-    isOurs: false,
+  success({}, paidAll),
+  success({ trade_state: 'CLOSED' }, one(unreadable('resource.trade_state')), {
+    title: 'success, and closed',
   }),
-  callback('TRANSACTION.SUCCESS', { ...payment, appid: 'wx0000000000000000' }, one(paid(6900, 'CNY')), {
-    title: 'another app',
-    isOurs: false,
+  success({ amount: { total: '6900' } }, one(unreadable('resource.amount.total')), {
+    title: 'an amount is a text',
   }),
+  success({ mchid: '1900000999' }, paidAll, { title: 'another merchant', isOurs: false }),
+  success({ appid: 'wx0000000000000000' }, paidAll, { title: 'another app', isOurs: false }),
   callback('TRANSACTION.SUCCESS', combined, combinedTold, { title: 'one payment combines two orders' }),
-  callback(
-    'TRANSACTION.SUCCESS',
-    { ...combined, sub_orders: [{ ...subOrder(order, `${transaction}1`, 6900), mchid: '1900000999' }] },
-    combinedTold.slice(0, 1),
-    { title: 'a combined order is another merchant’s', isOurs: false },
-  ),
+  callback('TRANSACTION.SUCCESS', { ...combined, sub_orders: [foreignPart] }, combinedTold.slice(0, 1), {
+    title: 'a combined order is another merchant’s',
+    isOurs: false,
+  }),
   callback(
     'TRANSACTION.SUCCESS',
     { ...combined, sub_orders: 'none' },
-    [{ order_number: null, transaction_id: null, fact: unreadable('resource.sub_orders') }],
+    tells(unreadable('resource.sub_orders'), null, null),
     { title: 'a combined payment has no orders' },
   ),
   callback('REFUND.SUCCESS', refund, refundTold('succeeded')),
@@ -133,19 +125,13 @@ export const wechatpayMessages: readonly PaymentMessage[] = [
     'REFUND.SUCCESS',
     { ...refund, refund_status: 'CLOSED' },
     one(unreadable('resource.refund_status')),
-    {
-      title: 'a refund that succeeded, and was closed',
-    },
+    { title: 'a refund that succeeded, and was closed' },
   ),
   callback(
     'REFUND.SUCCESS',
     { ...refund, amount: { total: 6900 } },
     one(unreadable('resource.amount.refund')),
-    {
-      title: 'a refund has no amount',
-    },
+    { title: 'a refund has no amount' },
   ),
-  callback('COUPON.USE', { mchid: mchId, coupon_id: '1' }, [
-    { order_number: null, transaction_id: null, fact: nothing },
-  ]),
+  callback('COUPON.USE', { mchid: mchId, coupon_id: '1' }, tells(nothing, null, null)),
 ];

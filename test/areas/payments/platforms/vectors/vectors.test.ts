@@ -6,6 +6,7 @@ import { allPlatforms, takeMutants } from '../../../../support/examples/refused-
 import { personal } from '../messages/messages.js';
 import { asCallback, givenProvider, platformUnderTest, readVectors, verifiedBy } from './vectors.js';
 import { everyByteChanged, makeJudge, makeMutants } from '../messages/callback-mutants.js';
+import { pluck } from '../../../../support/given/pluck.js';
 
 for (const name of paymentProvider.options) {
   const { vectors, again, negatives, unavailable } = readVectors(name);
@@ -14,7 +15,7 @@ for (const name of paymentProvider.options) {
     const provider = await givenProvider(t, name);
     const { messages } = await platformUnderTest(name);
     t.deepEqual(
-      vectors.map(({ title }) => title),
+      pluck(vectors, 'title'),
       messages.map(({ title }) => title),
     );
     for (const [index, { title, key, isOurs = true, told }] of messages.entries()) {
