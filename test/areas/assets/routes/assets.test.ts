@@ -3,7 +3,12 @@ import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.j
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import type { Answer } from '../../../support/clients/http-app.js';
-import { givenOwnedProject, type Made, refuses } from '../../../support/given/project-over-http.js';
+import {
+  givenOwnedProject,
+  type Made,
+  refuses,
+  type OwnedProject,
+} from '../../../support/given/project-over-http.js';
 import { pluck } from '../../../support/given/pluck.js';
 
 const request = {
@@ -29,6 +34,18 @@ async function startWorld(t: ExecutionContext) {
     ...world,
     add: (changes: object = {}) => make('assets', { ...requestOf((added += 1)), storage_id, ...changes }),
   };
+}
+
+/** Asserts that no request finds the asset at a path. */
+async function missing(t: ExecutionContext, send: OwnedProject['send'], path: string): Promise<void> {
+  for (const answer of [
+    send('GET', path),
+    send('DELETE', path),
+    send('PATCH', path, { name: 'a' }),
+    send('POST', `${path}/media`),
+    send('POST', `${path}/upload-url`),
+  ])
+    await refuses(t, answer, '404 not_found');
 }
 
 test('An asset is added, read, listed, renamed and removed', async (t) => {
@@ -83,15 +100,7 @@ test('An asset is added, read, listed, renamed and removed', async (t) => {
     'if-match': renamed.headers.get('etag') ?? '',
   });
   t.is(removed.status, 204);
-  for (const again of [
-    send('GET', path),
-    send('DELETE', path),
-    send('PATCH', path, { name: 'a' }),
-    send('POST', `${path}/media`),
-    send('POST', `${path}/upload-url`),
-  ]) {
-    await refuses(t, again, '404 not_found');
-  }
+  await missing(t, send, path);
 });
 
 test('Renditions are put, replaced and removed after the asset was added, and count', async (t) => {
@@ -171,15 +180,7 @@ test('An asset of another project does not exist', async (t) => {
   const { id } = await add();
   const elsewhere = `/api/v1/projects/${await makeProject(owner)}/assets/${id}`;
   t.is((await send('GET', `${at}/assets/${id}`)).status, 200);
-  for (const answer of [
-    send('GET', elsewhere),
-    send('PATCH', elsewhere, { name: 'a' }),
-    send('DELETE', elsewhere),
-    send('POST', `${elsewhere}/media`),
-    send('POST', `${elsewhere}/upload-url`),
-  ]) {
-    await refuses(t, answer, '404 not_found');
-  }
+  await missing(t, send, elsewhere);
 });
 
 test('An asset without a given key has its id and its name as key, which no other asset gets', async (t) => {

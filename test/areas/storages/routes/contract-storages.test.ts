@@ -96,7 +96,11 @@ for (const [section, ...sentences] of [
     t.like((await get(other, owner)).json, { items: [] });
     // A caller who is not authorized, an invalid request and a wrong path make no storage
     t.is((await bind(cosStorage, await signUp('stranger'))).status, 403);
-    t.is((await bind({ ...cosStorage, bucket: '' })).status, 400);
+    for (const wrong of [{ bucket: '' }, { base_path: '../up' }, { credentials: { secret_id: 'a' } }]) {
+      const refused = await bind({ ...cosStorage, ...wrong });
+      isError(t, refused, 400);
+      t.true((refused.json as { message: string }).message.startsWith(Object.keys(wrong)[0] ?? '?'));
+    }
     t.is((await post('/api/v1/projects/7/storages', cosStorage, owner)).status, 400);
     t.is((await post('/api/v1/projects//storages', cosStorage, owner)).status, 404);
     t.deepEqual((await get(`${url}/storages`, owner)).json, before);
@@ -148,11 +152,16 @@ for (const [section, sentence] of [
   ['5', "It also requires the project's `allow_s3` entitlement."],
 ] as const) {
   test(names(section, sentence), async (t) => {
-    const { bind, post, owner } = await startContract(t);
+    const { bind, get, post, owner } = await startContract(t);
     const { id } = (await post('/api/v1/projects', { name: 'Plain' }, owner)).json as { id: string };
-    const refused = await post(`/api/v1/projects/${id}/storages`, cosStorage, owner);
-    isError(t, refused, 403);
-    t.like(refused.json, { code: 'entitlement_required' });
+    const storages = `/api/v1/projects/${id}/storages`;
+    for (const provider of ['oss', 'cos', 's3'] as const) {
+      const of = { ...cosStorage, provider, credentials: storageKeys[provider] };
+      const refused = await post(storages, of, owner);
+      isError(t, refused, 403);
+      t.like(refused.json, { code: 'entitlement_required' });
+    }
+    t.like((await get(storages, owner)).json, { items: [] });
     t.is((await bind()).status, 201);
   });
 }
