@@ -6,6 +6,7 @@ import type { OrderEvent } from '../../../src/areas/payments/domain/order/events
 import {
   isDue,
   orderAggregate,
+  type OrderCommand,
   type OrderState,
   orderStatus,
   refundedAmount,
@@ -13,6 +14,7 @@ import {
 } from '../../../src/areas/payments/domain/order/order.js';
 import { userId } from '../examples/ids.js';
 import { sealedExample } from '../examples/sealed.js';
+import { given } from './given.js';
 import { firstEventAt } from './given-events.js';
 
 type Placed = Extract<OrderEvent, { type: 'OrderPlaced' }>['data'];
@@ -53,6 +55,19 @@ export const placeOrderAs = (
   changes?: Partial<Placed>,
 ): Promise<unknown> =>
   handler.handle({ aggregate: orderAggregate, id }, { type: 'Place', ...anOrder(changes) }, context);
+
+/** Returns the events of the order after the commands. Each command decides on the events of the earlier ones. */
+export function eventsAfter(...commands: readonly OrderCommand[]): readonly OrderEvent[] {
+  const events: OrderEvent[] = [orderPlaced()];
+  for (const command of commands) {
+    events.push(...orderAggregate.decider.decide(command, given(orderAggregate, ...events).state));
+  }
+  return events;
+}
+
+/** Returns what is seen of the order after the commands. */
+export const orderAfter = (...commands: readonly OrderCommand[]) =>
+  seenOrder(given(orderAggregate, ...eventsAfter(...commands)).state);
 
 /** Returns what buyers and operators see of an order. */
 export function seenOrder(state: OrderState) {

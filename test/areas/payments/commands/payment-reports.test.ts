@@ -216,11 +216,17 @@ async function fill({ handler }: GivenStores): Promise<void> {
   await appendEvents(handler, { aggregate: orderAggregate, id: orderId }, events, at);
 }
 
+/** Given an order with room for no report, because the report `first` is in review. */
+async function givenFull() {
+  const world = await given();
+  await fill(world.stores);
+  await world.send({ key: 'first', told: [told(paid(), { number })] });
+  return { ...world, reviewId: `${await world.idOf('first')}.0` };
+}
+
 test('A report for a full order waits with its reason, and is only dismissed', async (t) => {
-  const { stores, send, idOf, callback, resolve } = await given();
-  await fill(stores);
   // When more reports come, then the first is a mismatch, and the next waits while the mismatch is open
-  await send({ key: 'first', told: [told(paid(), { number })] });
+  const { send, idOf, callback, resolve } = await givenFull();
   t.like(await callback('first'), { held: null, disposition: 'mismatch' });
   await send({ key: 'second', told: [told(paid(), { number, transaction: 't2' })] });
   t.like(await callback('second'), { held: 'order_full', disposition: null });
@@ -236,11 +242,8 @@ test('A report for a full order waits with its reason, and is only dismissed', a
 });
 
 test('A report has no outcome where the order gets room while the report is applied', async (t) => {
-  const { stores, send, idOf, resolve, callback, react } = await given();
-  // Given an order with room for no report, because one is in review
-  await fill(stores);
-  await send({ key: 'first', told: [told(paid(), { number })] });
-  const review = { id: `${await idOf('first')}.0`, action: 'dismiss' } as const;
+  const { stores, reviewId, resolve, callback, react } = await givenFull();
+  const review = { id: reviewId, action: 'dismiss' } as const;
   // When an operator decides on that after the order has refused a second report
   const { handler } = stores;
   let isDecided = false;
@@ -270,10 +273,7 @@ test('A report has no outcome where the order gets room while the report is appl
 });
 
 test('A record that a full order would hold is refused, and is taken when the order has room', async (t) => {
-  const { stores, send, idOf, resolve, record, written } = await given();
-  // Given an order with room for no report, because one is in review
-  await fill(stores);
-  await send({ key: 'first', told: [told(paid(), { number })] });
+  const { reviewId, resolve, record, written } = await givenFull();
   const before = (await written()).length;
   // When an operator records a payment, then nothing is written
   const payment = {
@@ -286,7 +286,7 @@ test('A record that a full order would hold is refused, and is taken when the or
   t.is(await outcomeOf(record(payment)), 'payment_callback_full');
   t.is((await written()).length, before);
   // When the review is decided on, then the same record goes to the order
-  await resolve({ id: `${await idOf('first')}.0`, action: 'dismiss' });
+  await resolve({ id: reviewId, action: 'dismiss' });
   t.like(await record(payment), { outcome: 'recorded', disposition: 'mismatch' });
 });
 

@@ -2,7 +2,6 @@ import test from 'ava';
 import { makeReconcileDaily } from '../../../../src/areas/payments/commands/callbacks/reconcile-daily.js';
 import {
   type ReconcilePayments,
-  type Reconciled,
   makeReconcilePayments,
 } from '../../../../src/areas/payments/commands/callbacks/reconciling.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
@@ -22,6 +21,7 @@ import { settableClock } from '../../../support/fakes/settable-clock.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 import { aReport, placeOrderAs } from '../../../support/given/an-order.js';
+import type { PaymentMakers } from '../../../../src/areas/payments/platforms/configured.js';
 
 const time = new Date('2026-01-02T03:04:05.000Z');
 const context = () => givenContext(1, time);
@@ -168,21 +168,29 @@ test('A failure that is not of the platform ends the call', async (t) => {
   await t.throwsAsync(reconcile(), { instanceOf: TypeError });
 });
 
-test('A daily run goes on where its last call ended, and gives way to a new one after a day', async (t) => {
-  // given a platform whose runs never end
+/** Makes the daily run of makers over a clock that the test moves. `next` says where a call ends. */
+async function givenDaily(
+  makers: Readonly<Record<string, Partial<PaymentMaker & QueryingMaker & ListingMaker>>>,
+  next: (calls: number) => string | null,
+) {
   const { stateStore } = await givenStores();
   const clock = settableClock(time);
-  const asked: Pick<Parameters<ReconcilePayments>[0], 'to' | 'after'>[] = [];
+  const asked: Parameters<ReconcilePayments>[0][] = [];
   const reconcileDaily = makeReconcileDaily({
-    paymentMakers: new Map([['wechatpay', partial<QueryingMaker>({ query: unused })]]),
+    paymentMakers: new Map(Object.entries(makers)) as unknown as PaymentMakers,
     stateStore,
     clock,
-    reconcilePayments: async ({ to, after }): Promise<Reconciled> => {
-      asked.push({ to, after });
-      return Promise.resolve({ asked: 100, reported: 0, failed: [], next: idOf(asked.length) });
+    reconcilePayments: async (request) => {
+      asked.push(request);
+      return Promise.resolve({ asked: 100, reported: 0, failed: [], next: next(asked.length) });
     },
   });
-  const look = () => reconcileDaily(context);
+  return { clock, asked, look: () => reconcileDaily(context) };
+}
+
+test('A daily run goes on where its last call ended, and gives way to a new one after a day', async (t) => {
+  // given a platform whose runs never end
+  const { clock, asked, look } = await givenDaily({ wechatpay: { query: unused } }, idOf);
   await look();
 
   // when it is asked again within the day, then the run goes on
@@ -194,34 +202,30 @@ test('A daily run goes on where its last call ended, and gives way to a new one 
   clock.advance(1);
   await look();
   const next = new Date(time.getTime() + 86_400_000);
-  t.deepEqual(asked, [
-    { to: time, after: null },
-    { to: time, after: idOf(1) },
-    { to: time, after: idOf(2) },
-    { to: next, after: null },
-  ]);
+  t.deepEqual(
+    asked.map(({ to, after }) => ({ to, after })),
+    [
+      { to: time, after: null },
+      { to: time, after: idOf(1) },
+      { to: time, after: idOf(2) },
+      { to: next, after: null },
+    ],
+  );
 });
 
 test('Each platform that lists its reports or can be asked about an order is asked once a day, and no other', async (t) => {
-  const { stateStore } = await givenStores();
-  const clock = settableClock(time);
-  const asked: string[] = [];
-  const reconcileDaily = makeReconcileDaily({
-    paymentMakers: new Map([
-      ['stripe', partial<ListingMaker>({ listReports: unused })],
-      ['wechatpay', partial<QueryingMaker>({ query: unused })],
-      ['epay', partial<PaymentMaker>({ makePayment: unused })],
-    ]),
-    stateStore,
-    clock,
-    reconcilePayments: async ({ provider, from, to }) => {
-      asked.push(`${provider}: ${(to.getTime() - from.getTime()) / 86_400_000} days`);
-      return Promise.resolve({ asked: 0, reported: 0, failed: [], next: null });
-    },
-  });
-  await reconcileDaily(context);
-  await reconcileDaily(context);
+  const makers = {
+    stripe: { listReports: unused },
+    wechatpay: { query: unused },
+    epay: { makePayment: unused },
+  };
+  const { clock, asked, look } = await givenDaily(makers, () => null);
+  await look();
+  await look();
   clock.advance(86_400_000);
-  await reconcileDaily(context);
-  t.deepEqual(asked, Array.from({ length: 2 }, () => ['stripe: 4 days', 'wechatpay: 4 days']).flat());
+  await look();
+  const days = asked.map(
+    ({ provider, from, to }) => `${provider}: ${(to.getTime() - from.getTime()) / 86_400_000} days`,
+  );
+  t.deepEqual(days, Array.from({ length: 2 }, () => ['stripe: 4 days', 'wechatpay: 4 days']).flat());
 });

@@ -1,10 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { OrderEvent } from '../../../../src/areas/payments/domain/order/events.js';
 import {
   orderAggregate,
   type OrderCommand,
-  type OrderState,
   type ReportedFact,
 } from '../../../../src/areas/payments/domain/order/order.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
@@ -12,7 +10,7 @@ import type { PaymentProviderName } from '../../../../src/areas/payments/domain/
 import { digest, otherDigest, userId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { given } from '../../../support/given/given.js';
-import { aReport, orderPlaced, seenOrder } from '../../../support/given/an-order.js';
+import { aReport, eventsAfter, orderAfter } from '../../../support/given/an-order.js';
 
 const note = { note: sealedExample('why'), note_of: userId, note_digest: digest };
 const paid = (amount: number, currency = 'USD'): PaymentFact => ({ kind: 'paid', amount, currency });
@@ -48,40 +46,29 @@ const resolve = (
   note: { ...note, note_digest: noteDigest },
 });
 
-/** Returns the events of the order after the commands. Each command decides on the events of the earlier ones. */
-function eventsOf(...commands: readonly OrderCommand[]): readonly OrderEvent[] {
-  const events: OrderEvent[] = [orderPlaced()];
-  for (const command of commands) {
-    events.push(...orderAggregate.decider.decide(command, given(orderAggregate, ...events).state));
-  }
-  return events;
-}
-const after = (...commands: readonly OrderCommand[]): OrderState =>
-  given(orderAggregate, ...eventsOf(...commands)).state;
-
 test('A payment of another amount counts with its amount once it is applied, and not once it is dismissed', (t) => {
   const wrong = report(paid(998), 'p');
-  t.deepEqual(seenOrder(after(wrong, resolve('p', 'apply'))), { status: 'paid', refunded: 0, due: true });
-  t.deepEqual(seenOrder(after(wrong, resolve('p', 'dismiss'))), {
+  t.deepEqual(orderAfter(wrong, resolve('p', 'apply')), { status: 'paid', refunded: 0, due: true });
+  t.deepEqual(orderAfter(wrong, resolve('p', 'dismiss')), {
     status: 'created',
     refunded: 0,
     due: false,
   });
   // A refund of the paid amount is a full refund, although the order's amount differs.
   const back = report(refund(998), 'b');
-  t.deepEqual(seenOrder(after(wrong, resolve('p', 'apply'), back)), {
+  t.deepEqual(orderAfter(wrong, resolve('p', 'apply'), back), {
     ...{ status: 'refunded', refunded: 998, due: false },
   });
-  t.like(seenOrder(after(wrong, back, resolve('p', 'apply'))), { status: 'refunded', due: false });
-  t.deepEqual(seenOrder(after(wrong, resolve('p', 'dismiss'), back)), {
+  t.like(orderAfter(wrong, back, resolve('p', 'apply')), { status: 'refunded', due: false });
+  t.deepEqual(orderAfter(wrong, resolve('p', 'dismiss'), back), {
     ...{ status: 'created', refunded: 0, due: false },
   });
 });
 
 test('An applied payment of 0 stays paid, because no refund of it is possible', (t) => {
   const applied = [report(paid(0), 'p'), resolve('p', 'apply')];
-  t.deepEqual(seenOrder(after(...applied)), { status: 'paid', refunded: 0, due: true });
-  t.deepEqual(seenOrder(after(...applied, report(refund(5), 'b'))), {
+  t.deepEqual(orderAfter(...applied), { status: 'paid', refunded: 0, due: true });
+  t.deepEqual(orderAfter(...applied, report(refund(5), 'b')), {
     status: 'paid',
     refunded: 0,
     due: true,
@@ -90,17 +77,17 @@ test('An applied payment of 0 stays paid, because no refund of it is possible', 
 
 test('A refund of a payment in another currency counts as the same share of the order’s amount', (t) => {
   const applied = [report(paid(7_000, 'JPY'), 'p'), resolve('p', 'apply')];
-  t.like(seenOrder(after(...applied, report(refund(3_500, 'JPY'), 'b'))), {
+  t.like(orderAfter(...applied, report(refund(3_500, 'JPY'), 'b')), {
     ...{ status: 'partially_refunded', refunded: 500, due: true },
   });
-  t.like(seenOrder(after(...applied, report(refund(7_000, 'JPY'), 'b'))), {
+  t.like(orderAfter(...applied, report(refund(7_000, 'JPY'), 'b')), {
     ...{ status: 'refunded', refunded: 999, due: false },
   });
   // The exact result is a little less than 363.5 cents. The product of the figures is not a safe integer.
   const much = [report(paid(9_007_199_254_740_991, 'JPY'), 'p'), resolve('p', 'apply')];
-  t.like(seenOrder(after(...much, report(refund(3_277_394_323_421_772, 'JPY'), 'b'))), { refunded: 363 });
+  t.like(orderAfter(...much, report(refund(3_277_394_323_421_772, 'JPY'), 'b')), { refunded: 363 });
   // A refund in JPY does not refund the payment in USD.
-  t.like(seenOrder(after(...applied, report(paid(999), 'q'), report(refund(7_000, 'JPY'), 'b'))), {
+  t.like(orderAfter(...applied, report(paid(999), 'q'), report(refund(7_000, 'JPY'), 'b')), {
     ...{ status: 'partially_refunded', due: true },
   });
 });
@@ -108,7 +95,7 @@ test('A refund of a payment in another currency counts as the same share of the 
 test('What moves no money, of another account or order, changes nothing and waits for no operator', (t) => {
   for (const kind of ['pending', 'unpaid', 'failed', 'expired', 'canceled'] as const)
     for (const route of ['merchant', 'transaction_of_another_order'] as const)
-      t.deepEqual(eventsOf(report({ kind }, 'p', route)).slice(1), [], `${kind} ${route}`);
+      t.deepEqual(eventsAfter(report({ kind }, 'p', route)).slice(1), [], `${kind} ${route}`);
 });
 
 test('Only a payment is applied, and only one whose transaction pays no other order', (t) => {
@@ -121,12 +108,12 @@ test('Only a payment is applied, and only one whose transaction pays no other or
   ];
   for (const [fact, route] of others) {
     const of = route === 'merchant' ? 'alipay' : 'standard';
-    const events = eventsOf(report(fact, 'p', route));
+    const events = eventsAfter(report(fact, 'p', route));
     t.is(events.length, 2, JSON.stringify(fact));
     given(orderAggregate, ...events)
       .when(resolve('p', 'apply', { of }))
       .thenRejected(t, 'review_not_applicable');
-    t.like(seenOrder(after(report(fact, 'p', route), resolve('p', 'dismiss', { of }))), {
+    t.like(orderAfter(report(fact, 'p', route), resolve('p', 'dismiss', { of })), {
       status: 'created',
       due: false,
     });
@@ -134,12 +121,12 @@ test('Only a payment is applied, and only one whose transaction pays no other or
 });
 
 test('A repeated decision changes nothing, and a different one or one without an open review is refused', (t) => {
-  const waiting = given(orderAggregate, ...eventsOf(report(paid(998), 'p')));
+  const waiting = given(orderAggregate, ...eventsAfter(report(paid(998), 'p')));
   waiting
     .when(resolve('p', 'apply'))
     .then(t, { type: 'ReviewResolved', data: { callback: 'standard-p', action: 'apply', ...note } });
   waiting.when(resolve('q', 'apply')).thenRejected(t, 'review_not_open');
-  const decided = given(orderAggregate, ...eventsOf(report(paid(998), 'p'), resolve('p', 'apply')));
+  const decided = given(orderAggregate, ...eventsAfter(report(paid(998), 'p'), resolve('p', 'apply')));
   decided.when(resolve('p', 'apply')).thenNothing(t);
   decided.when(resolve('p', 'dismiss')).thenRejected(t, 'review_resolved');
   decided.when(resolve('p', 'apply', { noteDigest: otherDigest })).thenRejected(t, 'review_resolved');
@@ -147,20 +134,11 @@ test('A repeated decision changes nothing, and a different one or one without an
 
 test('A decision holds for another report of the same payment, but not for another amount', (t) => {
   for (const action of ['apply', 'dismiss'] as const) {
-    const both = after(report(paid(998), 'p'), report(paid(998), 'q'), resolve('p', action));
-    t.not(seenOrder(both).status, 'review');
-    t.not(
-      seenOrder(after(report(paid(998), 'p'), resolve('p', action), report(paid(998), 'q'))).status,
-      'review',
-    );
-    t.is(
-      seenOrder(after(report(paid(998), 'p'), report(paid(1), 'q'), resolve('p', action))).status,
-      'review',
-    );
-    t.is(
-      seenOrder(after(report(paid(998), 'p'), resolve('p', action), report(paid(1), 'q'))).status,
-      'review',
-    );
+    const both = orderAfter(report(paid(998), 'p'), report(paid(998), 'q'), resolve('p', action));
+    t.not(both.status, 'review');
+    t.not(orderAfter(report(paid(998), 'p'), resolve('p', action), report(paid(998), 'q')).status, 'review');
+    t.is(orderAfter(report(paid(998), 'p'), report(paid(1), 'q'), resolve('p', action)).status, 'review');
+    t.is(orderAfter(report(paid(998), 'p'), resolve('p', action), report(paid(1), 'q')).status, 'review');
   }
 });
 
@@ -168,12 +146,12 @@ test('A decision on one platform’s payment does not hold for a payment of the 
   const of = { provider: 'epay' } as const;
   for (const action of ['apply', 'dismiss'] as const) {
     const decided = [elsewhere(paid(999), 'p'), resolve('p', action, { of: 'alipay' })];
-    t.not(seenOrder(after(...decided, elsewhere(paid(999), 'again'))).status, 'review');
+    t.not(orderAfter(...decided, elsewhere(paid(999), 'again')).status, 'review');
     // The other report arrives after the decision, before it, and from the order's own platform.
-    t.is(seenOrder(after(...decided, elsewhere(paid(999), 'q', of))).status, 'review');
-    t.is(seenOrder(after(elsewhere(paid(999), 'q', of), ...decided)).status, 'review');
-    t.is(seenOrder(after(...decided, elsewhere(lost, 'q', of))).status, 'review');
-    t.is(seenOrder(after(...decided, report(refund(5, 'JPY'), 'q'))).status, 'review');
+    t.is(orderAfter(...decided, elsewhere(paid(999), 'q', of)).status, 'review');
+    t.is(orderAfter(elsewhere(paid(999), 'q', of), ...decided).status, 'review');
+    t.is(orderAfter(...decided, elsewhere(lost, 'q', of)).status, 'review');
+    t.is(orderAfter(...decided, report(refund(5, 'JPY'), 'q')).status, 'review');
   }
 });
 
@@ -181,19 +159,19 @@ test('Payments of the same name on two platforms are refunded and disputed separ
   const other = report(paid(999), 'p', 'merchant');
   const both = [report(paid(999), 'own'), other, resolve('p', 'apply', { of: 'alipay' })];
   const half = { status: 'partially_refunded', due: true } as const;
-  t.like(seenOrder(after(...both, report(refund(999), 'b'))), half);
-  t.like(seenOrder(after(...both, report(refund(999), 'b', 'merchant'))), half);
-  t.like(seenOrder(after(...both, report(lost, 'd'), report(refund(999), 'b'))), { due: true });
-  t.like(seenOrder(after(...both, report(lost, 'd', 'merchant'))), { status: 'disputed', due: true });
-  t.like(seenOrder(after(...both, report(refund(999), 'b'), report(refund(999), 'c', 'merchant'))), {
+  t.like(orderAfter(...both, report(refund(999), 'b')), half);
+  t.like(orderAfter(...both, report(refund(999), 'b', 'merchant')), half);
+  t.like(orderAfter(...both, report(lost, 'd'), report(refund(999), 'b')), { due: true });
+  t.like(orderAfter(...both, report(lost, 'd', 'merchant')), { status: 'disputed', due: true });
+  t.like(orderAfter(...both, report(refund(999), 'b'), report(refund(999), 'c', 'merchant')), {
     ...{ status: 'refunded', refunded: 2 * 999, due: false },
   });
 });
 
 test('Each report of a transaction that pays another order needs a review', (t) => {
   const elsewhere = (name: string): OrderCommand => report(paid(999), name, 'transaction_of_another_order');
-  t.is(seenOrder(after(elsewhere('p'), resolve('p', 'dismiss'), elsewhere('q'))).status, 'review');
-  t.is(seenOrder(after(elsewhere('p'), elsewhere('q'), resolve('p', 'dismiss'))).status, 'review');
+  t.is(orderAfter(elsewhere('p'), resolve('p', 'dismiss'), elsewhere('q')).status, 'review');
+  t.is(orderAfter(elsewhere('p'), elsewhere('q'), resolve('p', 'dismiss')).status, 'review');
 });
 
 const moneyFact: fc.Arbitrary<PaymentFact> = fc.oneof(
@@ -228,8 +206,8 @@ test('Refunds and disputes count alike before and after the decision', (t) => {
       const decision = resolve('p', action, { of: route === 'merchant' ? 'alipay' : 'standard' });
       const [first, last] = [Math.min(heard, decided), Math.max(heard, decided)];
       const mixed = told.toSpliced(first, 0, payment).toSpliced(last + 1, 0, decision);
-      const plain = seenOrder(after(payment, decision, ...told));
-      t.deepEqual(seenOrder(after(...mixed)), plain);
+      const plain = orderAfter(payment, decision, ...told);
+      t.deepEqual(orderAfter(...mixed), plain);
       if (action === 'dismiss') t.deepEqual(plain, { status: 'created', refunded: 0, due: false });
       else t.not(plain.status, 'review');
     },

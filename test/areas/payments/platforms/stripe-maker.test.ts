@@ -1,39 +1,26 @@
 import test from 'ava';
 import type { Money } from '../../../../src/areas/payments/domain/fact.js';
-import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
-import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import { stripeAmount } from '../../../../src/areas/payments/platforms/money.js';
 import { PlatformError } from '../../../../src/areas/payments/platforms/payment-maker.js';
-import { makeCallPlatform } from '../../../../src/areas/payments/platforms/calls/platform-calls.js';
 import { makeStripeClient } from '../../../../src/areas/payments/platforms/stripe/stripe-client.js';
 import { makeStripeMaker } from '../../../../src/areas/payments/platforms/stripe/stripe-maker.js';
 import { givenStripe, stripeKey } from '../../../support/platforms/fake-stripe.js';
-import { platformOptions } from '../../../support/platforms/platform-server.js';
 import type { ExecutionContext } from 'ava';
+import { makeTestCall, paymentRequest } from './makers/given-makers.js';
 
 const now = new Date('2026-05-06T07:08:09.000Z');
 const inMinutes = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
 
 async function givenMaker(t: ExecutionContext) {
   const stripe = await givenStripe(t, { now: () => now });
-  const http = makeOutgoingHttp({
-    isAllowed: makeAllowedAddress(['127.0.0.0/8']),
-    ...platformOptions,
-    timeMs: 60_000,
-  });
-  const call = makeCallPlatform({ http, sleep: () => Promise.resolve() });
-  const client = makeStripeClient({ secretKey: stripeKey }, { call, baseUrl: stripe.url });
+  const client = makeStripeClient({ secretKey: stripeKey }, { call: makeTestCall(), baseUrl: stripe.url });
   const maker = makeStripeMaker(client, () => now);
   let keys = 0;
   return {
     stripe,
     maker,
     pay: (price: Money, expiresAt = inMinutes(60)) =>
-      maker.makePayment({
-        ...{ orderNumber: '01HZTESTONLY00000000000001', price, title: 'A plan & more', expiresAt },
-        ...{ returnUrl: null, callbackUrl: 'https://pay.example.org/api/v1/payment/webhooks/stripe' },
-        ...{ clientIp: '203.0.113.9', isMobile: false, idempotencyKey: `key-${(keys += 1)}` },
-      }),
+      maker.makePayment({ ...paymentRequest, price, expiresAt, idempotencyKey: `key-${(keys += 1)}` }),
   };
 }
 

@@ -1,7 +1,8 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { startTestService } from '../../../support/servers/http-service.js';
 import { makeTestPaymentProvider } from '../../../support/fakes/test-payment-provider.js';
 import { pluck } from '../../../support/given/pluck.js';
+import { givenOwnedProject } from '../../../support/given/project-over-http.js';
 
 interface Order {
   readonly id: string;
@@ -114,64 +115,59 @@ test('An order for an unconfigured platform is 503, even when repeated, and writ
   t.is((await post('/api/v1/orders', { ...body, provider: 'standard' }, buyer)).status, 201);
 });
 
+/** Given the owner of a project, and the keys that they issue for it. */
+async function givenOwner(t: ExecutionContext) {
+  const world = await givenOwnedProject(t);
+  await world.verify('owner');
+  const keyFor = async (scope: string) => {
+    const { key } = await world.make('api-keys', { name: scope, scopes: [scope] });
+    return { 'x-api-key': String(key) };
+  };
+  return { ...world, keyFor };
+}
+
 test('The same Idempotency-Key places one order, and members and keys of a project list its orders', async (t) => {
-  const { post, get, signUp, makeProject, verify } = await startTestService(t);
-  const owner = await signUp('owner');
-  await verify('owner');
-  const projectId = await makeProject(owner);
-  const body = { plan_id: 'project-s3', provider: 'alipay', project_id: projectId };
+  const { post, get, owner, at, project, keyFor } = await givenOwner(t);
+  const body = { plan_id: 'project-s3', provider: 'alipay', project_id: project };
   const headers = { ...owner, 'idempotency-key': 'k1' };
   const first = await post('/api/v1/orders', body, headers);
   t.is(first.status, 201, first.text);
-  t.like(first.json, { amount: 12_900, currency: 'CNY', project_id: projectId });
+  t.like(first.json, { amount: 12_900, currency: 'CNY', project_id: project });
   t.deepEqual((await post('/api/v1/orders', body, headers)).json, first.json);
-  const issued = await post(
-    `/api/v1/projects/${projectId}/api-keys`,
-    { name: 'orders', scopes: ['order:read'] },
-    owner,
-  );
-  const { key } = issued.json as { key: string };
-  for (const reader of [owner, { 'x-api-key': key }]) {
-    const { items } = (await get(`/api/v1/projects/${projectId}/orders`, reader)).json as { items: Order[] };
+  for (const reader of [owner, await keyFor('order:read')]) {
+    const { items } = (await get(`${at}/orders`, reader)).json as { items: Order[] };
     t.deepEqual(pluck(items, 'id'), [(first.json as Order).id]);
   }
 });
 
 test('Members and keys of a project read its orders by id, and no order of another project or person', async (t) => {
   // Given an order of a project, one of another project, and one of a person
-  const { post, get, signUp, makeProject, verify } = await startTestService(t);
-  const owner = await signUp('owner');
-  await verify('owner');
-  const [projectId, otherId] = [await makeProject(owner), await makeProject(owner)];
+  const { post, get, signUp, makeProject, owner, at, project, keyFor } = await givenOwner(t);
+  const otherId = await makeProject(owner);
   const place = async (body: object): Promise<Order> => {
     const placed = await post('/api/v1/orders', { provider: 'stripe', ...body }, owner);
     t.is(placed.status, 201, placed.text);
     return placed.json as Order;
   };
-  const order = await place({ plan_id: 'project-s3', project_id: projectId });
+  const order = await place({ plan_id: 'project-s3', project_id: project });
   const others = [
     await place({ plan_id: 'project-s3', project_id: otherId }),
     await place({ plan_id: 'capacity-100g' }),
   ];
-  const keyFor = async (scope: string) => {
-    const body = { name: scope, scopes: [scope] };
-    const issued = await post(`/api/v1/projects/${projectId}/api-keys`, body, owner);
-    return { 'x-api-key': (issued.json as { key: string }).key };
-  };
   const key = await keyFor('order:read');
   for (const reader of [owner, key]) {
     // When a reader asks for the order, then it has what its buyer sees
-    const answer = await get(`/api/v1/projects/${projectId}/orders/${order.id}`, reader);
+    const answer = await get(`${at}/orders/${order.id}`, reader);
     t.is(answer.status, 200, answer.text);
     t.deepEqual(answer.json, (await get(`/api/v1/orders/${order.id}`, owner)).json);
     t.truthy(answer.headers.get('etag'));
     // and every other order is not found.
     for (const { id } of others) {
-      t.is((await get(`/api/v1/projects/${projectId}/orders/${id}`, reader)).status, 404);
+      t.is((await get(`${at}/orders/${id}`, reader)).status, 404);
     }
   }
   t.is((await get(`/api/v1/projects/${otherId}/orders/${others[0]?.id}`, key)).status, 404);
-  const path = `/api/v1/projects/${projectId}/orders/${order.id}`;
+  const path = `${at}/orders/${order.id}`;
   t.is((await get(path, await keyFor('share:read'))).status, 403);
   t.is((await get(path, await signUp('stranger'))).status, 404);
 });

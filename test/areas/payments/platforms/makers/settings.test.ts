@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import test from 'ava';
-import { makePaymentMakers } from '../../../../../src/areas/payments/platforms/configured.js';
-import { readPaymentSettings } from '../../../../../src/areas/payments/platforms/configured.js';
-import { merchant, secrets } from '../messages/messages.js';
-import { givenKeyDirectory, readVectors } from '../vectors/vectors.js';
+import {
+  makePaymentMakers,
+  readPaymentSettings,
+} from '../../../../../src/areas/payments/platforms/configured.js';
+import { environmentOfAll, givenKeyDirectory, readVectors } from '../vectors/vectors.js';
 import { merchantKeys, merchantSerial } from './given-makers.js';
 
 type Environment = Readonly<Record<string, string>>;
@@ -13,19 +14,8 @@ const pem = merchantKeys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toS
 const bare = (type: 'pkcs1' | 'pkcs8') =>
   merchantKeys.privateKey.export({ type, format: 'der' }).toString('base64');
 
-const callbacks = (keysDirectory: string): Environment => ({
-  PAYMENT_WECHATPAY_API_V3_KEY: secrets.wechatpayApiV3Key,
-  PAYMENT_WECHATPAY_MCHID: merchant.wechatpay.mchId,
-  PAYMENT_WECHATPAY_APPID: merchant.wechatpay.appId,
-  PAYMENT_WECHATPAY_KEYS_DIR: keysDirectory,
-  PAYMENT_ALIPAY_APP_ID: merchant.alipay.appId,
-  PAYMENT_ALIPAY_SELLER_ID: merchant.alipay.sellerId,
-  PAYMENT_ALIPAY_PUBLIC_KEYS: readVectors('alipay').publicKeys.join(','),
-  PAYMENT_PAYPAL_WEBHOOK_ID: merchant.paypal.webhookId,
-  PAYMENT_EPAY_ENABLED: 'true',
-  PAYMENT_EPAY_PID: merchant.epay.pid,
-  PAYMENT_EPAY_KEYS: secrets.epay.join(','),
-});
+/** The settings of callbacks, with directories of keys that do not exist. */
+const callbacks = () => environmentOfAll(() => '/keys');
 const credentials: Environment = {
   PAYMENT_WECHATPAY_PRIVATE_KEY: pem,
   PAYMENT_WECHATPAY_SERIAL: merchantSerial.toLowerCase(),
@@ -35,8 +25,8 @@ const credentials: Environment = {
   PAYMENT_EPAY_GATEWAY_URL: 'https://pay.example.org/epay/',
 };
 
-test('The service makes payments at the platforms that have credentials', (t) => {
-  const directory = givenKeyDirectory(t, readVectors('wechatpay').keys);
+test('The service makes payments at the platforms that have credentials', async (t) => {
+  const received = await environmentOfAll((files) => givenKeyDirectory(t, files));
   const namesWith = (environment: Environment): readonly string[] => {
     const { settings, problems } = read(environment);
     t.deepEqual(problems, []);
@@ -47,22 +37,17 @@ test('The service makes payments at the platforms that have credentials', (t) =>
       ...makePaymentMakers(settings, { http: unused, now: unused, sleep: unused, report: unused }).keys(),
     ];
   };
-  t.deepEqual(namesWith(callbacks(directory)), []);
-  t.deepEqual(namesWith({ ...callbacks(directory), ...credentials }), [
-    'wechatpay',
-    'alipay',
-    'paypal',
-    'epay',
-  ]);
-  const { settings } = read({ ...callbacks(directory), ...credentials });
+  t.deepEqual(namesWith(received), []);
+  t.deepEqual(namesWith({ ...received, ...credentials }), ['wechatpay', 'alipay', 'paypal', 'epay']);
+  const { settings } = read({ ...received, ...credentials });
   t.like(settings.get('wechatpay')?.settings, { api: { serial: merchantSerial } });
   t.like(settings.get('paypal')?.settings, { api: { clientSecret: 'TestOnlySecret-0123456789' } });
   t.like(settings.get('epay')?.settings, { api: { gateway: 'https://pay.example.org/epay' } });
 });
 
-test('A private key may be PEM, or base64 of PKCS #8 or PKCS #1', (t) => {
+test('A private key may be PEM, or base64 of PKCS #8 or PKCS #1', async (t) => {
   for (const text of [pem, bare('pkcs8'), bare('pkcs1')]) {
-    const { settings } = read({ ...callbacks('/keys'), PAYMENT_ALIPAY_PRIVATE_KEY: text });
+    const { settings } = read({ ...(await callbacks()), PAYMENT_ALIPAY_PRIVATE_KEY: text });
     const { api } = settings.get('alipay')?.settings as { readonly api: { readonly privateKey: KeyObject } };
     t.true(api.privateKey.equals(merchantKeys.privateKey));
   }
@@ -106,8 +91,8 @@ const wrong: Readonly<Record<string, readonly [Environment, RegExp]>> = {
   ],
 };
 for (const [title, [environment, problem]] of Object.entries(wrong)) {
-  test(`${title} is a problem that quotes no value`, (t) => {
-    const { problems } = read({ ...callbacks('/keys'), ...environment });
+  test(`${title} is a problem that quotes no value`, async (t) => {
+    const { problems } = read({ ...(await callbacks()), ...environment });
     t.is(problems.length, 1);
     t.regex(problems[0] ?? '', problem);
     t.false(Object.values(environment).some((value) => problems[0]?.includes(value) === true));
