@@ -6,8 +6,7 @@ import {
 } from '../../../../src/areas/payments/platforms/alipay/alipay-callbacks.js';
 import { alipayMessages } from './messages/messages-alipay.js';
 import { arrivesAt, merchant, nothing, unreadable } from './messages/messages.js';
-import { readVectors, verifiedBy, providerOf } from './vectors/vectors.js';
-import { pluck } from '../../../support/given/pluck.js';
+import { readVectors, verifiedBy, providerOf, factsBy, digestCovers } from './vectors/vectors.js';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const alipay = providerOf('alipay', verifyAlipay({ ...merchant.alipay, publicKeys: [pair.publicKey] }));
@@ -45,12 +44,9 @@ test('A signature in another charset is checked over the sent bytes', async (t) 
   const signed = callback(form, { text });
   const escaped = [...subject].map((byte) => `%${byte.toString(16)}`).join('');
   const sent = { ...signed, body: Buffer.from(signed.body.toString().replace('SUBJECT', escaped)) };
-  t.is((await verifiedBy(alipay, sent)).notifications[0]?.fact.kind, 'paid');
   const raw = signed.body.toString('latin1').replace('SUBJECT', subject.toString('latin1'));
-  t.is(
-    (await verifiedBy(alipay, { ...signed, body: Buffer.from(raw, 'latin1') })).notifications[0]?.fact.kind,
-    'paid',
-  );
+  for (const genuine of [sent, { ...signed, body: Buffer.from(raw, 'latin1') }])
+    t.is((await factsBy(alipay, genuine))[0]?.kind, 'paid');
 });
 
 test('A message that chooses another hash is still checked with SHA-256', async (t) => {
@@ -66,8 +62,7 @@ test('A message that chooses another hash is still checked with SHA-256', async 
 
 test('A visitor cannot turn the query of a return page into a notification', async (t) => {
   const page = { ...alipayMessages.at(-1)?.message } as Readonly<Record<string, string>>;
-  const shown = await verifiedBy(alipay, callback(page, { method: 'GET' }));
-  t.deepEqual(shown.notifications[0]?.fact, nothing);
+  t.deepEqual((await factsBy(alipay, callback(page, { method: 'GET' })))[0], nothing);
   t.is((await alipay.verify(callback(page))).kind, 'refused');
   // All parameters that are signed after `charset` can be merged into its value, and the signature stays valid.
   const [head = '', tail = ''] = textOf(page).toString().split('&method=');
@@ -87,8 +82,6 @@ test('A text that looks like a parameter counts as the text that it is, where it
     '&trade_status=TRADE_CLOSED&',
     'x&sign=y&sign_type=RSA',
   ]) {
-    const verification = await alipay.verify(callback({ ...fields, subject }));
-    t.is(verification.kind, 'verified', subject);
     const { notifications } = await verifiedBy(alipay, callback({ ...fields, subject }));
     t.like(notifications[0], { order_number: fields['out_trade_no'], fact: { kind: 'paid' } }, subject);
   }
@@ -97,8 +90,7 @@ test('A text that looks like a parameter counts as the text that it is, where it
 });
 
 test('A notification that is sent as a query changes nothing', async (t) => {
-  const shown = await verifiedBy(alipay, callback(fields, { method: 'GET' }));
-  t.deepEqual(pluck(shown.notifications, 'fact'), [nothing]);
+  t.deepEqual(await factsBy(alipay, callback(fields, { method: 'GET' })), [nothing]);
 });
 
 test('Unsigned empty values count as absent', async (t) => {
@@ -109,13 +101,12 @@ test('Unsigned empty values count as absent', async (t) => {
 });
 
 test('The digest of a repeated notification covers its money and not its send time', async (t) => {
-  const first = await verifiedBy(alipay, callback(fields));
-  const again = await verifiedBy(alipay, callback({ ...fields, notify_time: '2026-01-02 12:00:00' }));
-  t.is(again.digest, first.digest);
-  const dearer = await verifiedBy(alipay, callback({ ...fields, total_amount: '70.00' }));
-  t.is(dearer.key, first.key);
-  t.not(dearer.digest, first.digest);
-  t.is(first.notifications[0]?.at, '2026-01-02T03:03:58.000Z');
+  await digestCovers(t, alipay, callback(fields), {
+    renewed: [callback({ ...fields, notify_time: '2026-01-02 12:00:00' })],
+    changed: [callback({ ...fields, total_amount: '70.00' })],
+  });
+  const { notifications } = await verifiedBy(alipay, callback(fields));
+  t.is(notifications[0]?.at, '2026-01-02T03:03:58.000Z');
 });
 
 test('A genuine notification of Alipay with an invalid field is verified for an operator', async (t) => {
@@ -127,8 +118,8 @@ test('A genuine notification of Alipay with an invalid field is verified for an 
     ['total_amount', '', 'total_amount'],
     ['total_amount', '-69.00', 'total_amount'],
   ] as const) {
-    const { notifications } = await verifiedBy(alipay, callback({ ...fields, [name]: value }));
-    t.deepEqual(notifications[0]?.fact, unreadable(field), `${name}=${value}`);
+    const [fact] = await factsBy(alipay, callback({ ...fields, [name]: value }));
+    t.deepEqual(fact, unreadable(field), `${name}=${value}`);
   }
 });
 

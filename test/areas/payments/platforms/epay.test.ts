@@ -3,7 +3,7 @@ import test from 'ava';
 import { verifyEpay } from '../../../../src/areas/payments/platforms/epay/epay.js';
 import { epayMessages } from './messages/messages-epay.js';
 import { arrivesAt, merchant, order, otherOrder, secrets, unreadable } from './messages/messages.js';
-import { verifiedBy, providerOf } from './vectors/vectors.js';
+import { verifiedBy, providerOf, factsBy, digestCovers } from './vectors/vectors.js';
 
 const epay = providerOf('epay', verifyEpay({ ...merchant.epay, keys: secrets.epay }));
 const fields = { ...epayMessages[0]?.message } as Readonly<Record<string, string>>;
@@ -84,8 +84,8 @@ test('A genuine notification of epay with an invalid field is verified for an op
     ['money', '-1'],
     ['money', '1,00'],
   ] as const) {
-    const { notifications } = await verifiedBy(epay, callback({ ...fields, [name]: value }));
-    t.deepEqual(notifications[0]?.fact, unreadable(name), `${name}=${value}`);
+    const [fact] = await factsBy(epay, callback({ ...fields, [name]: value }));
+    t.deepEqual(fact, unreadable(name), `${name}=${value}`);
   }
 });
 
@@ -102,12 +102,10 @@ test('A genuine notification of epay without an id has one key in every spelling
 });
 
 test('The digest of a repeated trade covers its money and not the name of the goods', async (t) => {
-  const first = await verifiedBy(epay, callback(fields));
-  const renamed = await verifiedBy(epay, callback({ ...fields, name: 'product', type: 'wxpay' }));
-  t.is(renamed.digest, first.digest);
-  const dearer = await verifiedBy(epay, callback({ ...fields, money: '70.00' }));
-  t.is(dearer.key, first.key);
-  t.not(dearer.digest, first.digest);
+  await digestCovers(t, epay, callback(fields), {
+    renewed: [callback({ ...fields, name: 'product', type: 'wxpay' })],
+    changed: [callback({ ...fields, money: '70.00' })],
+  });
 });
 
 test('A payment after another status of its trade is a new message and counts', async (t) => {

@@ -6,7 +6,7 @@ import type { FoundCertificates } from '../../../../src/areas/payments/platforms
 import { verifyPayPal } from '../../../../src/areas/payments/platforms/paypal/paypal.js';
 import { paypalMessages } from './messages/messages-paypal.js';
 import { arrivesAt, merchant, order, otherOrder, unreadable } from './messages/messages.js';
-import { verifiedBy, providerOf } from './vectors/vectors.js';
+import { verifiedBy, providerOf, factsBy } from './vectors/vectors.js';
 import { pluck } from '../../../support/given/pluck.js';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -99,8 +99,8 @@ test('A genuine body of PayPal that is unreadable is verified for an operator', 
     t.is(key, id);
   }
   for (const resource of [null, [], 'x', 7, {}]) {
-    const { notifications } = await verifiedBy(paypal, callback(JSON.stringify({ ...captured, resource })));
-    t.deepEqual(notifications[0]?.fact, unreadable('resource.amount'));
+    const [fact] = await factsBy(paypal, callback(JSON.stringify({ ...captured, resource })));
+    t.deepEqual(fact, unreadable('resource.amount'));
   }
 });
 
@@ -128,13 +128,8 @@ test('Malformed headers cause no request for a certificate', async (t) => {
 });
 
 test('A dispute is won or lost as PayPal says, and amounts have the decimals of their currency', async (t) => {
-  const factsOf = async (event_type: string, resource_type: string, resource: object) => {
-    const { notifications } = await verifiedBy(
-      paypal,
-      callback(JSON.stringify({ id: 'WH-1', event_type, resource_type, resource })),
-    );
-    return notifications.map(({ fact }) => fact);
-  };
+  const factsOf = (event_type: string, resource_type: string, resource: object) =>
+    factsBy(paypal, callback(JSON.stringify({ id: 'WH-1', event_type, resource_type, resource })));
   const about = { dispute_id: 'PP-1', disputed_transactions: [{ seller_transaction_id: 'C1' }] };
   for (const [outcome_code, status] of [
     ['RESOLVED_BUYER_FAVOUR', 'lost'],

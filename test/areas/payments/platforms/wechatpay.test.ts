@@ -4,8 +4,7 @@ import type { WechatPayKeys } from '../../../../src/areas/payments/platforms/wec
 import { verifyWechatPay } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-callbacks.js';
 import { wechatpayMessages } from './messages/messages-wechatpay.js';
 import { arrivesAt, merchant, order, otherOrder, secrets, unreadable } from './messages/messages.js';
-import { verifiedBy, providerOf } from './vectors/vectors.js';
-import { pluck } from '../../../support/given/pluck.js';
+import { verifiedBy, providerOf, factsBy, digestCovers } from './vectors/vectors.js';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const serial = 'PUB_KEY_ID_1';
@@ -71,8 +70,7 @@ test('A genuine body of WeChat Pay that is unreadable is verified for an operato
   const sealed = seal(clear);
   const bodies = ['', 'null', '[]', '{', '{}', '{"id":"x"}', Buffer.from([0xff])];
   for (const body of bodies) {
-    const { notifications } = await verifiedBy(wechatpay, callback(body));
-    t.deepEqual(pluck(notifications, 'fact'), [unreadable('id and event_type')]);
+    t.deepEqual(await factsBy(wechatpay, callback(body)), [unreadable('id and event_type')]);
   }
   const resources = [
     undefined,
@@ -91,38 +89,32 @@ test('A genuine body of WeChat Pay that is unreadable is verified for an operato
     seal(''),
   ];
   for (const resource of resources) {
-    const { notifications } = await verifiedBy(wechatpay, withResource(resource));
-    t.deepEqual(notifications[0]?.fact, unreadable('resource'), typeof resource);
+    const [fact] = await factsBy(wechatpay, withResource(resource));
+    t.deepEqual(fact, unreadable('resource'), typeof resource);
   }
 });
 
 test('The digest of a message that is sealed again covers only its content', async (t) => {
-  const first = await verifiedBy(wechatpay, withResource(seal(clear)));
   const again = {
     ...payment?.message,
     create_time: '2026-01-02T12:00:00+08:00',
     summary: 'x',
     resource: seal(clear.replace('支付成功', 'ok')),
   };
-  t.is((await verifiedBy(wechatpay, callback(JSON.stringify(again)))).digest, first.digest);
-  const changed = clear.replace('"total":6900', '"total":6901');
-  const dearer = await verifiedBy(wechatpay, withResource(seal(changed)));
-  t.is(dearer.key, first.key);
-  t.not(dearer.digest, first.digest);
+  await digestCovers(t, wechatpay, withResource(seal(clear)), {
+    renewed: [callback(JSON.stringify(again))],
+    changed: [withResource(seal(clear.replace('"total":6900', '"total":6901')))],
+  });
 });
 
 test('A combined payment with another order or amount has another digest', async (t) => {
   const combined = wechatpayMessages.find(({ title }) => title.startsWith('one payment combines'));
   const text = JSON.stringify(combined?.resource);
-  const first = await verifiedBy(wechatpay, withResource(seal(text)));
-  for (const changed of [
+  const changed = [
     text.replace('"total_amount":100', '"total_amount":101'),
     text.replace(otherOrder, order),
-  ]) {
-    const again = await verifiedBy(wechatpay, withResource(seal(changed)));
-    t.is(again.key, first.key);
-    t.not(again.digest, first.digest);
-  }
+  ].map((other) => withResource(seal(other)));
+  await digestCovers(t, wechatpay, withResource(seal(text)), { changed });
 });
 
 test('A probe is refused like every wrong signature', async (t) => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { pluck } from '../../../../support/given/pluck.js';
 import {
   paymentProvider,
   type PaymentProviderName,
@@ -94,4 +95,24 @@ export async function verifiedBy(
   const verification = await provider.verify(callback);
   if (verification.kind === 'verified') return verification.callback;
   throw new Error(`it is not verified: ${JSON.stringify(verification)}`);
+}
+
+/** Returns the facts of a callback that must be genuine. */
+export async function factsBy(provider: PaymentProvider, callback: PaymentCallback) {
+  return pluck((await verifiedBy(provider, callback)).notifications, 'fact');
+}
+
+/** Asserts that all have the key of the first callback, and that only those with other content have another digest. */
+export async function digestCovers(
+  t: ExecutionContext,
+  provider: PaymentProvider,
+  first: PaymentCallback,
+  { renewed = [], changed }: { renewed?: readonly PaymentCallback[]; changed: readonly PaymentCallback[] },
+): Promise<void> {
+  const { key, digest } = await verifiedBy(provider, first);
+  for (const callback of [...renewed, ...changed]) {
+    const verified = await verifiedBy(provider, callback);
+    t.is(verified.key, key);
+    t.is(verified.digest === digest, renewed.includes(callback), callback.body.toString() + callback.query);
+  }
 }
