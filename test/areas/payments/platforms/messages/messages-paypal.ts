@@ -106,8 +106,8 @@ const disputing = (what: string, changes: Changes, told: readonly Told[], title?
   event(`CUSTOMER.DISPUTE.${what}`, { ...dispute, ...changes }, told, { title, resourceType: 'dispute' });
 const resolved = (outcome_code: string) => ({ status: 'RESOLVED', dispute_outcome: { outcome_code } });
 const units = { purchase_units: [{ custom_id: order }] };
-const approving = (type: string, resource: Changes, fact: Told['fact']) =>
-  event(type, { ...resource, ...units }, tells(fact, order, null), { resourceType: 'checkout-order' });
+const approving = (type: string, ids: Changes, fact: Told['fact'], more: Changes = {}) =>
+  event(type, { ...ids, ...units, ...more }, tells(fact, order, null), { resourceType: 'checkout-order' });
 const unknownOutcome = unreadable('resource.dispute_outcome.outcome_code');
 
 export const paypalMessages: readonly PaymentMessage[] = [
@@ -142,7 +142,12 @@ export const paypalMessages: readonly PaymentMessage[] = [
     one({ kind: 'refund', refund_id: capture, status: 'reversed', ...money(999, 'USD') }),
     { title: 'a reversal comes as a capture' },
   ),
-  approving('CHECKOUT.ORDER.APPROVED', { id: paypalOrder, payer: { name: personal } }, { kind: 'approved' }),
+  approving(
+    'CHECKOUT.ORDER.APPROVED',
+    { id: paypalOrder },
+    { kind: 'approved' },
+    { payer: { name: personal } },
+  ),
   approving('CHECKOUT.PAYMENT-APPROVAL.REVERSED', { order_id: paypalOrder }, { kind: 'canceled' }),
   disputing('CREATED', {}, disputeOf('open')),
   disputing('UPDATED', { status: 'UNDER_REVIEW' }, disputeOf('open')),
