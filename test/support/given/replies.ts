@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Answer } from '../clients/http-app.js';
+import { answered } from '../clients/passkey-calls.js';
 import { asObject, textOf } from '../clients/service-client.js';
 
 type Reply = Pick<Answer, 'json'>;
@@ -10,11 +11,6 @@ export function codeOf({
   json,
 }: Pick<Answer, 'status' | 'json'>): readonly [number, string | undefined] {
   return [status, (json as { code?: string } | null)?.code];
-}
-
-/** Returns `data` of a wrapped reply. */
-export function dataOf({ json }: Reply): JsonObject {
-  return asObject(asObject(json)['data']);
 }
 
 /** Returns a text of the body. */
@@ -29,10 +25,5 @@ export function itemsOf({ json }: Reply): readonly JsonObject[] {
 
 /** Returns a token of a sign-in. */
 export function tokenOf(reply: Reply, name: 'access_token' | 'refresh_token'): string {
-  return textOf(asObject(dataOf(reply)['tokens']), name);
-}
-
-/** Returns the header of the session that a sign-in has begun. */
-export function bearerOf(reply: Reply): { readonly authorization: string } {
-  return { authorization: `Bearer ${tokenOf(reply, 'access_token')}` };
+  return textOf(asObject(answered(reply)['tokens']), name);
 }

@@ -12,7 +12,8 @@ import type { Answer } from '../../../support/clients/http-app.js';
 import { storageRequest, textOf } from '../../../support/clients/service-client.js';
 import { countingReads } from '../../../support/clients/counting-reads.js';
 import { appendEvents } from '../../../support/given/append-events.js';
-import { bearerOf, codeOf, dataOf, fieldOf } from '../../../support/given/replies.js';
+import { answered, sessionOf } from '../../../support/clients/passkey-calls.js';
+import { codeOf, fieldOf } from '../../../support/given/replies.js';
 import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
 
 const idOf = (answer: Answer) => fieldOf(answer, 'id');
@@ -32,7 +33,7 @@ async function start(
   const signIn = async () => {
     const answer = await service.post('/api/v1/auth/login', credentials);
     t.is(answer.status, 200, answer.text);
-    return bearerOf(answer);
+    return sessionOf(answer);
   };
   const create = () => service.post('/api/v1/projects', { name: 'Film' }, owner);
   return { ...service, owner, costOf, signIn, create };
@@ -45,7 +46,7 @@ test('GET auth/me, sign-in, upload-url and lists cost the same with 1,000 assets
   const storage_id = idOf(await post(`${path}/storages`, storageRequest('Media'), owner));
   const facts = { name: 'a', object_key: 'a', media_type: 'a/b', size: 1, storage_id };
   const asset = idOf(await post(`${path}/assets`, facts, owner));
-  const userId = textOf(dataOf(await get('/api/v1/auth/me', owner)), 'id');
+  const userId = textOf(answered(await get('/api/v1/auth/me', owner)), 'id');
   const description = { ...assetDescription, project_id: project, storage_id };
   const addAssets = async (count: number, from: number) => {
     for (let n = from; n < from + count; n += 1) {
@@ -116,7 +117,7 @@ test('All sessions of a user share one limit, beside the limit of each session (
 type Bearer = Readonly<Record<'authorization', string>>;
 
 async function sessionsOf(get: TestService['get'], headers: Bearer) {
-  return dataOf(await get('/api/v1/auth/sessions?limit=200', headers))['items'] as readonly JsonObject[];
+  return answered(await get('/api/v1/auth/sessions?limit=200', headers))['items'] as readonly JsonObject[];
 }
 
 test('A sign-in beyond 50 sessions ends the one that was used least recently', async (t) => {

@@ -3,8 +3,10 @@ import type { OpenApiDocument } from '../../../../src/http/document/openapi.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { otherThan, totpCode } from '../../../support/fakes/authenticator-app.js';
+import { answered, sessionOf } from '../../../support/clients/passkey-calls.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { logOf } from '../../../support/given/log.js';
+import { tokenOf } from '../../../support/given/replies.js';
 import { startTestService, type TestService } from '../../../support/servers/http-service.js';
 import { asObject, textOf } from '../../../support/clients/service-client.js';
 
@@ -13,21 +15,17 @@ const twoFactor = '/api/v1/auth/2fa';
 /** The headers of a session. */
 type Session = Readonly<Record<'authorization', string>>;
 
-function dataOf(answer: { readonly json: unknown }) {
-  return asObject(asObject(answer.json)['data']);
-}
-
 /** Turns TOTP on for the session's user, and waits for the next code. */
 async function turnOn(t: ExecutionContext, { post, clock }: TestService, session: Session) {
   const enrolled = await post(`${twoFactor}/totp`, {}, session);
   t.is(enrolled.status, 201, enrolled.text);
   t.is(enrolled.headers.get('cache-control'), 'no-store');
-  const secret = textOf(dataOf(enrolled), 'secret');
+  const secret = textOf(answered(enrolled), 'secret');
   const code = () => totpCode(secret, clock.now());
   const confirmed = await post(`${twoFactor}/totp/confirm`, { code: code() }, session);
   t.is(confirmed.status, 200, confirmed.text);
   t.is(confirmed.headers.get('cache-control'), 'no-store');
-  const recoveryCodes = dataOf(confirmed)['recovery_codes'] as readonly string[];
+  const recoveryCodes = answered(confirmed)['recovery_codes'] as readonly string[];
   clock.advance(30_000);
   return { code, recoveryCodes };
 }
@@ -48,14 +46,14 @@ test('An enrolment is confirmed by its first code and shown by the account', asy
   const ada = await service.signUp('ada');
   const enrolled = await service.post(`${twoFactor}/totp`, {}, ada);
   t.is(enrolled.status, 201);
-  const secret = textOf(dataOf(enrolled), 'secret');
+  const secret = textOf(answered(enrolled), 'secret');
   t.regex(secret, /^[A-Z2-7]{32}$/);
-  const url = textOf(dataOf(enrolled), 'otpauth_url');
+  const url = textOf(answered(enrolled), 'otpauth_url');
   t.true(url.startsWith('otpauth://totp/Stowage:ada%40example.com?') && url.includes(secret));
-  t.like(dataOf(await service.get('/api/v1/auth/me', ada)), { two_factor_enabled: false });
+  t.like(answered(await service.get('/api/v1/auth/me', ada)), { two_factor_enabled: false });
   const { recoveryCodes } = await turnOn(t, service, ada);
   t.is(recoveryCodes.length, 10);
-  t.like(dataOf(await service.get('/api/v1/auth/me', ada)), { two_factor_enabled: true });
+  t.like(answered(await service.get('/api/v1/auth/me', ada)), { two_factor_enabled: true });
   t.is((await service.post(`${twoFactor}/totp`, {}, ada)).status, 409);
   const written = (await logOf(service.stores)).map(({ data }) => JSON.stringify(data));
   t.notRegex([...service.logLines, ...written].join(''), new RegExp(`${secret}|${recoveryCodes[0] ?? ''}`));
@@ -107,9 +105,12 @@ test('A second factor is fresh for 15 minutes', async (t) => {
   const weak = await signInAgain(service, ada);
   const passed = await service.post(`${twoFactor}/verify`, { code: code() }, weak);
   t.is(passed.headers.get('cache-control'), 'no-store');
-  const tokens = asObject(dataOf(passed)['tokens']);
-  t.like(tokens, { token_type: 'Bearer', expires_in: 600, refresh_expires_in: 1_209_600 });
-  const headers = { authorization: `Bearer ${textOf(tokens, 'access_token')}` };
+  t.like(answered(passed)['tokens'], {
+    token_type: 'Bearer',
+    expires_in: 600,
+    refresh_expires_in: 1_209_600,
+  });
+  const headers = { ...sessionOf(passed) };
   const bind = async () => {
     const answer = await service.post(`/api/v1/projects/${project}/storages`, {}, headers);
     return asObject(answer.json)['code'];
@@ -117,7 +118,7 @@ test('A second factor is fresh for 15 minutes', async (t) => {
   t.is(await bind(), 'invalid_request');
   // Access tokens live 10 minutes, so the test signs tokens of the same session with the age of the second factor.
   const renewed = { userId: '', sessionId: '', authenticatedAt: service.clock.now(), methods: [] };
-  const verdict = await service.commands.accessTokens.verify(textOf(tokens, 'access_token'));
+  const verdict = await service.commands.accessTokens.verify(tokenOf(passed, 'access_token'));
   if (!verdict.valid) return t.fail();
   const { userId, sessionId } = verdict.claims;
   const renew = async () => {
@@ -196,12 +197,12 @@ test('A code renews recovery codes and turns two-factor off', async (t) => {
   }
   const renewed = await post('recovery-codes', { code: code() });
   t.is(renewed.status, 200);
-  const [fresh] = dataOf(renewed)['recovery_codes'] as readonly string[];
+  const [fresh] = answered(renewed)['recovery_codes'] as readonly string[];
   t.is((await post('verify', { recovery_code: recoveryCodes[0] })).status, 401);
   const removed = await post('totp/remove', { recovery_code: fresh });
   t.is(removed.status, 204);
   t.is(removed.text, '');
-  t.like(dataOf(await service.get('/api/v1/auth/me', ada)), { two_factor_enabled: false });
+  t.like(answered(await service.get('/api/v1/auth/me', ada)), { two_factor_enabled: false });
   t.is((await post('totp/remove', { code: code() })).status, 409);
   t.is((await post('verify', { code: code() })).status, 409);
 });

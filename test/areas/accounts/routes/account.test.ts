@@ -1,6 +1,7 @@
 import test from 'ava';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { otherThan } from '../../../support/fakes/authenticator-app.js';
+import { answered } from '../../../support/clients/passkey-calls.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
 import { asObject } from '../../../support/clients/service-client.js';
@@ -10,10 +11,6 @@ const email = '/api/v1/auth/email';
 const headersOf = { 'content-type': 'application/json' };
 
 type Session = Readonly<Record<'authorization', string>>;
-
-function dataOf(answer: { readonly json: unknown }) {
-  return asObject(asObject(answer.json)['data']);
-}
 
 function patch(
   { ask }: TestService,
@@ -41,7 +38,7 @@ test('A nickname changes only if the tag of the read is current', async (t) => {
   const tag = read.headers.get('etag') ?? '';
   const changed = await patch(service, ada, { nickname: ' Countess ' }, { 'if-match': tag });
   t.is(changed.status, 200, changed.text);
-  t.like(dataOf(changed), { nickname: 'Countess', email: 'ada@example.com' });
+  t.like(answered(changed), { nickname: 'Countess', email: 'ada@example.com' });
   const again = await service.get(me, ada);
   t.deepEqual(again.json, changed.json);
   t.is(again.headers.get('etag'), changed.headers.get('etag'));
@@ -66,7 +63,7 @@ test('An address changes by the code that was mailed to it', async (t) => {
   const asked = await service.post(email, { email: 'Countess@Example.net' }, ada);
   t.is(asked.status, 200, asked.text);
   t.deepEqual(asked.json, { code: 'ok', message: 'ok', data: { expires_in: 600, resend_after: 60 } });
-  t.like(dataOf(await service.get(me, ada)), { email: 'ada@example.com', email_verified: false });
+  t.like(answered(await service.get(me, ada)), { email: 'ada@example.com', email_verified: false });
   const code = await mailedCode(service, 'ada@example.com');
   for (const wrong of [otherThan(code), '', `${code}0`, 'abcdef']) {
     const refused = await service.post(`${email}/confirm`, { code: wrong }, ada);
@@ -76,7 +73,7 @@ test('An address changes by the code that was mailed to it', async (t) => {
   const confirmed = await service.post(`${email}/confirm`, { code }, ada);
   t.is(confirmed.status, 204, confirmed.text);
   t.is(confirmed.text, '');
-  t.like(dataOf(await service.get(me, ada)), { email: 'Countess@Example.net', email_verified: true });
+  t.like(answered(await service.get(me, ada)), { email: 'Countess@Example.net', email_verified: true });
   t.like((await service.post(`${email}/confirm`, { code }, ada)).json, { code: 'invalid_credentials' });
   t.notRegex(service.logLines.join(''), new RegExp(`ountess|${code}`));
 });

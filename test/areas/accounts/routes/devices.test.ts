@@ -7,7 +7,7 @@ import {
 } from '../../../support/clients/passkey-calls.js';
 import { totpCode } from '../../../support/fakes/authenticator-app.js';
 import { makeSoftwareAuthenticator } from '../../../support/fakes/software-authenticator.js';
-import { newestIssue } from '../../../support/examples/login-code.js';
+import { mailedCode } from '../../../support/given/mailed-codes.js';
 import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import { password, startTestService } from '../../../support/servers/http-service.js';
 
@@ -26,13 +26,13 @@ async function given(t: ExecutionContext, limit = 2) {
   /** Calls as a client of a network. */
   const from = (ip: string, path: string, body: object, headers = {}) =>
     service.post(`${auth}/${path}`, body, { 'x-forwarded-for': ip, ...headers });
-  const mailed = async () => {
-    const email_digest = service.stores.digests.email(email);
-    const issue = newestIssue((await service.stores.handler.load(loginCodeAggregate, email_digest)).state);
-    const { code_key_id: kid = '', issue_id = '' } = issue ?? {};
-    return service.commands.loginCodes.codeFor({ kid, issue_id, email_digest });
+  return {
+    ...service,
+    token,
+    from,
+    mailed: () => mailedCode(service, email),
+    session: sessionOf(registered),
   };
-  return { ...service, token, from, mailed, session: sessionOf(registered) };
 }
 
 test('Each complete sign-in answers with a token of the device, which keeps its id when it comes back', async (t) => {

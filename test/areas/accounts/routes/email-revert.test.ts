@@ -21,12 +21,9 @@ const owner = 'ada@example.com';
 const thief = 'thief@example.net';
 const hourMs = 60 * minuteMs;
 
-const userIn = ({ json }: { readonly json: unknown }) => asObject(asObject(json)['data']);
-
 async function signInByCode({ codeFor, post }: FreshAccount, email: string) {
   const answer = await post('/api/v1/auth/email-code/login', { email, code: await codeFor(email) });
-  const { user, tokens } = userIn(answer);
-  return { user: asObject(user), authorization: `Bearer ${textOf(asObject(tokens), 'access_token')}` };
+  return { user: asObject(answered(answer)['user']), ...sessionOf(answer) };
 }
 
 test('The former address undoes what a thief with a fresh access token did', async (t) => {
@@ -61,7 +58,7 @@ test('A second factor, recovery codes and a password from long before the change
   const account = await givenFreshAccount(t);
   const { post, signIn, clock, changeAddress, revert, revertCodeFor } = account;
   const first = await signIn();
-  const enrolled = userIn(await post('/api/v1/auth/2fa/totp', {}, { authorization: first.authorization }));
+  const enrolled = answered(await post('/api/v1/auth/2fa/totp', {}, { authorization: first.authorization }));
   const secret = textOf(enrolled, 'secret');
   const code = () => totpCode(secret, clock.now());
   await post('/api/v1/auth/2fa/totp/confirm', { code: code() }, { authorization: first.authorization });
@@ -72,7 +69,7 @@ test('A second factor, recovery codes and a password from long before the change
   await changeAddress(session, thief);
   t.is((await revert(owner, await revertCodeFor(owner))).status, 204);
   const again = await signIn();
-  const me = userIn(await account.get('/api/v1/auth/me', { authorization: again.authorization }));
+  const me = answered(await account.get('/api/v1/auth/me', { authorization: again.authorization }));
   t.like(me, { email: owner, two_factor_enabled: true });
   clock.advance(minuteMs);
   const verified = await post(

@@ -3,11 +3,12 @@ import test, { type ExecutionContext } from 'ava';
 import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';
 import { makeApiKey } from '../../../../src/security/tokens/api-keys.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
-import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import { otherThan, totpCode } from '../../../support/fakes/authenticator-app.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { givenContext } from '../../../support/given/given-stores.js';
-import { newestIssue } from '../../../support/examples/login-code.js';
+import { answered, sessionOf } from '../../../support/clients/passkey-calls.js';
+import { mailedCode } from '../../../support/given/mailed-codes.js';
+import { codeOf as codeIn, tokenOf } from '../../../support/given/replies.js';
 import { invitationId } from '../../../support/examples/project.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { digest } from '../../../support/examples/ids.js';
@@ -41,41 +42,27 @@ async function start(t: ExecutionContext, options?: Options) {
     signInByCode: async (name: string) => {
       const email = `${name}@example.com`;
       t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
-      const email_digest = stores.digests.email(email);
-      const { state } = await stores.handler.load(loginCodeAggregate, email_digest);
-      // A code of 100 bits, which is valid for longer, is for devices.
-      const issue = newestIssue({ ...state, strong: [] });
-      if (issue === null) throw new Error('no code was issued');
-      const code = commands.loginCodes.codeFor({
-        kid: issue.code_key_id,
-        issue_id: issue.issue_id,
-        email_digest,
-      });
+      const code = await mailedCode(service, email);
       return post('/api/v1/auth/email-code/login', { email, code });
     },
     login: (name: string) => post('/api/v1/auth/login', { email: `${name}@example.com`, password }),
   };
 }
 
-const dataOf = (answer: { readonly json: unknown }) => asObject(asObject(answer.json)['data']);
-const bearer = (answer: { readonly json: unknown }) => ({
-  authorization: `Bearer ${textOf(asObject(dataOf(answer)['tokens']), 'access_token')}`,
-});
-
 test('A session proves the address by the code that the registration mailed, and the user loses nothing', async (t) => {
   // Given a user with a session, a second session and a second factor
   const service = await start(t);
   const { post, get, signUp, login, codeOf, clock } = service;
   const ada = await signUp('ada');
-  const second = bearer(await login('ada'));
+  const second = sessionOf(await login('ada'));
   const enrolled = await post('/api/v1/auth/2fa/totp', {}, ada);
-  const secret = textOf(dataOf(enrolled), 'secret');
-  t.like(dataOf(await get(me, ada)), { email_verified: false });
+  const secret = textOf(answered(enrolled), 'secret');
+  t.like(answered(await get(me, ada)), { email_verified: false });
   // When the user types the mailed code
   const proved = await post(path, { code: await codeOf('ada') }, ada);
   // Then the address is proved, and sessions, password and the enrolment hold
   t.is(proved.status, 204, proved.text);
-  t.like(dataOf(await get(me, ada)), { email_verified: true });
+  t.like(answered(await get(me, ada)), { email_verified: true });
   t.is((await get(me, second)).status, 200);
   t.is((await login('ada')).status, 200);
   const code = totpCode(secret, clock.now(), 0);
@@ -93,18 +80,15 @@ test('A session proves the address by the code that the registration mailed, and
 });
 
 test('A code that proves an address does not sign in, and a code that signs in proves nothing in a session', async (t) => {
-  const { post, signUp, codeOf, signInByCode, commands, stores, get } = await start(t);
+  const service = await start(t);
+  const { post, signUp, codeOf, signInByCode, stores, get } = service;
   const ada = await signUp('ada');
   const email = 'ada@example.com';
   const code = await codeOf('ada');
   t.is((await post('/api/v1/auth/email-code/send', { email })).status, 200);
   t.is((await post('/api/v1/auth/email-code/login', { email, code })).status, 401);
-  const email_digest = stores.digests.email(email);
-  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
-  const { code_key_id: kid = '', issue_id = '' } = issue ?? {};
-  const signInCode = commands.loginCodes.codeFor({ kid, issue_id, email_digest });
-  t.is((await post(path, { code: signInCode }, ada)).status, 401);
-  t.like(dataOf(await get(me, ada)), { email_verified: false });
+  t.is((await post(path, { code: await mailedCode(service) }, ada)).status, 401);
+  t.like(answered(await get(me, ada)), { email_verified: false });
   stores.clock.advance(60_000);
   t.is((await signInByCode('ada')).status, 200);
 });
@@ -117,11 +101,10 @@ test('Five wrong codes use up a code, another account’s code proves nothing, a
   for (const text of ['12345', 'abc', '', `${code}0`, '12 34-5', code.slice(1)])
     t.is((await post(path, { code: text }, ada)).status, 401, 'it cannot be a code, so it is no attempt');
   for (let n = 0; n < 5; n += 1) {
-    const refused = await post(path, { code: otherThan(code) }, ada);
-    t.deepEqual([refused.status, asObject(refused.json)['code']], [401, 'invalid_credentials']);
+    t.deepEqual(codeIn(await post(path, { code: otherThan(code) }, ada)), [401, 'invalid_credentials']);
   }
   const used = await post(path, { code }, ada);
-  t.deepEqual([used.status, asObject(used.json)['code']], [429, 'too_many_attempts']);
+  t.deepEqual(codeIn(used), [429, 'too_many_attempts']);
   t.is(used.headers.get('retry-after'), '60');
   // When another code is mailed
   const soon = await post(`${path}/send`, {}, ada);
@@ -136,8 +119,7 @@ test('Five wrong codes use up a code, another account’s code proves nothing, a
     (await post(path, { code: ` ${(await codeOf('ada')).replace(/(?<=^...)/, ' \u2013 ')} ` }, ada)).status,
     204,
   );
-  const proved = await post(`${path}/send`, {}, ada);
-  t.deepEqual([proved.status, asObject(proved.json)['code']], [409, 'conflict']);
+  t.deepEqual(codeIn(await post(`${path}/send`, {}, ada)), [409, 'conflict']);
   t.is((await post(path, { code: '123456' })).status, 401);
 });
 
@@ -212,7 +194,7 @@ async function startWithStranger(t: ExecutionContext) {
   );
   const key = { 'x-api-key': apiKey };
   const login = { email: 'accomplice@example.com', password };
-  const accompliceSession = bearer(await post('/api/v1/auth/login', login));
+  const accompliceSession = sessionOf(await post('/api/v1/auth/login', login));
   return { ...service, stranger, accompliceSession, url, key, userId, projectId };
 }
 
@@ -238,7 +220,7 @@ test('The first sign-in by a code ends all that a stranger set up: password, ses
   t.is((await service.get(service.url, service.accompliceSession)).status, 200);
   const signedIn = await service.signInByCode('victoria');
   t.is(signedIn.status, 200, signedIn.text);
-  await checkEnded(t, service, bearer(signedIn));
+  await checkEnded(t, service, sessionOf(signedIn));
 });
 
 test('An API key whose session ends while it is issued is revoked and never shown', async (t) => {
@@ -251,7 +233,7 @@ test('An API key whose session ends while it is issued is revoked and never show
     Buffer.from(stranger.authorization.split('.')[1] ?? '', 'base64url').toString(),
   ) as { sid?: string };
   // When the owner of the mailbox signs in before its append
-  const victoria = bearer(await signInByCode('victoria'));
+  const victoria = sessionOf(await signInByCode('victoria'));
   const issue = commands.issueApiKey(
     {
       ...{ projectId, actorId: userId, session: { id: sid, epoch: 0 } },
@@ -273,9 +255,9 @@ test('An API key whose session ends while it is issued is revoked and never show
 test('The caller’s account shows its platform roles', async (t) => {
   const { signUp, grantRole, commands, get } = await start(t);
   const ada = await signUp('ada');
-  t.deepEqual(dataOf(await get(me, ada))['platform_roles'], []);
+  t.deepEqual(answered(await get(me, ada))['platform_roles'], []);
   await grantRole('auditor', 'ada');
-  t.deepEqual(dataOf(await get(me, ada))['platform_roles'], ['auditor']);
+  t.deepEqual(answered(await get(me, ada))['platform_roles'], ['auditor']);
   t.deepEqual(commands.failures, []);
 });
 
@@ -287,14 +269,11 @@ for (const [credential, signIn] of [
     const service = await startWithStranger(t);
     const { commands, stranger, get, post, url, key, stores, accompliceSession, userId } = service;
     const operator = (n: number) => givenContext(6_000 + n, stores.clock.now(), 'operator');
-    const refresh = asObject(dataOf(await service.login('victoria'))['tokens']);
+    const refresh_token = tokenOf(await service.login('victoria'), 'refresh_token');
     t.deepEqual(await commands.banUser('victoria@example.com', operator(1)), { userId, changed: true });
     t.is((await get(me, stranger)).status, 401);
     t.is((await get(`${url}/storages`, key)).status, 401);
-    const refreshed = await post('/api/v1/auth/refresh', {
-      refresh_token: textOf(refresh, 'refresh_token'),
-    });
-    t.is(refreshed.status, 401);
+    t.is((await post('/api/v1/auth/refresh', { refresh_token })).status, 401);
     const refused = await signIn(service);
     t.deepEqual([refused.status, asObject(refused.json)['code']], [403, 'account_banned']);
     const wrong = { email: 'victoria@example.com', password: 'Wrong-Horse-77' };

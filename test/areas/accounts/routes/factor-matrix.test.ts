@@ -1,8 +1,13 @@
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import type { GuardedAction } from '../../../../src/areas/accounts/domain/guard.js';
-import type { AskOptions } from '../../../support/clients/http-app.js';
-import { loginByPasskey, registerPasskey, sessionOf } from '../../../support/clients/passkey-calls.js';
+import type { Answer, AskOptions } from '../../../support/clients/http-app.js';
+import {
+  answered,
+  loginByPasskey,
+  registerPasskey,
+  sessionOf,
+} from '../../../support/clients/passkey-calls.js';
 import { asObject, textOf } from '../../../support/clients/service-client.js';
 import { totpCode } from '../../../support/fakes/authenticator-app.js';
 import {
@@ -10,6 +15,7 @@ import {
   type SoftwareAuthenticator,
 } from '../../../support/fakes/software-authenticator.js';
 import { givenFreshAccount, minuteMs, type TestSession } from '../../../support/given/fresh-account.js';
+import { tokenOf } from '../../../support/given/replies.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 
 /**
@@ -133,7 +139,7 @@ async function given(t: ExecutionContext, factors: Factors) {
   let secret = '';
   if (factors === 'totp' || factors === 'both') {
     const enrolled = await post('/api/v1/auth/2fa/totp', {}, headers);
-    secret = textOf(asObject(asObject(enrolled.json)['data']), 'secret');
+    secret = textOf(answered(enrolled), 'secret');
     const code = totpCode(secret, clock.now());
     t.is((await post('/api/v1/auth/2fa/totp/confirm', { code }, headers)).status, 200);
   }
@@ -171,13 +177,10 @@ async function given(t: ExecutionContext, factors: Factors) {
   return { account, scene, makers };
 }
 
-function tokensIn({ json }: { readonly json: unknown }): TestSession {
-  const tokens = asObject(asObject(asObject(json)['data'])['tokens']);
-  return {
-    authorization: `Bearer ${textOf(tokens, 'access_token')}`,
-    refreshToken: textOf(tokens, 'refresh_token'),
-  };
-}
+const tokensIn = (answer: Pick<Answer, 'json'>): TestSession => ({
+  ...sessionOf(answer),
+  refreshToken: tokenOf(answer, 'refresh_token'),
+});
 
 const refusals: Readonly<Record<string, string>> = {
   two_factor_required: 'F',

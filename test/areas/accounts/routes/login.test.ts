@@ -1,8 +1,7 @@
 import test from 'ava';
 import { Overloaded } from '../../../../src/kit/semaphore.js';
-import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
-import { newestIssue } from '../../../support/examples/login-code.js';
+import { mailedCode } from '../../../support/given/mailed-codes.js';
 
 const login = (service: TestService, more: object = {}) =>
   service.post('/api/v1/auth/login', { email: 'ada@example.com', password, ...more });
@@ -159,15 +158,6 @@ const sendCode = (service: TestService, email: unknown = 'ada@example.com') =>
 const loginByCode = (service: TestService, code: unknown, email = 'ada@example.com') =>
   service.post('/api/v1/auth/email-code/login', { email, code });
 
-/** Returns the code that the mail would contain. */
-async function mailedCode({ commands, stores }: TestService): Promise<string> {
-  await commands.background.settled();
-  const email_digest = stores.digests.email('ada@example.com');
-  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
-  if (issue === null) throw new Error('no code was issued');
-  return commands.loginCodes.codeFor({ kid: issue.code_key_id, issue_id: issue.issue_id, email_digest });
-}
-
 test('A code is sent and signs in once', async (t) => {
   const service = await startTestService(t);
   await service.signUp('ada');
@@ -182,8 +172,7 @@ test('A code is sent and signs in once', async (t) => {
     code: 'ok',
     data: { user: { email_verified: true }, tokens: { token_type: 'Bearer' } },
   });
-  const { data } = answer.json as { data: { tokens: { access_token: string } } };
-  const me = await service.get('/api/v1/auth/me', { authorization: `Bearer ${data.tokens.access_token}` });
+  const me = await service.get('/api/v1/auth/me', bearer(tokensOf(answer)));
   t.like(me.json, { data: { email_verified: true } });
   t.is((await loginByCode(service, code)).status, 401);
 });

@@ -1,8 +1,10 @@
 import test from 'ava';
 import { givenFreshAccount, minuteMs, statusOf } from '../../../support/given/fresh-account.js';
 import { totpCode } from '../../../support/fakes/authenticator-app.js';
+import { answered } from '../../../support/clients/passkey-calls.js';
+import { tokenOf } from '../../../support/given/replies.js';
 import { password } from '../../../support/servers/http-service.js';
-import { asObject, textOf } from '../../../support/clients/service-client.js';
+import { textOf } from '../../../support/clients/service-client.js';
 
 const reauthenticate = '/api/v1/auth/reauthenticate';
 const stale = '403 reauthentication_required';
@@ -29,7 +31,7 @@ test('An owner is added, demoted or removed only after a fresh sign-in', async (
   const { ask, wait, signIn } = account;
   const ada = await signIn();
   const project = await account.makeProject(ada);
-  const me = asObject(asObject((await account.get('/api/v1/auth/me', { ...ada })).json)['data']);
+  const me = answered(await account.get('/api/v1/auth/me', { ...ada }));
   const { authorization } = await wait(16 * minuteMs, ada);
   const path = `/api/v1/projects/${project}/members/${textOf(me, 'id')}`;
   const headers = { authorization };
@@ -56,7 +58,7 @@ test('The password opens sensitive calls for 15 minutes, to the millisecond', as
   t.is((await enrol(later)).status, 201);
   account.clock.advance(1);
   t.is(statusOf(await enrol(later)), stale);
-  const listed = asObject(asObject((await account.get('/api/v1/auth/sessions', { ...later })).json)['data']);
+  const listed = answered(await account.get('/api/v1/auth/sessions', { ...later }));
   const sessions = listed['items'] as readonly {
     readonly current: boolean;
     readonly authenticated_at: string;
@@ -82,8 +84,7 @@ test('A password that was proved again does not replace the current one in a cha
   const { post, codeFor, wait, ask } = account;
   const code = await codeFor('ada@example.com');
   const answer = await post('/api/v1/auth/email-code/login', { email: 'ada@example.com', code });
-  const tokens = asObject(asObject(asObject(answer.json)['data'])['tokens']);
-  const first = { authorization: '', refreshToken: textOf(tokens, 'refresh_token') };
+  const first = { authorization: '', refreshToken: tokenOf(answer, 'refresh_token') };
   const session = await wait(16 * minuteMs, first);
   t.is((await post(reauthenticate, { password }, { ...session })).status, 204);
   const headers = { authorization: session.authorization };
@@ -128,7 +129,7 @@ test('Wrong codes and passwords of a reauthentication count at the limits of sig
   );
   const email = 'ada@example.com';
   const other = await post('/api/v1/auth/login', { email, password });
-  const device_token = textOf(asObject(asObject(other.json)['data']), 'device_token');
+  const device_token = textOf(answered(other), 'device_token');
   const byCode = await post('/api/v1/auth/email-code/login', { email, code, device_token });
   t.is(statusOf(byCode), '401 invalid_credentials', 'they count for sign-ins too');
   const send = async () =>
@@ -141,7 +142,7 @@ test('With a second factor on, only that opens sensitive calls', async (t) => {
   const account = await givenFreshAccount(t);
   const { post, signIn, wait, clock } = account;
   const session = await signIn();
-  const enrolled = asObject(asObject((await post('/api/v1/auth/2fa/totp', {}, { ...session })).json)['data']);
+  const enrolled = answered(await post('/api/v1/auth/2fa/totp', {}, { ...session }));
   const secret = textOf(enrolled, 'secret');
   const code = totpCode(secret, clock.now());
   t.is((await post('/api/v1/auth/2fa/totp/confirm', { code }, { ...session })).status, 200);

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
-import { newestIssue } from '../../../support/examples/login-code.js';
+import { sessionOf } from '../../../support/clients/passkey-calls.js';
+import { mailedCode } from '../../../support/given/mailed-codes.js';
 
 interface Listed {
   readonly id: string;
@@ -16,25 +16,13 @@ const newPassword = 'Better-Horse-8';
 
 async function login({ post }: TestService, agent?: string, secret = password): Promise<Bearer> {
   const headers = agent === undefined ? {} : { 'user-agent': agent };
-  const answer = await post('/api/v1/auth/login', { email, password: secret }, headers);
-  const { data } = answer.json as { data: { tokens: { access_token: string } } };
-  return { authorization: `Bearer ${data.tokens.access_token}` };
+  return sessionOf(await post('/api/v1/auth/login', { email, password: secret }, headers));
 }
 
 async function loginByCode(service: TestService): Promise<Bearer> {
-  const { post, stores, commands } = service;
-  await post('/api/v1/auth/email-code/send', { email });
-  await commands.background.settled();
-  const email_digest = stores.digests.email(email);
-  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
-  const code = commands.loginCodes.codeFor({
-    kid: issue?.code_key_id ?? '',
-    issue_id: issue?.issue_id ?? '',
-    email_digest,
-  });
-  const answer = await post('/api/v1/auth/email-code/login', { email, code });
-  const { data } = answer.json as { data: { tokens: { access_token: string } } };
-  return { authorization: `Bearer ${data.tokens.access_token}` };
+  await service.post('/api/v1/auth/email-code/send', { email });
+  const code = await mailedCode(service);
+  return sessionOf(await service.post('/api/v1/auth/email-code/login', { email, code }));
 }
 
 async function list({ get }: TestService, headers: Bearer, query = '') {

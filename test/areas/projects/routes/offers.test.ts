@@ -1,7 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Answer } from '../../../support/clients/http-app.js';
 import { givenContext } from '../../../support/given/given-stores.js';
-import { codeOf, dataOf } from '../../../support/given/replies.js';
+import { answered } from '../../../support/clients/passkey-calls.js';
+import { codeOf } from '../../../support/given/replies.js';
 import { startTestService, type TestService } from '../../../support/servers/http-service.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -47,7 +48,7 @@ async function given(
   const send: Scene['send'] = (method, path, by, json) =>
     service.ask(path, { method, headers: by.headers, ...(json === undefined ? {} : { json }) });
   const invitations: Scene['invitations'] = async (of) =>
-    dataOf(await send('GET', mine, of))['items'] as unknown as readonly Invitation[];
+    answered(await send('GET', mine, of))['items'] as unknown as readonly Invitation[];
   return {
     ...{ ...service, owner, victim, project, url, person, send, invitations },
     add: (name, role, by = owner) =>
@@ -72,7 +73,7 @@ test('No user becomes an owner without consent, so a stranger neither uses the c
   t.is(offered.status, 201);
   t.like(offered.json, { role: 'owner', status: 'offered', joined_at: null, nickname: null });
   t.is((await send('GET', url, victim)).status, 404);
-  t.is(dataOf(await send('GET', me, victim))['used_bytes'], 0);
+  t.is(answered(await send('GET', me, victim))['used_bytes'], 0);
   // and the attacker cannot leave it to the victim
   t.deepEqual(codeOf(await send('DELETE', `${url}/members/${owner.id}`, owner)), [409, 'conflict']);
   // and the victim deletes the account
@@ -106,7 +107,7 @@ test('A member keeps the old role until the member accepts the offered ownership
   t.deepEqual(codeOf(await answer(owner, 'accept', offer.id)), [404, 'not_found']);
   const accepted = await answer(victim, 'accept');
   t.is(accepted.status, 200);
-  t.like(dataOf(accepted), { role: 'owner', billed_to: owner.id });
+  t.like(answered(accepted), { role: 'owner', billed_to: owner.id });
   t.deepEqual(await invitations(victim), []);
   t.deepEqual(codeOf(await answer(victim, 'accept', offer.id)), [404, 'not_found']);
 });
@@ -220,7 +221,7 @@ test('The billing moves to another owner by offer and acceptance, or to the owne
   t.like((await offer(owner, victim)).json, { billed_to: owner.id, billing_offer: { user_id: victim.id } });
   t.like((await invitations(victim))[0], { kind: 'both', role: 'owner' });
   t.is((await invitations(victim)).length, 1);
-  t.like(dataOf(await answer(victim, 'accept')), { role: 'owner', billed_to: victim.id });
+  t.like(answered(await answer(victim, 'accept')), { role: 'owner', billed_to: victim.id });
   t.like((await offer(owner, owner)).json, { billed_to: owner.id });
   clock.advance(1_000);
   const offered = await offer(owner, victim);
@@ -241,7 +242,7 @@ test('The billing moves to another owner by offer and acceptance, or to the owne
   t.like((await send('GET', url, owner)).json, { billed_to: owner.id, billing_offer: null });
   clock.advance(1_000);
   await offer(owner, victim);
-  t.like(dataOf(await answer(victim, 'accept')), { billed_to: victim.id, billing_offer: null });
+  t.like(answered(await answer(victim, 'accept')), { billed_to: victim.id, billing_offer: null });
   // An owner takes it without an offer
   t.like((await offer(owner, owner)).json, { billed_to: owner.id });
   t.is((await send('DELETE', `${url}/members/${victim.id}`, victim)).status, 204);

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { textOf } from '../../../support/clients/service-client.js';
-import { codeOf, dataOf } from '../../../support/given/replies.js';
+import { answered } from '../../../support/clients/passkey-calls.js';
+import { codeOf } from '../../../support/given/replies.js';
 import { givenSharing } from '../../../support/given/sharing-service.js';
 
 /** Given a share of two assets. */
@@ -11,7 +12,7 @@ async function given(t: ExecutionContext) {
   const { id, token } = await scene.share({ asset_ids });
   return {
     ...{ ...scene, path: `${scene.shares}/${id}`, asset_ids },
-    open: async () => textOf(dataOf(await verify(token)), 'share_session'),
+    open: async () => textOf(answered(await verify(token)), 'share_session'),
     save: (share_session: string, download: unknown) => renew(token, share_session, { download }),
     downloads: () => scene.events('ShareDownloaded'),
   };

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Answer } from '../../../support/clients/http-app.js';
-import { bearerOf, codeOf, fieldOf } from '../../../support/given/replies.js';
+import { sessionOf } from '../../../support/clients/passkey-calls.js';
+import { codeOf, fieldOf } from '../../../support/given/replies.js';
 import { givenSharing } from '../../../support/given/sharing-service.js';
 import { password } from '../../../support/servers/http-service.js';
 
@@ -87,7 +88,7 @@ test('Only the link of a share that opens is mailed', async (t) => {
   t.is((await mail(body, owner, ending)).status, 202);
   service.clock.advance(3_600_000);
   const login = { email: 'owner@example.com', password };
-  const headers = bearerOf(await service.post('/api/v1/auth/login', login));
+  const headers = sessionOf(await service.post('/api/v1/auth/login', login));
   t.deepEqual(codeOf(await mail(body, headers, ending)), [409, 'conflict']);
   const token = fieldOf(await service.get(`${shares}/${used}`, headers), 'token');
   t.is((await verify(token)).status, 200);
