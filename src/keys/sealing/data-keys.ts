@@ -150,17 +150,17 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
   }
 
   async function make(record: string): Promise<Buffer | 'destroyed'> {
-    const madeAt = clock.now();
+    const readAt = steadyMsOf(clock);
     const key = randomBytes(dataKeyBytes);
     // Every attempt writes the same value, so a late write stores no other key.
-    const write = { made_at: madeAt.toISOString(), ...wrap(record, key) };
+    const write = { made_at: clock.now().toISOString(), ...wrap(record, key) };
     const made = await change<Buffer, Buffer | 'destroyed'>(
       record,
       (found) => (found === null ? { write, result: key } : { keep: open(record, found.value) }),
       // No read before the write: most scopes are new when they are first sealed for, and `make` finds an existing key.
       { first: null, problem: 'a data key could not be stored' },
     );
-    remember(record, made, madeAt.getTime());
+    remember(record, made, readAt);
     return made;
   }
 
@@ -196,15 +196,14 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
 
     destroy: async (scope) => {
       const record = dataKeyRecord(scope);
-      const destroyedAt = clock.now();
-      const marker = { destroyed_at: destroyedAt.toISOString() };
+      const marker = { destroyed_at: clock.now().toISOString() };
       await change(
         record,
         (found) =>
           found !== null && 'destroyed_at' in found.value ? { keep: null } : { write: marker, result: null },
         { problem: 'a data key could not be destroyed' },
       );
-      cache.set(record, { found: 'destroyed', readAt: destroyedAt.getTime() });
+      remember(record, 'destroyed', steadyMsOf(clock));
     },
 
     rewrap: async () => {
