@@ -11,15 +11,18 @@ export function ownBytes(bytes: Buffer): Buffer {
   return own;
 }
 
+/** What an object takes in memory for each byte of its JSON, about: 4.6 to 5.3 were measured for orders. */
+export const objectBytesPerJsonByte = 5;
+
 /** The largest part of a cache that counts for one entry, so that a large entry does not empty the cache. */
 const shareMax = 1 / 16;
 
 /**
  * Makes a cache that is bounded by entries and by bytes, and evicts the least recently used entry. An entry above a sixteenth
  * of the bytes counts as that much.
- * @param options.bytesOf the size of an entry in memory, about
+ * @param options.bytesOf the size of a value in memory, about, to which that of its key is added
  */
-export function makeSizedLru<Value extends object>(options: {
+export function makeSizedLru<Value extends object | number>(options: {
   readonly entriesMax: number;
   readonly bytesMax: number;
   readonly bytesOf: (value: Value) => number;
@@ -29,15 +32,18 @@ export function makeSizedLru<Value extends object>(options: {
   const most = Math.max(least, Math.floor(bytesMax * shareMax));
   return new LRUCache({
     maxSize: Math.max(bytesMax, least),
-    sizeCalculation: (value) => Math.min(most, Math.max(least, Math.ceil(bytesOf(value)))),
+    // lru-cache allocates memory for all entries at once where `max` bounds them.
+    sizeCalculation: (value, key) => Math.min(most, Math.max(least, Math.ceil(key.length + bytesOf(value)))),
   });
 }
 
+/** What an entry with a value of a fixed size takes, about. One with a longer key counts for several. */
+const smallBytes = 1_024;
+
 /**
- * Makes a cache that evicts the least recently used entry. It sets `maxSize`, because with `max` lru-cache allocates
- * memory for all entries at once.
+ * Makes a cache of values of a fixed size, which is so bounded by entries and by bytes.
  * @param entriesMax at least 1
  */
 export function makeLru<Value extends object | number>(entriesMax: number): LRUCache<string, Value> {
-  return new LRUCache({ maxSize: entriesMax, sizeCalculation: () => 1 });
+  return makeSizedLru({ entriesMax, bytesMax: entriesMax * smallBytes, bytesOf: () => smallBytes / 2 });
 }

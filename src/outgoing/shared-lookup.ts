@@ -21,7 +21,8 @@ export type Lookup = (
 const perAccount = { permits: 4, waitingMax: 200 };
 /** A name that was not found is not asked for again before. */
 const notAgainMs = 5_000;
-const failedMax = 10_000;
+/** Each takes about 2 KiB, with the stack of its error. */
+const failedMax = 2_000;
 
 interface Failed {
   readonly error: NodeJS.ErrnoException;

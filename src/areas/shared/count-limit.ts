@@ -1,4 +1,4 @@
-import { makeLru } from '../../kit/lru.js';
+import { makeSizedLru } from '../../kit/lru.js';
 
 /**
  * Limits the things of one owner by the view (src/areas/projects/README.md#limits-over-streams). Requests in flight, and what other processes
@@ -23,12 +23,12 @@ export interface CountLimitDeps {
   readonly requireFresh?: () => void;
 }
 
-/** Owners whose additions a process remembers. */
-const ownersMax = 10_000;
+/** Owners whose additions a process remembers, and the bytes of the ids, each of which takes about 100. */
+const kept = { entriesMax: 10_000, bytesMax: 8 * 1024 * 1024 };
 
 export function makeCountLimit({ max, inView, counts, refuse, requireFresh }: CountLimitDeps): CountLimit {
   /** What this process appended and the view has not shown since, by owner. */
-  const unseen = makeLru<Set<string>>(ownersMax);
+  const unseen = makeSizedLru<Set<string>>({ ...kept, bytesOf: ({ size }) => 100 * size });
   return {
     adding: async (ownerId, thingId, append) => {
       requireFresh?.();
@@ -37,7 +37,11 @@ export function makeCountLimit({ max, inView, counts, refuse, requireFresh }: Co
       for (const id of own) if (shown.has(id)) own.delete(id);
       if (!shown.has(thingId) && shown.size + own.size >= max) await judge(ownerId, thingId, shown, own);
       const result = await append();
-      if (!shown.has(thingId)) unseen.set(ownerId, own.add(thingId));
+      if (!shown.has(thingId)) {
+        // The cache measures a value that it has not.
+        unseen.delete(ownerId);
+        unseen.set(ownerId, own.add(thingId));
+      }
       return result;
     },
   };

@@ -3,7 +3,7 @@ import type { DocumentWriter } from '../views/document-writer.js';
 import type { DomainEvent, NewEvent, StoredEvent } from '../ports/domain-event.js';
 import { type EventStore, maxEventBytes } from '../ports/event-store.js';
 import { evolveDecoded, evolveDocument } from '../views/fold-documents.js';
-import { makeLru, makeSizedLru } from '../../kit/lru.js';
+import { makeLru, makeSizedLru, objectBytesPerJsonByte } from '../../kit/lru.js';
 import { eventBytes, readStream } from '../feeding/read-log.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
 import { assertDocumentFits, maxDocumentBytes } from '../ports/document-size.js';
@@ -42,7 +42,7 @@ export interface Folded<State> {
   /** Null: the stream does not exist. */
   readonly revision: bigint | null;
   readonly documents: ReadonlyMap<string, StoredDocument>;
-  /** The bytes of the data of its events. The state and each document hold at most about as much. */
+  /** The bytes of the data of its events as JSON. The state and each document hold at most about as much. */
   readonly bytes: number;
 }
 
@@ -103,7 +103,7 @@ export function makeFoldedStreams({
   // By stream. A stream belongs to one aggregate, so the cast in `find` is safe.
   const cache = makeSizedLru<Folded<unknown>>({
     ...{ entriesMax: streamsMax, bytesMax },
-    bytesOf: ({ bytes, documents }) => bytes * (1 + documents.size),
+    bytesOf: ({ bytes, documents }) => objectBytesPerJsonByte * bytes * (1 + documents.size),
   });
 
   return { latest, cached, extended, keep };

@@ -1,4 +1,4 @@
-import { makeLru } from '../../kit/lru.js';
+import { makeSizedLru } from '../../kit/lru.js';
 import type { EventMetadata, Position } from '../ports/domain-event.js';
 import type { IdQuery, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { Generations } from './generations/generations.js';
@@ -50,8 +50,9 @@ interface AppendedChange extends TotalChange {
 }
 
 /** Totals of which a process knows changes, and changes of one of them: the projector has counted older ones. */
-const ownTotalsMax = 10_000;
+const ownTotals = { entriesMax: 10_000, bytesMax: 16 * 1024 * 1024 };
 const ownChangesMax = 1_000;
+const changeBytes = 400;
 
 export function makeTotals(
   {
@@ -60,7 +61,10 @@ export function makeTotals(
   }: { readonly generations: Generations; readonly readModelStore: ReadModelStore },
   tally: AnyTally,
 ): Totals {
-  const own = makeLru<Map<string, AppendedChange>>(ownTotalsMax);
+  const own = makeSizedLru<Map<string, AppendedChange>>({
+    ...ownTotals,
+    bytesOf: ({ size }) => changeBytes * size,
+  });
   return {
     getMany,
     getSelected: async (by, query) => {
@@ -75,9 +79,12 @@ export function makeTotals(
     },
     appended: (change) => {
       const changes = own.get(change.total) ?? new Map<string, AppendedChange>();
-      own.set(change.total, changes.set(change.name, change));
+      changes.set(change.name, change);
       const [oldest] = changes.keys();
       if (changes.size > ownChangesMax && oldest !== undefined) changes.delete(oldest);
+      // The cache measures a value that it has not.
+      own.delete(change.total);
+      own.set(change.total, changes);
     },
   };
 

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
-import { makeLru } from '../../kit/lru.js';
+import { makeSizedLru, objectBytesPerJsonByte } from '../../kit/lru.js';
 import { elementsOfRecord, type Pace, processPace } from '../../kit/pace.js';
 import { foldEvent, makeMessage, type MessageFold, needsAll, type WebhookMessage } from './make-message.js';
 
@@ -11,12 +11,15 @@ import { foldEvent, makeMessage, type MessageFold, needsAll, type WebhookMessage
  */
 type MessageOf = (event: StoredEvent) => Promise<WebhookMessage>;
 
-/** Streams whose folds an endpoint keeps. */
-const keptMax = 200;
+/** Streams whose folds an endpoint keeps, and the bytes of their events. */
+const keptMax = { entriesMax: 200, bytesMax: 4 * 1024 * 1024 };
 const pageSize = 500;
 
 export function makeMessageOf(eventStore: Pick<EventStore, 'read'>, pace: Pace = processPace): MessageOf {
-  const kept = makeLru<MessageFold>(keptMax);
+  const kept = makeSizedLru<MessageFold>({
+    ...keptMax,
+    bytesOf: ({ bytes }) => objectBytesPerJsonByte * bytes,
+  });
   return async (event) => {
     const found = kept.get(event.stream) ?? null;
     // An attempt is repeated with its event. An operator's replay begins before the kept fold.

@@ -18,6 +18,7 @@ import {
   streamIdOf,
 } from '../../event-sourcing/ports/domain-event.js';
 import type { AggregateEvents } from '../../event-sourcing/ports/events.js';
+import { eventBytes } from '../../event-sourcing/feeding/read-log.js';
 import { StreamDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
 import { publicTerms, type WebhookData, webhookMessages, type WebhookType } from './message-types.js';
 
@@ -35,6 +36,8 @@ export interface MessageFold {
   readonly first: StoredEvent;
   /** The revision that was folded last. */
   readonly revision: bigint;
+  /** The bytes of what it holds, about. */
+  readonly bytes: number;
   /** The state after that event; null where messages need the first event only. */
   readonly state: OrderState | StorageState | null;
 }
@@ -100,7 +103,8 @@ export function needsAll(stream: string): boolean {
 export function foldEvent(fold: MessageFold | null, event: StoredEvent): MessageFold {
   const evolve = sourceOf(event.stream)?.evolve ?? null;
   const state = evolve === null ? null : evolve(fold?.state ?? null, event);
-  return { first: fold?.first ?? event, revision: event.revision, state };
+  const bytes = fold === null || evolve !== null ? (fold?.bytes ?? 0) + eventBytes(event) : fold.bytes;
+  return { first: fold?.first ?? event, revision: event.revision, bytes, state };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { makeLru } from '../../../kit/lru.js';
+import { makeSizedLru } from '../../../kit/lru.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import {
   consistencyParts,
@@ -22,12 +22,12 @@ export interface TreeReader {
   tiles(names: readonly TileName[]): Promise<readonly StoredTile[]>;
 }
 
-/** Full tiles never change. 1,000 of them take 8 MiB. */
-const cachedMax = 1_000;
+/** Full tiles never change. Each takes about 40 KiB: 8 KiB of hashes, and a buffer object for each of 256. */
+const kept = { entriesMax: 400, bytesMax: 16 * 1024 * 1024, bytesOf: () => 40 * 1024 };
 
 /** @param onMissing runs when a tile of the tree is missing: the sequencer then writes all tiles again */
 export function makeTreeReader(store: Pick<TileStore, 'readTiles'>, onMissing: () => void): TreeReader {
-  const cached = makeLru<StoredTile>(cachedMax);
+  const cached = makeSizedLru<StoredTile>(kept);
   return {
     rootAt: async (size) => foldNodes(await hashesOf(rootNodes(size))),
     inclusion: (index, size) => proof(inclusionParts(index, size)),

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { objectBytesPerJsonByte } from '../../../kit/lru.js';
 import type { StoredDocument } from '../../../event-sourcing/ports/read-model-store.js';
 import { crc32 } from 'node:zlib';
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
@@ -109,8 +110,8 @@ export interface SizedDocument {
   readonly bytes: number;
 }
 
-const bytesMax = 16 * 1024 * 1024;
-/** The estimated memory of a document beside its text. */
+const bytesMax = 32 * 1024 * 1024;
+/** The estimated memory of an entry beside the body. */
 const overheadBytes = 200;
 const absent = Symbol('absent');
 
@@ -119,7 +120,9 @@ export function makeDocumentCache(): DocumentCache {
   const cache = new LRUCache<string, StoredDocument | typeof absent>({ maxSize: bytesMax });
   const keyOf = (collection: string, id: string): string => `${collection}/${id}`;
   const written = (collection: string, { document, bytes }: SizedDocument): void => {
-    cache.set(keyOf(collection, document.id), document, { size: bytes + overheadBytes });
+    cache.set(keyOf(collection, document.id), document, {
+      size: objectBytesPerJsonByte * bytes + overheadBytes,
+    });
   };
   return {
     getMany: (collection, ids, read) => {

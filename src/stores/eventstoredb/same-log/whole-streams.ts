@@ -2,7 +2,7 @@ import { type AllStreamRecordedEvent, type RecordedEvent, StreamDeletedError } f
 import { StreamDamaged } from '../../../event-sourcing/ports/errors.js';
 import type { ExpectedRevision } from '../../../event-sourcing/ports/event-store.js';
 import type { Bound, Found, Reads } from '../calls/reads.js';
-import { LRUCache } from 'lru-cache';
+import { makeLru } from '../../../kit/lru.js';
 
 /**
  * The streams that this process has seen whole since it last lost a connection. Only while it has none, an operator can
@@ -21,7 +21,7 @@ interface SeenWhole {
 const streamsMax = 10_000;
 
 export function makeSeenWhole(): SeenWhole {
-  const seen = new LRUCache<string, true>({ maxSize: streamsMax, sizeCalculation: () => 1 });
+  const seen = makeLru<number>(streamsMax);
   let losses = 0;
   return {
     lost: () => {
@@ -31,7 +31,7 @@ export function makeSeenWhole(): SeenWhole {
     reading: (name) => {
       const before = losses;
       return () => {
-        if (losses === before) seen.set(name, true);
+        if (losses === before) seen.set(name, 1);
       };
     },
     // Before the first loss, a process has seen all that it caches.

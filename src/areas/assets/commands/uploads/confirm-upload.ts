@@ -1,3 +1,4 @@
+import { makeLru } from '../../../../kit/lru.js';
 import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { AssetDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
@@ -78,6 +79,8 @@ type CheckResult = { readonly seen: SeenObject | null } | null;
 const lateMsMax = 7 * 24 * 3_600_000;
 /** The time in which a bucket that did not answer is not asked again. It would keep others waiting for 5 s each. */
 const awayMs = 60_000;
+/** Storages of which a process knows it. */
+const storagesMax = 10_000;
 
 /**
  * Asks the bucket after each issued upload URL whether the file is there (src/areas/assets/README.md#uploads). Each check waits with
@@ -92,7 +95,7 @@ export function makeCheckUploads({
   CheckResult
 > {
   /** When storages that did not answer may be asked again, in ms, by storage. */
-  const awayUntil = new Map<string, number>();
+  const awayUntil = makeLru<number>(storagesMax);
 
   return {
     name: 'check-uploads',
@@ -135,10 +138,6 @@ export function makeCheckUploads({
   }
 
   function isAway(storageId: string): boolean {
-    const untilMs = awayUntil.get(storageId);
-    if (untilMs === undefined) return false;
-    if (steadyMsOf(clock) < untilMs) return true;
-    awayUntil.delete(storageId);
-    return false;
+    return steadyMsOf(clock) < (awayUntil.get(storageId) ?? -Infinity);
   }
 }

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import Bottleneck from 'bottleneck';
-import { LRUCache } from 'lru-cache';
+import { makeLru } from '../../../../kit/lru.js';
 import { OutgoingError, type OutgoingHttp } from '../../../../outgoing/outgoing-http.js';
 import { type Certificate, isValidAt, parseCertificate } from '../keys/certificates.js';
 import { KeyDirectoryProblem, makeKeyDirectory } from '../keys/key-directory.js';
@@ -87,8 +87,8 @@ export function makeFetchedCertificates({
   readonly http: OutgoingHttp;
   readonly paceMs?: number;
 }): PayPalCertificates {
-  const known = new LRUCache<string, Known>({ max: keptMax });
-  const unknownSince = new LRUCache<string, number>({ max: unknownMax });
+  const known = makeLru<Known>(keptMax);
+  const unknownSince = makeLru<number>(unknownMax);
   const underWay = new Map<string, Promise<FoundCertificates>>();
   const limiter = new Bottleneck({
     maxConcurrent: 2,
