@@ -1,11 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
-import { version } from '../../src/version.js';
 import { asObject, textOf } from '../support/clients/service-client.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 
 test('A command without a data directory fails with a sentence and makes none', async (t) => {
@@ -31,41 +27,15 @@ test('A command without a data directory fails with a sentence and makes none', 
   t.deepEqual(readdirSync(empty), []);
 });
 
-test('Wrong usage ends with 2, and help and version with 0', async (t) => {
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const run = (...args: string[]) => runCli(data.path, args);
-  t.deepEqual(await run('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });
-  const help = await run('--help');
-  t.is(help.code, 0);
-  t.regex(help.stdout, /Usage: stowage[^]*--json/);
-  for (const [args, says] of [
-    [[], /Usage: stowage/],
-    [['no-such-command'], /unknown command 'no-such-command'/],
-    [['user', 'verify'], /missing required argument 'email'/],
-    [['node', 'list', '--no-such-option'], /unknown option '--no-such-option'/],
-    [['payments', 'unmatched', '--limit', 'many'], /must be a whole number/],
-    [['payments', 'resolve', 'x', '--action', 'guess', '--note', 'n'], /Allowed choices are apply, dismiss/],
-  ] as const) {
-    const { code, stdout, stderr } = await run(...args);
-    t.is(code, 2, args.join(' '));
-    t.is(stdout, '');
-    t.regex(stderr, says);
-  }
-});
-
 test('Commands print text, and with --json JSON; a refusal ends with 1 and a malformed value with 2', async (t) => {
-  // Given data with a node
+  // Given a service, which spares each command the opening of the stores, with a node
   const data = await makeDataDirectory();
   t.teardown(() => data.remove());
   const run = (...args: string[]) => runCli(data.path, args);
-  const closed = await startInProcess({ directory: data.path });
-  await closed.close();
-  const added = await run('node', 'add', '--name', 'edge-1', '--address', '192.0.2.10');
-  t.is(added.code, 0, added.stderr);
-  // and a service that runs, which spares each command the opening of the stores
   const service = await startService({ directory: data.path, port: await freePort() });
   t.teardown(() => service.kill());
+  const added = await run('node', 'add', '--name', 'edge-1', '--address', '192.0.2.10');
+  t.is(added.code, 0, added.stderr);
   // When a command prints, then a person reads text, and a script reads JSON before or after the command
   const text = await run('node', 'list');
   t.is(text.code, 0, text.stderr);
@@ -78,25 +48,6 @@ test('Commands print text, and with --json JSON; a refusal ends with 1 and a mal
     t.is(code, 0);
     t.like(JSON.parse(stdout), { items: [{ name: 'edge-1', ip_address: '192.0.2.10' }] });
   }
-  // and a node is changed, drained, resumed and removed
-  const listed = JSON.parse((await run('node', 'list', '--json')).stdout) as { items: { id: string }[] };
-  const id = listed.items[0]?.id ?? '';
-  const change = async (command: string, ...args: string[]): Promise<unknown> => {
-    const { code, stdout, stderr } = await run('--json', 'node', command, id, ...args);
-    t.is(code, 0, stderr);
-    return JSON.parse(stdout);
-  };
-  const options = ['--weight', '5', '--no-load-balancing', '--capacity-hint', '7', '--note', 'rack 4'];
-  const changed = { name: 'edge-1', lb_weight: 5, lb_enabled: false, max_capacity_hint: 7, note: 'rack 4' };
-  t.like(await change('change', ...options), { ...changed, status: 'unknown' });
-  const again = await change('change', '--load-balancing', '--no-capacity-hint');
-  t.like(again, { ...changed, lb_enabled: true, max_capacity_hint: null });
-  t.like(await change('drain'), { status: 'draining', lb_weight: 5 });
-  t.like(await change('maintain'), { status: 'maintenance' });
-  t.like(await change('resume'), { status: 'unknown', mode: 'in_service' });
-  t.deepEqual(await change('remove'), { node_id: id });
-  t.deepEqual(JSON.parse((await run('node', 'list', '--json')).stdout), { items: [] });
-  t.regex((await run('node', 'drain', id)).stderr, /there is no such node/);
   // and refusals say so by the exit code
   const refused = await run('user', 'verify', 'nobody@example.org', '--json');
   t.is(refused.code, 1);
@@ -110,25 +61,8 @@ test('Commands print text, and with --json JSON; a refusal ends with 1 and a mal
   t.is(textOf(problem, 'code'), 'user_not_found');
   t.regex(textOf(problem, 'message'), /there is no account with this address/);
   t.is((await run('user', 'erase', 'nobody')).code, 2);
+  // and a command opens the stores itself when no service runs
+  t.is(await service.stop(), 0);
+  const alone = await run('node', 'add', '--name', 'edge-2', '--address', '192.0.2.11');
+  t.is(alone.code, 0, alone.stderr);
 });
-
-test('A service that gives no answer ends the command with 75', async (t) => {
-  // Given a control socket that closes every connection
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const server = createServer((socket) => socket.end()).listen(join(data.path, 'control.sock'));
-  t.teardown(() => server.close());
-  // When a command asks
-  const { code, stderr } = await runCli(data.path, ['node', 'list']);
-  // Then it says that the outcome is not known
-  t.is(code, 75);
-  t.regex(stderr, /whether the command was carried out is not known.*\(no_answer\)/);
-});
-
-for (const files of [24, 256])
-  test(`A start that may open only ${files} files ends with a sentence`, (t) => {
-    const serve = `ulimit -n ${files}; exec "$0" dist/cli.js serve`;
-    const { status, stderr } = spawnSync('sh', ['-c', serve, process.execPath], { encoding: 'utf8' });
-    t.is(status, 1);
-    t.regex(stderr, new RegExp(`^stowage: this process may open ${files} files, and needs 512 [^\n]+\n$`));
-  });

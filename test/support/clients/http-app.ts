@@ -13,6 +13,7 @@ import { makeTestClock } from '../fakes/clock.js';
 import type { SettableClock } from '../fakes/settable-clock.js';
 import { partial } from '../fakes/partial.js';
 import { contractBreaches } from './http-contract.js';
+import { sendRequest } from './send-request.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 
 export interface Answer {
@@ -126,20 +127,13 @@ export async function startTestHttp(
     ask: async (path, { method = 'GET', headers = {}, json, body } = {}) => {
       const content = json === undefined ? body : JSON.stringify(json);
       const type: Record<string, string> = json === undefined ? {} : { 'content-type': 'application/json' };
-      const response = await fetch(`${origin}${path}`, {
-        method,
-        headers: { ...type, ...headers },
-        redirect: 'manual',
-        ...(content === undefined ? {} : { body: content }),
-      });
-      const text = await response.text();
+      const url = new URL(`${origin}${path}`);
+      const response = await sendRequest(url, { method, headers: { ...type, ...headers }, body: content });
       const reply = {
         method,
         // The path of callbacks is served with a slash too, which the document does not say.
-        path: new URL(path, origin).pathname.replace(/(?<=\/webhooks\/[a-z]+)\/$/, ''),
-        status: response.status,
-        headers: response.headers,
-        text,
+        path: url.pathname.replace(/(?<=\/webhooks\/[a-z]+)\/$/, ''),
+        ...response,
       };
       t.deepEqual(
         contractBreaches(documentOf(reply.path), reply),
@@ -147,7 +141,7 @@ export async function startTestHttp(
         `${method} ${path} → ${response.status}`,
       );
       const isJson = /^application\/json(;|$)/.test(response.headers.get('content-type') ?? '');
-      return { ...reply, json: isJson && text !== '' ? (JSON.parse(text) as unknown) : null };
+      return { ...reply, json: isJson && reply.text !== '' ? (JSON.parse(reply.text) as unknown) : null };
     },
   };
 }

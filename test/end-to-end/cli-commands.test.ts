@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import test from 'ava';
+import { version } from '../../src/version.js';
+import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+
+test('Wrong usage ends with 2, and help and version with 0', async (t) => {
+  const data = await makeDataDirectory();
+  t.teardown(() => data.remove());
+  const run = (...args: string[]) => runCli(data.path, args);
+  t.deepEqual(await run('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });
+  const help = await run('--help');
+  t.is(help.code, 0);
+  t.regex(help.stdout, /Usage: stowage[^]*--json/);
+  for (const [args, says] of [
+    [[], /Usage: stowage/],
+    [['no-such-command'], /unknown command 'no-such-command'/],
+    [['user', 'verify'], /missing required argument 'email'/],
+    [['node', 'list', '--no-such-option'], /unknown option '--no-such-option'/],
+    [['payments', 'unmatched', '--limit', 'many'], /must be a whole number/],
+    [['payments', 'resolve', 'x', '--action', 'guess', '--note', 'n'], /Allowed choices are apply, dismiss/],
+  ] as const) {
+    const { code, stdout, stderr } = await run(...args);
+    t.is(code, 2, args.join(' '));
+    t.is(stdout, '');
+    t.regex(stderr, says);
+  }
+});
+
+test('Commands change, drain, resume and remove a node', async (t) => {
+  // Given a service with a node
+  const data = await makeDataDirectory();
+  t.teardown(() => data.remove());
+  const service = await startService({ directory: data.path, port: await freePort() });
+  t.teardown(() => service.kill());
+  const run = (...args: string[]) => runCli(data.path, args);
+  const added = await run('node', 'add', '--name', 'edge-1', '--address', '192.0.2.10');
+  t.is(added.code, 0, added.stderr);
+  // When commands change it, then each prints the node as JSON
+  const listed = JSON.parse((await run('node', 'list', '--json')).stdout) as { items: { id: string }[] };
+  const id = listed.items[0]?.id ?? '';
+  const change = async (command: string, ...args: string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await run('--json', 'node', command, id, ...args);
+    t.is(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  const options = ['--weight', '5', '--no-load-balancing', '--capacity-hint', '7', '--note', 'rack 4'];
+  const changed = { name: 'edge-1', lb_weight: 5, lb_enabled: false, max_capacity_hint: 7, note: 'rack 4' };
+  t.like(await change('change', ...options), { ...changed, status: 'unknown' });
+  const again = await change('change', '--load-balancing', '--no-capacity-hint');
+  t.like(again, { ...changed, lb_enabled: true, max_capacity_hint: null });
+  t.like(await change('drain'), { status: 'draining', lb_weight: 5 });
+  t.like(await change('maintain'), { status: 'maintenance' });
+  t.like(await change('resume'), { status: 'unknown', mode: 'in_service' });
+  t.deepEqual(await change('remove'), { node_id: id });
+  t.deepEqual(JSON.parse((await run('node', 'list', '--json')).stdout), { items: [] });
+  t.regex((await run('node', 'drain', id)).stderr, /there is no such node/);
+});
+
+test('A service that gives no answer ends the command with 75', async (t) => {
+  // Given a control socket that closes every connection
+  const data = await makeDataDirectory();
+  t.teardown(() => data.remove());
+  const server = createServer((socket) => socket.end()).listen(join(data.path, 'control.sock'));
+  t.teardown(() => server.close());
+  // When a command asks
+  const { code, stderr } = await runCli(data.path, ['node', 'list']);
+  // Then it says that the outcome is not known
+  t.is(code, 75);
+  t.regex(stderr, /whether the command was carried out is not known.*\(no_answer\)/);
+});
+
+for (const files of [24, 256])
+  test(`A start that may open only ${files} files ends with a sentence`, (t) => {
+    const serve = `ulimit -n ${files}; exec "$0" dist/cli.js serve`;
+    const { status, stderr } = spawnSync('sh', ['-c', serve, process.execPath], { encoding: 'utf8' });
+    t.is(status, 1);
+    t.regex(stderr, new RegExp(`^stowage: this process may open ${files} files, and needs 512 [^\n]+\n$`));
+  });
