@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { makeServiceClient } from '../support/clients/service-client.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { makeCountingProxy } from '../support/servers/counting-proxy.js';
-import { cpuMsOf } from '../support/servers/cpu-time.js';
-import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
 import {
-  type EventStoreDbServer,
-  startEventStoreDbServer,
-} from '../support/servers/eventstoredb-server/server.js';
-import {
+  keyEnvironment,
   freePort,
   makeDataDirectory,
   type ServiceProcess,
   startService,
 } from '../support/servers/service-process.js';
+import { makeCountingProxy } from '../support/servers/tcp-proxy.js';
+import { cpuMsOf } from '../support/servers/cpu-time.js';
+import {
+  openTestStore,
+  type EventStoreDbServer,
+  startEventStoreDbServer,
+} from '../support/servers/eventstoredb-server/server.js';
 import { compare, type Comparison } from './measure.js';
 import { fillMixedLog } from '../support/given/mixed-log.js';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
-import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/server.js';
 import { appendsPerSecond, example } from './appends.js';
 import { makeEvent } from './events.js';
 import { compare, type Comparison } from './measure.js';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import autocannon from 'autocannon';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import { keyEnvironment, type Environment } from '../support/servers/service-process.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import type { Environment } from '../support/servers/service-process.js';
 import { addNode, textOf } from '../support/clients/service-client.js';
 import { load } from './load.js';
 import { compare, type Comparison } from './measure.js';

@@ -11,10 +11,14 @@ import {
   storageRequest,
   textOf,
 } from '../support/clients/service-client.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import {
+  keyEnvironment,
+  freePort,
+  makeDataDirectory,
+  startService,
+} from '../support/servers/service-process.js';
 import { callsOfRequests, givenServers } from '../support/servers/calls-of-requests.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 import { connections as connectionsOfLoad, load } from './load.js';
 import { compare, type Comparison } from './measure.js';
 

@@ -14,7 +14,7 @@ import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { givenStores } from '../support/given/given-embedded.js';
 import { fillMixedLog } from '../support/given/mixed-log.js';
-import { storedDocuments } from '../support/simulation/kernel/expected-documents.js';
+import { storedDocuments } from '../support/kernel/world.js';
 import { loadCheckpoint, saveCheckpoint } from '../../src/event-sourcing/ports/records.js';
 
 const users = `${usersProjection.name}@${usersProjection.version}.1`;

@@ -2,9 +2,8 @@ import test from 'ava';
 import { StreamDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import { keyEnvironment, makeDataDirectory } from '../support/servers/service-process.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 
 test('The metrics of a service count a stream that its reader of the log, or a read, finds damaged', async (t) => {

@@ -4,8 +4,8 @@ import type {
   ProjectionRunner,
   ProjectionStatus,
 } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
-import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
-import { countersProjection } from '../support/examples/counter-views.js';
+import { makeVirtualClock } from '../support/kernel/virtual-clock.js';
+import { countersProjection } from '../support/kernel/counters.js';
 
 /** Makes the health of one view. `reports` collects the reasons that the log receives. */
 async function given(t: ExecutionContext) {

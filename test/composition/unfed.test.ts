@@ -9,10 +9,9 @@ import { feederKey, makeLease } from '../../src/event-sourcing/feeding/consumers
 import { startMetricsServer } from '../../src/http/metrics/metrics-server.js';
 import { makeHealth } from '../../src/observing/health.js';
 import { registerMetrics } from '../../src/observing/metrics.js';
-import { givenProcess } from '../support/simulation/kernel/given-process.js';
-import { makeSendParcels } from '../support/simulation/kernel/parcels.js';
-import { writeCounters } from '../support/simulation/kernel/write-counters.js';
-import { givenWorld } from '../support/given/given-world.js';
+import { givenProcess, givenWorld } from '../support/kernel/world.js';
+import { makeSendParcels } from '../support/kernel/reactions.js';
+import { writeCounters } from '../support/kernel/counters.js';
 
 /** Given processes that share their stores. Each has two views, one reaction, and a listener for operators. */
 function given(t: ExecutionContext) {

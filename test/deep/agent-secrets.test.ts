@@ -1,23 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { makeAgentSecretFiles } from '../support/servers/agent-secret-files.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { givenService, givenDirectory } from '../support/servers/service-process.js';
 
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 
 test('50 rotations of the secret under 200 polling agents make no wrong 401, and the old secret ends within 31 s', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const { current, previous, environment, write } = makeAgentSecretFiles(directory.path);
+  const directory = givenDirectory(t);
+  const { current, previous, environment, write } = makeAgentSecretFiles(directory);
   const secretOf = (n: number): string => `the agent secret number ${n}`;
   write(current, secretOf(0));
   write(previous, '');
-  const service = await startService({
-    directory: directory.path,
-    port: await freePort(),
+  const service = await givenService(t, {
+    directory,
     environment: { ...environment, MAX_CONNECTIONS_PER_CLIENT: '1000' },
   });
-  t.teardown(() => service.kill());
   const ask = async (secret: string): Promise<number> => {
     const headers = { 'x-agent-secret': secret };
     const reply = await fetch(`${service.url}/api/v1/internal/peer-list`, { headers });

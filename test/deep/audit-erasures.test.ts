@@ -31,7 +31,7 @@ import {
   type MarkedCanary,
 } from '../support/examples/marked-canaries.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { givenService, givenDirectory, runCli } from '../support/servers/service-process.js';
 
 /*
  * People register with canaries in place of personal data, use a real service, and are erased. No canary stands in a file,
@@ -72,21 +72,18 @@ interface Person {
 test(`After ${people} erasures no canary is in log, views, state, exports, the auditor's pages or logs, and the audit log verifies`, async (t) => {
   t.timeout(60 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const files = await makeDataDirectory();
-  t.teardown(() => files.remove());
+  const data = givenDirectory(t);
+  const files = givenDirectory(t);
   const limits = Object.fromEntries(
     Object.keys(defaultLimits).map((name) => [name, { limit: 1_000_000, seconds: 1 }]),
   );
-  writeFileSync(join(files.path, 'limits.json'), JSON.stringify(limits));
+  writeFileSync(join(files, 'limits.json'), JSON.stringify(limits));
   const environment = {
-    LIMITS_FILE: join(files.path, 'limits.json'),
+    LIMITS_FILE: join(files, 'limits.json'),
     TRUSTED_PROXIES: '127.0.0.0/8',
     LOG_LEVEL: 'debug',
   };
-  const service = await startService({ directory: data.path, port: await freePort(), environment });
-  t.teardown(() => service.kill());
+  const service = await givenService(t, { directory: data, environment });
   const once = makeServiceClient(service.url);
   const client: typeof once = {
     ...once,
@@ -99,7 +96,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
   const addresses = new Set<string>();
   const outputs: string[] = [];
   const cli = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await runCli(data.path, args, environment);
+    const { code, stdout, stderr } = await runCli(data, args, environment);
     t.is(code, 0, stderr);
     outputs.push(stdout, stderr);
     return stdout;
@@ -140,27 +137,27 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
     },
   );
   await signed();
-  await cli('audit', 'export', join(files.path, 'before'));
-  writeFileSync(join(files.path, 'auditor.vkey'), await cli('audit', 'key'));
+  await cli('audit', 'export', join(files, 'before'));
+  writeFileSync(join(files, 'auditor.vkey'), await cli('audit', 'key'));
   t.regex(await verify('before'), /^VERIFIED$/m);
 
   // When all of them are erased, by themselves and by an operator
   await inParallel(persons, erase);
   await signed();
-  await cli('audit', 'export', join(files.path, 'after'));
+  await cli('audit', 'export', join(files, 'after'));
 
   // Then the log verifies, and continues the one of before
-  const verdict = await verify('after', '--kept', join(files.path, 'before'));
+  const verdict = await verify('after', '--kept', join(files, 'before'));
   t.regex(verdict, /^VERIFIED$/m);
   t.regex(verdict, /^Kept: \d+ events$/m);
   // and no canary is anywhere
   const streams = persons.map(({ id }) => `user-${id}`);
-  const pages = await readAuditorPages(client, data.path, streams);
+  const pages = await readAuditorPages(client, data, streams);
   t.true(pages.events > people * 3, `${pages.events} events`);
   await service.stop();
   const sought = { canaries, addresses };
   const output = service.output();
-  const searched = [...filesBelow(data.path), ...filesBelow(files.path)];
+  const searched = [...filesBelow(data), ...filesBelow(files)];
   t.deepEqual(
     [
       ...searched.flatMap((file) => findMarkedIn(sought, file)),
@@ -204,7 +201,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
         (await client.post('/api/v1/auth/login', { ...account, password: 'wrong' }, from)).status,
       );
     } else if (chance < 0.6) {
-      await operate(data.path, 'user verify', { email: account.email });
+      await operate(data, 'user verify', { email: account.email });
       const common = commonProjects[Math.floor(number / 100)] ?? '';
       const member = { email: account.email, role: 'viewer' };
       const added = await client.post(`/api/v1/projects/${common}/members`, member, await ownerHeaders());
@@ -238,7 +235,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
   async function share(number: number, as: Readonly<Record<string, string>>): Promise<readonly number[]> {
     const project = await client.post('/api/v1/projects', { name: `Film ${number}` }, as);
     const path = `/api/v1/projects/${textOf(project.json(), 'id')}`;
-    await grantStorage(data.path, textOf(project.json(), 'id'));
+    await grantStorage(data, textOf(project.json(), 'id'));
     const storage = await client.post(`${path}/storages`, storageRequest('Rushes'), as);
     const asset = await client.post(
       `${path}/assets`,
@@ -257,7 +254,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
     if (number < erasedByCli) {
       await cli('user', 'erase', email, '--yes');
     } else if (number % 2 === 0) {
-      await operate(data.path, 'user erase', { user_id: id });
+      await operate(data, 'user erase', { user_id: id });
     } else {
       // The access token of the registration may have ended.
       const login = await client.post('/api/v1/auth/login', { email, password }, from);
@@ -274,7 +271,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
     await eventually(
       'everything is signed',
       async () => {
-        const status = asObject(await operate(data.path, 'audit status', {}));
+        const status = asObject(await operate(data, 'audit status', {}));
         t.is(status['contradiction'], null);
         return Number(status['size']) > 0 && status['size'] === status['signed_size'];
       },
@@ -283,7 +280,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
   }
 
   function verify(folder: string, ...more: readonly string[]): Promise<string> {
-    const args = [verifier, join(files.path, folder), '--key', join(files.path, 'auditor.vkey'), ...more];
+    const args = [verifier, join(files, folder), '--key', join(files, 'auditor.vkey'), ...more];
     return new Promise((done) => {
       execFile(process.execPath, args, (error, stdout, stderr) => {
         t.is(error, null, `${stdout}${stderr}`);
@@ -294,7 +291,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
 
   /** The ciphertext stays in the log. The key of each person is destroyed, so none opens. */
   async function valuesStayClosed(): Promise<void> {
-    const services = await openServices(readConfig({ DATA_DIR: data.path, LOG_LEVEL: 'silent' }), {});
+    const services = await openServices(readConfig({ DATA_DIR: data, LOG_LEVEL: 'silent' }), {});
     try {
       const events = await readWholeLog(services.stores.eventStore);
       let closed = 0;

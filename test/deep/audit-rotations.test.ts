@@ -13,11 +13,12 @@ import {
   operate,
   type SignedIn,
   textOf,
+  addTotp,
+  recover,
 } from '../support/clients/service-client.js';
-import { addTotp, recover } from '../support/clients/second-factor.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { givenService, givenDirectory } from '../support/servers/service-process.js';
 
 /*
  * A real service whose audit key is rotated over its control socket, while an auditor polls over HTTP and users write.
@@ -33,22 +34,20 @@ test(`${rotations} rotations of the audit key let each polled checkpoint verify 
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   // Given a service, a user who writes, and an auditor who polls
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const service = await startService({ directory: directory.path, port: await freePort() });
-  t.teardown(() => service.kill());
+  const directory = givenDirectory(t);
+  const service = await givenService(t, { directory });
   const random = makeSeededRandom(seed);
   const client = makeServiceClient(service.url);
   let writer = await client.register('writer@example.com', password);
   let reader = await client.register('auditor@example.com', password);
-  await operate(directory.path, 'user verify', { email: 'auditor@example.com' });
-  await operate(directory.path, 'platform-role grant', { email: 'auditor@example.com', role: 'auditor' });
+  await operate(directory, 'user verify', { email: 'auditor@example.com' });
+  await operate(directory, 'platform-role grant', { email: 'auditor@example.com', role: 'auditor' });
   // Auditors need a second factor, which each sign-in passes by a recovery code.
   const recoveryCodes = [...(await addTotp(client, reader.headers))];
   const vkeys = async (): Promise<readonly string[]> =>
-    asObject(await operate(directory.path, 'audit key', {}))['vkeys'] as readonly string[];
+    asObject(await operate(directory, 'audit key', {}))['vkeys'] as readonly string[];
   const activeKid = async (): Promise<string> => {
-    const { items } = asObject(await operate(directory.path, 'keys list', {}));
+    const { items } = asObject(await operate(directory, 'keys list', {}));
     const rings = items as readonly RingOverview[];
     return rings.find(({ ring }) => ring === 'audit')?.keys.find(({ active }) => active)?.kid ?? '';
   };
@@ -90,18 +89,18 @@ test(`${rotations} rotations of the audit key let each polled checkpoint verify 
     const old = await activeKid();
     // When a key is added while the log may grow, and the auditor gets its public key
     const known = await vkeys();
-    const kid = textOf(asObject(await operate(directory.path, 'keys add', { ring: 'audit' })), 'kid');
+    const kid = textOf(asObject(await operate(directory, 'keys add', { ring: 'audit' })), 'kid');
     if (random() < 0.7) await client.post('/api/v1/projects', { name: `Film ${turn}` }, writer.headers);
     const [added = ''] = (await vkeys()).filter((vkey) => !known.includes(vkey));
     await eventually('a signature of the new key', () => isSignedWith(auditor.last(), added), { pollMs: 50 });
     auditor.tell(added);
     // Then the old key may go, as a leaked one: the clock of a real service does not wait for 30 days
-    const refused = operate(directory.path, 'keys retire', { ring: 'audit', kid: old, force: false });
+    const refused = operate(directory, 'keys retire', { ring: 'audit', kid: old, force: false });
     await t.throwsAsync(refused, { message: /active key/ });
-    await operate(directory.path, 'keys promote', { ring: 'audit', kid, now: true });
-    const early = operate(directory.path, 'keys retire', { ring: 'audit', kid: old, force: false });
+    await operate(directory, 'keys promote', { ring: 'audit', kid, now: true });
+    const early = operate(directory, 'keys retire', { ring: 'audit', kid: old, force: false });
     await t.throwsAsync(early, { message: /not for 30 days/ });
-    await operate(directory.path, 'keys retire', { ring: 'audit', kid: old, force: true });
+    await operate(directory, 'keys retire', { ring: 'audit', kid: old, force: true });
   }
 
   const { problems, sizes, polls } = await auditor.stop();

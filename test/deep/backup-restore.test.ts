@@ -1,21 +1,11 @@
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { verifyBackup } from '../../src/operating/backup/backup-folder.js';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import {
-  countsOf,
-  documentsOf,
-  findLosses,
-  makeBackup,
-  restoreInto,
-  startWriting,
-  viewsAtHead,
-} from '../support/given/backups.js';
-import { makeDirectory } from '../support/servers/embedded-directory.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { backUpUnderLoad } from '../support/given/backups.js';
+import { givenDirectory } from '../support/servers/embedded-directory.js';
 
 /** DEEP_SEED draws the moments and the cuts. DEEP_BUDGET multiplies the number of backups; 10 makes a hundred. */
 const seed = Number(process.env['DEEP_SEED'] ?? 1);
@@ -27,38 +17,22 @@ test(`${backups} backups under load lose nothing, have equal views, and let peop
   t.timeout(1_800_000);
   t.log(`DEEP_SEED=${seed}`);
   const random = makeSeededRandom(seed);
-  const { directory: parent, remove } = makeDirectory();
-  t.teardown(remove);
+  const parent = givenDirectory(t);
   const data = join(parent, 'data');
   let compared = 0;
   for (let round = 0; round < backups; round += 1) {
-    // Given a service under load
     const [folder, restored] = [join(parent, `backup-${round}`), join(parent, `restored-${round}`)];
-    const service = await startInProcess({ directory: data });
-    const writing = startWriting(service.url, { clients: 4, name: `round-${round}` });
-    await writing.reached(5 + Math.floor(random() * 10));
-    await wait(Math.floor(random() * 20));
-    // When it is backed up and goes on
-    const counts = countsOf(writing.acknowledged);
-    await makeBackup(data, folder);
-    await writing.stop();
-    await viewsAtHead(service);
-    const documents = await documentsOf(service);
-    await service.close();
-    await restoreInto(restored, folder);
-    // Then the restored service has every write, and its documents are those of the original at equal revisions
-    const again = await startInProcess({ directory: restored });
-    await viewsAtHead(again);
-    const views = await documentsOf(again);
-    t.deepEqual(await findLosses(again.url, writing.acknowledged, counts), [], `backup ${round}`);
+    const { again, equal } = await backUpUnderLoad(
+      t,
+      { data, folder, restored },
+      {
+        name: `round-${round}`,
+        writes: 5 + Math.floor(random() * 10),
+        pauseMs: Math.floor(random() * 20),
+      },
+    );
     await again.close();
-    for (const [name, document] of views) {
-      const original = documents.get(name);
-      const [revision] = JSON.parse(document) as [string];
-      if (original === undefined || (JSON.parse(original) as [string])[0] !== revision) continue;
-      if (original !== document) t.is(original, document, name);
-      compared += 1;
-    }
+    compared += equal;
     await refusesEachCut(folder);
     rmSync(restored, { recursive: true });
     rmSync(folder, { recursive: true });

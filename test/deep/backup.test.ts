@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { readManifest, verifyBackup } from '../../src/operating/backup/backup-folder.js';
 import { compareStores } from '../../src/operating/backup/check-restored.js';
 import { ConfigProblem, readConfig } from '../../src/config/config.js';
@@ -20,25 +20,10 @@ import { restoreBackup } from '../../src/operating/backup/restore.js';
 import { KeyProblem } from '../../src/keys/sealing/errors.js';
 import { canaryRecord } from '../../src/keys/rings/key-canaries.js';
 import { lockDirectory } from '../../src/stores/embedded/files/directory-lock.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import {
-  countsOf,
-  documentsOf,
-  findLosses,
-  makeBackup,
-  restoreInto,
-  startWriting,
-  viewsAtHead,
-} from '../support/given/backups.js';
-import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { runCli } from '../support/servers/service-process.js';
-
-function givenParent(t: ExecutionContext): string {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
-  return directory;
-}
+import { keyEnvironment, runCli } from '../support/servers/service-process.js';
+import { makeBackup, restoreInto, startWriting, backUpUnderLoad } from '../support/given/backups.js';
+import { givenDirectory, makeDirectory, openStores } from '../support/servers/embedded-directory.js';
+import { givenInProcess, startInProcess } from '../support/servers/service-in-process.js';
 
 /** A backup of a small directory, made once. */
 const small = makeDirectory();
@@ -59,37 +44,11 @@ test.after.always(() => {
 });
 
 test('A backup that was taken under load holds every write that was acknowledged before, and people sign in', async (t) => {
-  // Given a service with clients that write without a pause
-  const parent = givenParent(t);
-  const [data, folder, restored] = ['data', 'backup', 'restored'].map((name) => join(parent, name));
-  if (data === undefined || folder === undefined || restored === undefined) throw new Error('no paths');
-  const service = await startInProcess({ directory: data });
-  const writing = startWriting(service.url, { clients: 4, name: 'load' });
-  await writing.reached(15);
-  // When it is backed up meanwhile
-  const counts = countsOf(writing.acknowledged);
-  const made = await makeBackup(data, folder);
-  await writing.reached(counts.projects + 5);
-  await writing.stop();
-  await viewsAtHead(service);
-  const documents = await documentsOf(service);
-  await service.close();
-  // Then the restored service has all of it
-  t.deepEqual((await restoreInto(restored, folder)).set_before_start, []);
-  const again = await startInProcess({ directory: restored });
+  const parent = givenDirectory(t);
+  const [data, folder, restored] = [join(parent, 'data'), join(parent, 'backup'), join(parent, 'restored')];
+  const load = { name: 'load', writes: 15 };
+  const { again, counts, made, equal } = await backUpUnderLoad(t, { data, folder, restored }, load);
   t.teardown(() => again.close());
-  await viewsAtHead(again);
-  const views = await documentsOf(again);
-  t.deepEqual(await findLosses(again.url, writing.acknowledged, counts), []);
-  // and its views are equal where their streams did not go on
-  let equal = 0;
-  for (const [name, document] of views) {
-    const [revision] = JSON.parse(document) as [string];
-    const [now] = JSON.parse(documents.get(name) ?? '[]') as [string];
-    if (revision !== now) continue;
-    t.is(documents.get(name), document, name);
-    equal += 1;
-  }
   t.true(equal > counts.projects, String(equal));
   t.is(made.events, Number(made.position));
   t.deepEqual(made.keys_apart, []);
@@ -99,7 +58,7 @@ test('A backup that was taken under load holds every write that was acknowledged
 });
 
 test('The commands back a running service up, restore the folder, and compare', async (t) => {
-  const parent = givenParent(t);
+  const parent = givenDirectory(t);
   const [data, folder, restored] = [join(parent, 'data'), join(parent, 'backup'), join(parent, 'restored')];
   const service = await startInProcess({ directory: data });
   await service.close();
@@ -119,7 +78,7 @@ test('The commands back a running service up, restore the folder, and compare', 
 });
 
 test('A backup takes no folder that holds anything, and a restore no directory that holds anything', async (t) => {
-  const parent = givenParent(t);
+  const parent = givenDirectory(t);
   const taken = join(parent, 'taken');
   mkdirSync(taken);
   writeFileSync(join(taken, 'holiday.txt'), '');
@@ -133,13 +92,13 @@ test('A backup takes no folder that holds anything, and a restore no directory t
 });
 
 test('A directory without data is not backed up, and no command makes it', async (t) => {
-  const parent = givenParent(t);
+  const parent = givenDirectory(t);
   await t.throwsAsync(makeBackup(join(parent, 'data'), join(parent, 'backup')), { message: /holds no data/ });
   t.deepEqual(readdirSync(parent), []);
 });
 
 test('A manifest that is cut off at any byte, or changed, is refused', (t) => {
-  const folder = join(givenParent(t), 'cut');
+  const folder = join(givenDirectory(t), 'cut');
   cpSync(smallBackup, folder, { recursive: true });
   const path = join(folder, 'manifest.json');
   const whole = readFileSync(path);
@@ -152,7 +111,7 @@ test('A manifest that is cut off at any byte, or changed, is refused', (t) => {
 });
 
 test('A file of a backup that is cut off, changed or absent is refused, and nothing is restored', async (t) => {
-  const parent = givenParent(t);
+  const parent = givenDirectory(t);
   const [folder, target] = [join(parent, 'cut'), join(parent, 'target')];
   for (const name of ['events.db', 'state.db', 'keys.json']) {
     cpSync(smallBackup, folder, { recursive: true });
@@ -176,7 +135,7 @@ test('A file of a backup that is cut off, changed or absent is refused, and noth
 });
 
 test('A service does not start on the half of a restore, and the restore may be repeated', async (t) => {
-  const target = join(givenParent(t), 'target');
+  const target = join(givenDirectory(t), 'target');
   mkdirSync(target);
   for (const name of ['restore.unfinished', 'state.db']) writeFileSync(join(target, name), '');
   await t.throwsAsync(openStores(target), {
@@ -190,7 +149,7 @@ test('A service does not start on the half of a restore, and the restore may be 
 });
 
 test('A backup says which keys it does not hold, and the restore which variables must be set', async (t) => {
-  const parent = givenParent(t);
+  const parent = givenDirectory(t);
   const [data, folder] = [join(parent, 'data'), join(parent, 'backup')];
   await (await startInProcess({ directory: data, environment: keyEnvironment })).close();
   const made = await makeBackup(data, folder);
@@ -206,7 +165,7 @@ test('A service may start while its directory is copied', async (t) => {
   const data = join(small.directory, 'data');
   let locked = 0;
   // When it is backed up
-  await backUp(readConfig({ DATA_DIR: data }), join(givenParent(t), 'backup'), {
+  await backUp(readConfig({ DATA_DIR: data }), join(givenDirectory(t), 'backup'), {
     now: new Date(),
     onShare: () => {
       // Then the directory can be locked as soon as rows are copied
@@ -218,7 +177,7 @@ test('A service may start while its directory is copied', async (t) => {
 });
 
 test('A restore with a malformed key setting fails, leaves its mark, and may be repeated', async (t) => {
-  const target = join(givenParent(t), 'target');
+  const target = join(givenDirectory(t), 'target');
   const config = readConfig({ DATA_DIR: target, MASTER_KEYS: 'no keys' });
   await t.throwsAsync(
     restoreBackup(config, smallBackup, () => undefined),
@@ -230,7 +189,7 @@ test('A restore with a malformed key setting fails, leaves its mark, and may be 
 });
 
 test('A restore reads the files of key settings before it writes', async (t) => {
-  const parent = givenParent(t);
+  const parent = givenDirectory(t);
   const [target, keys] = [join(parent, 'target'), join(parent, 'keys')];
   writeFileSync(keys, 'a:b');
   const config = readConfig({ DATA_DIR: target, MASTER_KEYS_FILE: keys });
@@ -251,11 +210,10 @@ test('With servers the backup refuses and names the document', async (t) => {
 
 test('The comparison finds a state that lacks data keys, belongs to another log, and has other keys', async (t) => {
   // Given a restored log with accounts beside the state of another service
-  const parent = givenParent(t);
+  const parent = givenDirectory(t);
   const [one, other] = [join(parent, 'one'), join(parent, 'other')];
   await restoreInto(one, smallBackup);
-  const service = await startInProcess({ directory: other });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t, { directory: other });
   const stores = await openStores(one);
   t.teardown(() => stores.close());
   // When they are compared

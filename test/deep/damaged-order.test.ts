@@ -3,11 +3,10 @@ import { setApartEvents } from '../../src/event-sourcing/effects/taken-events.js
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import { givenDirectory, keyEnvironment } from '../support/servers/service-process.js';
 import type { ProposedEvent } from '../support/servers/eventstoredb-server/log.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const planBytes = 107_374_182_400;
@@ -22,14 +21,13 @@ interface Order {
 async function given(t: ExecutionContext) {
   const server = await startEventStoreDbServer();
   t.teardown(() => server.close());
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const environment = {
     ...keyEnvironment,
     EVENTSTOREDB_URL: server.url,
     PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
   };
-  const start = () => startInProcess({ directory: directory.path, environment });
+  const start = () => startInProcess({ directory, environment });
   let service = await start();
   t.teardown(() => service.close());
   const { headers } = await makeServiceClient(service.url).register('ada@example.org', 'Correct-Horse-7');

@@ -10,7 +10,7 @@ import { openHighWaterMark } from '../../src/stores/embedded/files/high-water-ma
 import { openWriter } from '../../src/stores/embedded/files/prepare-file.js';
 import { makeTransactions } from '../../src/stores/embedded/writing/transactions.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeDirectory } from '../support/servers/embedded-directory.js';
+import { givenDirectory } from '../support/servers/embedded-directory.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? 1);
 const flips = Math.ceil(3_000 * Number(process.env['DEEP_BUDGET'] ?? 1));
@@ -19,8 +19,7 @@ const streams = Array.from({ length: 60 }, (_, number) => `stowage.thing-${numbe
 
 test(`${flips} times one flipped bit in events.db (seed ${seed}) leaves every read unchanged or reported as damage`, (t) => {
   t.timeout(30 * 60_000);
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const original = writeLog(join(directory, 'original.db'));
   const expected = readEverything(join(directory, 'original.db'));
   const random = makeSeededRandom(seed);
@@ -48,8 +47,7 @@ test(`${flips} times one flipped bit in events.db (seed ${seed}) leaves every re
 
 test(`${walFlips} times one flipped bit in the write-ahead log of a killed process (seed ${seed}) hide no event`, (t) => {
   t.timeout(30 * 60_000);
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const original = join(directory, 'original.db');
   const files = new Map<string, Buffer>();
   writeLog(original, () => {

@@ -17,8 +17,8 @@ import { makeEvents, readLog } from '../contracts/event-store-fixtures.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import type { Answer, Call, Fault } from '../support/servers/eventstoredb-server/faults.js';
-import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
 import {
+  openTestStore,
   startEventStoreDbServer,
   type EventStoreDbServer,
 } from '../support/servers/eventstoredb-server/server.js';

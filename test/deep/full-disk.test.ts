@@ -7,24 +7,22 @@ import {
   type SignedIn,
   textOf,
 } from '../support/clients/service-client.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
+import { givenService, givenDirectory, freePort } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 
 test('A full disk answers writes with 503, serves reads, and keeps acknowledged writes', async (t) => {
   // Given a service on a small disk
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const small = { ...(await openStores(directory.path, { pageCountMax: 14 })), allEmbedded: true };
+  const directory = givenDirectory(t);
+  const small = { ...(await openStores(directory, { pageCountMax: 14 })), allEmbedded: true };
   t.teardown(() => small.close());
   const lines: string[] = [];
   const log = {
     logger: pino({ level: 'warn' }, { write: (line) => lines.push(line) }),
     flush: () => Promise.resolve(),
   };
-  const service = await startInProcess({ directory: directory.path, stores: small, log });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t, { directory, stores: small, log });
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', password);
   // When clients write until it is full
@@ -40,8 +38,7 @@ test('A full disk answers writes with 503, serves reads, and keeps acknowledged 
   // When there is room again, then writes succeed
   await service.close();
   await small.close();
-  const again = await startInProcess({ directory: directory.path });
-  t.teardown(() => again.close());
+  const again = await givenInProcess(t, { directory });
   const after = makeServiceClient(again.url);
   await assertReadable(t, after, owner, acknowledged);
   t.is((await after.post('/api/v1/projects', { name: 'Next' }, owner.headers)).status, 201);
@@ -49,11 +46,9 @@ test('A full disk answers writes with 503, serves reads, and keeps acknowledged 
 
 test('A file that cannot grow ends the service with a sentence and loses no acknowledged write', async (t) => {
   // Given a process with a small limit for the size of its files
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const start = { directory: directory.path, port: await freePort() };
-  const service = await startService({ ...start, fileKibibytesMax: 400 });
-  t.teardown(() => service.kill());
+  const directory = givenDirectory(t);
+  const start = { directory, port: await freePort() };
+  const service = await givenService(t, { ...start, fileKibibytesMax: 400 });
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', password);
   // When clients write until a write fails
@@ -63,8 +58,7 @@ test('A file that cannot grow ends the service with a sentence and loses no ackn
   t.regex(service.output(), /cannot be read or written .* Check the disk, then start the service again/);
   t.notRegex(service.output(), /^\s+at /m, 'a stack trace');
   // and a start with enough room finds every acknowledged project
-  const again = await startService(start);
-  t.teardown(() => again.kill());
+  const again = await givenService(t, start);
   await assertReadable(t, client, owner, acknowledged);
   t.is(await again.stop(), 0);
 });

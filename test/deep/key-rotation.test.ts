@@ -15,8 +15,8 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
+import { givenService, givenDirectory, runCli } from '../support/servers/service-process.js';
 import { operateOn } from '../support/servers/operate-on.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
@@ -27,11 +27,9 @@ const [minuteMs, dayMs] = [60_000, 86_400_000];
 
 test('The rotation of every ring signs no user out and loses no sealed value', async (t) => {
   // Given signed-in users, one of whom lost the reply to her last refresh
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const clock = settableClock();
-  const service = await startInProcess({ directory: directory.path, clock });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t, { directory, clock });
   const { services } = service;
   const client = makeServiceClient(service.url);
   const ada = await client.register('ada@example.org', password);
@@ -85,8 +83,7 @@ test('The rotation of every ring signs no user out and loses no sealed value', a
   }
 
   // Then users who come back after three days are still signed in, also in a process that has just started
-  const restarted = await startInProcess({ directory: directory.path, clock, stores: services.stores });
-  t.teardown(() => restarted.close());
+  const restarted = await givenInProcess(t, { directory, clock, stores: services.stores });
   const other = makeServiceClient(restarted.url);
   const back = await refresh(other, bea.refreshToken);
   t.deepEqual([refreshKidOf(back), back.accessKid], [after.refresh, after.jwt]);
@@ -97,14 +94,11 @@ test('The rotation of every ring signs no user out and loses no sealed value', a
 
 test('A code that was mailed before a rotation signs in after it, and the next code has the new key', async (t) => {
   // Given a mailed code
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
   const smtp = await startSmtpServer();
   t.teardown(() => smtp.close());
   const clock = settableClock();
   const environment = { SMTP_URL: smtp.url };
-  const service = await startInProcess({ directory: directory.path, clock, environment });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t, { clock, environment });
   const { services } = service;
   const client = makeServiceClient(service.url);
   await client.register('ada@example.org', password);
@@ -204,19 +198,17 @@ function kidOf(token: string): string {
 
 test('Commands rotate keys while the service runs, and take effect at once', async (t) => {
   // Given a service with a signed-in user
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const service = await startService({ directory: directory.path, port: await freePort() });
-  t.teardown(() => service.kill());
+  const directory = givenDirectory(t);
+  const service = await givenService(t, { directory });
   const client = makeServiceClient(service.url);
   const ada = await client.register('ada@example.org', 'Correct-Horse-7');
-  const keyFile = join(directory.path, 'keys.json');
+  const keyFile = join(directory, 'keys.json');
   const keysOf = (text: string): string[] =>
     [...text.matchAll(/"(?:[A-Za-z0-9-]+:)?([A-Za-z0-9_-]{43})"/g)].map(([, key]) => key ?? '');
   const everyKey = new Set(keysOf(readFileSync(keyFile, 'utf8')));
   const outputs: string[] = [];
   const run = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
-    const result = await runCli(directory.path, ['keys', ...args]);
+    const result = await runCli(directory, ['keys', ...args]);
     outputs.push(result.stdout, result.stderr);
     for (const key of keysOf(readFileSync(keyFile, 'utf8'))) everyKey.add(key);
     return result;
@@ -242,8 +234,8 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
   for (const { headers } of [ada, bea]) t.is((await client.get('/api/v1/auth/me', headers)).status, 200);
 
   // When the master key is rotated, then every data key is wrapped with the new one
-  const master = textOf(asObject(await operate(directory.path, 'keys add', { ring: 'master' })), 'kid');
-  await operate(directory.path, 'keys promote', { ring: 'master', kid: master, now: true });
+  const master = textOf(asObject(await operate(directory, 'keys add', { ring: 'master' })), 'kid');
+  await operate(directory, 'keys promote', { ring: 'master', kid: master, now: true });
   t.deepEqual(JSON.parse((await run('rewrap', '--json')).stdout), {
     rewrapped: 2,
     unreadable: 0,
@@ -267,7 +259,7 @@ test('Commands rotate keys while the service runs, and take effect at once', asy
     ]),
     ringNames.map((ring) => [ring, ring === 'master' ? [true, false] : [true]]),
   );
-  await t.throwsAsync(operate(directory.path, 'keys add', { ring: 'nothing' }), {
+  await t.throwsAsync(operate(directory, 'keys add', { ring: 'nothing' }), {
     message: /^ring must be one of jwt, master/,
   });
   t.is(statSync(keyFile).mode & 0o777, 0o600);

@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { KeyProblem } from '../../src/keys/sealing/errors.js';
 import { canaryRecord } from '../../src/keys/rings/key-canaries.js';
-import { openConnection } from '../../src/stores/embedded/files/database.js';
+import { openConnection, openReader } from '../../src/stores/embedded/files/database.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { dumpDirectory } from '../support/servers/embedded-dump.js';
+import {
+  givenDirectory,
+  keyEnvironment,
+  type Environment,
+  makeDataDirectory,
+} from '../support/servers/service-process.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { type Environment, makeDataDirectory } from '../support/servers/service-process.js';
 import { changedKeys } from '../support/examples/changed-keys.js';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const template = makeDataDirectory();
 
@@ -25,11 +29,10 @@ test.after.always(async () => {
 });
 
 async function givenCopy(t: ExecutionContext): Promise<string> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const { path } = await template;
-  for (const name of await readdir(path)) await cp(join(path, name), join(directory.path, name));
-  return directory.path;
+  for (const name of await readdir(path)) await cp(join(path, name), join(directory, name));
+  return directory;
 }
 
 /** Starts and stops; returns what the start throws, or null. */
@@ -88,3 +91,34 @@ test.serial(
     );
   },
 );
+
+/** Returns the rows of all databases of a directory that no process uses, and the text of its other files. */
+function dumpDirectory(directory: string): Readonly<Record<string, unknown>> {
+  const names = readdirSync(directory)
+    .filter((name) => !name.startsWith('lock.db') && !/-(wal|shm)$/.test(name))
+    .toSorted();
+  return Object.fromEntries(
+    names.map((name) => {
+      const path = join(directory, name);
+      return [name, name.endsWith('.db') ? dumpDatabase(path) : readFileSync(path, 'latin1')];
+    }),
+  );
+}
+
+function dumpDatabase(path: string): Readonly<Record<string, string>> {
+  const connection = openReader(path);
+  const tables = connection
+    .query<readonly [Buffer]>(
+      "SELECT CAST(name AS BLOB) FROM sqlite_schema WHERE type = 'table' ORDER BY name",
+    )
+    .all();
+  const rows = tables.map(([name]) => {
+    const all = connection.query(`SELECT * FROM "${name.toString()}"`).all();
+    return [
+      name.toString(),
+      JSON.stringify(all, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+    ];
+  });
+  connection.close();
+  return Object.fromEntries(rows) as Record<string, string>;
+}

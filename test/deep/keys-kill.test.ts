@@ -14,7 +14,7 @@ import { type RingName, ringNames } from '../../src/keys/rings/key-file-format.j
 import { loadKeys } from '../../src/keys/rings/key-rings.js';
 import { makeSealer } from '../../src/keys/sealing/sealer.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
-import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
+import { givenDirectory, openStores } from '../support/servers/embedded-directory.js';
 import { runCli } from '../support/servers/service-process.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? 1);
@@ -43,8 +43,7 @@ test(`A kill -9 at ${kills} random moments of a rotation leaves a readable key f
   const random = makeSeededRandom(seed);
   const seen = { secrets: 0, leftovers: 0, promotions: 0 };
   for (let done = 0; done < kills; done += killsPerDirectory) {
-    const { directory, remove } = makeDirectory();
-    t.teardown(remove);
+    const directory = givenDirectory(t);
     const secrets: (readonly [string, string])[] = [];
     for (let kill = done; kill < Math.min(done + killsPerDirectory, kills); kill += 1) {
       // Each process starts later by more than the time that the previous clock may have advanced.

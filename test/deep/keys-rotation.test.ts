@@ -13,7 +13,7 @@ import { makeLoginCodes } from '../../src/keys/codes/login-codes.js';
 import { makeRefreshTokens } from '../../src/keys/codes/refresh-tokens.js';
 import { erased, makeSealer, type Sealer } from '../../src/keys/sealing/sealer.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/servers/service-process.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 
 /*
@@ -47,10 +47,9 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
   t.timeout(30 * 60_000 * Math.max(1, budget));
   t.log(`DEEP_SEED=${seed}`);
   // Given a process with many secrets
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const clock = settableClock();
-  const config = readConfig({ DATA_DIR: directory.path, LOG_LEVEL: 'silent' });
+  const config = readConfig({ DATA_DIR: directory, LOG_LEVEL: 'silent' });
   const services = await openServices(config, { clock });
   t.teardown(() => services.close());
   const random = makeSeededRandom(seed);
@@ -78,7 +77,7 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
   }
 
   // Then a new process opens every secret with the last master key alone
-  const keyFile = join(directory.path, 'keys.json');
+  const keyFile = join(directory, 'keys.json');
   const keys = loadKeys({ settings: {}, keyFile });
   t.is(keys.master.all().length, 1);
   t.deepEqual([...(await services.sealer.countByMasterKey()).keys()], [keys.master.active().kid]);

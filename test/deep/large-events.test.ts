@@ -1,5 +1,5 @@
 import test from 'ava';
-import { catchUp, givenSlowLink } from '../support/servers/eventstoredb-server/given-slow-link.js';
+import { catchUp, givenSlowLink } from '../support/servers/eventstoredb-server/server.js';
 
 test('A reader catches up on 500 events of 200 kB over a link that passes 10 MB a second', async (t) => {
   const log = { count: 500, bytes: 200_000 };

@@ -5,8 +5,8 @@ import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-s
 import { eventually } from '../support/eventually.js';
 import { appendAssets } from '../support/given/append-assets.js';
 import { makeServiceClient, type ServiceReply, signedIn, textOf } from '../support/clients/service-client.js';
-import { makeDirectory, openStores } from '../support/servers/embedded-directory.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenDirectory, openStores } from '../support/servers/embedded-directory.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 const few = 10;
 const many = 100_000;
@@ -79,8 +79,7 @@ test('GET auth/me, sign-in and upload-url cost the same with 10 and with 100,000
 });
 
 async function start(t: ExecutionContext) {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const opened = await openStores(directory);
   t.teardown(() => opened.close());
   let [calls, returned, bytes] = [0, 0, 0];
@@ -109,8 +108,7 @@ async function start(t: ExecutionContext) {
     readModelStore: counting(opened.readModelStore),
     allEmbedded: true,
   };
-  const service = await startInProcess({ directory, stores });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t, { directory, stores });
 
   /** Resolves when the views have all events. */
   const viewsAreAtTheHead = async (): Promise<void> => {

@@ -1,8 +1,7 @@
 import test from 'ava';
 import { makeHashPool, type MeasuredHashPool } from '../../src/security/passwords/hash-pool.js';
 import { makeServiceClient, type ServiceReply } from '../support/clients/service-client.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 const password = 'Correct-Horse-9';
 const clients = 200;
@@ -35,14 +34,9 @@ function watched(pool: MeasuredHashPool): { readonly pool: MeasuredHashPool; pen
 }
 
 test('A service under 200 sign-ins at once serves other requests and answers 429 beyond its queue', async (t) => {
-  const data = await makeDataDirectory();
   // Test machines are busy: no hash may be given up for that reason.
   const hashes = watched(makeHashPool({ timeLimitMs: 50_000 }));
-  const service = await startInProcess({ directory: data.path, passwordScrypt, hashPool: hashes.pool });
-  t.teardown(async () => {
-    await service.close();
-    await data.remove();
-  });
+  const service = await givenInProcess(t, { passwordScrypt, hashPool: hashes.pool });
   const client = makeServiceClient(service.url);
   // One after another: a busy machine refuses some of several at once.
   const ada = await client.register('user-0@example.com', password);
@@ -101,14 +95,8 @@ test('A service under 200 sign-ins at once serves other requests and answers 429
 });
 
 test('The service checks 20 of 60 sign-ins at once from one address', async (t) => {
-  const data = await makeDataDirectory();
-  const service = await startInProcess({
-    directory: data.path,
+  const service = await givenInProcess(t, {
     limits: { login: { limit: 20, seconds: 86_400 } },
-  });
-  t.teardown(async () => {
-    await service.close();
-    await data.remove();
   });
   const client = makeServiceClient(service.url);
   await client.register('ada@example.com', password);

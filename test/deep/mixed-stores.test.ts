@@ -9,8 +9,13 @@ import {
   storageRequest,
   textOf,
 } from '../support/clients/service-client.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import {
+  givenService,
+  givenDirectory,
+  keyEnvironment,
+  freePort,
+  makeDataDirectory,
+} from '../support/servers/service-process.js';
 import { tellAccountsStory } from '../support/given/accounts-story.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
@@ -21,15 +26,13 @@ test('The whole path works with the log in EventStoreDB and embedded documents, 
   // Given a served process whose log is in EventStoreDB
   const server = await startEventStoreDbServer();
   t.teardown(() => server.close());
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const start = {
-    directory: directory.path,
+    directory,
     port: await freePort(),
     environment: { ...keyEnvironment, EVENTSTOREDB_URL: server.url, NODE_AGENT_SECRET: agentSecret },
   };
-  const service = await startService(start);
-  t.teardown(() => service.kill());
+  const service = await givenService(t, start);
   const client = makeServiceClient(service.url);
 
   // When a client goes the path from registration to peers
@@ -37,11 +40,11 @@ test('The whole path works with the log in EventStoreDB and embedded documents, 
   const createProject = (): Promise<ServiceReply> =>
     client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
   const project = textOf((await createProject()).json(), 'id');
-  await grantStorage(directory.path, project);
+  await grantStorage(directory, project);
   const storages = `/api/v1/projects/${project}/storages`;
   const bound = await client.post(storages, storageRequest('Rushes'), owner.headers);
   t.is(bound.status, 201, bound.text);
-  await addNode(directory.path, 'edge-1', '192.0.2.10');
+  await addNode(directory, 'edge-1', '192.0.2.10');
   const paths = [`${storages}/${textOf(bound.json(), 'id')}`, storages, '/api/v1/auth/me'];
   const readAll = async (): Promise<readonly string[]> => {
     const peers = client.get('/api/v1/internal/peer-list', { 'x-agent-secret': agentSecret });
@@ -72,8 +75,7 @@ test('The whole path works with the log in EventStoreDB and embedded documents, 
 
   // and another process reads the same
   await service.kill();
-  const again = await startService(start);
-  t.teardown(() => again.kill());
+  const again = await givenService(t, start);
   t.deepEqual(await readAll(), before);
   t.is(await again.stop(), 0);
 });

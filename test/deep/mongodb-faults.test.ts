@@ -4,7 +4,6 @@
  * from DEEP_SEED; their timing also depends on the machine.
  */
 import test, { type ExecutionContext } from 'ava';
-
 import type { Random } from '../../src/kit/time/clock.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
@@ -16,7 +15,7 @@ import {
   makeTestDatabase,
   mongoDbUrl,
   openStoresAt,
-} from '../support/servers/mongodb-server.js';
+} from '../support/servers/store-servers.js';
 import type { Fate, TcpProxy } from '../support/servers/tcp-proxy.js';
 
 const seed = Number(process.env['DEEP_SEED'] || '1');

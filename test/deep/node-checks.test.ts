@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { addNode, asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
-import { runNodeChecks } from '../support/simulation/node-checks.js';
-import { compareWithTable } from '../support/simulation/node-rule.js';
+import { givenService, givenDirectory } from '../support/servers/service-process.js';
+import { runNodeChecks, compareWithTable } from '../support/simulation/node-checks.js';
 
 const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
 const seed = Number(process.env['DEEP_SEED'] ?? '1');
@@ -21,15 +20,12 @@ for (const killed of [0, 0.1]) {
 }
 
 test('A served process finds a silent node within 75 s, and not before 60 s', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const service = await startService({
-    directory: directory.path,
-    port: await freePort(),
+  const directory = givenDirectory(t);
+  const service = await givenService(t, {
+    directory,
     environment: { NODE_AGENT_SECRET: 'the-secret-of-the-agents' },
   });
-  t.teardown(() => service.kill());
-  const node = textOf(await addNode(directory.path, 'edge-1', '192.0.2.1'), 'id');
+  const node = textOf(await addNode(directory, 'edge-1', '192.0.2.1'), 'id');
   const client = makeServiceClient(`${service.url}/api/v1/internal`);
   const agent = { 'x-agent-secret': 'the-secret-of-the-agents' };
   const status = async (): Promise<string> => {

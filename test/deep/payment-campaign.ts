@@ -7,8 +7,8 @@ import { makeServiceClient } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import {
+  givenDirectory,
   freePort,
-  makeDataDirectory,
   type ServiceProcess,
   spawnService,
   startService,
@@ -139,20 +139,19 @@ async function startMember(
   { environment }: Campaign,
   platforms: Platforms,
 ): Promise<Member> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const keyDirectories: Record<string, string> = {};
   for (const [variable, { file, pem }] of Object.entries(platforms.keyFiles)) {
-    const path = join(directory.path, variable.toLowerCase());
+    const path = join(directory, variable.toLowerCase());
     await mkdir(path);
     await writeFile(join(path, file), pem);
     keyDirectories[variable] = path;
   }
-  const limitsFile = join(directory.path, 'limits.json');
+  const limitsFile = join(directory, 'limits.json');
   await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
   const metricsPort = await freePort();
   const start = {
-    directory: directory.path,
+    directory,
     port: await freePort(),
     environment: {
       ...{ ...environment, ...platforms.environment, ...keyDirectories },

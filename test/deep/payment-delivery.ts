@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import type { Random } from '../../src/kit/time/clock.js';
-import { makeHttpLane } from '../support/clients/http-lane.js';
-import type { RawReply } from '../support/clients/http-replies.js';
+import { makeHttpLane, type RawReply } from '../support/clients/http-socket.js';
 import type { SentCallback } from '../support/clients/sign-callbacks.js';
 import type { Platform, PlatformMessage } from './payment-senders.js';
 

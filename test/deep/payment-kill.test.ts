@@ -1,5 +1,5 @@
 import test from 'ava';
-import { inspectDisk } from '../support/servers/service-disk.js';
+import { inspectDisk } from '../support/servers/service-log.js';
 import { runPaymentCampaign } from './payment-campaign.js';
 
 /*

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { PaymentProviderName } from '../../src/areas/payments/domain/payment.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { merchant, secrets } from '../areas/payments/platforms/messages/messages.js';
-import type { RawReply } from '../support/clients/http-replies.js';
+import type { RawReply } from '../support/clients/http-socket.js';
 import { paypalCertificate, paypalPrivateKey } from '../support/examples/paypal-certificate.js';
 import {
   type SentCallback,

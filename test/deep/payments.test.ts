@@ -1,8 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import test from 'ava';
-import { simulateHistory } from '../support/simulation/reactions/simulate-payments.js';
+import { simulateHistory, waysOfHistory } from '../support/simulation/reactions/simulate-payments.js';
 import { spreadOverThreads } from '../support/simulation/spread-over-threads.js';
-import { waysOfHistory } from './payments-ways.js';
 
 /*
  * Platforms report on orders in any order, repeatedly, late and concurrently, while buyers cancel, time passes and

@@ -2,8 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { givenAsset, givenShare, nextContext, sharePassword } from '../support/given/given-share.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { askOperators, operateOn } from '../support/servers/operate-on.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 
 const password = 'Correct-Horse-7';
@@ -11,11 +10,8 @@ const email = 'ada@example.org';
 
 /** A service with a registered user and a share, whose pepper is then replaced. */
 async function given(t: ExecutionContext) {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
   const clock = settableClock();
-  const service = await startInProcess({ directory: directory.path, clock });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t, { clock });
   const { services, url } = service;
   const client = makeServiceClient(url);
   const ada = await client.register(email, password);

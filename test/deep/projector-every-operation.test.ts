@@ -2,18 +2,19 @@ import test from 'ava';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../src/event-sourcing/views/generations/rebuild.js';
-import type { CounterCommand } from '../support/examples/counter-aggregate.js';
-import { counterLabelsProjection, countersProjection } from '../support/examples/counter-views.js';
-import { foldOfLog, storedDocuments } from '../support/simulation/kernel/expected-documents.js';
-import { type Fault, failNth, noFaults } from '../support/simulation/kernel/faults.js';
-import { sendToCounter } from '../support/simulation/kernel/given-process.js';
+import {
+  type CounterCommand,
+  counterLabelsProjection,
+  countersProjection,
+} from '../support/kernel/counters.js';
+import { foldOfLog, storedDocuments, sendToCounter, givenWorld } from '../support/kernel/world.js';
+import { type Fault, failNth, noFaults } from '../support/kernel/faulty-stores.js';
 import {
   type SimulatedProcess,
   startSimulatedProcess,
-} from '../support/simulation/kernel/simulated-process.js';
-import type { VirtualClock } from '../support/simulation/kernel/virtual-clock.js';
-import { watchReadModels } from '../support/simulation/kernel/watched-read-models.js';
-import { givenWorld } from '../support/given/given-world.js';
+  watchReadModels,
+} from '../support/kernel/processes.js';
+import type { VirtualClock } from '../support/kernel/virtual-clock.js';
 import { getRecord } from '../../src/event-sourcing/ports/records.js';
 
 const projections = [countersProjection, counterLabelsProjection];
@@ -29,16 +30,11 @@ const script: readonly (readonly [string, CounterCommand])[] = [
   ['c1', add(3)],
 ];
 
-interface Ending {
-  readonly calls: number;
-  readonly problems: readonly string[];
-}
-
 /**
  * Runs two processes. One of them handles commands before and during a rebuild while the n-th of its operations on
  * either store fails.
  */
-async function run(n: number, fault: Fault, repeated: 'registry' | 'others'): Promise<Ending> {
+async function run(n: number, fault: Fault, repeated: 'registry' | 'others') {
   const memory = givenWorld(n);
   const { clock, eventStore } = memory;
   const problems: string[] = [];

@@ -4,7 +4,7 @@
  */
 import test from 'ava';
 import { runRawCases } from '../support/simulation/raw/run.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { givenService, freePort } from '../support/servers/service-process.js';
 
 /* DEEP_SEED=<printed> replays a run; DEEP_BUDGET multiplies its length, and 1,000 connections are the least. */
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
@@ -12,17 +12,10 @@ const budget = Math.max(1, Number(process.env['DEEP_BUDGET'] ?? 1));
 
 test('A thousand hostile connections keep no other client from the served process, and none stays open', async (t) => {
   t.log(`DEEP_SEED=${seed}`);
-  const directory = await makeDataDirectory();
   const metricsPort = await freePort();
-  const service = await startService({
-    directory: directory.path,
-    port: await freePort(),
+  const service = await givenService(t, {
     // The limit of connections is the one of a service in production.
     environment: { METRICS_PORT: String(metricsPort), MAX_CONNECTIONS_PER_CLIENT: '100' },
-  });
-  t.teardown(async () => {
-    await service.kill();
-    await directory.remove();
   });
   const counts = await runRawCases(t, {
     url: service.url,

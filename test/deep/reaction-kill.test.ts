@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/servers/service-process.js';
 import { type ReceivedMail, startSmtpServer } from '../support/servers/smtp-server.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? '20260102');
@@ -50,8 +50,7 @@ test(`A kill -9 at ${kills} moments between sending a mail and recording it lose
   t.timeout(30 * 60_000);
   const random = makeSeededRandom(seed);
   t.log(`DEEP_SEED=${seed}`);
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const arrivals: Arrival[] = [];
   let aheadMs = 0;
   let killAfter = Infinity;
@@ -77,7 +76,7 @@ test(`A kill -9 at ${kills} moments between sending a mail and recording it lose
     const fate = round[n % round.length];
     const url = fate === 'without a mail server' ? 'smtp://127.0.0.1:1' : smtp.url;
     killAfter = fate === 'killed' ? 1 + Math.floor(random() * codesEach) : Infinity;
-    child = start({ directory: directory.path, url, aheadMs, firstCode: n * codesEach });
+    child = start({ directory, url, aheadMs, firstCode: n * codesEach });
     if (fate === 'settles') {
       await settle(child);
       continue;
@@ -94,7 +93,7 @@ test(`A kill -9 at ${kills} moments between sending a mail and recording it lose
   }
 
   killAfter = Infinity;
-  child = start({ directory: directory.path, url: smtp.url, aheadMs, firstCode: 0, codes: 0 });
+  child = start({ directory, url: smtp.url, aheadMs, firstCode: 0, codes: 0 });
   const events = await settle(child);
   // The time is read afterwards, because on a slow machine a code may expire while the last process starts.
   const nowMs = Date.now() + aheadMs;

@@ -6,7 +6,7 @@ import { readWholeLog } from '../support/audit/audit-scene.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { viewsAtHead } from '../support/given/backups.js';
 import { givenContext } from '../support/given/given-stores.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/servers/service-process.js';
 import { problemsOf } from '../upgrades/recorded-events.js';
 import { openRecorded, problemsOfLog, readAs, signed, storyEndsAt } from '../upgrades/recorded-service.js';
 import { givenAuditor } from '../upgrades/story.js';
@@ -29,13 +29,12 @@ test('Data of this release opens after a kill -9 at its writing, with every ackn
   let midway = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
     // Given a directory whose writer is killed a moment after one of its requests has begun
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
+    const directory = givenDirectory(t);
     const after = { requests: Math.floor(random() * requestsOfStory), ms: random() * 60 };
-    const told = await tellUntil(directory.path, after);
+    const told = await tellUntil(directory, after);
     if (!told.isWhole) midway += 1;
     // When a service opens it
-    await opens(t, directory.path, told.head, `kill ${kill}: ${JSON.stringify(after)}`);
+    await opens(t, directory, told.head, `kill ${kill}: ${JSON.stringify(after)}`);
   }
   t.log(`${kills} kills, ${midway} before the end of the story`);
   // Few kills may all come late.

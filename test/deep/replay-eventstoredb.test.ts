@@ -7,20 +7,18 @@ import {
   replayEnvironment,
   replayFrom,
 } from '../support/audit/replays.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { makeDirectory } from '../support/servers/embedded-directory.js';
+import { keyEnvironment } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/servers/embedded-directory.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 test('A replay of a log in EventStoreDB has its events and the views of the service that runs', async (t) => {
   // Given a service whose log is in EventStoreDB, and whose documents are embedded
   const server = await startEventStoreDbServer();
   t.teardown(() => server.close());
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const environment = { ...keyEnvironment, ...replayEnvironment, EVENTSTOREDB_URL: server.url };
-  const service = await startInProcess({ directory: join(directory, 'data'), environment });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t, { directory: join(directory, 'data'), environment });
   await fillService(service);
   const { events, documents } = await readSettled(service);
   // When its log is replayed beside it

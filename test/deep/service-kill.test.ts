@@ -13,11 +13,12 @@ import {
   settle,
   untilAnswered,
 } from '../support/servers/service-ledger.js';
-import { inspectDisk } from '../support/servers/service-disk.js';
+import { inspectDisk } from '../support/servers/service-log.js';
 import { makeLoad } from '../support/servers/service-load.js';
 import {
+  givenService,
+  givenDirectory,
   freePort,
-  makeDataDirectory,
   type ServiceProcess,
   spawnService,
   startService,
@@ -50,12 +51,11 @@ test('A kill -9 at random moments loses no acknowledged resource, and leaves non
 
 async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void> {
   const random = makeSeededRandom(campaignSeed);
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const limitsFile = join(directory.path, 'limits.json');
+  const directory = givenDirectory(t);
+  const limitsFile = join(directory, 'limits.json');
   await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited, register: unlimited }));
   const start = {
-    directory: directory.path,
+    directory,
     port: await freePort(),
     environment: {
       NODE_AGENT_SECRET: agentSecret,
@@ -67,11 +67,10 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   };
   const client = makeServiceClient(`http://127.0.0.1:${start.port}`);
   const ledger = makeLedger();
-  let service = await startService(start);
-  t.teardown(() => service.kill());
+  let service = await givenService(t, start);
   const owner = await client.register('ada@example.org', 'Correct-Horse-7');
   const name = `s${campaignSeed}`;
-  const load = makeLoad({ client, directory: directory.path, owner, ledger, random, name });
+  const load = makeLoad({ client, directory, owner, ledger, random, name });
   const startsMs: number[] = [];
 
   const beganMs = performance.now();
@@ -108,7 +107,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
   }
   t.is(await service.stop(), 0);
   // and on disk the read models are the fold of a log without gaps
-  t.deepEqual((await inspectDisk(directory.path)).problems, []);
+  t.deepEqual((await inspectDisk(directory)).problems, []);
   const mean = startsMs.reduce((sum, ms) => sum + ms, 0) / startsMs.length;
   t.log(
     `seed ${campaignSeed}: ${kills} kills, ${ledger.acknowledged.length} acknowledged, ${ledger.nodes.size} nodes, ${repeated} repeated` +

@@ -15,7 +15,7 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import { findViewProblems, readLog } from '../support/servers/service-log.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { givenService, givenDirectory, runCli } from '../support/servers/service-process.js';
 
 const unlimited = { limit: 1_000_000, seconds: 1 };
 /** The least number of projects that are created before the rebuild, and again after it. */
@@ -24,13 +24,11 @@ const collection = (generation: number): string => collectionName(projectsProjec
 
 test('A view is rebuilt under load without a failed request, and every user reads their own writes', async (t) => {
   // Given a service with users who create projects and read them at once
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const limitsFile = join(directory.path, 'limits.json');
+  const directory = givenDirectory(t);
+  const limitsFile = join(directory, 'limits.json');
   await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
   const environment = { LIMITS_FILE: limitsFile, MAX_REQUESTS: '10000', LOG_LEVEL: 'warn' };
-  const service = await startService({ directory: directory.path, port: await freePort(), environment });
-  t.teardown(() => service.kill());
+  const service = await givenService(t, { directory, environment });
   const client = makeServiceClient(service.url);
   const users = await Promise.all(
     ['ada', 'grace', 'mary'].map((name) => client.register(`${name}@example.org`, 'Correct-Horse-7')),
@@ -44,13 +42,13 @@ test('A view is rebuilt under load without a failed request, and every user read
   };
   await createMore();
   // When an operator starts the rebuild
-  const asked = await runCli(directory.path, ['projection', 'rebuild', 'projects', '--json']);
+  const asked = await runCli(directory, ['projection', 'rebuild', 'projects', '--json']);
   t.is(asked.code, 0, asked.stderr);
   t.like(JSON.parse(asked.stdout), { building: collection(2) });
-  const refused = await runCli(directory.path, ['projection', 'rebuild', 'projects']);
+  const refused = await runCli(directory, ['projection', 'rebuild', 'projects']);
   t.regex(refused.stderr, /is being rebuilt.*try again later/);
   const before = created.count;
-  await eventually('the view is rebuilt', () => isRebuilt(directory.path), { pollMs: 500 });
+  await eventually('the view is rebuilt', () => isRebuilt(directory), { pollMs: 500 });
   const meanwhile = created.count - before;
   await createMore();
   stopping.abort();
@@ -59,7 +57,7 @@ test('A view is rebuilt under load without a failed request, and every user read
   // Then no request failed, readers use the new generation, it is correct, and the old one is gone
   t.log(`${meanwhile} projects were created and read meanwhile`);
   t.is(await service.stop(), 0);
-  const stores = await openStores(directory.path);
+  const stores = await openStores(directory);
   t.teardown(() => stores.close());
   const collections = await stores.readModelStore.collections();
   t.true(collections.includes(collection(2)));

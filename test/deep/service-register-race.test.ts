@@ -6,9 +6,9 @@ import { makeLog } from '../../src/log.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { loseAnswers } from '../support/fakes/lossy-event-store.js';
 import { makeServiceClient, type ServiceClient, signedIn } from '../support/clients/service-client.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess, startInProcess } from '../support/servers/service-in-process.js';
 import { findLogProblems, readLog } from '../support/servers/service-log.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/servers/service-process.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
@@ -21,10 +21,7 @@ test.serial(
   'Of 20 clients that race to register one address, one receives 201 and the others 409',
   async (t) => {
     t.timeout(30 * 60_000 * Math.max(1, budget));
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
-    const service = await startInProcess({ directory: directory.path });
-    t.teardown(() => service.close());
+    const service = await givenInProcess(t);
     const client = makeServiceClient(service.url);
     for (let round = 0; round < rounds; round += 1) await race(t, [client], round);
     await assertOneUserAnAddress(t, service.services.eventStore);
@@ -37,10 +34,9 @@ test.serial(
     t.timeout(30 * 60_000 * Math.max(1, budget));
     t.log(`DEEP_SEED=${seed}`);
     // Given two services with separate queues and caches over one set of stores
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
+    const directory = givenDirectory(t);
     const random = makeSeededRandom(seed);
-    const config = readConfig({ DATA_DIR: directory.path });
+    const config = readConfig({ DATA_DIR: directory });
     const stores = await openStores({
       config,
       links: makeStoreLinks(config, realClock),
@@ -54,7 +50,7 @@ test.serial(
     });
     t.teardown(() => stores.close());
     const eventStore = loseAnswers(stores.eventStore, { random, share: 0.15 });
-    const start = { directory: directory.path, stores: { ...stores, eventStore } };
+    const start = { directory, stores: { ...stores, eventStore } };
     const services = [await startInProcess(start), await startInProcess(start)];
     for (const service of services) t.teardown(() => service.close());
     const clients = services.map(({ url }) => makeServiceClient(url));

@@ -5,43 +5,9 @@ import { sessionCategory } from '../../src/areas/accounts/domain/session/events.
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import { userId } from '../support/examples/ids.js';
 import { withDecide } from '../support/given/with-decide.js';
+import { testSchedules } from '../support/simulation/campaigns.js';
 import { runSchedule } from './session-schedules.js';
 import type { Sabotage } from './register-simulation.js';
-
-// `DEEP_SEED` and `DEEP_SCHEDULE` (a number from the message of a failure) repeat one schedule with its trace.
-const seed = Number(process.env['DEEP_SEED'] ?? '20260103');
-const budget = Number(process.env['DEEP_BUDGET'] ?? '1');
-const only = process.env['DEEP_SCHEDULE'];
-const schedules = Math.ceil(8_000 * budget);
-
-test(`The end of sessions prevails over concurrent calls, in ${String(schedules)} schedules`, async (t) => {
-  t.timeout(30 * 60_000 * Math.max(1, budget));
-  t.log(`DEEP_SEED=${String(seed)}`);
-  const tally = new Map<string, number>();
-  const first = only === undefined ? 0 : Number(only);
-  const last = only === undefined ? schedules - 1 : first;
-  for (let schedule = first; schedule <= last; schedule += 1) {
-    const problem = await runSchedule(seedOf(schedule), {
-      tally,
-      ...(only === undefined ? {} : { traceTo: t.log }),
-    });
-    if (problem === null) continue;
-    t.fail(`${problem}: repeat with DEEP_SEED=${String(seed)} DEEP_SCHEDULE=${String(schedule)}`);
-    return;
-  }
-  t.log(Object.fromEntries(tally));
-  t.pass();
-  if (schedules < 1_000 || only !== undefined) return;
-  for (const what of [
-    ...['refresh passed', 'refresh session_over', 'refresh refresh_token_reused', 'authenticate passed'],
-    ...['authenticate invalid_token', 'strengthen passed', 'login passed', 'refused after an ending'],
-    ...['code passed', 'code credentials_refused', 'code before an ending'],
-    ...['logout passed', 'logout-all passed', 'password passed', 'password unknown'],
-    ...['lost acknowledgement', 'late write', 'long pause', 'crash before a document'],
-  ]) {
-    t.true((tally.get(what) ?? 0) > schedules / 1_000, `the schedules hardly ever met: ${what}`);
-  }
-});
 
 const withoutWaiting: Sabotage = (handler) => ({
   ...handler,
@@ -110,27 +76,21 @@ function isRegistered(state: unknown): state is { readonly epoch: number } {
   return typeof state === 'object' && state !== null && 'epoch' in state && 'password_hash' in state;
 }
 
-const sabotages: readonly [string, Sabotage][] = [
-  ['the wait for the documents', withoutWaiting],
-  ['the user’s epoch', withoutEpoch],
-  ['the read of the user before the use of the code', withoutLookBefore],
-  ['the decision on the current log', withoutExactRevision],
-];
-
-for (const [what, sabotage] of sabotages) {
-  test(`The schedules find out that the code lacks ${what}`, async (t) => {
-    for (let schedule = 0; schedule < 5_000; schedule += 1) {
-      const problem = await runSchedule(seedOf(schedule), { tally: new Map(), sabotage });
-      if (problem === null) continue;
-      t.log(`schedule ${String(schedule)}: ${problem}`);
-      t.pass();
-      return;
-    }
-    t.fail('5,000 schedules found nothing');
-  });
-}
-
-/** Spreads the numbers of schedules over the seeds (Knuth's multiplicative hashing). */
-function seedOf(schedule: number): number {
-  return (seed + Math.imul(schedule + 1, 2_654_435_761)) >>> 0;
-}
+testSchedules(test, {
+  title: (schedules) => `The end of sessions prevails over concurrent calls, in ${schedules} schedules`,
+  ...{ seed: 20_260_103, schedules: 8_000, run: runSchedule, meetsFrom: 1_000 },
+  meets: [
+    ...['refresh passed', 'refresh session_over', 'refresh refresh_token_reused', 'authenticate passed'],
+    ...['authenticate invalid_token', 'strengthen passed', 'login passed', 'refused after an ending'],
+    ...['code passed', 'code credentials_refused', 'code before an ending'],
+    ...['logout passed', 'logout-all passed', 'password passed', 'password unknown'],
+    ...['lost acknowledgement', 'late write', 'long pause', 'crash before a document'],
+  ],
+  sabotages: {
+    'the wait for the documents': withoutWaiting,
+    'the user’s epoch': withoutEpoch,
+    'the read of the user before the use of the code': withoutLookBefore,
+    'the decision on the current log': withoutExactRevision,
+  },
+  sabotagedMax: 5_000,
+});

@@ -1,7 +1,6 @@
 import test from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { addTotp } from '../support/clients/second-factor.js';
-import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { addTotp, asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 

@@ -3,10 +3,8 @@ import test, { type ExecutionContext } from 'ava';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { queuedMsOf } from '../support/servers/queued-time.js';
 import {
+  keyEnvironment,
   type Environment,
   freePort,
   makeDataDirectory,
@@ -14,6 +12,8 @@ import {
   spawnService,
   startService,
 } from '../support/servers/service-process.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { queuedMsOf } from '../support/servers/cpu-time.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 

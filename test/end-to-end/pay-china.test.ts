@@ -2,10 +2,16 @@ import test from 'ava';
 import { browse } from '../areas/payments/platforms/makers/given-makers.js';
 import { merchant, secrets } from '../areas/payments/platforms/messages/messages.js';
 import { asObject, textOf } from '../support/clients/service-client.js';
-import { givenAlipayService, givenWechatPayService, isPhone } from '../support/platforms/china-services.js';
+import {
+  givenAlipayService,
+  givenWechatPayService,
+  isPhone,
+  givenPayingService,
+  planBytes,
+  givenRefunds,
+  refundNote,
+} from '../support/platforms/paying-service.js';
 import { givenFakeEpay } from '../support/platforms/fake-epay.js';
-import { givenPayingService, planBytes } from '../support/platforms/paying-service.js';
-import { givenRefunds, refundNote } from '../support/platforms/refunding-operator.js';
 
 test('A buyer pays an order at WeChat Pay by a QR code, and gets what was bought', async (t) => {
   const { platform, service } = await givenWechatPayService(t);

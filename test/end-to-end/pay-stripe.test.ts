@@ -1,8 +1,12 @@
 import test from 'ava';
 import { givenContext } from '../support/given/given-stores.js';
 import { textOf } from '../support/clients/service-client.js';
-import { givenPayingService, planBytes } from '../support/platforms/paying-service.js';
-import { givenRefunds, refundNote } from '../support/platforms/refunding-operator.js';
+import {
+  givenPayingService,
+  planBytes,
+  givenRefunds,
+  refundNote,
+} from '../support/platforms/paying-service.js';
 import { givenStripe, stripeKey, stripeSecret } from '../support/platforms/fake-stripe.js';
 
 const environment = { PAYMENT_STRIPE_WEBHOOK_SECRETS: stripeSecret, PAYMENT_STRIPE_SECRET_KEY: stripeKey };

@@ -10,9 +10,8 @@ import { browse } from '../areas/payments/platforms/makers/given-makers.js';
 import { textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
-import { givenAlipayService, givenWechatPayService } from '../support/platforms/china-services.js';
+import { givenAlipayService, givenWechatPayService, planBytes } from '../support/platforms/paying-service.js';
 import { runCli } from '../support/servers/service-process.js';
-import { planBytes } from '../support/platforms/paying-service.js';
 
 const context = (): CommandContext => {
   const commandId = randomUUID();

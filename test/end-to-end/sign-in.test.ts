@@ -1,6 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { openTestStore, startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import {
   asObject,
   makeServiceClient,
@@ -9,8 +8,7 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import { type ServiceInProcess, startInProcess } from '../support/servers/service-in-process.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { keyEnvironment, makeDataDirectory } from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 
 const password = 'Correct-Horse-9';

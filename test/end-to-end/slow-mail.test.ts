@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { type Act, startScriptedSmtp, type Step, steps } from '../support/servers/scripted-smtp.js';
+import { type Act, startScriptedSmtp, type Step, steps } from '../support/servers/smtp-server.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
 /** A minute of RFC 5321 takes 60 ms. */

@@ -7,8 +7,13 @@ import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import {
+  keyEnvironment,
+  freePort,
+  makeDataDirectory,
+  runCli,
+  startService,
+} from '../support/servers/service-process.js';
 
 const nodeId = '018f0000-0000-7000-8000-00000000000a';
 const sentence = `event type NodeTeleported (node-${nodeId} at revision 0) is unknown to this version; run the version that wrote it, or a newer one`;

@@ -9,8 +9,8 @@ import { listRecords, putRecord } from '../../src/event-sourcing/ports/records.j
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { openDocuments, openLog } from '../support/servers/embedded-directory.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
 import {
+  keyEnvironment,
   type Environment,
   freePort,
   makeDataDirectory,

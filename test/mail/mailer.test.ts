@@ -3,8 +3,11 @@ import { MailNotSent, MailRefused, MailUnknown } from '../../src/mail/errors.js'
 import { makeMailer, type OutgoingMail, type SmtpTimes } from '../../src/mail/mailer.js';
 import { parseSmtpUrl, type SmtpServer } from '../../src/mail/smtp-url.js';
 import { testCertificate } from '../support/servers/eventstoredb-server/tls.js';
-import { type Act, startScriptedSmtp, type Step, steps } from '../support/servers/scripted-smtp.js';
 import {
+  type Act,
+  startScriptedSmtp,
+  type Step,
+  steps,
   type SmtpServerOptions,
   startSmtpServer,
   type TestSmtpServer,

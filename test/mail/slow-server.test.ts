@@ -4,7 +4,7 @@ import { makeMailOutbox } from '../../src/mail/mail-outbox.js';
 import type { Mailer } from '../../src/mail/mailer.js';
 import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
 import { mailWaits } from '../support/given/given-mails.js';
-import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../support/kernel/virtual-clock.js';
 
 /** The limits of RFC 5321, section 4.5.3.2, which the server almost reaches; the connection has that of the service. */
 const minute = 60_000;

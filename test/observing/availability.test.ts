@@ -1,7 +1,7 @@
 import test from 'ava';
 import { makeAvailability, makeWakefulSleep } from '../../src/observing/stores/availability.js';
 import { steadyMsOf } from '../../src/kit/time/clock.js';
-import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../support/kernel/virtual-clock.js';
 
 test('A store is away from its first call without an answer until a call is answered', async (t) => {
   // Given a store that has answered

@@ -4,7 +4,7 @@ import { makeAvailability } from '../../src/observing/stores/availability.js';
 import { makeLogReads } from '../../src/observing/stores/store-metrics.js';
 import { makeStoreWatch, type StoreReport } from '../../src/observing/stores/store-watch.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { makeVirtualClock } from '../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../support/kernel/virtual-clock.js';
 
 /** A watched store whose pings answer unless it is down. `wall.stepMs` is a step of the wall clock. */
 async function given() {

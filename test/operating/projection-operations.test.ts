@@ -13,7 +13,7 @@ import type { Generations } from '../../src/event-sourcing/views/generations/gen
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import type { LeaseRecord } from '../../src/event-sourcing/feeding/consumers/lease.js';
-import { countersProjection } from '../support/examples/counter-views.js';
+import { countersProjection } from '../support/kernel/counters.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { makeTestClock } from '../support/fakes/clock.js';
 import { partial } from '../support/fakes/partial.js';

@@ -14,8 +14,14 @@ import { makeNoteSigner } from '../../src/areas/audit/tree/note.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { readWholeLog } from '../support/audit/audit-scene.js';
 import { isSignedWith } from '../support/audit/polling-auditor.js';
-import { addTotp, recover } from '../support/clients/second-factor.js';
-import { asObject, type HeaderFields, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import {
+  addTotp,
+  recover,
+  asObject,
+  type HeaderFields,
+  makeServiceClient,
+  textOf,
+} from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { buildOmniwitness, startOmniwitness } from '../support/servers/foreign-programs.js';

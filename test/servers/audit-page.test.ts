@@ -13,12 +13,13 @@ import {
   keepScreenshot,
   overflowingWidths,
   type Visitor,
-} from '../support/clients/page-judge.js';
-import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
+  type Browser,
+  givenBrowser,
+  browserSuite,
+} from '../support/clients/web-driver.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { password, type TestService } from '../support/servers/http-service.js';
 
-const missing = missingBrowser();
 const desktop: Visitor = {
   ...{ width: 1_280, height: 800, languages: 'en-GB,en' },
   ...{ timeZone: 'Europe/London', isDark: false },
@@ -127,10 +128,7 @@ async function mailedCode({ stores, commands }: Pick<TestService, 'stores' | 'co
   return commands.loginCodes.codeFor({ kid: issue.code_key_id, issue_id: issue.issue_id, email_digest });
 }
 
-if (missing !== null) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip(`The page for auditors in a browser: ${missing}`, () => undefined);
-} else {
+browserSuite(test, 'The page for auditors in a browser', () => {
   // The tests run one after the other, so that no browser waits for the start of another.
   test.serial('An auditor signs in by two factors, and every shown event is proved', async (t) => {
     const scene = await given(t);
@@ -461,4 +459,4 @@ if (missing !== null) {
       'stowage-device',
     ]);
   });
-}
+});

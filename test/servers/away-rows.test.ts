@@ -2,11 +2,14 @@ import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { startProxiedLog } from '../support/servers/suite-log.js';
+import { givenService, keyEnvironment } from '../support/servers/service-process.js';
+import {
+  startProxiedLog,
+  makeMongoDbProxy,
+  makeTestDatabase,
+  mongoDbSuite,
+} from '../support/servers/store-servers.js';
 import type { TcpProxy } from '../support/servers/tcp-proxy.js';
-import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const agent = { 'x-agent-secret': 'let-the-agents-in' };
@@ -39,10 +42,7 @@ async function given(t: ExecutionContext) {
   const { name } = await makeTestDatabase(t);
   const documents = await makeMongoDbProxy(t, name);
   const { proxy: log, environment } = await startProxiedLog(t);
-  const directory = await makeDataDirectory();
-  const service = await startService({
-    directory: directory.path,
-    port: await freePort(),
+  const service = await givenService(t, {
     environment: {
       ...keyEnvironment,
       ...environment,
@@ -50,10 +50,6 @@ async function given(t: ExecutionContext) {
       NODE_AGENT_SECRET: agent['x-agent-secret'],
       PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
     },
-  });
-  t.teardown(async () => {
-    await service.kill();
-    await directory.remove();
   });
   const client = makeServiceClient(service.url);
   const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
@@ -120,10 +116,7 @@ function untilStatus(call: () => Promise<ServiceReply>, status: number): Promise
 
 const away = '503 store_unavailable';
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The rows of servers that are away run when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The rows of servers that are away', () => {
   for (const [what, [leave, comeBack]] of Object.entries(outages)) {
     test(`While MongoDB ${what}, callbacks are accepted, and every call with a session or a key is 503`, async (t) => {
       t.timeout(300_000);
@@ -173,4 +166,4 @@ if (mongoDbUrl === undefined) {
       t.is(await service.stop(), 0);
     });
   }
-}
+});

@@ -1,11 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { startProxiedLog } from '../support/servers/suite-log.js';
+import { givenService, keyEnvironment } from '../support/servers/service-process.js';
+import {
+  startProxiedLog,
+  makeMongoDbProxy,
+  makeTestDatabase,
+  mongoDbSuite,
+} from '../support/servers/store-servers.js';
 import type { TcpProxy } from '../support/servers/tcp-proxy.js';
-import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 
 const blipMs = 300;
 const blips = 5;
@@ -19,19 +22,12 @@ async function given(t: ExecutionContext) {
   const { name } = await makeTestDatabase(t);
   const documents = await makeMongoDbProxy(t, name);
   const { proxy: log, environment } = await startProxiedLog(t);
-  const directory = await makeDataDirectory();
-  const service = await startService({
-    directory: directory.path,
-    port: await freePort(),
+  const service = await givenService(t, {
     environment: {
       ...keyEnvironment,
       ...environment,
       MONGODB_URL: documents.url,
     },
-  });
-  t.teardown(async () => {
-    await service.kill();
-    await directory.remove();
   });
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', 'Correct-Horse-7');
@@ -40,12 +36,7 @@ async function given(t: ExecutionContext) {
   let renames = 0;
   const calls: Readonly<Record<string, () => Promise<ServiceReply>>> = {
     'GET a project': () => client.get(project, owner.headers),
-    'PATCH a project': () =>
-      client.send(project, {
-        method: 'PATCH',
-        headers: { ...owner.headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ name: `Film ${(renames += 1)}` }),
-      }),
+    'PATCH a project': () => client.patch(project, { name: `Film ${(renames += 1)}` }, owner.headers),
   };
   return { calls, proxies: { EventStoreDB: log, MongoDB: documents.proxy } };
 }
@@ -55,10 +46,7 @@ function begin(proxy: TcpProxy): void {
   proxy.reset();
 }
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The blips of servers run when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The blips of servers', () => {
   for (const which of [['EventStoreDB'], ['MongoDB'], ['EventStoreDB', 'MongoDB']] as const) {
     test(`No request is 503 while connections to ${which.join(' and ')} are refused for 0.3 s`, async (t) => {
       t.timeout(300_000);
@@ -85,7 +73,7 @@ if (mongoDbUrl === undefined) {
       t.deepEqual([...seen.keys()].sort(), ['GET a project 200', 'PATCH a project 200']);
     });
   }
-}
+});
 
 /** Makes a call again and again until the signal aborts, and counts its replies by status. */
 async function load(

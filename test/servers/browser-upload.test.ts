@@ -11,9 +11,8 @@ import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js'
 import { givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
 import { makeBucket, s3Server } from '../support/servers/s3-server.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 const hasParts = s3Server !== undefined && process.env['S3_MULTIPART'] === 'yes';
 const missing = hasParts ? missingBrowser() : 'S3_ENDPOINT is not set, or S3_MULTIPART is not "yes"';
@@ -109,13 +108,9 @@ if (missing !== null || s3Server === undefined) {
       passOn(server.endpoint, request, response, cors);
     });
     const bucket = await makeBucket(t, server);
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
-    const service = await startInProcess({
-      directory: directory.path,
+    const service = await givenInProcess(t, {
       environment: { STORAGE_ALLOWED_CIDRS: server.allowedCidrs },
     });
-    t.teardown(() => service.close());
     const page = await listen(t, (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Upload</title>');
     });

@@ -1,11 +1,14 @@
 /* Tests the pages / and /docs in a real browser: Chromium, controlled by WebDriver. */
 import test, { type ExecutionContext } from 'ava';
-import { brokenRules, overflowingWidths, type Visitor } from '../support/clients/page-judge.js';
-import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
-
-const missing = missingBrowser();
+import {
+  brokenRules,
+  overflowingWidths,
+  type Visitor,
+  type Browser,
+  givenBrowser,
+  browserSuite,
+} from '../support/clients/web-driver.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 /** Returns a script that clicks the last visible button with the text, in the section with the other text, if one exists. */
 const press = (text: string, inside = ''): string => `
@@ -54,10 +57,7 @@ interface Scene {
 }
 
 async function given(t: ExecutionContext): Promise<Scene> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const service = await startInProcess({ directory: directory.path });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t);
   const browser = await givenBrowser(t);
   await browser.devTools('Page.enable', {});
   await browser.devTools('Page.addScriptToEvaluateOnNewDocument', { source: watch });
@@ -96,10 +96,7 @@ const form = `(document.querySelector('.scalar-app-layout')?.innerText ?? '')`;
 
 const allRequests = `return [...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).origin))]`;
 
-if (missing !== null) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip(`The page /docs in a browser: ${missing}`, () => undefined);
-} else {
+browserSuite(test, 'The page /docs in a browser', () => {
   test.serial(
     'A reader searches the operations and reads code samples, without another origin',
     async (t) => {
@@ -223,4 +220,4 @@ if (missing !== null) {
     t.log(`${times}; ${bytes} bytes`);
     t.true(bytes < 1_500_000, String(bytes));
   });
-}
+});

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { eventStoreContract } from '../contracts/event-store.js';
 import { makeEvent } from '../contracts/event-store-fixtures.js';
-import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
+import { openTestStore } from '../support/servers/eventstoredb-server/server.js';
 
 const url = process.env['EVENTSTOREDB_URL'] ?? '';
 

@@ -10,8 +10,10 @@ import {
   keepScreenshot,
   overflowingWidths,
   type Visitor,
-} from '../support/clients/page-judge.js';
-import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
+  type Browser,
+  givenBrowser,
+  browserSuite,
+} from '../support/clients/web-driver.js';
 import {
   clickThrough,
   type ExampleProcess,
@@ -20,21 +22,19 @@ import {
   startExample,
   stepShown,
 } from '../support/servers/example-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/servers/service-process.js';
 
-const missing = missingBrowser();
 const desktop: Visitor = {
   ...{ width: 1_280, height: 800, languages: 'en-GB,en' },
   ...{ timeZone: 'Europe/London', isDark: false },
 };
 const address = /Open (http:\S+)/;
 
-async function given(t: ExecutionContext, port = freePorts()) {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const settings = { PORT: String(port), DATA_DIR: directory.path, DRAIN_SECONDS: '1' };
+function given(t: ExecutionContext, port = freePorts()) {
+  const directory = givenDirectory(t);
+  const settings = { PORT: String(port), DATA_DIR: directory, DRAIN_SECONDS: '1' };
   const start = (): ExampleProcess => startExample(t, [process.execPath, 'examples/web/serve.mjs'], settings);
-  return { directory: directory.path, url: `http://127.0.0.1:${port}`, start };
+  return { directory, url: `http://127.0.0.1:${port}`, start };
 }
 
 test('When a port of the example is taken, its error names the port and the way out', async (t) => {
@@ -42,7 +42,7 @@ test('When a port of the example is taken, its error names the port and the way 
   await once(other, 'listening');
   t.teardown(() => other.close());
   const { port: taken } = other.address() as AddressInfo;
-  const { start } = await given(t, taken);
+  const { start } = given(t, taken);
   const { ended, outputUntil } = start();
   t.is(await ended, 1);
   t.regex(await outputUntil(/(The example does not start: .*)/), new RegExp(`EADDRINUSE.*:${taken}.*PORT=`));
@@ -51,7 +51,7 @@ test('When a port of the example is taken, its error names the port and the way 
 for (const end of ['interrupt', 'signal'] as const) {
   const title = end === 'interrupt' ? 'Ctrl-C in a terminal' : 'SIGTERM to the example';
   test(`${title} ends the example and lets the service drain`, async (t) => {
-    const { start, url } = await given(t);
+    const { start, url } = given(t);
     const example = start();
     t.is(await example.outputUntil(address), url);
     if (end === 'interrupt') example.interrupt();
@@ -61,7 +61,7 @@ for (const end of ['interrupt', 'signal'] as const) {
 }
 
 test('Only the page of the example gets the keys of the bucket', async (t) => {
-  const { start, url } = await given(t);
+  const { start, url } = given(t);
   await start().outputUntil(address);
   const body = JSON.stringify({ project_id: '0196a000-0000-7000-8000-000000000001' });
   const ask = async (headers: Readonly<Record<string, string>>): Promise<number> =>
@@ -72,12 +72,9 @@ test('Only the page of the example gets the keys of the bucket', async (t) => {
   t.is(await ask({ origin: url }), 500);
 });
 
-if (missing !== null) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip(`The example in a browser: ${missing}`, () => undefined);
-} else {
+browserSuite(test, 'The example in a browser', () => {
   test('A person signs up, binds a bucket, uploads a picture and shares it in five clicks', async (t) => {
-    const { start, url } = await given(t);
+    const { start, url } = given(t);
     const example = start();
     await example.outputUntil(address);
     const browser = await givenBrowser(t);
@@ -115,7 +112,7 @@ if (missing !== null) {
   });
 
   test('The page shows what is wrong, and sends a file of the person with progress', async (t) => {
-    const { directory, start, url } = await given(t);
+    const { directory, start, url } = given(t);
     await start().outputUntil(address);
     const browser: Browser = await givenBrowser(t);
     await browser.open(url);
@@ -155,4 +152,4 @@ if (missing !== null) {
     t.true(progress.length > 2, String(progress));
     t.is(progress.at(-1), 1);
   });
-}
+});

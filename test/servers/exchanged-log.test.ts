@@ -1,7 +1,7 @@
 import test from 'ava';
 import { makeSemaphore } from '../../src/kit/semaphore.js';
 import { exchangeLog, exchanges, moments, strikes, strikeStream } from '../support/servers/exchanged-logs.js';
-import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
+import { makeTestDatabase, mongoDbSuite } from '../support/servers/store-servers.js';
 
 /*
  * The deep test does all of this with embedded read models. DEEP_BUDGET=1 repeats all of it with MongoDB. Without it, logs are
@@ -13,10 +13,7 @@ const fewAtStart = ['an older copy', 'the log of another service'];
 /** Services that run at once, so that the machine keeps up with them. */
 const atOnce = makeSemaphore(4);
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('Logs are exchanged under services when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'Logs are exchanged under services', () => {
   for (const moment of moments) {
     for (const exchange of exchanges) {
       if (!isWhole && moment === 'at start' && !fewAtStart.includes(exchange.what)) continue;
@@ -34,4 +31,4 @@ if (mongoDbUrl === undefined) {
       });
     }
   }
-}
+});

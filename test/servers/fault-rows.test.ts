@@ -13,11 +13,21 @@ import {
   type SignedIn,
   textOf,
 } from '../support/clients/service-client.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import {
+  keyEnvironment,
+  freePort,
+  makeDataDirectory,
+  type ServiceProcess,
+  startService,
+} from '../support/servers/service-process.js';
 import { readLog } from '../support/servers/service-log.js';
-import { startProxiedLog } from '../support/servers/suite-log.js';
+import {
+  startProxiedLog,
+  makeMongoDbProxy,
+  makeTestDatabase,
+  mongoDbSuite,
+} from '../support/servers/store-servers.js';
 import { type FaultRow, faultRows } from '../support/servers/fault-rows.js';
-import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import {
   makeLedger,
   settle,
@@ -25,13 +35,7 @@ import {
   type Ledger,
   type Unanswered,
 } from '../support/servers/service-ledger.js';
-import { measureMs } from '../support/servers/queued-time.js';
-import {
-  freePort,
-  makeDataDirectory,
-  type ServiceProcess,
-  startService,
-} from '../support/servers/service-process.js';
+import { measureMs } from '../support/servers/cpu-time.js';
 
 const password = 'Correct-Horse-7';
 /** The names of the projects that are renamed. */
@@ -197,13 +201,7 @@ async function write(writer: Writer, place: number, signal: AbortSignal): Promis
 
 /** Renames the project of the writer, and keeps the names that it may have now. */
 async function rename({ client, owner, renamed, time }: Writer, name: string): Promise<void> {
-  const reply = await time('PATCH project', 200, () =>
-    client.send(renamed.path, {
-      method: 'PATCH',
-      headers: { ...owner.headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ name }),
-    }),
-  );
+  const reply = await time('PATCH project', 200, () => client.patch(renamed.path, { name }, owner.headers));
   if (reply === null) {
     renamed.unknown.add(name);
   } else {
@@ -305,10 +303,7 @@ async function endure(t: ExecutionContext, which: 'log' | 'documents', row: Faul
   );
 }
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The fault rows run when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The fault rows', () => {
   for (const [which, title] of [
     ['log', 'the log'],
     ['documents', 'MongoDB'],
@@ -321,4 +316,4 @@ if (mongoDbUrl === undefined) {
       });
     }
   }
-}
+});

@@ -2,9 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { givenService, keyEnvironment, freePort, runCli } from '../support/servers/service-process.js';
+import { makeMongoDbProxy, makeTestDatabase, mongoDbSuite } from '../support/servers/store-servers.js';
 
 /** DEEP_BUDGET=1 freezes for more than a minute, so that the log reports the outage twice. */
 const isWhole = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1;
@@ -29,8 +28,6 @@ const status = z.object({
 async function given(t: ExecutionContext) {
   const { name } = await makeTestDatabase(t);
   const { proxy, url } = await makeMongoDbProxy(t, name);
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
   const metricsPort = await freePort();
   const environment = {
     ...keyEnvironment,
@@ -38,8 +35,7 @@ async function given(t: ExecutionContext) {
     NODE_AGENT_SECRET: 'test only, of the agents',
     METRICS_PORT: String(metricsPort),
   };
-  const service = await startService({ directory: directory.path, port: await freePort(), environment });
-  t.teardown(() => service.kill());
+  const service = await givenService(t, { environment });
   return {
     ...{ service, proxy, environment },
     details: async () => {
@@ -72,10 +68,7 @@ function warnings(text: string): readonly string[] {
     .flatMap(({ level, msg }) => (level >= 40 ? [msg ?? 'none'] : []));
 }
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The tests of a frozen MongoDB run when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The tests of a frozen MongoDB', () => {
   test(`While MongoDB is frozen the log reports it once${isWhole ? ' and again after a minute' : ''}, and the details name it`, async (t) => {
     // Given a service that names its parts on the port of the metrics
     const { service, proxy, environment, details, request } = await given(t);
@@ -131,4 +124,4 @@ if (mongoDbUrl === undefined) {
     await eventually('all parts run', async () => (await details()).code === 200);
     t.is(await service.stop(), 0);
   });
-}
+});

@@ -7,10 +7,11 @@ import {
   keepScreenshot,
   overflowingWidths,
   type Visitor,
-} from '../support/clients/page-judge.js';
-import { givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+  givenBrowser,
+  missingBrowser,
+} from '../support/clients/web-driver.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
+import { suite } from '../support/suite.js';
 
 const folder = openPackedFolder('guides');
 const missing = folder.exists ? missingBrowser() : 'npm run docs:site has not built them';
@@ -19,15 +20,9 @@ const desktop: Visitor = {
   ...{ timeZone: 'Europe/London', isDark: false },
 };
 
-if (missing !== null) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip(`The guides in a browser: ${missing}`, () => undefined);
-} else {
+suite(test, missing, 'The guides in a browser', () => {
   test('A reader finds a page by its words, and no page asks another origin, overflows or breaks a rule of axe', async (t) => {
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
-    const service = await startInProcess({ directory: directory.path });
-    t.teardown(() => service.close());
+    const service = await givenInProcess(t);
     const { url } = service;
     const { files } = folder.manifest() as { readonly files: Readonly<Record<string, unknown>> };
     const pages = Object.keys(files).filter((name) => name.endsWith('.html') && name !== '404.html');
@@ -78,4 +73,4 @@ if (missing !== null) {
     ] as const)
       t.is((await fetch(`${url}${path}`)).status, status, path);
   });
-}
+});

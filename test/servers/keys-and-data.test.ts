@@ -2,12 +2,10 @@ import test, { type ExecutionContext } from 'ava';
 import { KeyProblem } from '../../src/keys/sealing/errors.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { changedKeys } from '../support/examples/changed-keys.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import { givenDirectory, keyEnvironment } from '../support/servers/service-process.js';
 import { readLog } from '../support/servers/service-log.js';
-import { startSuiteLog } from '../support/servers/suite-log.js';
-import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
+import { startSuiteLog, makeTestDatabase, mongoDbSuite } from '../support/servers/store-servers.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
 
 /** Servers with the data of an account. */
 async function given(t: ExecutionContext) {
@@ -15,11 +13,10 @@ async function given(t: ExecutionContext) {
   const eventStore = log.open();
   t.teardown(() => eventStore.close());
   const database = await makeTestDatabase(t);
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const start = (keys: Readonly<Record<string, string>>) =>
     startInProcess({
-      directory: directory.path,
+      directory,
       environment: { ...keys, ...log.environment, MONGODB_URL: database.url },
     });
   const service = await start(keyEnvironment);
@@ -37,10 +34,7 @@ async function given(t: ExecutionContext) {
   return { start, dump };
 }
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The tests of keys on servers run when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The tests of keys on servers', () => {
   test('Servers: with each variable wrong, swapped or missing, the start names it and writes nothing', async (t) => {
     const { start, dump } = await given(t);
     const before = await dump();
@@ -53,4 +47,4 @@ if (mongoDbUrl === undefined) {
     const both = await Promise.all([start(keyEnvironment), start(keyEnvironment)]);
     await Promise.all(both.map((service) => service.close()));
   });
-}
+});

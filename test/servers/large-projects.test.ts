@@ -9,14 +9,17 @@ import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { collectionName } from '../../src/event-sourcing/views/projection.js';
 import { asObject, makeServiceClient, operate } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import { givenService, givenDirectory, keyEnvironment } from '../support/servers/service-process.js';
 import { realClock } from '../support/fakes/clock.js';
 import { recordEvents } from '../support/given/given-events.js';
 import { largeProject, projectsMax } from '../support/given/large-projects.js';
-import { startSuiteLog } from '../support/servers/suite-log.js';
-import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
+import {
+  startSuiteLog,
+  makeTestDatabase,
+  mongoDbSuite,
+  openStoresAt,
+} from '../support/servers/store-servers.js';
 import { untilAnswered } from '../support/servers/service-ledger.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 import { loadCheckpoint } from '../../src/event-sourcing/ports/records.js';
 
 const collection = collectionName(projectsProjection, 1);
@@ -28,14 +31,12 @@ const renamesMax = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1 ? projectsMax : 
 async function given(t: ExecutionContext) {
   const { environment, open } = await startSuiteLog(t);
   const { url } = await makeTestDatabase(t);
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const limitsFile = join(directory.path, 'limits.json');
+  const directory = givenDirectory(t);
+  const limitsFile = join(directory, 'limits.json');
   const unlimited = { limit: 100_000, seconds: 60 };
   await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
-  const service = await startService({
-    directory: directory.path,
-    port: await freePort(),
+  const service = await givenService(t, {
+    directory,
     environment: {
       ...keyEnvironment,
       ...environment,
@@ -44,7 +45,6 @@ async function given(t: ExecutionContext) {
       LOG_LEVEL: 'warn',
     },
   });
-  t.teardown(() => service.kill());
   const log = open();
   t.teardown(() => log.close());
   const { readModelStore } = await openStoresAt(t, url, { clock: realClock });
@@ -95,10 +95,7 @@ async function untilPassed({
   await eventually('the view passes the end', passed, { pollMs: 500 });
 }
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('Projects of the largest size are renamed when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'Projects of the largest size are renamed', () => {
   test(`No view of a process stops while ${renamesMax} of 200 projects of the largest size are renamed one after the other, and all of them while it is away`, async (t) => {
     t.timeout(20 * 60_000);
     // Given 200 projects as large as their limits allow, which only the projector writes
@@ -155,4 +152,4 @@ if (mongoDbUrl === undefined) {
     );
     t.notRegex(service.output(), stopped);
   });
-}
+});

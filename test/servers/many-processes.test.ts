@@ -3,17 +3,16 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { makeCountingProxy } from '../support/servers/counting-proxy.js';
+import {
+  givenService,
+  givenDirectory,
+  keyEnvironment,
+  type ServiceProcess,
+} from '../support/servers/service-process.js';
+import { makeCountingProxy } from '../support/servers/tcp-proxy.js';
 import { cpuMsOf } from '../support/servers/cpu-time.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
-import {
-  freePort,
-  makeDataDirectory,
-  type ServiceProcess,
-  startService,
-} from '../support/servers/service-process.js';
+import { makeTestDatabase, mongoDbSuite } from '../support/servers/store-servers.js';
 
 /** DEEP_BUDGET=1 measures two and four processes too, and more writes of each. */
 const isWhole = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1;
@@ -48,9 +47,8 @@ async function givenProcesses(t: ExecutionContext, count: number) {
     await log.close();
     await proxy.close();
   });
-  const limits = await makeDataDirectory();
-  t.teardown(() => limits.remove());
-  const limitsFile = join(limits.path, 'limits.json');
+  const limits = givenDirectory(t);
+  const limitsFile = join(limits, 'limits.json');
   await writeFile(
     limitsFile,
     JSON.stringify({ session: { limit: 100_000, seconds: 60 }, user: { limit: 100_000, seconds: 60 } }),
@@ -66,10 +64,7 @@ async function givenProcesses(t: ExecutionContext, count: number) {
   };
   const services: ServiceProcess[] = [];
   for (let index = 0; index < count; index += 1) {
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
-    const service = await startService({ directory: directory.path, port: await freePort(), environment });
-    t.teardown(() => service.kill());
+    const service = await givenService(t, { environment });
     services.push(service);
   }
   return {
@@ -165,10 +160,7 @@ function inWords({ commands, calls, cpuMs }: Cost): string {
   return `${commands.toFixed(1)} commands, ${calls.toFixed(1)} calls, ${cpuMs.toFixed(1)} ms of CPU`;
 }
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The cost of many processes is measured when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The cost of many processes is measured', () => {
   test('A write costs as much with many processes as with one, and idle processes ask little', async (t) => {
     t.timeout(1_800_000);
     // Given one process, and several that know each other
@@ -235,4 +227,4 @@ if (mongoDbUrl === undefined) {
     const { cpuMs } = meanOf(throughOne);
     t.true(cpuMs <= 1.3 * limit.cpuMs, `${cpuMs} and ${limit.cpuMs} ms of CPU a write`);
   });
-}
+});

@@ -4,7 +4,6 @@
  * mongodb.test.ts lists the features that the server of CI lacks.
  */
 import test, { type ExecutionContext } from 'ava';
-
 import { OutcomeUnknown } from '../../src/event-sourcing/ports/errors.js';
 import { eventually } from '../support/eventually.js';
 import { realClock } from '../support/fakes/clock.js';
@@ -15,7 +14,7 @@ import {
   makeTestDatabase,
   mongoDbUrl,
   openStoresAt,
-} from '../support/servers/mongodb-server.js';
+} from '../support/servers/store-servers.js';
 import { allUnavailableWithin, readCalls, writeCalls } from '../support/clients/store-calls.js';
 import type { Fate } from '../support/servers/tcp-proxy.js';
 import {

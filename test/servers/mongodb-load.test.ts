@@ -1,11 +1,10 @@
 /* Loads the adapter beyond the connections of its pool, on the server that MONGODB_URL names. */
 import test from 'ava';
-
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { defaultMongoDbLimits } from '../../src/stores/mongodb/calls/limits.js';
 import { realClock } from '../support/fakes/clock.js';
 import { wholeFold } from '../support/clients/document-writes.js';
-import { mongoDbUrl, openTestStores } from '../support/servers/mongodb-server.js';
+import { mongoDbUrl, openTestStores } from '../support/servers/store-servers.js';
 
 const run = mongoDbUrl === undefined ? test.skip : test.serial;
 const needs = mongoDbUrl === undefined ? ' (set MONGODB_URL to run this)' : '';

@@ -14,19 +14,15 @@
  * - authentication and TLS.
  */
 import test from 'ava';
-
 import { readModelStoreContract } from '../contracts/read-model-store.js';
 import { stateStoreContract } from '../contracts/state-store.js';
-import { mongoDbUrl, openTestStores } from '../support/servers/mongodb-server.js';
+import { mongoDbSuite, openTestStores } from '../support/servers/store-servers.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The MongoDB contract suites run when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The MongoDB contract suites', () => {
   readModelStoreContract(
     test,
     async (t) => (await openTestStores(t, { clock: settableClock() })).readModelStore,
   );
   stateStoreContract(test, async (t, clock) => (await openTestStores(t, { clock })).stateStore);
-}
+});

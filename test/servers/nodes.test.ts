@@ -2,13 +2,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { addNode, textOf } from '../support/clients/service-client.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import { givenService, givenDirectory, keyEnvironment } from '../support/servers/service-process.js';
 import { makeClockOfProcess } from '../support/servers/clock-of-process.js';
-import { startSuiteLog } from '../support/servers/suite-log.js';
-import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
-import { startProbedNodes } from '../support/servers/probed-nodes.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
-import { addNodes, watchProbes, wholeExtent } from '../support/servers/watch-probes.js';
+import { startSuiteLog, makeTestDatabase, mongoDbSuite } from '../support/servers/store-servers.js';
+import { startProbedNodes, addNodes, watchProbes, wholeExtent } from '../support/servers/probed-nodes.js';
 
 const hourMs = 3_600_000;
 const secret = 'let-the-agents-in';
@@ -19,11 +16,7 @@ const isWhole = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1;
 const extent = isWhole ? wholeExtent : { nodes: 400, intervals: 3 };
 const answerMs = (250 * wholeExtent.nodes) / extent.nodes;
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('Processes find silent nodes and probe nodes together when MONGODB_URL names a server', () =>
-    undefined);
-} else {
+mongoDbSuite(test, 'Processes find silent nodes and probe nodes together', () => {
   test('Two processes whose clocks jump by an hour find a silent node, and no other', async (t) => {
     t.timeout(240_000);
     // Given two processes on the same stores, and two healthy nodes
@@ -70,11 +63,7 @@ if (mongoDbUrl === undefined) {
     t.teardown(nodes.close);
     const services = [];
     for (let index = 0; index < 3; index += 1) {
-      const directory = await makeDataDirectory();
-      t.teardown(() => directory.remove());
-      const service = await startService({
-        directory: directory.path,
-        port: await freePort(),
+      const service = await givenService(t, {
         environment: {
           ...keyEnvironment,
           ...log.environment,
@@ -84,13 +73,12 @@ if (mongoDbUrl === undefined) {
           LOG_LEVEL: 'warn',
         },
       });
-      t.teardown(() => service.kill());
       services.push(service);
     }
     await addNodes(services[0]?.directory ?? '', extent);
     await watchProbes(t, nodes, services, extent);
   });
-}
+});
 
 type Started = Awaited<ReturnType<typeof start>>;
 
@@ -108,15 +96,12 @@ async function given(t: ExecutionContext): Promise<readonly [Started, Started]> 
 }
 
 async function start(t: ExecutionContext, environment: Readonly<Record<string, string>>) {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const clock = makeClockOfProcess(directory.path);
-  const service = await startService({
-    directory: directory.path,
-    port: await freePort(),
+  const directory = givenDirectory(t);
+  const clock = makeClockOfProcess(directory);
+  const service = await givenService(t, {
+    directory,
     environment: { ...environment, ...clock.environment },
   });
-  t.teardown(() => service.kill());
   return { service, clock };
 }
 

@@ -5,12 +5,9 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { asObject, makeServiceClient } from '../support/clients/service-client.js';
-import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { type Browser, givenBrowser, browserSuite } from '../support/clients/web-driver.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 import { givenContext } from '../support/given/given-stores.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
-
-const missing = missingBrowser();
 
 const path = '/api/v1/auth';
 
@@ -61,18 +58,12 @@ function credentials(browser: Browser, way: 'create' | 'get', publicKey: unknown
   );
 }
 
-if (missing !== null) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip(`Passkeys in a browser: ${missing}`, () => undefined);
-} else {
+browserSuite(test, 'Passkeys in a browser', () => {
   test.serial('A browser registers a passkey and signs in by it with user verification', async (t) => {
     // Given the service, a page of its relying party, and a browser with an authenticator
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
     const page = await givenPage(t);
     const environment = { PASSKEY_RP_ID: 'localhost', PASSKEY_ORIGINS: page };
-    const service = await startInProcess({ directory: directory.path, environment });
-    t.teardown(() => service.close());
+    const service = await givenInProcess(t, { environment });
     const browser = await givenBrowser(t);
     await browser.open(page);
     await browser.devTools('WebAuthn.enable', {});
@@ -122,13 +113,10 @@ if (missing !== null) {
     'An auditor signs in on the page of the audit log by a passkey, and by a recovery code beside it',
     async (t) => {
       // Given an auditor with a passkey alone
-      const directory = await makeDataDirectory();
-      t.teardown(() => directory.remove());
       const place = { service: '' };
       const page = await givenPage(t, place);
       const environment = { PASSKEY_RP_ID: 'localhost', PASSKEY_ORIGINS: page };
-      const service = await startInProcess({ directory: directory.path, environment });
-      t.teardown(() => service.close());
+      const service = await givenInProcess(t, { environment });
       const [email, password] = ['auditor@example.org', 'Correct-Horse-7'];
       const client = makeServiceClient(service.url);
       const { headers } = await client.register(email, password);
@@ -173,4 +161,4 @@ if (missing !== null) {
       t.is(await browser.run(`return document.getElementById('account').textContent`), email);
     },
   );
-}
+});

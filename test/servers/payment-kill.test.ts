@@ -1,9 +1,13 @@
 import test, { type ExecutionContext } from 'ava';
 import { runPaymentCampaign } from '../deep/payment-campaign.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { startSuiteLog } from '../support/servers/suite-log.js';
-import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
-import { inspectStores } from '../support/servers/service-disk.js';
+import { keyEnvironment } from '../support/servers/service-process.js';
+import {
+  startSuiteLog,
+  makeTestDatabase,
+  mongoDbSuite,
+  openStoresAt,
+} from '../support/servers/store-servers.js';
+import { inspectStores } from '../support/servers/service-log.js';
 import { realClock } from '../support/fakes/clock.js';
 
 /*
@@ -18,10 +22,7 @@ const deliveries = Math.ceil(1_000 * budget);
 const deliveriesMax = 10_000;
 const callbacksPerKill = budget >= 1 ? 400 : 100;
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('Payment callbacks reach several processes when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'Payment callbacks reach several processes', () => {
   for (const processes of budget >= 1 ? [2, 4] : [4]) {
     test.serial(
       `Each effect of ${deliveries} callbacks happens once with ${processes} processes under kill -9`,
@@ -35,7 +36,7 @@ if (mongoDbUrl === undefined) {
       },
     );
   }
-}
+});
 
 async function runPart(t: ExecutionContext, processes: number, part: number): Promise<void> {
   const count = Math.min(deliveriesMax, deliveries - part * deliveriesMax);

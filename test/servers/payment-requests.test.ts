@@ -15,7 +15,6 @@ import { makeWechatPayClient } from '../../src/areas/payments/platforms/wechatpa
 import { makeWechatPayMaker } from '../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
 import { makeWechatPayQueries } from '../../src/areas/payments/platforms/wechatpay/wechatpay-query.js';
 import {
-  failureOf,
   makeTestCall,
   merchantKeys,
   merchantSerial,
@@ -23,7 +22,11 @@ import {
 } from '../areas/payments/platforms/makers/given-makers.js';
 import { arrivesAt, merchant } from '../areas/payments/platforms/messages/messages.js';
 import type { ReceivedRequest } from '../support/platforms/platform-server.js';
-import { givenRecorder, partsRead, refundRequest as refund } from '../support/platforms/recorder.js';
+import {
+  thenRequestsAgree,
+  givenRecorder,
+  refundRequest as refund,
+} from '../support/platforms/paying-service.js';
 
 const folder = process.env['SDK_FOLDER'] ?? '';
 const now = (): Date => arrivesAt;
@@ -59,16 +62,16 @@ function compare(load: NodeJS.Require): void {
         () => maker.query(paymentRequest.orderNumber),
         () => maker.queryRefund({ ...refund, refundId: 'refund-1' }),
       ];
-      for (const make of calls) {
-        // when
-        await failureOf(make());
-        const sent = server.requests.at(-1);
+      const theirs = async (sent: ReceivedRequest | undefined): Promise<unknown> => {
         const { method, path, body } = sent ?? { method: '', path: '', body: '' };
-        await sdk(method, path, body === '' ? undefined : JSON.parse(body)).catch(() => undefined);
-        // then
-        t.deepEqual(partsRead(server.requests.at(-1)), partsRead(sent));
-        t.not(server.requests.at(-1), sent);
-      }
+        return sdk(method, path, body === '' ? undefined : JSON.parse(body)).catch(() => undefined);
+      };
+      // when, then
+      await thenRequestsAgree(
+        t,
+        server,
+        calls.map((ours) => [ours, theirs]),
+      );
       t.is(server.requests.length, 10);
     });
   }
@@ -89,20 +92,17 @@ function compare(load: NodeJS.Require): void {
       () => maker.query('X0001'),
       () => maker.queryRefund({ ...refund, refundId: 'refund-1' }),
     ];
-    for (const make of calls) {
-      // when
-      await failureOf(make());
-      const sent = server.requests.at(-1);
+    const theirs = async (sent: ReceivedRequest | undefined): Promise<unknown> => {
       const { method, notify_url, content } = partsOf(sent);
-      await sdk.exec(method, {
-        timestamp,
-        ...(notify_url === null ? {} : { notify_url }),
-        bizContent: content,
-      });
-      // then
-      t.deepEqual(partsRead(server.requests.at(-1)), partsRead(sent));
-      t.not(server.requests.at(-1), sent);
-    }
+      const notified = notify_url === null ? {} : { notify_url };
+      return sdk.exec(method, { timestamp, ...notified, bizContent: content });
+    };
+    // when, then
+    await thenRequestsAgree(
+      t,
+      server,
+      calls.map((ours) => [ours, theirs]),
+    );
   });
 
   for (const isMobile of [false, true]) {

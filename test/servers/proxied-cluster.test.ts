@@ -6,17 +6,23 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { asObject, makeServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import { keyEnvironment } from '../support/servers/service-process.js';
 import { startCluster } from '../support/servers/eventstoredb-server/cluster.js';
 import { testCertificate, testKey } from '../support/servers/eventstoredb-server/tls.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { unlimitedRates } from '../support/servers/overload.js';
 import {
+  givenDirectory,
+  keyEnvironment,
   freePort,
-  makeDataDirectory,
   type ServiceProcess,
   startService,
 } from '../support/servers/service-process.js';
+import { makeServerLog } from '../support/servers/eventstoredb-server/log.js';
+import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { testCertificate, testKey } from '../support/servers/eventstoredb-server/tls.js';
+import { makeTestDatabase, mongoDbUrl } from '../support/servers/store-servers.js';
+import { unlimitedRates } from '../support/servers/overload.js';
 
 /** DEEP_BUDGET=1 runs 30 rounds. */
 const rounds = Math.max(5, Math.round(30 * Number(process.env['DEEP_BUDGET'] ?? 0.1)));
@@ -40,11 +46,10 @@ run(
     // and two processes behind the proxy with the configuration of deploy/cluster
     const { url: database } = await makeTestDatabase(t);
     const seeds = cluster.nodes.map(({ port }, n) => `${hosts[n]}:${port}`).join(',');
-    const folder = await makeDataDirectory();
-    t.teardown(() => folder.remove());
-    const authority = join(folder.path, 'authority.pem');
+    const folder = givenDirectory(t);
+    const authority = join(folder, 'authority.pem');
     await writeFile(authority, testCertificate);
-    const limitsFile = join(folder.path, 'limits.json');
+    const limitsFile = join(folder, 'limits.json');
     await writeFile(limitsFile, JSON.stringify(unlimitedRates));
     const environment = {
       ...keyEnvironment,
@@ -57,7 +62,7 @@ run(
     };
     const starts = await Promise.all(
       [1, 2].map(async (n) => ({
-        directory: join(folder.path, `data-${n}`),
+        directory: join(folder, `data-${n}`),
         port: await freePort(),
         environment,
       })),
@@ -70,7 +75,7 @@ run(
       (text, start, n) => text.replace(`stowage${n + 1}:8080`, `127.0.0.1:${start.port}`),
       shipped.replace('bind :8080', `bind 127.0.0.1:${port}`),
     );
-    const file = join(folder.path, 'haproxy.cfg');
+    const file = join(folder, 'haproxy.cfg');
     await writeFile(file, configuration);
     const proxy = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' });
     t.teardown(() => proxy.kill());

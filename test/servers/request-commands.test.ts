@@ -2,9 +2,9 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Answer } from '../support/clients/http-app.js';
 import { makeTestClock } from '../support/fakes/clock.js';
-import { makeCountingProxy } from '../support/servers/counting-proxy.js';
+import { makeCountingProxy } from '../support/servers/tcp-proxy.js';
 import { startTestService } from '../support/servers/http-service.js';
-import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
+import { makeTestDatabase, mongoDbSuite, openStoresAt } from '../support/servers/store-servers.js';
 
 /** Starts the service on the server, without the upkeep of a process. Its log is in memory. */
 async function start(t: ExecutionContext) {
@@ -42,10 +42,7 @@ async function start(t: ExecutionContext) {
 
 const idIn = ({ json }: Answer): string => (json as { id: string }).id;
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The commands of requests are counted when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The commands of requests are counted', () => {
   test.serial('A read of a storage and of the own account take two commands each', async (t) => {
     const { get, post, signUp, makeProject, commandsOf } = await start(t);
     const owner = await signUp('owner');
@@ -76,4 +73,4 @@ if (mongoDbUrl === undefined) {
     t.is((await commandsOf(create)).beforeAppend, 2);
     t.is((await commandsOf(create)).beforeAppend, 2);
   });
-}
+});

@@ -3,12 +3,16 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { startTestWitness } from '../support/audit/test-witness.js';
-import { addTotp } from '../support/clients/second-factor.js';
-import { makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { addTotp, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually as eventuallyAt } from '../support/eventually.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import {
+  givenService,
+  givenDirectory,
+  keyEnvironment,
+  freePort,
+  runCli,
+} from '../support/servers/service-process.js';
+import { makeTestDatabase, mongoDbUrl } from '../support/servers/store-servers.js';
 
 const password = 'Correct-Horse-7';
 /** Asks rarely, because the requests of a session are limited. */
@@ -102,27 +106,25 @@ function makeBackups(
 
 async function runScene(t: ExecutionContext, { restored, kept, state: kind }: Scene): Promise<void> {
   // Given a service whose log is signed, with an auditor
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
+  const data = givenDirectory(t);
   const state = await givenState(t, kind);
   const byCommand = kind === 'embedded' && restored === 'log and state';
-  const [directory, copy] = [join(data.path, 'data'), join(data.path, 'copy')];
-  const folder = join(data.path, 'checkpoints');
+  const [directory, copy] = [join(data, 'data'), join(data, 'copy')];
+  const folder = join(data, 'checkpoints');
   const vkeys: string[] = [];
   const witness = await startTestWitness(vkeys);
   t.teardown(() => witness.close());
-  writeFileSync(join(data.path, 'witnesses'), `${witness.vkey} ${witness.url}\n`);
+  writeFileSync(join(data, 'witnesses'), `${witness.vkey} ${witness.url}\n`);
   const metricsPort = await freePort();
   const environment = {
     ...state.environment,
     METRICS_PORT: String(metricsPort),
     ...(kept === 'folder' ? { AUDIT_CHECKPOINT_DIR: folder } : {}),
-    ...(kept === 'witness' ? { AUDIT_WITNESSES: join(data.path, 'witnesses') } : {}),
+    ...(kept === 'witness' ? { AUDIT_WITNESSES: join(data, 'witnesses') } : {}),
   };
   const port = await freePort();
   const start = async (from = directory) => {
-    const service = await startService({ directory: from, port, environment });
-    t.teardown(() => service.kill());
+    const service = await givenService(t, { directory: from, port, environment });
     return service;
   };
   const first = await start();

@@ -7,8 +7,10 @@ import {
   keepScreenshot,
   overflowingWidths,
   type Visitor,
-} from '../support/clients/page-judge.js';
-import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
+  type Browser,
+  givenBrowser,
+  browserSuite,
+} from '../support/clients/web-driver.js';
 import { userId } from '../support/examples/ids.js';
 import {
   blackLogo,
@@ -26,10 +28,7 @@ import {
   nextContext,
   sharePassword,
 } from '../support/given/given-share.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
-
-const missing = missingBrowser();
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 /** A file of an asset; without content its object does not exist. */
 interface File {
@@ -57,11 +56,6 @@ interface PageState {
   readonly isIdle?: true;
 }
 
-interface Scene {
-  readonly browser: Browser;
-  readonly judge: (state: PageState) => Promise<void>;
-}
-
 const desktop: Visitor = {
   width: 1_280,
   height: 800,
@@ -85,14 +79,16 @@ async function submit(browser: Browser, password = sharePassword): Promise<void>
   await browser.type('#password', `${password}\uE007`);
 }
 
+interface Scene {
+  readonly browser: Browser;
+  readonly judge: (state: PageState) => Promise<void>;
+}
+
 async function given(t: ExecutionContext): Promise<Scene> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
   const storage = await givenFakeStorage(t);
   const endpoint = `http://127.0.0.1:${storage.port}`;
   const environment = { STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' };
-  const service = await startInProcess({ directory: directory.path, environment });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t, { environment });
   const { services, url } = service;
   const place = await givenAsset(services, { endpoint });
   const { projectId } = place;
@@ -414,10 +410,7 @@ const galleryStates: readonly PageState[] = [
   },
 ];
 
-if (missing !== null) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip(`The states of the page of shares: ${missing}`, () => undefined);
-} else {
+browserSuite(test, 'The states of the page of shares', () => {
   test.serial(
     'The password form passes axe, fits every screen and shows its action at once in every state',
     async (t) => {
@@ -529,4 +522,4 @@ if (missing !== null) {
     await browser.until(openPassword);
     t.true(await browser.run(isShown('ask')));
   });
-}
+});

@@ -5,13 +5,10 @@ import type { CreateShareInput } from '../../src/areas/shares/commands/sharing.j
 import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 import { makePdf, makePng, makeWav } from '../support/examples/media-files.js';
 import { realClock } from '../support/fakes/clock.js';
-import { type Browser, givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
-
-const missing = missingBrowser();
+import { type Browser, givenBrowser, browserSuite } from '../support/clients/web-driver.js';
 
 interface Scene {
   readonly browser: Browser;
@@ -30,19 +27,15 @@ interface Scene {
 }
 
 async function given(t: ExecutionContext, { behindMs = 0 } = {}): Promise<Scene> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
   const storage = await givenFakeStorage(t);
   // The clock of the service is behind until the browser has fetched the file. So the browser takes all earlier links
   // for expired.
   const isBehind = (): boolean => !storage.requests.some((request) => request.startsWith('GET'));
   const now = (): Date => new Date(Date.now() - (isBehind() ? behindMs : 0));
-  const service = await startInProcess({
-    directory: directory.path,
+  const service = await givenInProcess(t, {
     environment: { STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' },
     clock: { ...realClock, now },
   });
-  t.teardown(() => service.close());
   const { services, url } = service;
   const endpoint = `http://127.0.0.1:${storage.port}`;
   const place = await givenAsset(services, { endpoint });
@@ -72,10 +65,7 @@ const sound = { media_type: 'audio/wav', object_key: 'rhine.wav' };
 const isOpened = `return !document.getElementById('opened').hidden`;
 const focus = `return document.activeElement.id`;
 
-if (missing !== null) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip(`The page of shares in a browser: ${missing}`, () => undefined);
-} else {
+browserSuite(test, 'The page of shares in a browser', () => {
   // The tests run one after the other, so that no browser waits for the start of another.
   test.serial(
     'A visitor who types the password sees the image, and the page loads nothing from other origins',
@@ -241,4 +231,4 @@ if (missing !== null) {
     t.true(await browser.run(`return document.getElementById('ask').hidden`));
     t.false(await browser.run(isOpened));
   });
-}
+});

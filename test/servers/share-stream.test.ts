@@ -6,11 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../support/eventually.js';
 import { givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
-import { givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
-
-const missing = missingBrowser();
+import { givenInProcess } from '../support/servers/service-in-process.js';
+import { givenBrowser, browserSuite } from '../support/clients/web-driver.js';
 
 /** Makes silent AAC (ADTS, ISO 14496-3) of one channel at 44.1 kHz, with the time stamp of RFC 8216, section 3.4. */
 function makeAac(frames: number): Buffer {
@@ -26,13 +23,8 @@ function makeAac(frames: number): Buffer {
   return Buffer.concat([id3, ...Array.from({ length: frames }, () => Buffer.concat([header, silence]))]);
 }
 
-interface Front {
-  readonly url: string;
-  target: string;
-}
-
 /** Starts a proxy, because the service must know the port of its public URL before it has one. */
-async function givenFront(t: ExecutionContext): Promise<Front> {
+async function givenFront(t: ExecutionContext) {
   const front = { url: '', target: '' };
   const server = createServer((request, response) => {
     const { method = 'GET', headers, url = '' } = request;
@@ -53,21 +45,14 @@ async function givenFront(t: ExecutionContext): Promise<Front> {
   return front;
 }
 
-if (missing !== null) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip(`A stream in a browser: ${missing}`, () => undefined);
-} else {
+browserSuite(test, 'A stream in a browser', () => {
   test('The player of the browser follows the playlist of a share to its segment in the bucket', async (t) => {
     // Given a shared sound with a stream
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
     const storage = await givenFakeStorage(t);
     const front = await givenFront(t);
-    const service = await startInProcess({
-      directory: directory.path,
+    const service = await givenInProcess(t, {
       environment: { STORAGE_ALLOWED_CIDRS: '127.0.0.0/8', PUBLIC_URL: front.url },
     });
-    t.teardown(() => service.close());
     front.target = service.url;
     const endpoint = `http://127.0.0.1:${storage.port}`;
     const place = await givenAsset(service.services, { endpoint });
@@ -110,4 +95,4 @@ if (missing !== null) {
     // And the policy of the page allows both
     t.deepEqual(await browser.complaints(), []);
   });
-}
+});

@@ -10,20 +10,23 @@ import { makePlatforms, type Platform } from '../deep/payment-senders.js';
 import { secrets } from '../areas/payments/platforms/messages/messages.js';
 import { asObject, makeServiceClient, operate, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
-import { startSuiteLog } from '../support/servers/suite-log.js';
-import { findMailProblems } from '../support/servers/find-mail-problems.js';
-import { makeTestDatabase, mongoDbUrl, openStoresAt } from '../support/servers/mongodb-server.js';
-import { findLogProblems, findViewProblems, readLog } from '../support/servers/service-log.js';
 import {
+  keyEnvironment,
   freePort,
   makeDataDirectory,
   type ServiceProcess,
   spawnService,
   startService,
 } from '../support/servers/service-process.js';
-import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
+import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
+import {
+  startSuiteLog,
+  makeTestDatabase,
+  mongoDbSuite,
+  openStoresAt,
+} from '../support/servers/store-servers.js';
+import { findMailProblems, startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
+import { findLogProblems, findViewProblems, readLog } from '../support/servers/service-log.js';
 import { watchViews } from '../support/servers/watch-views.js';
 
 /*
@@ -60,10 +63,7 @@ interface Paid {
   readonly projectId: null;
 }
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The test of processes that share MongoDB runs when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The test of processes that share MongoDB', () => {
   test('Services that are killed and frozen share views and reactions, which end right and in time', async (t) => {
     t.timeout(rounds * 3 * 60_000);
     t.log(`DEEP_SEED=${seed}`);
@@ -133,7 +133,7 @@ if (mongoDbUrl === undefined) {
         `${codes.repeated + confirmations.repeated} again; ${paid.length} orders were granted`,
     );
   });
-}
+});
 
 function restore({ live, frozen }: World): void {
   for (const service of frozen.splice(0)) {

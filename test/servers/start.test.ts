@@ -3,19 +3,23 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { startProxiedLog } from '../support/servers/suite-log.js';
-import type { TcpProxy } from '../support/servers/tcp-proxy.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
-import { makeMongoDbProxy, makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import {
+  startProxiedLog,
+  makeMongoDbProxy,
+  makeTestDatabase,
+  mongoDbSuite,
+} from '../support/servers/store-servers.js';
+import type { TcpProxy } from '../support/servers/tcp-proxy.js';
+import {
+  givenService,
+  givenDirectory,
+  keyEnvironment,
   freePort,
-  makeDataDirectory,
   type ServiceProcess,
   type StartOptions,
   spawnService,
-  startService,
 } from '../support/servers/service-process.js';
-import { queuedMsOf } from '../support/servers/queued-time.js';
+import { queuedMsOf } from '../support/servers/cpu-time.js';
 
 /** The delay in each direction. It is large, so that the load of the machine hides little. */
 const delayMs = 100;
@@ -33,14 +37,13 @@ async function given(t: ExecutionContext) {
   const { proxy: log, environment: ofLog } = await startProxiedLog(t);
   const { name } = await makeTestDatabase(t);
   const { proxy: documents, url } = await makeMongoDbProxy(t, name);
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const environment = {
     ...keyEnvironment,
     ...ofLog,
     MONGODB_URL: url,
   };
-  return { proxies: [log, documents], start: { directory: directory.path, environment } };
+  return { proxies: [log, documents], start: { directory, environment } };
 }
 
 interface Far {
@@ -62,8 +65,7 @@ async function readyAfterMs(
   for (const proxy of proxies) [proxy.delayMs, proxy.connectMs] = [ms, 2 * ms];
   const port = await freePort();
   const began = performance.now();
-  const service = await startService({ ...start, port });
-  t.teardown(() => service.kill());
+  const service = await givenService(t, { ...start, port });
   const tookMs = performance.now() - began;
   const queuedMs = await queuedMsOf(service);
   for (const proxy of proxies) [proxy.delayMs, proxy.connectMs] = [0, 0];
@@ -91,10 +93,7 @@ async function fill({ url }: ServiceProcess): Promise<void> {
   }
 }
 
-if (mongoDbUrl === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The tests of a start on servers run when MONGODB_URL names a server', () => undefined);
-} else {
+mongoDbSuite(test, 'The tests of a start on servers', () => {
   // Services that start at once would share the cores.
   test.serial(
     'A service is ready after few round trips to its servers, with and without views',
@@ -153,4 +152,4 @@ if (mongoDbUrl === undefined) {
       t.is(await service.stop(), 0);
     },
   );
-}
+});

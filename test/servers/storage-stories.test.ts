@@ -2,21 +2,23 @@
  * The story of a storage for each way to bind one. The S3 server is the one that S3_ENDPOINT names. OSS and COS are
  * servers on this machine that verify each request with the provider's SDK in SDK_FOLDER.
  */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { makeAllowedAddress } from '../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../src/outgoing/shared-lookup.js';
 import { textOf } from '../support/clients/service-client.js';
 import { cdnAuthority, providerAuthority } from '../support/examples/cdn-certificates.js';
-import { cdnHost } from '../support/fakes/fake-cdn.js';
-import { tellImportStory } from '../support/given/import-story.js';
+import { cdnHost, type FakeCdn, givenFakeCdn } from '../support/fakes/fake-cdn.js';
+import { tellImportStory, tellStorageStory } from '../support/given/storage-story.js';
 import { givenStorageProject } from '../support/given/storage-project.js';
-import { tellObjectsStory } from '../support/given/objects-story.js';
-import { tellPartsStory } from '../support/given/parts-story.js';
-import { tellStorageStory } from '../support/given/storage-story.js';
+import { tellObjectsStory, tellPartsStory } from '../support/given/objects-story.js';
 import { knowsParts, makeBucket, s3Server, type S3Server } from '../support/servers/s3-server.js';
-import { loadSdkVerifiers } from '../support/servers/sdk-verifiers.js';
-import { givenVerifyingBucket, providerHosts, verifiedBuckets } from '../support/servers/verifying-bucket.js';
+import {
+  loadSdkVerifiers,
+  type VerifiedBucket,
+  type VerifyRequest,
+} from '../support/servers/sdk-verifiers.js';
+import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
 
 /** Sends the names of the stories to this machine, and no other name. */
 const onLoopback: Lookup = (hostname, callback) => {
@@ -121,4 +123,42 @@ function suite(
     await send('POST', `${at}/test`);
     t.regex(textOf(await until(at, 'failed'), 'last_error'), /^signature_mismatch: /);
   });
+}
+
+const secret = 'the secret of the bucket';
+
+/** The buckets of the stories. */
+const verifiedBuckets = {
+  oss: { bucket: 'rivers-media', region: 'cn-hangzhou', id: 'LTAIEXAMPLE', secret },
+  cos: { bucket: 'rivers-1250000000', region: 'ap-beijing', id: 'AKIDEXAMPLE', secret },
+} as const satisfies Record<string, VerifiedBucket>;
+
+/** The providers' hosts that the certificate `providers` is for, with any bucket before them. */
+const providerHosts = {
+  oss: 'oss-cn-hangzhou.aliyuncs.com',
+  cos: 'cos.ap-beijing.myqcloud.com',
+} as const;
+
+/**
+ * Starts a bucket over TLS that serves only requests which the verifier accepts. Preflights carry no signature
+ * (Fetch Standard), so it answers them by its rules.
+ */
+async function givenVerifyingBucket(
+  t: ExecutionContext,
+  verify: VerifyRequest,
+  certificate: 'good' | 'providers',
+): Promise<{ readonly storage: FakeStorage; readonly port: FakeCdn['port'] }> {
+  const storage = await givenFakeStorage(t);
+  const { port } = await givenFakeCdn(t, storage, {
+    certificate,
+    behaviour: (request, response, passOn) => {
+      if (request.method === 'OPTIONS' || verify(request)) {
+        passOn();
+        return;
+      }
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      response.end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
+    },
+  });
+  return { storage, port };
 }

@@ -1,26 +1,15 @@
 import type { ExecutionContext } from 'ava';
 import { partial } from '../support/fakes/partial.js';
 import { givenStripe } from '../support/platforms/fake-stripe.js';
-import type { ServiceInProcess } from '../support/servers/service-in-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 import { openRecorded, storyStartsAt } from './recorded-service.js';
-import { tellStory, type Told } from './story.js';
+import { tellStory } from './story.js';
 
-/** The service of the story, with its mail server and its platform, outside a test. */
-export interface OpenedStory {
-  readonly service: ServiceInProcess;
-  /** The wall clock of the service. */
-  readonly time: { nowMs: number };
-  readonly tell: () => Promise<Told>;
-  /** Ends the mail server and the platform. */
-  readonly end: () => Promise<void>;
-}
-
-/** @param onRequest is called before each request of the story */
-export async function openStory(
-  directory: string,
-  onRequest: () => Promise<void> = () => Promise.resolve(),
-): Promise<OpenedStory> {
+/**
+ * Opens the service of the story, with its mail server and its platform, outside a test.
+ * @param onRequest is called before each request of the story
+ */
+export async function openStory(directory: string, onRequest: () => Promise<void> = () => Promise.resolve()) {
   const ends: (() => unknown)[] = [];
   const t = partial<ExecutionContext>({
     teardown: (end: () => unknown) => {
@@ -43,8 +32,10 @@ export async function openStory(
   };
   return {
     service,
+    /** The wall clock of the service. */
     time,
     tell: () => tellStory(t, service, { smtp, stripe, now, step }),
+    /** Ends the mail server and the platform. */
     end: async () => {
       for (const end of ends.reverse()) await end();
     },

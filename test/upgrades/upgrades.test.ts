@@ -9,10 +9,9 @@ import { logIdStream, logMarked } from '../../src/stores/eventstoredb/same-log/l
 import { codecs } from '../support/examples/every-event.js';
 import type { HeaderFields } from '../support/clients/service-client.js';
 import { viewsAtHead } from '../support/given/backups.js';
-import { makeDirectory, openDocuments } from '../support/servers/embedded-directory.js';
+import { givenDirectory, openDocuments } from '../support/servers/embedded-directory.js';
 import { makeServerLog } from '../support/servers/eventstoredb-server/log.js';
-import { openTestStore } from '../support/servers/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
+import { openTestStore, startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import type { ServiceInProcess } from '../support/servers/service-in-process.js';
 import {
   folderOf,
@@ -64,8 +63,7 @@ for (const release of releases) {
     const server = await startEventStoreDbServer({ log: makeServerLog(() => recordedMs) });
     t.teardown(() => server.close());
     const store = openTestStore(server.url, { streamPrefix: 'stowage.' });
-    const { directory, remove } = makeDirectory();
-    t.teardown(remove);
+    const directory = givenDirectory(t);
     const documents = await openDocuments(directory);
     const records = readLines(folder, 'records.jsonl') as readonly Omit<StateRecord, 'version'>[];
     const { log_id: logId } = (records.find(({ key }) => key === 'canary/keys')?.value ?? {}) as {
@@ -110,8 +108,7 @@ for (const release of releases) {
 
 /** Copies the directory, because a service writes to it. */
 function copyOf(t: ExecutionContext, folder: string): string {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   cpSync(join(folder, 'embedded'), directory, { recursive: true });
   // A clone does not keep that only the owner reads the file.
   chmodSync(join(directory, 'keys.json'), 0o600);

@@ -2,8 +2,7 @@ import test from 'ava';
 import { rejectedBy } from '../../src/kit/rejected-by.js';
 import type { OutgoingHttp } from '../../src/outgoing/outgoing-http.js';
 import { makeAttemptDelivery } from '../../src/webhooks/attempt.js';
-import { givenWebhooks } from '../support/given/given-webhooks.js';
-import { anId } from '../support/given/webhook-ids.js';
+import { givenWebhooks, anId } from '../support/given/given-webhooks.js';
 
 /** Makes the attempts of an endpoint, and an event to send. */
 async function givenAttempt(world: ReturnType<typeof givenWebhooks>, http: OutgoingHttp) {

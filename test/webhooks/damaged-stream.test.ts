@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { everyEvent } from '../support/examples/every-event.js';
 import { givenEndpoint } from '../support/given/given-endpoint.js';
 import { dayMs, storableEvent } from '../support/given/given-webhooks.js';
-import { anId } from '../support/given/webhook-ids.js';
+import { anId } from '../support/given/given-webhooks.js';
 
 const [damaged, whole] = [anId(1), anId(2)];
 

@@ -4,7 +4,7 @@ import { OutgoingError } from '../../src/outgoing/outgoing-http.js';
 import { eventually } from '../support/eventually.js';
 import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
 import { dayMs, shortAnswerMs, webhookSecret } from '../support/given/given-webhooks.js';
-import { anId } from '../support/given/webhook-ids.js';
+import { anId } from '../support/given/given-webhooks.js';
 
 test('A receiver gets the events since it was added, signed, in order and once', async (t) => {
   // Given a log with an event, and a new endpoint

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { dropAfterMs } from '../../src/webhooks/webhook-runner.js';
 import { eventually } from '../support/eventually.js';
 import { givenEndpoint } from '../support/given/given-endpoint.js';
-import { anId } from '../support/given/webhook-ids.js';
+import { anId } from '../support/given/given-webhooks.js';
 
 test('An endpoint goes on at the end of a log that an older one has replaced, and reports it', async (t) => {
   const { receiver, id, begin, markAtEnd, ...world } = await givenEndpoint(t);

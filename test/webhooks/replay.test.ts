@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
 import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
 import { dayMs, givenWebhooks, webhookSecret } from '../support/given/given-webhooks.js';
-import { anId } from '../support/given/webhook-ids.js';
+import { anId } from '../support/given/given-webhooks.js';
 
 const nothing = { from: null, resource: null, failed: false };
 

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import type { WebhookReceiver } from '../support/fakes/webhook-receiver.js';
 import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
-import { anId } from '../support/given/webhook-ids.js';
+import { anId } from '../support/given/given-webhooks.js';
 
 const unguarded = makeOutgoingHttp({ isAllowed: () => true });
 const orderEvents = ['OrderPlaced', 'PaymentPending', 'PaymentCaptured', 'OrderFulfilled'] as const;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { cpuMsOf } from '../../support/servers/cpu-time.js';
-import { straceMissing } from '../../support/servers/system-calls.js';
+import { cpuMsOf, straceMissing } from '../../support/servers/cpu-time.js';
 import { withAppendSides } from '../appends.js';
 import { withScratchFolder } from '../install.js';
 import { connections } from '../load.js';

@@ -1,6 +1,5 @@
 import autocannon from 'autocannon';
-import { cpuMsOf } from '../../support/servers/cpu-time.js';
-import { countDiskCalls, straceMissing } from '../../support/servers/system-calls.js';
+import { cpuMsOf, countDiskCalls, straceMissing } from '../../support/servers/cpu-time.js';
 import { connections } from '../load.js';
 import { median } from '../measure.js';
 

@@ -10,10 +10,10 @@ import {
   WrongExpectedRevision,
 } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore, ExpectedRevision } from '../../../src/event-sourcing/ports/event-store.js';
-import { counterAggregate } from '../../support/examples/counter-aggregate.js';
+import { counterAggregate } from '../../support/kernel/counters.js';
 import { recordEvents } from '../../support/given/given-events.js';
-import { givenWorld } from '../../support/given/given-world.js';
-import type { VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import { givenWorld } from '../../support/kernel/world.js';
+import type { VirtualClock } from '../../support/kernel/virtual-clock.js';
 
 /** The outcome of one attempt. Its effect comes before, after or at the time of the answer, or there is none. */
 type Try =
@@ -24,18 +24,6 @@ type Try =
   | 'applied by the next try'
   | 'hangs 6 s'
   | Error;
-
-interface Scene {
-  readonly clock: VirtualClock;
-  readonly store: EventStore;
-  /** The start of each attempt, in milliseconds after the first. */
-  readonly triedAtMs: readonly number[];
-  readonly append: (
-    expected: ExpectedRevision,
-    events?: readonly NewEvent[],
-    request?: RequestProgress,
-  ) => Promise<bigint>;
-}
 
 const stream = 'counter-c1';
 
@@ -50,6 +38,18 @@ function newEvents(command: number, amounts: readonly number[]): readonly NewEve
     data,
     metadata,
   }));
+}
+
+interface Scene {
+  readonly clock: VirtualClock;
+  readonly store: EventStore;
+  /** The start of each attempt, in milliseconds after the first. */
+  readonly triedAtMs: readonly number[];
+  readonly append: (
+    expected: ExpectedRevision,
+    events?: readonly NewEvent[],
+    request?: RequestProgress,
+  ) => Promise<bigint>;
 }
 
 /** Returns a store whose appends end as given, one after the other. The last outcome repeats. */

@@ -16,14 +16,19 @@ import {
   counterAggregate,
   type CounterCommand,
   type CounterEvent,
-} from '../../support/examples/counter-aggregate.js';
+  contextOf,
+} from '../../support/kernel/counters.js';
 import { withDecide } from '../../support/given/with-decide.js';
-import { givenWorld, handlerWithoutViews } from '../../support/given/given-world.js';
-import { failNth, type FaultPlan, noFaults } from '../../support/simulation/kernel/faults.js';
-import { faultyEventStore } from '../../support/simulation/kernel/faulty-stores.js';
-import { contextOf, sendToCounter } from '../../support/simulation/kernel/given-process.js';
-import { type Recording, recording } from '../../support/simulation/kernel/recording.js';
-import type { VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import { givenWorld, handlerWithoutViews, sendToCounter } from '../../support/kernel/world.js';
+import {
+  failNth,
+  type FaultPlan,
+  noFaults,
+  faultyEventStore,
+  type Recording,
+  recording,
+} from '../../support/kernel/faulty-stores.js';
+import type { VirtualClock } from '../../support/kernel/virtual-clock.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
 const add = (n: number, ...amounts: readonly number[]): CounterCommand => ({

@@ -4,18 +4,15 @@ import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
-import { counterAggregate, type CounterCommand } from '../../support/examples/counter-aggregate.js';
-import { countersProjection } from '../../support/examples/counter-views.js';
-import type { Fault, FaultPlan } from '../../support/simulation/kernel/faults.js';
-import { faultyReadModelStore } from '../../support/simulation/kernel/faulty-stores.js';
 import {
+  counterAggregate,
+  type CounterCommand,
+  countersProjection,
   contextOf,
-  type GivenProcess,
-  givenProcess,
-  sendToCounter,
-} from '../../support/simulation/kernel/given-process.js';
-import type { VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
-import { givenWorld } from '../../support/given/given-world.js';
+} from '../../support/kernel/counters.js';
+import { type Fault, type FaultPlan, faultyReadModelStore } from '../../support/kernel/faulty-stores.js';
+import { type GivenProcess, givenProcess, sendToCounter, givenWorld } from '../../support/kernel/world.js';
+import type { VirtualClock } from '../../support/kernel/virtual-clock.js';
 import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
@@ -204,6 +201,7 @@ for (const fault of ['before', 'hang'] as const) {
     await clock.run(process.generations.refresh());
     t.not(await process.views.of(countersProjection).get('c1'), null, 'the document still gives access');
 
+    /** Makes each of these operations fail from now on. Null ends the failures. */
     breakDown(null);
     const repeated = await process.handler.handle(target, close, contextOf(1), revoking);
     t.deepEqual(repeated.events, []);

@@ -9,14 +9,17 @@ import { documentBytes, maxDocumentBytes } from '../../../src/event-sourcing/por
 import { DocumentTooLarge } from '../../../src/event-sourcing/ports/errors.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { AnyProjection } from '../../../src/event-sourcing/views/projection.js';
-import { counterAggregate, type CounterCommand } from '../../support/examples/counter-aggregate.js';
-import { countersProjection } from '../../support/examples/counter-views.js';
+import {
+  counterAggregate,
+  type CounterCommand,
+  countersProjection,
+  contextOf,
+} from '../../support/kernel/counters.js';
 import { memberId, projectCreated } from '../../support/examples/project.js';
 import { sealedExample } from '../../support/examples/sealed.js';
 import { userRegistered } from '../../support/examples/user.js';
 import { recordEvents } from '../../support/given/given-events.js';
-import { givenWorld } from '../../support/given/given-world.js';
-import { contextOf } from '../../support/simulation/kernel/given-process.js';
+import { givenWorld } from '../../support/kernel/world.js';
 
 /** A view whose document grows by 1 MiB with each addition. */
 const growing: AnyProjection = {

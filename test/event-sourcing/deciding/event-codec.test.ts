@@ -5,11 +5,7 @@ import type { JsonObject, StoredEvent } from '../../../src/event-sourcing/ports/
 import { UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
 import { makeEventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
 import { anyText } from '../../support/examples/any-text.js';
-import {
-  counterAggregate,
-  counterCodec,
-  type CounterEvent,
-} from '../../support/examples/counter-aggregate.js';
+import { counterAggregate, counterCodec, type CounterEvent } from '../../support/kernel/counters.js';
 import { recordEvents } from '../../support/given/given-events.js';
 
 function stored(type: string, data: JsonObject, revision = 0n): StoredEvent {

@@ -1,8 +1,7 @@
 import test from 'ava';
 import { makeFoldedStreams } from '../../../src/event-sourcing/deciding/folded-streams.js';
-import { counterAggregate } from '../../support/examples/counter-aggregate.js';
-import { givenWorld, handlerWithoutViews } from '../../support/given/given-world.js';
-import { contextOf } from '../../support/simulation/kernel/given-process.js';
+import { counterAggregate, contextOf } from '../../support/kernel/counters.js';
+import { givenWorld, handlerWithoutViews } from '../../support/kernel/world.js';
 
 /** A cache of 1,000 streams and 160,000 bytes, and streams with a label of the given length. */
 function given() {

@@ -4,10 +4,10 @@ import {
   counterAggregate,
   type CounterCommand,
   type CounterState,
-} from '../../support/examples/counter-aggregate.js';
-import { givenWorld, handlerWithoutViews } from '../../support/given/given-world.js';
-import { contextOf } from '../../support/simulation/kernel/given-process.js';
-import { recording } from '../../support/simulation/kernel/recording.js';
+  contextOf,
+} from '../../support/kernel/counters.js';
+import { givenWorld, handlerWithoutViews } from '../../support/kernel/world.js';
+import { recording } from '../../support/kernel/faulty-stores.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
 const add = (n: number, amount: number): CounterCommand => ({

@@ -4,8 +4,8 @@ import { makeAvailability, makeWakefulSleep } from '../../../src/observing/store
 import { makeFeeder } from '../../../src/event-sourcing/feeding/feeder.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { makeSeededRandom } from '../../support/fakes/clock.js';
-import { givenReactions } from '../../support/simulation/kernel/given-reactions.js';
-import { makeVirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import { givenReactions } from '../../support/kernel/reactions.js';
+import { makeVirtualClock } from '../../support/kernel/virtual-clock.js';
 
 test('An event that waits for its retry after an outage is served at once when the store answers again', async (t) => {
   // Given an effect that needs a store, which is away for so long that the waits have grown

@@ -2,7 +2,7 @@ import test from 'ava';
 import { reactionCheckpoint } from '../../../src/event-sourcing/effects/run-reaction.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { steadyMsOf } from '../../../src/kit/time/clock.js';
-import { givenReactions } from '../../support/simulation/kernel/given-reactions.js';
+import { givenReactions } from '../../support/kernel/reactions.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 for (const hours of [1, -1]) {

@@ -1,8 +1,7 @@
 import test from 'ava';
 import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
 import { aheadMax, reactionCheckpoint } from '../../../src/event-sourcing/effects/run-reaction.js';
-import { givenReactions } from '../../support/simulation/kernel/given-reactions.js';
-import { makeSendParcels } from '../../support/simulation/kernel/parcels.js';
+import { givenReactions, makeSendParcels } from '../../support/kernel/reactions.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const name = 'send-parcels';

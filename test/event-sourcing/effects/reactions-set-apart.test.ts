@@ -6,23 +6,23 @@ import type { EventStore } from '../../../src/event-sourcing/ports/event-store.j
 import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
 import { reactionCheckpoint, setApartMax } from '../../../src/event-sourcing/effects/run-reaction.js';
 import { setApartEvents } from '../../../src/event-sourcing/effects/taken-events.js';
-import { counterAggregate } from '../../support/examples/counter-aggregate.js';
-import { sendToCounter } from '../../support/simulation/kernel/given-process.js';
-import { givenReactions, type ReactionScene } from '../../support/simulation/kernel/given-reactions.js';
+import { counterAggregate } from '../../support/kernel/counters.js';
+import { sendToCounter, handlerWithoutViews } from '../../support/kernel/world.js';
 import {
+  givenReactions,
+  type ReactionScene,
   makeCountParcels,
   makeSendParcels,
   type ParcelAsked,
-} from '../../support/simulation/kernel/parcels.js';
-import { handlerWithoutViews } from '../../support/given/given-world.js';
+} from '../../support/kernel/reactions.js';
 import {
   listRecords,
   loadCheckpoint,
   putRecord,
   removeRecord,
+  dropCheckpoint,
 } from '../../../src/event-sourcing/ports/records.js';
-import { withRecordHooks } from '../../../test/support/clients/record-hooks.js';
-import { dropCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 const name = 'send-parcels';
 

@@ -6,20 +6,19 @@ import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
 import { type AnyReaction, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
 import { aheadMax, reactionCheckpoint } from '../../../src/event-sourcing/effects/run-reaction.js';
-import { counterAggregate } from '../../support/examples/counter-aggregate.js';
+import { counterAggregate, contextOf } from '../../support/kernel/counters.js';
 import { makeMemoryReadModelStore } from '../../support/fakes/memory-read-model-store.js';
-import { handlerWithoutViews } from '../../support/given/given-world.js';
-import { contextOf, sendToCounter } from '../../support/simulation/kernel/given-process.js';
-import { givenReactions, type ReactionScene } from '../../support/simulation/kernel/given-reactions.js';
+import { handlerWithoutViews, sendToCounter } from '../../support/kernel/world.js';
 import {
+  givenReactions,
+  type ReactionScene,
   makeCountParcels,
   makeSendParcels,
   parcelAggregate,
   type ParcelAsked,
-} from '../../support/simulation/kernel/parcels.js';
-import { loadCheckpoint, saveCheckpoint } from '../../../src/event-sourcing/ports/records.js';
-import { withRecordHooks } from '../../../test/support/clients/record-hooks.js';
-import { dropCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+} from '../../support/kernel/reactions.js';
+import { loadCheckpoint, saveCheckpoint, dropCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 const name = 'send-parcels';
 const contextMetadata = {

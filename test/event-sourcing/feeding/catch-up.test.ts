@@ -4,14 +4,13 @@ import { catchUp } from '../../../src/event-sourcing/feeding/projectors/catch-up
 import { type FedCollection, makeStreamsApart } from '../../../src/event-sourcing/views/pending-totals.js';
 import { UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
 import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
-import { countersProjection } from '../../support/examples/counter-views.js';
+import { countersProjection, writeCounters } from '../../support/kernel/counters.js';
 import {
   collection,
   givenProjector,
   type Scene,
   thenDocumentsAreTheFold,
-} from '../../support/simulation/kernel/given-projector.js';
-import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
+} from '../../support/kernel/projectors.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const target = { projection: countersProjection, collection };

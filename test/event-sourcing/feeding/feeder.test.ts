@@ -5,9 +5,9 @@ import { StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/port
 import type { LogPage } from '../../../src/event-sourcing/ports/event-store.js';
 import { type Feeder, makeFeeder } from '../../../src/event-sourcing/feeding/feeder.js';
 import { makeSeededRandom } from '../../support/fakes/clock.js';
-import { counterAggregate } from '../../support/examples/counter-aggregate.js';
+import { counterAggregate } from '../../support/kernel/counters.js';
 import { recordEvents } from '../../support/given/given-events.js';
-import { makeVirtualClock, type VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock, type VirtualClock } from '../../support/kernel/virtual-clock.js';
 
 const pageSize = 10;
 
@@ -75,21 +75,8 @@ function givenLog({ gatherMs = 0 } = {}): Log {
   return log;
 }
 
-interface Following {
-  readonly pages: LogPage[];
-  /** The errors that ended a subscription. */
-  readonly errors: readonly string[];
-  readonly seen: () => readonly number[];
-  readonly stop: () => void;
-  readonly ended: Promise<void>;
-  readonly signal: AbortSignal;
-}
-
 /** Follows the log, as a projector does: again after an error. The follower needs `pageMs` for a page. */
-function follow(
-  log: Log,
-  { after = null, pageMs = 0 }: { after?: Position | null; pageMs?: number } = {},
-): Following {
+function follow(log: Log, { after = null, pageMs = 0 }: { after?: Position | null; pageMs?: number } = {}) {
   const controller = new AbortController();
   const pages: LogPage[] = [];
   const errors: string[] = [];
@@ -109,6 +96,7 @@ function follow(
   };
   return {
     pages,
+    /** The errors that ended a subscription. */
     errors,
     seen: () => pages.flatMap((page) => page.events.map((event) => Number(event.position))),
     stop: () => {

@@ -1,31 +1,16 @@
 import test from 'ava';
 import { z } from 'zod';
 import { makeEventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
-import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { AnyProjection } from '../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
-import { counterLabelsProjection, countersProjection } from '../../support/examples/counter-views.js';
-import { foldOfLog, storedDocuments } from '../../support/simulation/kernel/expected-documents.js';
-import { type GivenProcess, givenProcess } from '../../support/simulation/kernel/given-process.js';
-import type { VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import { counterLabelsProjection, countersProjection, writeCounters } from '../../support/kernel/counters.js';
+import { foldOfLog, storedDocuments, givenProcess, givenWorld } from '../../support/kernel/world.js';
 import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
-import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
-import { givenWorld } from '../../support/given/given-world.js';
-import { isRegistry, withRecordHooks } from '../../../test/support/clients/record-hooks.js';
+import { isRegistry, withRecordHooks } from '../../support/kernel/faulty-stores.js';
 import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 
-interface Scene {
-  readonly clock: VirtualClock;
-  readonly log: EventStore;
-  readonly documents: ReadModelStore;
-  readonly makeProcess: (options?: {
-    readonly projections?: readonly AnyProjection[];
-    readonly readModelStore?: ReadModelStore;
-  }) => Promise<GivenProcess>;
-}
-
-async function given({ counters = 5 } = {}): Promise<Scene> {
+async function given({ counters = 5 } = {}) {
   const world = givenWorld();
   const { clock, eventStore: log, readModelStore: documents } = world;
   await writeCounters(log, { counters, additions: 4 });

@@ -3,16 +3,16 @@ import { makeLoadOwnCheckpoint } from '../../../src/event-sourcing/feeding/check
 import { StoreDamaged, StoreUnavailable, StreamDamaged } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
-import { storedDocuments } from '../../support/simulation/kernel/expected-documents.js';
+import { storedDocuments } from '../../support/kernel/world.js';
 import {
   collection,
   givenProjector,
   type Scene,
   thenDocumentsAreTheFold,
-} from '../../support/simulation/kernel/given-projector.js';
-import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
+} from '../../support/kernel/projectors.js';
+import { writeCounters } from '../../support/kernel/counters.js';
 import { loadCheckpoint, saveCheckpoint } from '../../../src/event-sourcing/ports/records.js';
-import { withRecordHooks } from '../../../test/support/clients/record-hooks.js';
+import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 test('The checkpoint of another log stops the projection with an instruction', async (t) => {
   const scene = await givenProjector();

@@ -2,18 +2,16 @@ import test from 'ava';
 import type { Position } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
-import { countersProjection } from '../../support/examples/counter-views.js';
-import { foldOf, foldOfLog, storedDocuments } from '../../support/simulation/kernel/expected-documents.js';
+import { countersProjection, writeCounters } from '../../support/kernel/counters.js';
+import { foldOf, foldOfLog, storedDocuments } from '../../support/kernel/world.js';
+import { collection, givenProjector, thenDocumentsAreTheFold } from '../../support/kernel/projectors.js';
+import { watchReadModels } from '../../support/kernel/processes.js';
 import {
-  collection,
-  givenProjector,
-  thenDocumentsAreTheFold,
-} from '../../support/simulation/kernel/given-projector.js';
-import { watchReadModels } from '../../support/simulation/kernel/watched-read-models.js';
-import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
-import { loadCheckpoint, saveCheckpoint } from '../../../src/event-sourcing/ports/records.js';
-import { withRecordHooks } from '../../../test/support/clients/record-hooks.js';
-import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
+  loadCheckpoint,
+  saveCheckpoint,
+  recordsCollection,
+} from '../../../src/event-sourcing/ports/records.js';
+import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 test('The documents are the fold of the log, including tombstones, and the checkpoint is its head', async (t) => {
   const scene = await givenProjector();

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { countAfter } from '../../../src/event-sourcing/feeding/read-log.js';
 import type { NewEvent } from '../../../src/event-sourcing/ports/domain-event.js';
-import { givenWorld } from '../../support/given/given-world.js';
+import { givenWorld } from '../../support/kernel/world.js';
 
 const count = 100;
 

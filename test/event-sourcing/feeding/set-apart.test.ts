@@ -4,12 +4,8 @@ import { StreamDamaged, UndecodableEvent } from '../../../src/event-sourcing/por
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
 import { dropGeneration } from '../../../src/event-sourcing/views/generations/prune-views.js';
-import {
-  collection,
-  givenProjector,
-  thenDocumentsAreTheFold,
-} from '../../support/simulation/kernel/given-projector.js';
-import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
+import { collection, givenProjector, thenDocumentsAreTheFold } from '../../support/kernel/projectors.js';
+import { writeCounters } from '../../support/kernel/counters.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 /** Shows the events of a log as another release or a damaged server would. */

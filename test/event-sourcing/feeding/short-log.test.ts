@@ -1,6 +1,6 @@
 import test from 'ava';
 import { makeShortLog } from '../../../src/event-sourcing/feeding/read-log.js';
-import { makeVirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../../support/kernel/virtual-clock.js';
 
 test('A log is short for good after the time of its store, however the wall clock is set', async (t) => {
   for (const hours of [0, 1, -1]) {

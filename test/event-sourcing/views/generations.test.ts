@@ -6,10 +6,10 @@ import {
 } from '../../../src/event-sourcing/views/generations/generations.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
-import { counterLabelsProjection, countersProjection } from '../../support/examples/counter-views.js';
+import { counterLabelsProjection, countersProjection } from '../../support/kernel/counters.js';
 import { makeMemoryReadModelStore } from '../../support/fakes/memory-read-model-store.js';
 import { asObject } from '../../support/clients/service-client.js';
-import { makeVirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../../support/kernel/virtual-clock.js';
 import {
   getRecord,
   loadCheckpoint,
@@ -17,7 +17,7 @@ import {
   removeRecord,
   saveCheckpoint,
 } from '../../../src/event-sourcing/ports/records.js';
-import { type RecordHooks, withRecordHooks } from '../../../test/support/clients/record-hooks.js';
+import { type RecordHooks, withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 const projections = [countersProjection, counterLabelsProjection];
 const record = 'generations/counters@1';

@@ -7,16 +7,16 @@ import {
 } from '../../../src/event-sourcing/views/generations/generations.js';
 import { pruneViews } from '../../../src/event-sourcing/views/generations/prune-views.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
-import { counterLabelsProjection, countersProjection } from '../../support/examples/counter-views.js';
+import { counterLabelsProjection, countersProjection } from '../../support/kernel/counters.js';
 import { makeMemoryReadModelStore } from '../../support/fakes/memory-read-model-store.js';
-import { makeVirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../../support/kernel/virtual-clock.js';
 import {
   listRecords,
   loadCheckpoint,
   putRecord,
   saveCheckpoint,
 } from '../../../src/event-sourcing/ports/records.js';
-import { readerOf, withRecordHooks } from '../../../test/support/clients/record-hooks.js';
+import { readerOf, withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 

@@ -6,18 +6,18 @@ import type { GenerationRecord } from '../../../src/event-sourcing/views/generat
 import type { ProjectionRunner } from '../../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
-import { countersProjection } from '../../support/examples/counter-views.js';
-import { foldOfLog, storedDocuments } from '../../support/simulation/kernel/expected-documents.js';
+import { countersProjection, writeCounters } from '../../support/kernel/counters.js';
 import {
+  foldOfLog,
+  storedDocuments,
   type GivenProcess,
   givenProcess,
   sendToCounter,
-} from '../../support/simulation/kernel/given-process.js';
-import type { VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
-import { writeCounters } from '../../support/simulation/kernel/write-counters.js';
-import { givenWorld } from '../../support/given/given-world.js';
+  givenWorld,
+} from '../../support/kernel/world.js';
+import type { VirtualClock } from '../../support/kernel/virtual-clock.js';
 import { recordsCollection, getRecord, removeRecord } from '../../../src/event-sourcing/ports/records.js';
-import { withRecordHooks } from '../../../test/support/clients/record-hooks.js';
+import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 interface Running extends GivenProcess {
   readonly runner: ProjectionRunner;

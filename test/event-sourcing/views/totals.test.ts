@@ -6,8 +6,8 @@ import { makeGenerations } from '../../../src/event-sourcing/views/generations/g
 import { changeName, makeTotals, totalOf } from '../../../src/event-sourcing/views/totals.js';
 import { usageTally } from '../../../projections/assets/usage/projection.js';
 import { assetDescription } from '../../support/examples/asset.js';
-import { startProjector } from '../../support/simulation/kernel/given-projector.js';
-import { givenWorld } from '../../support/given/given-world.js';
+import { startProjector } from '../../support/kernel/projectors.js';
+import { givenWorld } from '../../support/kernel/world.js';
 import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 
 const collection = 'usage@3.1';

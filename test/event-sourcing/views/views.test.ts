@@ -1,34 +1,19 @@
 import test from 'ava';
 import { StoreUnavailable, UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
 import { makeViews } from '../../../src/event-sourcing/views/make-views.js';
-import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
-import type { CounterCommand } from '../../support/examples/counter-aggregate.js';
-import { counterLabelsProjection, countersProjection } from '../../support/examples/counter-views.js';
 import {
-  type GivenProcess,
-  givenProcess,
-  sendToCounter,
-} from '../../support/simulation/kernel/given-process.js';
-import { type Recording, recording } from '../../support/simulation/kernel/recording.js';
-import type { VirtualClock } from '../../support/simulation/kernel/virtual-clock.js';
-import { givenWorld } from '../../support/given/given-world.js';
+  type CounterCommand,
+  counterLabelsProjection,
+  countersProjection,
+} from '../../support/kernel/counters.js';
+import { givenProcess, sendToCounter, givenWorld } from '../../support/kernel/world.js';
+import { recording } from '../../support/kernel/faulty-stores.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
 const close: CounterCommand = { type: 'Close' };
 const live = 'counters@1.1';
 
-interface Scene {
-  readonly clock: VirtualClock;
-  readonly log: EventStore;
-  readonly documents: ReadModelStore;
-  readonly process: GivenProcess;
-  readonly reads: Recording['reads'];
-  /** Drops the documents, as if no projector had come this far. */
-  readonly forget: () => Promise<void>;
-}
-
-async function given(): Promise<Scene> {
+async function given() {
   const world = givenWorld();
   const { clock, eventStore: log, readModelStore: documents } = world;
   const seen = recording(log, () => clock.now().getTime());
@@ -39,6 +24,7 @@ async function given(): Promise<Scene> {
     documents,
     process,
     reads: seen.reads,
+    /** Drops the documents, as if no projector had come this far. */
     forget: async () => {
       await documents.dropCollection(live);
       await documents.ensureCollection(live, ['label']);

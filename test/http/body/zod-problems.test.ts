@@ -8,13 +8,11 @@ import {
 } from '../../../src/validation/field-problems.js';
 import { fieldProblems } from '../../../src/validation/zod-problems.js';
 import { makeQueryParser } from '../../../src/http/body/validate.js';
-import { libraryWording } from '../../support/clients/error-bodies.js';
+import { libraryWording } from '../../support/clients/http-contract.js';
 import { makeSeededRandom } from '../../support/fakes/clock.js';
 import { startTestService } from '../../support/servers/http-service.js';
-import { brokenValue, wrongType } from '../../support/simulation/fuzz/broken-values.js';
-import { type Dice, makeDice } from '../../support/simulation/fuzz/dice.js';
-import { type Shape, shapeOf } from '../../support/simulation/fuzz/shape.js';
-import { validValue } from '../../support/simulation/fuzz/valid-values.js';
+import { brokenValue, wrongType, validValue } from '../../support/simulation/fuzz/values.js';
+import { type Dice, makeDice, type Shape, shapeOf } from '../../support/simulation/fuzz/shape.js';
 
 /** A value that no field of the service takes, and that no reply may repeat. */
 const canary = 'canary-7f3a';

@@ -1,11 +1,10 @@
 import test from 'ava';
 import { runRawCases } from '../../support/simulation/raw/run.js';
-import { makeDirectory } from '../../support/servers/embedded-directory.js';
+import { givenDirectory } from '../../support/servers/embedded-directory.js';
 import { startInProcess } from '../../support/servers/service-in-process.js';
 
 test('Hostile connections keep no other client from the whole service, and none stays open', async (t) => {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const service = await startInProcess({
     directory,
     serverLimits: { headersTimeout: 1_000, requestTimeout: 1_500, connectionsCheckingInterval: 100 },

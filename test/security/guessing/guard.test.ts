@@ -12,7 +12,7 @@ import { makeGuard, type Try } from '../../../src/security/guessing/guard.js';
 import { guessing } from '../../../src/security/guessing/guessing.js';
 import { openStateStore } from '../../../src/stores/embedded/writing/state-store.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
-import { makeContext, makeDirectory } from '../../support/servers/embedded-directory.js';
+import { makeContext, givenDirectory } from '../../support/servers/embedded-directory.js';
 import { makeMemoryStateStore } from '../../support/fakes/memory-state-store.js';
 
 const [minute, dayMs] = [60_000, 86_400_000];
@@ -271,8 +271,7 @@ test('A client gets at most 16 failures in any stretch of time, and one more for
 });
 
 test('The embedded store keeps failures over a restart', async (t) => {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const clock = makeTestClock('2100-01-01T00:00:00.000Z');
   const background = makeBackground({ onFailure: () => undefined });
   const deps = { digests: makeDigests(Buffer.alloc(32, 1)), clock, background, name: 'password', limits };

@@ -4,11 +4,10 @@ import type { EventStore } from '../../../src/event-sourcing/ports/event-store.j
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { runProjector } from '../../../src/event-sourcing/feeding/projectors/projector.js';
 import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
-import { counterCodec } from '../../support/examples/counter-aggregate.js';
-import { countersProjection } from '../../support/examples/counter-views.js';
+import { counterCodec, countersProjection } from '../../support/kernel/counters.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
 import { givenStores } from '../../support/given/given-embedded.js';
-import { foldOf, storedDocuments } from '../../support/simulation/kernel/expected-documents.js';
+import { foldOf, storedDocuments } from '../../support/kernel/world.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const collection = 'counters@1.1';

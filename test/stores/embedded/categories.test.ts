@@ -7,15 +7,14 @@ import { makeCategoryReader } from '../../../src/stores/embedded/log/category-re
 import { type Connection, openConnection, openReader } from '../../../src/stores/embedded/files/database.js';
 import { makeEventReader } from '../../../src/stores/embedded/log/event-reader.js';
 import { makeEvent } from '../../contracts/event-store-fixtures.js';
-import { makeDirectory, openLog } from '../../support/servers/embedded-directory.js';
+import { givenDirectory, openLog } from '../../support/servers/embedded-directory.js';
 
 const streamPrefix = 'stowage.';
 const streams = ['book-a', 'books-a', 'book-b', 'boo-a'];
 
 /** Given a closed log of streams whose categories begin alike, each with one event of every round. */
 async function givenLog(t: ExecutionContext, rounds: number, text = ''): Promise<string> {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const stores = await openLog(directory);
   const { eventStore } = stores;
   for (let round = 0; round < rounds; round += 1) {

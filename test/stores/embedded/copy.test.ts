@@ -5,7 +5,7 @@ import { StoreDamaged } from '../../../src/event-sourcing/ports/errors.js';
 import { copyStores } from '../../../src/stores/embedded/files/copy-stores.js';
 import { positionOf } from '../../../src/stores/embedded/log/event-rows.js';
 import { makeEvent } from '../../contracts/event-store-fixtures.js';
-import { makeDirectory, openStores } from '../../support/servers/embedded-directory.js';
+import { givenDirectory, makeDirectory, openStores } from '../../support/servers/embedded-directory.js';
 
 const root = makeDirectory();
 const [earlier, ended, running] = ['earlier', 'ended', 'running'].map((name) => join(root.directory, name));
@@ -29,8 +29,7 @@ test.after.always(() => {
 
 /** Makes a directory with files of the directories above. */
 function given(t: ExecutionContext, files: Readonly<Record<string, string | undefined>>): string {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   for (const [name, from = ''] of Object.entries(files)) cpSync(join(from, name), join(directory, name));
   return directory;
 }
@@ -62,8 +61,7 @@ test('Directories of ended and of killed services are copied with all that they 
 
 test('A copy names the position of its last event, and none when the log is empty', async (t) => {
   t.like(await copy(given(t, whole(ended))), { events: 2, position: positionOf(2) });
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   await (await openStores(directory)).close();
   t.like(await copy(directory), { events: 0, records: 0, position: null });
 });

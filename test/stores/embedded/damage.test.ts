@@ -10,6 +10,7 @@ import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-mode
 import { eventually } from '../../support/eventually.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
 import {
+  givenDirectory,
   makeDirectory,
   openDocuments,
   openLog,
@@ -38,8 +39,7 @@ test.after.always(() => {
 
 /** Makes a closed data directory with a log. */
 function givenLog(t: ExecutionContext): string {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   cpSync(template.directory, directory, { recursive: true });
   return directory;
 }
@@ -246,8 +246,7 @@ test.serial('A changed byte of a state record is damage', async (t) => {
 
 test.serial('The check of the read models finds a document that its unique index lacks', async (t) => {
   // Given documents of a view without other indexes
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const opened = await openDocuments(directory);
   await opened.readModelStore.write('things@1.1', [
     wholeFold('marker-1', 0n, {}),
@@ -301,8 +300,7 @@ for (const [what, read] of Object.entries(readsByIndex)) {
   ] as const)
     test.serial(`A read of ${what} is refused where the index names ${fault}`, async (t) => {
       // Given an index with an entry that does not match its document
-      const { directory, remove } = makeDirectory();
-      t.teardown(remove);
+      const directory = givenDirectory(t);
       const names = ['a', '\u{fb01}', '\u{1f600}'];
       const opened = await openDocuments(directory);
       await opened.readModelStore.ensureCollection('things@1.1', ['name']);
@@ -331,8 +329,7 @@ const foundByCheck = {
 for (const [finding, sql] of Object.entries(foundByCheck)) {
   test.serial(`The thread that checks the read models after a start reports that ${finding}`, async (t) => {
     // Given changed read models that nothing reads
-    const { directory, remove } = makeDirectory();
-    t.teardown(remove);
+    const directory = givenDirectory(t);
     const opened = await openDocuments(directory);
     await opened.readModelStore.ensureCollection('things@1.1', ['name']);
     const documents = Array.from({ length: 600 }, (_, n) => wholeFold(`thing-${n}`, 0n, { name: 'a' }));
@@ -354,8 +351,7 @@ for (const [what, sql] of Object.entries({
   indexes: "UPDATE collections SET fields = '[]' WHERE name = 'things@1.1'",
 })) {
   test.serial(`Read models in which the ${what} of a collection changed are not opened`, async (t) => {
-    const { directory, remove } = makeDirectory();
-    t.teardown(remove);
+    const directory = givenDirectory(t);
     const opened = await openDocuments(directory);
     await opened.readModelStore.ensureCollection('things@1.1', ['name']);
     await opened.close();

@@ -12,14 +12,12 @@ import { openWriter } from '../../../src/stores/embedded/files/prepare-file.js';
 import { makeEvents } from '../../contracts/event-store-fixtures.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
 import { eventually } from '../../support/eventually.js';
-import { makeDirectory, openStores } from '../../support/servers/embedded-directory.js';
+import { givenDirectory, makeDirectory, openStores } from '../../support/servers/embedded-directory.js';
 import { settableClock } from '../../support/fakes/settable-clock.js';
-
 import { givenDocuments, givenStores } from '../../support/given/given-embedded.js';
 
 test.serial('A data directory is created for its user alone, and has one owner at a time', async (t) => {
-  const { directory: parent, remove } = makeDirectory();
-  t.teardown(remove);
+  const parent = givenDirectory(t);
   const directory = join(parent, 'new', 'data');
   const stores = await openStores(directory);
   t.teardown(() => stores.close());
@@ -61,8 +59,7 @@ test.serial(
   async (t) => {
     for (const format of [eventsFormat, stateFormat, readModelsFormat]) {
       // Given a file with the application_id of that program, in a format of it
-      const { directory, remove } = makeDirectory();
-      t.teardown(remove);
+      const directory = givenDirectory(t);
       const path = join(directory, format.fileName);
       const old = openConnection(path);
       old.execute(`${format.schema.join(';')}; PRAGMA application_id = 0x53545747; PRAGMA user_version = 2`);
@@ -97,8 +94,7 @@ test.serial('Each file carries the mark STOW and format 1', async (t) => {
 
 test.serial('Commits to the log and to the state are synced before they return', (t) => {
   // No test cuts the power, so the test reads the setting of SQLite: 2 is FULL, 1 is NORMAL.
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   for (const [format, expected] of [
     [eventsFormat, 2n],
     [stateFormat, 2n],
@@ -120,8 +116,7 @@ test.serial('Commits to the log and to the state are synced before they return',
 });
 
 test.serial('The error for a directory that cannot be locked does not say that it is in use', async (t) => {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   writeFileSync(join(directory, 'lock.db'), 'not a database at all '.repeat(100));
   const error = await t.throwsAsync(openStores(directory), { instanceOf: StoreUnavailable });
   t.regex(error.message, /cannot be locked \(lock\.db: SQLITE_NOTADB\); check the disk/);

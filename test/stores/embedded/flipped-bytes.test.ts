@@ -10,7 +10,7 @@ import { readModelsFormat } from '../../../src/stores/embedded/files/formats.js'
 import { makeReadModelQueries } from '../../../src/stores/embedded/documents/read-model-queries.js';
 import { checkReadModels } from '../../../src/stores/embedded/documents/read-model-scrub.js';
 import { makeSeededRandom } from '../../support/fakes/clock.js';
-import { makeDirectory, openDocuments } from '../../support/servers/embedded-directory.js';
+import { givenDirectory, openDocuments } from '../../support/servers/embedded-directory.js';
 import { putRecord, recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 
 const flips = 300;
@@ -45,8 +45,7 @@ function readAll(path: string): unknown {
 for (const file of ['read-models.db', 'read-models.db-wal']) {
   test(`Each of ${flips} flipped bytes of ${file} is found by a read or by the check, or changes no reply`, async (t) => {
     // Given read models with documents, indexes and a record, which come in several commits
-    const { directory, remove } = makeDirectory();
-    t.teardown(remove);
+    const directory = givenDirectory(t);
     const stores = await openDocuments(directory);
     const { readModelStore } = stores;
     const copy = join(directory, 'copy');

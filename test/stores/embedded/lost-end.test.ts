@@ -10,6 +10,7 @@ import { makeTransactions } from '../../../src/stores/embedded/writing/transacti
 import { makeEvent } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
 import {
+  givenDirectory,
   makeDirectory,
   openDocuments,
   openLog,
@@ -80,8 +81,7 @@ test.after.always(() => {
 
 /** Makes a directory with the files of the killed process. */
 function givenKilled(t: ExecutionContext): string {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   cpSync(killed.directory, directory, { recursive: true });
   return directory;
 }
@@ -152,8 +152,7 @@ for (const [file, cases] of [
 
   test.serial(`${file}: a copy of the file alone, taken while a service wrote it, is refused`, async (t) => {
     // Given the file of a running service, without what stands beside it
-    const { directory, remove } = makeDirectory();
-    t.teardown(remove);
+    const directory = givenDirectory(t);
     cpSync(join(killed.directory, file), join(directory, file));
     // When it is opened, then it is refused each time
     for (let start = 0; start < 2; start += 1) {
@@ -167,8 +166,7 @@ for (const [file, cases] of [
   test.serial(`${file}: a copy of the file alone, taken after the service has ended, is whole`, async (t) => {
     const ended = givenKilled(t);
     await (await open(ended)).close();
-    const { directory, remove } = makeDirectory();
-    t.teardown(remove);
+    const directory = givenDirectory(t);
     cpSync(join(ended, file), join(directory, file));
     const opened = await open(directory);
     t.true(await opened.has('3'));
@@ -205,8 +203,7 @@ test.serial(
   'A log refuses a state that is older than its last append, or missing, and takes a newer one',
   async (t) => {
     // Given a directory, and state and log of an earlier moment
-    const { directory, remove } = makeDirectory();
-    t.teardown(remove);
+    const directory = givenDirectory(t);
     const write = async (name: string): Promise<void> => {
       const stores = await openStores(directory);
       await stores.stateStore.compareAndSet(`key/${name}`, null, { wrapped: 'a key' });
@@ -293,8 +290,7 @@ test.serial(
   'A mark that cannot be written is a disk failure: the append is not acknowledged and the error says why',
   (t) => {
     // Given a log whose commits succeed, on a disk that fails right after them
-    const { directory, remove } = makeDirectory();
-    t.teardown(remove);
+    const directory = givenDirectory(t);
     const connection = openWriter(join(directory, 'events.db'), eventsFormat);
     t.teardown(() => {
       connection.close();

@@ -9,14 +9,13 @@ import { type Intercept, makeTransactions } from '../../../src/stores/embedded/w
 import { makeEvents } from '../../contracts/event-store-fixtures.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
 import { partial } from '../../support/fakes/partial.js';
-import { makeDirectory, openStores } from '../../support/servers/embedded-directory.js';
+import { givenDirectory, openStores } from '../../support/servers/embedded-directory.js';
 
 const files = ['events', 'read-models', 'state'] as const;
 
 // A write into a mapped file waits while the file system is frozen, and the main thread would wait with it.
 test('Reads after acknowledged writes change no byte of the mapped indexes of the write-ahead logs', async (t) => {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const stores = await openStores(directory);
   t.teardown(() => stores.close());
   const { eventStore, readModelStore, stateStore } = stores;

@@ -4,7 +4,7 @@ import { appendDurably } from '../../../src/event-sourcing/deciding/append-durab
 import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { makeEvent, makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
-import { callMs, givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
+import { callMs, givenServer } from '../../support/servers/eventstoredb-server/server.js';
 
 const deps = { clock: realClock, random: makeSeededRandom(7) };
 

@@ -1,8 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExecutionContext } from 'ava';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { appendDurably } from '../../../src/event-sourcing/deciding/append-durably.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
@@ -11,13 +10,15 @@ import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.j
 import { eventually } from '../../support/eventually.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
 import { type ClusterOptions, startCluster } from '../../support/servers/eventstoredb-server/cluster.js';
-import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
-import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
+import { givenServer } from '../../support/servers/eventstoredb-server/server.js';
+import { openTestStore } from '../../support/servers/eventstoredb-server/server.js';
 import {
+  givenServer,
+  openTestStore,
   startEventStoreDbServer,
   type EventStoreDbServer,
 } from '../../support/servers/eventstoredb-server/server.js';
-
+import { makeServerLog } from '../../support/servers/eventstoredb-server/log.js';
 import { testCertificate, testKey } from '../../support/servers/eventstoredb-server/tls.js';
 
 const deps = { clock: realClock, random: makeSeededRandom(11) };

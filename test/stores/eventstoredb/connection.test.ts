@@ -11,9 +11,11 @@ import {
 } from '../../../src/stores/eventstoredb/connection-string.js';
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
-import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
-import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer } from '../../support/servers/eventstoredb-server/server.js';
+import {
+  givenServer,
+  openTestStore,
+  startEventStoreDbServer,
+} from '../../support/servers/eventstoredb-server/server.js';
 import { testCertificate, testKey } from '../../support/servers/eventstoredb-server/tls.js';
 
 const accepted: readonly string[] = [
@@ -131,7 +133,7 @@ test.serial('Opening sends nothing, so a service can start while the server is a
 test.serial('A process that closes its store ends by itself', async (t) => {
   const { server } = await givenServer(t);
   const program = `
-    const { openTestStore } = await import('${new URL('../../support/servers/eventstoredb-server/open-test-store.js', import.meta.url).href}');
+    const { openTestStore } = await import('${new URL('../../support/servers/eventstoredb-server/server.js', import.meta.url).href}');
     const store = openTestStore('${server.url}');
     const controller = new AbortController();
     const pages = store.subscribe({ after: null, signal: controller.signal })[Symbol.asyncIterator]();

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { eventStoreContract } from '../../contracts/event-store.js';
-import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
-import { makeProposed } from '../../support/servers/eventstoredb-server/proposed.js';
-import { startEventStoreDbServer } from '../../support/servers/eventstoredb-server/server.js';
+import {
+  openTestStore,
+  makeProposed,
+  startEventStoreDbServer,
+} from '../../support/servers/eventstoredb-server/server.js';
 
 // The suite tests the contract and not the time limit: it runs all at once, on a machine that may be busy.
 const limits = { callMs: 600_000, shortLogMs: 0, pageBytes: 100_000 };

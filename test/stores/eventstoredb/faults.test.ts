@@ -10,10 +10,14 @@ import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.j
 import { eventually } from '../../support/eventually.js';
 import { untilAvailable } from '../../support/clients/store-calls.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
-import { callMs, givenServer, slackMs } from '../../support/servers/eventstoredb-server/given-server.js';
+import {
+  callMs,
+  givenServer,
+  slackMs,
+  makeProposed,
+  type EventStoreDbServer,
+} from '../../support/servers/eventstoredb-server/server.js';
 import type { Fault } from '../../support/servers/eventstoredb-server/faults.js';
-import { makeProposed } from '../../support/servers/eventstoredb-server/proposed.js';
-import type { EventStoreDbServer } from '../../support/servers/eventstoredb-server/server.js';
 
 const deps = { clock: realClock, random: makeSeededRandom(7) };
 

@@ -1,7 +1,6 @@
 import test from 'ava';
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
-import { catchUp, givenSlowLink } from '../../support/servers/eventstoredb-server/given-slow-link.js';
-import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
+import { catchUp, givenSlowLink, givenServer } from '../../support/servers/eventstoredb-server/server.js';
 
 /** All events need 1.7 s on the link, and a call may take 1 s. */
 const log = { count: 25, bytes: 20_000 };

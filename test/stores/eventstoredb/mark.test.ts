@@ -4,13 +4,14 @@ import { StoreDamaged } from '../../../src/event-sourcing/ports/errors.js';
 import { makeLogId } from '../../../src/stores/eventstoredb/same-log/log-id.js';
 import { makeEvent, makeEvents, readLog } from '../../contracts/event-store-fixtures.js';
 import { makeServiceClient } from '../../support/clients/service-client.js';
-import { keyEnvironment } from '../../support/examples/service-keys.js';
-import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
-import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
-import { startEventStoreDbServer } from '../../support/servers/eventstoredb-server/server.js';
+import { keyEnvironment, makeDataDirectory } from '../../support/servers/service-process.js';
+import {
+  givenServer,
+  openTestStore,
+  startEventStoreDbServer,
+  makeProposed,
+} from '../../support/servers/eventstoredb-server/server.js';
 import { startInProcess } from '../../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../../support/servers/service-process.js';
-import { makeProposed } from '../../support/servers/eventstoredb-server/proposed.js';
 
 const metadata = JSON.stringify(makeEvent().metadata);
 

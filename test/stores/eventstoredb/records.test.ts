@@ -8,8 +8,7 @@ import {
 import { makeEventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
 import { makeEvent, makeEvents, readLog, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
-import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
-import { makeProposed } from '../../support/servers/eventstoredb-server/proposed.js';
+import { givenServer, makeProposed } from '../../support/servers/eventstoredb-server/server.js';
 import { settableClock } from '../../support/fakes/settable-clock.js';
 
 const metadata = JSON.stringify(makeEvent().metadata);

@@ -1,15 +1,14 @@
-import type { ExecutionContext } from 'ava';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { makeEvent, makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
 import { untilAvailable } from '../../support/clients/store-calls.js';
 import { realClock } from '../../support/fakes/clock.js';
-import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
-import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
-import { makeProposed } from '../../support/servers/eventstoredb-server/proposed.js';
 import {
+  givenServer,
+  openTestStore,
+  makeProposed,
   startEventStoreDbServer,
   type EventStoreDbServer,
   type StartOptions,

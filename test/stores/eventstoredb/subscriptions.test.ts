@@ -1,14 +1,16 @@
-import type { ExecutionContext } from 'ava';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { appendDurably } from '../../../src/event-sourcing/deciding/append-durably.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
-import { callMs, givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
-import { openTestStore } from '../../support/servers/eventstoredb-server/open-test-store.js';
-import { makeProposed } from '../../support/servers/eventstoredb-server/proposed.js';
-import type { EventStoreDbServer } from '../../support/servers/eventstoredb-server/server.js';
+import {
+  callMs,
+  givenServer,
+  openTestStore,
+  makeProposed,
+  type EventStoreDbServer,
+} from '../../support/servers/eventstoredb-server/server.js';
 import { consumerTooSlow } from '../../support/servers/eventstoredb-server/statuses.js';
 
 /**

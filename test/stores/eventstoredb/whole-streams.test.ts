@@ -9,8 +9,7 @@ import {
 import { makeEvents, readLog, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
 import { realClock } from '../../support/fakes/clock.js';
-import { givenServer } from '../../support/servers/eventstoredb-server/given-server.js';
-import type { EventStoreDbServer } from '../../support/servers/eventstoredb-server/server.js';
+import { givenServer, type EventStoreDbServer } from '../../support/servers/eventstoredb-server/server.js';
 
 const operations: readonly [what: string, strike: (server: EventStoreDbServer, name: string) => void][] = [
   [

@@ -3,7 +3,7 @@ import type { AuditSource } from '../../../src/areas/audit/routes/audit-log.js';
 import { makeAuditLog } from '../../../src/areas/audit/signing/audit-log.js';
 import { makeAuditHistory } from '../../../src/areas/audit/history/history.js';
 import { makeLogResources } from '../../../src/areas/audit/history/log-resources.js';
-import { makeNoteSigner } from '../../../src/areas/audit/tree/note.js';
+import { makeNoteSigner, checkpointText, noteOf } from '../../../src/areas/audit/tree/note.js';
 import { makePages } from '../../../src/areas/audit/signing/pages.js';
 import { makeShortLog } from '../../../src/event-sourcing/feeding/read-log.js';
 import { makeProjectOf } from '../../../src/areas/audit/history/project-of.js';
@@ -20,6 +20,8 @@ import { makeAuditReader } from '../../../projections/audit/reader.js';
 import { projections } from '../../../projections/index.js';
 import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
 import { auditSeed } from './audit-scene.js';
+import { originOf, type SignedRecord } from '../../../src/areas/audit/signing/audit-records.js';
+import { makeLogAccumulator } from '../../../src/areas/audit/tree/log-accumulator.js';
 
 const ignore = (): void => undefined;
 
@@ -68,4 +70,47 @@ export function makeIdleAudit({
   const history = makeAuditHistory({ eventStore, resources, tree, tiles, projectOf });
   const reader = makeAuditReader({ history, eventStore, projectOf, views: projections });
   return { log, sweep, tree, resources, reader, vkeys: (origin) => [makeNoteSigner(origin, auditSeed).vkey] };
+}
+
+/**
+ * Makes an audit log that sequences and signs when a test says so, so that a test waits for nothing. Tiles, tree and
+ * notes are real.
+ */
+export function makeAuditOnDemand(
+  stores: Parameters<typeof makeIdleAudit>[0],
+): TestAudit & { readonly sign: () => Promise<SignedRecord> } {
+  const { eventStore, clock } = stores;
+  const idle = makeIdleAudit(stores);
+  const tiles = makeTileStore(makeMemoryReadModelStore());
+  const projectOf = makeProjectOf({ eventStore, projectOfFirst: projectOfFirstEvent });
+  const tree = makeTreeReader(tiles, () => undefined);
+  const resources = makeLogResources({ eventStore, tree });
+  const history = makeAuditHistory({ eventStore, resources, tree, tiles, projectOf });
+  let signed: SignedRecord | null = null;
+  return {
+    ...{ ...idle, tree, resources },
+    reader: makeAuditReader({ history, eventStore, projectOf, views: projections }),
+    log: { status: idle.log.status, readSigned: () => Promise.resolve(signed) },
+    sign: async () => {
+      const logId = await eventStore.logId();
+      await tiles.ensure();
+      const accumulator = makeLogAccumulator(logId, null);
+      for (let after: string | null = null; ;) {
+        const page = await eventStore.readAll({ after, limit: 500 });
+        for (const event of page.events) accumulator.add(event, await projectOf(event));
+        after = page.cursor;
+        if (page.atHead) break;
+      }
+      await tiles.writeTiles(accumulator.takeTiles());
+      const { size, root, restart } = accumulator.log();
+      const origin = originOf({ logId, restart });
+      const text = checkpointText({ origin, size, root });
+      signed = {
+        ...{ origin, former_origins: [], size, root: root.toString('base64') },
+        note: noteOf(text, [makeNoteSigner(origin, auditSeed).sign(text)]),
+        ...{ signed_at: clock.now().toISOString(), cosignatures: {} },
+      };
+      return signed;
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import { addTotp, recover } from '../clients/second-factor.js';
-import { operate, type ServiceClient, type SignedIn } from '../clients/service-client.js';
+import { addTotp, recover, operate, type ServiceClient, type SignedIn } from '../clients/service-client.js';
 
 const account = { email: 'auditor@example.org', password: 'Correct-Horse-9' };
 

@@ -13,7 +13,10 @@ export interface EveryEvent {
   readonly append: (eventStore: EventStore, random: () => number) => Promise<void>;
 }
 
-/** @param copies the streams of each category */
+/**
+ * Makes streams of each category with each of its events.
+ * @param copies the streams of each category
+ */
 export function makeEveryEvent(copies: number): EveryEvent {
   const waiting = Object.entries(everyEvent).flatMap(([category, types]) =>
     Array.from({ length: copies }, (_, copy) => ({

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.
 import type { Answer } from '../clients/http-app.js';
 import { asObject, textOf } from '../clients/service-client.js';
 import { startTestService } from '../servers/http-service.js';
-import { makeAuditOnDemand } from './audit-on-demand.js';
+import { makeAuditOnDemand } from './audit-source.js';
 import { readWholeLog } from './audit-scene.js';
 
 export type AuditPage = {

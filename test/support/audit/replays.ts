@@ -67,11 +67,7 @@ export async function fillService({ url, services }: ServiceInProcess, round = 0
     headers: { ...signature },
     body,
   });
-  await client.send(project, {
-    method: 'PATCH',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Landing' }),
-  });
+  await client.patch(project, { name: 'Landing' }, headers);
   await services.commands.eraseUser({ userId: gone }, context(2));
   return `project-${projectId}`;
 }

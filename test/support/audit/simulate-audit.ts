@@ -12,33 +12,18 @@ import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 import {
   appendAuditEvents,
-  type AuditProcess,
   makeFastClock,
   readWholeLog,
   rootOfEvents,
   startAuditProcess,
 } from './audit-scene.js';
 
-/** What a simulation has done, and what it has found wrong. */
-export interface AuditSimulation {
-  readonly problems: readonly string[];
-  readonly checkpoints: number;
-  readonly kills: number;
-  readonly events: number;
-}
-
-interface Running {
-  readonly process: AuditProcess;
-  /** From now on every call of the process fails, as if it were dead: a write may have applied before. */
-  readonly kill: () => void;
-}
-
 /**
  * Runs 1, 2 or 4 processes over one log that grows. Processes are killed between any two calls to a store, reads return
  * pages of any size, and read models are deleted. Every checkpoint that was ever written must be the root of the log at
  * its size.
  */
-export async function simulateAudit(seed: number): Promise<AuditSimulation> {
+export async function simulateAudit(seed: number) {
   const random = makeSeededRandom(seed);
   const clock = makeFastClock(500);
   const eventStore = makeMemoryEventStore({ clock, random });
@@ -49,7 +34,7 @@ export async function simulateAudit(seed: number): Promise<AuditSimulation> {
   const revisions = new Map<string, bigint>();
   let [kills, events] = [0, 0];
 
-  const start = (): Running => {
+  const start = () => {
     const life = { calls: Infinity };
     const guard = <Store extends object>(store: Store): Store => mortal(store, life);
     const process = startAuditProcess({
@@ -60,6 +45,7 @@ export async function simulateAudit(seed: number): Promise<AuditSimulation> {
     });
     return {
       process,
+      /** From now on every call of the process fails, as if it were dead: a write may have applied before. */
       kill: () => {
         life.calls = Math.floor(random() * 6);
       },

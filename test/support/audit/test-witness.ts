@@ -19,7 +19,10 @@ export interface TestWitness {
   close(): Promise<void>;
 }
 
-/** @param logVkeys public keys of the logs that the witness knows; a test may add some later */
+/**
+ * Starts a witness over HTTP (C2SP tlog-witness), with one state for each origin.
+ * @param logVkeys public keys of the logs that the witness knows; a test may add some later
+ */
 export async function startTestWitness(logVkeys: readonly string[]): Promise<TestWitness> {
   const { vkey, cosign } = givenWitness('witness.example/w1', 77);
   const states = new Map<string, TreeHead>();

@@ -9,6 +9,7 @@ import {
 import { controlSocketPath } from '../../../src/operating/socket/listen.js';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
 import { errorBreaches } from './http-contract.js';
+import { totpCode } from '../fakes/authenticator-app.js';
 
 export interface ServiceReply {
   readonly status: number;
@@ -35,6 +36,7 @@ export interface SignedIn {
 export interface ServiceClient {
   get(path: string, headers?: HeaderFields): Promise<ServiceReply>;
   post(path: string, body: JsonValue, headers?: HeaderFields): Promise<ServiceReply>;
+  patch(path: string, body: JsonValue, headers?: HeaderFields): Promise<ServiceReply>;
   /** Sends any request, for malformed ones. */
   send(path: string, init: RequestInit): Promise<ServiceReply>;
   register(email: string, password: string, more?: JsonObject): Promise<SignedIn>;
@@ -53,16 +55,20 @@ export function makeServiceClient(url: string): ServiceClient {
     if (breaches.length > 0) throw new Error(`${path}: ${breaches.join('; ')}`);
     return { status, text, headers, json: () => asObject(JSON.parse(text)) };
   };
-  const post: ServiceClient['post'] = (path, body, headers = {}) =>
-    send(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
+  const sendJson =
+    (method: string): ServiceClient['post'] =>
+    (path, body, headers = {}) =>
+      send(path, {
+        method,
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+  const post = sendJson('POST');
   return {
     send,
     get: (path, headers = {}) => send(path, { headers: { ...headers } }),
     post,
+    patch: sendJson('PATCH'),
     register: async (email, password, more = {}) => {
       const reply = await post('/api/v1/auth/register', { email, password, ...more });
       if (reply.status !== 201) throw new Error(`registering was answered ${reply.status}: ${reply.text}`);
@@ -154,4 +160,22 @@ export function asObject(value: unknown): JsonObject {
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Turns TOTP on for the account of a session, which has passed it then. The account must have no factor.
+ * @returns the recovery codes
+ */
+export async function addTotp(client: ServiceClient, headers: HeaderFields): Promise<readonly string[]> {
+  const enrolled = await client.post('/api/v1/auth/2fa/totp', {}, headers);
+  const code = totpCode(textOf(asObject(enrolled.json()['data']), 'secret'), new Date());
+  const confirmed = await client.post('/api/v1/auth/2fa/totp/confirm', { code }, headers);
+  if (confirmed.status !== 200) throw new Error(`TOTP was answered ${confirmed.status}: ${confirmed.text}`);
+  return asObject(confirmed.json()['data'])['recovery_codes'] as readonly string[];
+}
+
+/** Passes the second factor by a recovery code. */
+export async function recover(client: ServiceClient, headers: HeaderFields, code: string): Promise<void> {
+  const passed = await client.post('/api/v1/auth/2fa/verify', { recovery_code: code }, headers);
+  if (passed.status !== 200) throw new Error(`the code was answered ${passed.status}: ${passed.text}`);
 }

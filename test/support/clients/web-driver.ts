@@ -1,11 +1,13 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import type { ExecutionContext } from 'ava';
+import type { ExecutionContext, TestFn } from 'ava';
 import { z } from 'zod';
 import { eventually } from '../eventually.js';
+import axe from 'axe-core';
+import { suite } from '../suite.js';
 
 /** A headless browser, controlled by the WebDriver protocol (W3C). Every call has a time limit. */
 export interface Browser {
@@ -31,6 +33,11 @@ const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 export function missingBrowser(): string | null {
   const missing = ['chromium', 'chromedriver'].filter((name) => find(name) === null);
   return missing.length === 0 ? null : `there is no ${missing.join(' and no ')} in PATH`;
+}
+
+/** Declares tests that need a browser. */
+export function browserSuite(test: TestFn, what: string, declare: () => void): void {
+  suite(test, missingBrowser(), what, declare);
 }
 
 /** Starts a browser; it ends with the test. */
@@ -153,4 +160,60 @@ function find(program: string): string | null {
     }
   }
   return null;
+}
+
+/** The browser of a visitor. */
+export interface Visitor {
+  readonly width: number;
+  readonly height: number;
+  /** The field `Accept-Language`. */
+  readonly languages: string;
+  readonly timeZone: string;
+  readonly isDark: boolean;
+}
+
+/** Makes the browser behave as the visitor's. */
+export async function behaveAs(browser: Browser, visitor: Visitor): Promise<void> {
+  const userAgent = z.string().parse(await browser.run(`return navigator.userAgent`));
+  await browser.resize(visitor.width, visitor.height);
+  await browser.devTools('Network.setUserAgentOverride', { userAgent, acceptLanguage: visitor.languages });
+  await browser.devTools('Emulation.setTimezoneOverride', { timezoneId: visitor.timeZone });
+  const value = visitor.isDark ? 'dark' : 'light';
+  await browser.devTools('Emulation.setEmulatedMedia', {
+    features: [{ name: 'prefers-color-scheme', value }],
+  });
+}
+
+const violations = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));
+
+/** Returns the rules of axe that the shown page breaks, each with the first element that breaks it. */
+export async function brokenRules(browser: Browser): Promise<readonly string[]> {
+  if ((await browser.run(`return typeof axe`)) !== 'object') await browser.run(axe.source);
+  const found = await browser.run(
+    `return axe.run(document, { iframes: false, resultTypes: ['violations'] }).then(({ violations }) => violations);`,
+  );
+  return violations.parse(found).map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
+}
+
+/** Returns the widths, of those from a small phone to a desktop, at which the shown page is wider than the screen. */
+export async function overflowingWidths(
+  browser: Browser,
+  { width, height }: Visitor,
+): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (const tried of [320, 360, 390, 600, 641, 768, 1_024, 1_280, 1_920]) {
+    await browser.resize(tried, height);
+    const fits = await browser.run(`return document.documentElement.scrollWidth <= arguments[0]`, tried);
+    if (fits !== true) found.push(tried);
+  }
+  await browser.resize(width, height);
+  return found;
+}
+
+/** Writes a picture of the screen to the folder that `SCREENSHOTS_DIR` names, `dist/screenshots` when it names none. */
+export async function keepScreenshot(browser: Browser, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS_DIR'] ?? join('dist', 'screenshots');
+  const { data } = z.object({ data: z.string() }).parse(await browser.devTools('Page.captureScreenshot', {}));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}.png`), Buffer.from(data, 'base64'));
 }

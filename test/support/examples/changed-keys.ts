@@ -1,4 +1,4 @@
-import { keyEnvironment } from './service-keys.js';
+import { keyEnvironment } from '../servers/service-process.js';
 
 /** An environment whose keys do not match data that was made with `keyEnvironment`. */
 export interface ChangedKeys {

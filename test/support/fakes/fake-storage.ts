@@ -3,12 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
-import { type FakeCors, isCorsRequest, makeFakeCors } from './fake-cors.js';
-import { fakeList } from './fake-list.js';
 import { type FakeParts, makeFakeParts } from './fake-parts.js';
 
 /** A reply that the storage gives in place of the right one. */
-export interface FakeReply {
+interface FakeReply {
   readonly status: number;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -162,4 +160,113 @@ function rangeOf(
   const [, from, to = ''] = /^bytes=(\d+)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === undefined) return null;
   return { from: Number(from), to: Math.min(length - 1, to === '' ? Infinity : Number(to)) };
+}
+
+/** The CORS rules of a bucket, with the calls of S3 that read and write them. */
+interface FakeCors {
+  /** The configuration as it was last written; null if there is none. */
+  configuration: string | null;
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+}
+
+/** Says whether a request reads or writes the rules, or is the preflight of a page. */
+function isCorsRequest({ method, url = '' }: IncomingMessage): boolean {
+  return method === 'OPTIONS' || /\?(?:.*&)?cors(?:=?$|[=&])/.test(url);
+}
+
+/** Makes the rules of a bucket. Without a rule, preflights get the reply of S3, OSS and COS. */
+function makeFakeCors(): FakeCors {
+  const cors: FakeCors = {
+    configuration: null,
+    answer: async (request, response) => {
+      if (request.method === 'OPTIONS') preflight(cors.configuration, request, response);
+      else if (request.method === 'PUT') {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk as Buffer);
+        const body = Buffer.concat(chunks);
+        if (request.headers['content-md5'] !== hash('md5', body, 'base64'))
+          refuse(response, 400, 'InvalidDigest');
+        else {
+          cors.configuration = body.toString();
+          response.end();
+        }
+      } else if (cors.configuration === null) refuse(response, 404, 'NoSuchCORSConfiguration');
+      else response.end(cors.configuration);
+    },
+  };
+  return cors;
+}
+
+/** Answers by the first rule that fits origin, method and headers (Amazon S3, "How does Amazon S3 evaluate the CORS"). */
+function preflight(
+  configuration: string | null,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const origin = headers.origin ?? '';
+  const method = headers['access-control-request-method'] ?? '';
+  const asked = (headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim());
+  const rules = [...(configuration ?? '').matchAll(/<CORSRule>[\s\S]*?<\/CORSRule>/g)].map(([rule]) => rule);
+  const values = (rule: string, name: string): readonly string[] =>
+    [...rule.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, value = '']) => value);
+  const fits = (allowed: readonly string[], wanted: string): boolean =>
+    allowed.includes('*') || allowed.some((one) => one.toLowerCase() === wanted.toLowerCase());
+  const rule = rules.find(
+    (one) =>
+      fits(values(one, 'AllowedOrigin'), origin) &&
+      values(one, 'AllowedMethod').includes(method) &&
+      asked.every((name) => fits(values(one, 'AllowedHeader'), name)),
+  );
+  if (rule === undefined) {
+    refuse(response, 403, 'AccessForbidden');
+    return;
+  }
+  response.writeHead(200, {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': values(rule, 'AllowedMethod').join(', '),
+    'access-control-allow-headers': asked.join(', '),
+  });
+  response.end();
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  response.writeHead(status, { 'content-type': 'application/xml' });
+  response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>canary</Message></Error>`);
+}
+
+type Objects = ReadonlyMap<string, { readonly body: Buffer }>;
+
+/** Lists a bucket as S3 and OSS (ListObjectsV2) and COS (GET Bucket) do; the token is a key. @param url of the bucket itself */
+function fakeList(objects: Objects, url: URL): string {
+  const { pathname: bucket, searchParams: query } = url;
+  const [prefix, after] = [
+    query.get('prefix') ?? '',
+    query.get('continuation-token') ?? query.get('marker') ?? '',
+  ];
+  const limit = Number(query.get('max-keys') ?? '1000');
+  const isEncoded = query.get('encoding-type') === 'url';
+  const found = [...objects]
+    .filter(([path]) => path.startsWith(bucket))
+    .map(([path, { body }]) => ({ key: decodeURIComponent(path.slice(bucket.length)), body }))
+    .filter(({ key }) => key.startsWith(prefix) && compare(key, after) > 0)
+    .sort((one, other) => compare(one.key, other.key));
+  const entries = found.slice(0, limit).map(({ key, body }) => {
+    const written = isEncoded ? encodeURIComponent(key) : escaped(key);
+    return `<Contents><Key>${written}</Key><ETag>"${hash('md5', body)}"</ETag><Size>${body.length}</Size></Contents>`;
+  });
+  const encoding = isEncoded ? '<EncodingType>url</EncodingType>' : '';
+  const isCut = `<IsTruncated>${String(found.length > limit)}</IsTruncated>`;
+  const last = found[limit - 1]?.key ?? '';
+  const token = query.has('list-type')
+    ? `<NextContinuationToken>${escaped(last)}</NextContinuationToken>`
+    : `<NextMarker>${isEncoded ? encodeURIComponent(last) : escaped(last)}</NextMarker>`;
+  return `<?xml version="1.0"?><ListBucketResult>${encoding}${isCut}${found.length > limit ? token : ''}${entries.join('')}</ListBucketResult>`;
+}
+
+function compare(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

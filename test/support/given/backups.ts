@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
 import { backUp } from '../../../src/operating/backup/backup.js';
 import { restoreBackup } from '../../../src/operating/backup/restore.js';
 import { readConfig } from '../../../src/config/config.js';
@@ -6,7 +7,7 @@ import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.
 import { collectionName } from '../../../src/event-sourcing/views/projection.js';
 import { makeServiceClient, textOf } from '../clients/service-client.js';
 import { eventually } from '../eventually.js';
-import type { ServiceInProcess } from '../servers/service-in-process.js';
+import { type ServiceInProcess, startInProcess } from '../servers/service-in-process.js';
 
 const ignore = (): void => undefined;
 
@@ -132,4 +133,46 @@ export async function viewsAtHead(service: ServiceInProcess): Promise<void> {
   await eventually('the views pass the end of the log', () =>
     generations.projections.every((view) => service.projections.shows(view, head)),
   );
+}
+
+/**
+ * Backs a service up while clients write, and restores the folder. Checks that the restored service has every write that was
+ * acknowledged before, and that documents whose streams did not go on are equal.
+ * @param load.writes the projects that are acknowledged before the backup
+ * @returns the restored service, which runs, and the number of equal documents
+ */
+export async function backUpUnderLoad(
+  t: ExecutionContext,
+  { data, folder, restored }: Readonly<Record<'data' | 'folder' | 'restored', string>>,
+  load: { readonly name: string; readonly writes: number; readonly pauseMs?: number },
+) {
+  // Given a service with clients that write without a pause
+  const service = await startInProcess({ directory: data });
+  const writing = startWriting(service.url, { clients: 4, name: load.name });
+  await writing.reached(load.writes);
+  await wait(load.pauseMs ?? 0);
+  // When it is backed up meanwhile
+  const counts = countsOf(writing.acknowledged);
+  const made = await makeBackup(data, folder);
+  await writing.reached(counts.projects + 5);
+  await writing.stop();
+  await viewsAtHead(service);
+  const documents = await documentsOf(service);
+  await service.close();
+  const { set_before_start } = await restoreInto(restored, folder);
+  t.deepEqual(set_before_start, []);
+  // Then the restored service has all of it
+  const again = await startInProcess({ directory: restored });
+  await viewsAtHead(again);
+  const views = await documentsOf(again);
+  t.deepEqual(await findLosses(again.url, writing.acknowledged, counts), [], load.name);
+  let equal = 0;
+  for (const [name, document] of views) {
+    const [revision] = JSON.parse(document) as [string];
+    const [now] = JSON.parse(documents.get(name) ?? '[]') as [string];
+    if (revision !== now) continue;
+    t.is(documents.get(name), document, name);
+    equal += 1;
+  }
+  return { again, counts, made, equal };
 }

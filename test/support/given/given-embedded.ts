@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import type { Fault } from '../../../src/stores/embedded/writing/transactions.js';
 import type { EmbeddedStoresOptions } from '../../../src/stores/embedded/open-embedded-stores.js';
-import { makeDirectory, openDocuments, openLog, openStores } from '../servers/embedded-directory.js';
+import { givenDirectory, openDocuments, openLog, openStores } from '../servers/embedded-directory.js';
 
 type Overrides = Partial<EmbeddedStoresOptions>;
 
@@ -11,8 +11,7 @@ async function givenOpen<Opened extends { close(): Promise<void> }>(
   open: (directory: string, overrides: Overrides) => Promise<Opened>,
   overrides: Overrides = {},
 ) {
-  const { directory, remove } = makeDirectory();
-  t.teardown(remove);
+  const directory = givenDirectory(t);
   const fatal: Error[] = [];
   const opened = await open(directory, { onFatal: (error) => fatal.push(error), ...overrides });
   t.teardown(() => opened.close());

@@ -8,12 +8,16 @@ import { makeOutgoingHttp, type OutgoingHttp } from '../../../src/outgoing/outgo
 import { makeDeliveryRecords } from '../../../src/webhooks/delivery-records.js';
 import { parseEndpoints, type WebhookEndpoint } from '../../../src/webhooks/endpoint.js';
 import { makeWebhookAdmin } from '../../../src/webhooks/webhook-admin.js';
-import { startWebhooks, type WebhookRunner } from '../../../src/webhooks/webhook-runner.js';
+import { startWebhooks } from '../../../src/webhooks/webhook-runner.js';
 import { everyEvent } from '../examples/every-event.js';
 import { makeSeededRandom } from '../fakes/clock.js';
 import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 import { settableClock } from '../fakes/settable-clock.js';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
+import { eventually } from '../eventually.js';
 
 export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 export const dayMs = 24 * 60 * 60 * 1_000;
@@ -24,12 +28,6 @@ const sleepMsMax = 10;
 const answerMs = 600_000;
 /** For receivers that hang. */
 export const shortAnswerMs = 500;
-
-export interface WebhookProcess {
-  readonly runner: WebhookRunner;
-  /** What the process reported: `<event> <endpoint>`, in order. */
-  readonly reports: readonly string[];
-}
 
 /** Makes a world of outgoing events on stores in memory: a clock that the test moves, and any number of processes. */
 export function givenWebhooks(t: ExecutionContext) {
@@ -61,7 +59,8 @@ export function givenWebhooks(t: ExecutionContext) {
         readonly lease?: Lease;
         readonly timeMs?: number;
       } = {},
-    ): WebhookProcess => {
+    ) => {
+      /** What the process reported: `<event> <endpoint>`, in order. */
       const reports: string[] = [];
       const report =
         (event: string) =>
@@ -120,4 +119,88 @@ export function storableEvent(type: string, data: JsonObject, at: Date) {
     time: at.toISOString(),
   };
   return { id, type, data, metadata };
+}
+
+/** A request that the receiver got. */
+interface ReceivedWebhook {
+  readonly id: string;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** The answer to a request: a status, or a connection that hangs or closes. */
+type WebhookAnswer = number | 'hang' | 'close';
+
+/** A real HTTP server of an endpoint. */
+export interface WebhookReceiver {
+  readonly url: string;
+  /** All requests, also those that were refused. */
+  readonly received: readonly ReceivedWebhook[];
+  /** The requests that were answered with 2xx. */
+  readonly accepted: readonly ReceivedWebhook[];
+  answerWith(answer: (request: ReceivedWebhook) => WebhookAnswer): void;
+  /** Resolves when the receiver has accepted so many requests. */
+  acceptedCount(count: number): Promise<unknown>;
+  receivedCount(count: number): Promise<unknown>;
+}
+
+const bodySchema = z.object({
+  type: z.string(),
+  timestamp: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+/** Starts a receiver that answers 204. */
+export async function startWebhookReceiver(t: ExecutionContext): Promise<WebhookReceiver> {
+  const received: ReceivedWebhook[] = [];
+  const accepted: ReceivedWebhook[] = [];
+  let answer: (request: ReceivedWebhook) => WebhookAnswer = () => 204;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8');
+      const { type, data } = bodySchema.parse(JSON.parse(body));
+      const { headers } = request;
+      const got = { id: String(headers['webhook-id']), type, data, headers, body };
+      received.push(got);
+      const given = answer(got);
+      if (given === 'hang') return;
+      if (given === 'close') {
+        request.socket.destroy();
+        return;
+      }
+      if (given < 300) accepted.push(got);
+      response.writeHead(given, given === 302 ? { location: '/elsewhere' } : {}).end();
+    });
+  });
+  const port = await listenOn(server);
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    ...{ received, accepted },
+    answerWith: (next) => {
+      answer = next;
+    },
+    acceptedCount: (count) => eventually(`${count} accepted webhooks`, () => accepted.length >= count),
+    receivedCount: (count) => eventually(`${count} webhooks`, () => received.length >= count),
+  };
+}
+
+function listenOn(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** Returns the `n`-th id of an order in a test. */
+export function anId(n: number): string {
+  return `019b7d00-0000-7000-8000-${String(n).padStart(12, '0')}`;
 }

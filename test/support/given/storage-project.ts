@@ -32,12 +32,6 @@ const bucketDefaults = {
   credentials: { access_key: 'canary-access-key', secret_key: 'canary-secret-key' },
 };
 
-export interface StorageService {
-  /** Makes a project of a new account. */
-  project(t: ExecutionContext): Promise<StorageProject>;
-  close(): Promise<void>;
-}
-
 /** Starts a service with a project for one test. */
 export async function givenStorageProject(
   t: ExecutionContext,
@@ -54,6 +48,12 @@ interface StorageServiceOptions {
   readonly outgoing?: OutgoingOptions;
   /** Settings beside those of this function. */
   readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface StorageService {
+  /** Makes a project of a new account. */
+  project(t: ExecutionContext): Promise<StorageProject>;
+  close(): Promise<void>;
 }
 
 /** Starts a service for projects that do not affect one another. */

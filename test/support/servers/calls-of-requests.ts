@@ -11,10 +11,9 @@ import {
 } from '../clients/service-client.js';
 import { makePaymentPlatforms } from '../clients/payment-platforms.js';
 import { eventually } from '../eventually.js';
-import { keyEnvironment } from '../examples/service-keys.js';
-import { makeCountingProxy } from './counting-proxy.js';
+import { keyEnvironment, freePort, makeDataDirectory, startService } from './service-process.js';
+import { makeCountingProxy } from './tcp-proxy.js';
 import { startEventStoreDbServer } from './eventstoredb-server/server.js';
-import { freePort, makeDataDirectory, startService } from './service-process.js';
 
 /** Requests of each kind: a poll of the service in the time of one of them weighs little. */
 const requests = 20;

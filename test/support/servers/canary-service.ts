@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { type Canaries, findCanaries, findCanariesInFiles, type Sighting } from '../examples/canaries.js';
 import { makeServiceClient, type ServiceClient, type ServiceReply } from '../clients/service-client.js';
 import { startInProcess, type ServiceInProcess } from './service-in-process.js';
-import { makeDataDirectory } from './service-process.js';
+import { givenDirectory } from './service-process.js';
 
 /** A service that keeps every log line, and every reply to a request through `watched`. */
 export interface CanaryService {
@@ -16,17 +16,17 @@ export interface CanaryService {
   readonly sightings: (canaries: Canaries) => Promise<readonly Sighting[]>;
 }
 
+/** Starts a service that keeps every log line, and every reply to a request through `watched`. */
 export async function startCanaryService(
   t: ExecutionContext,
   environment: Readonly<Record<string, string>>,
 ): Promise<CanaryService> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const lines: string[] = [];
   const replies: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   const log = { logger, flush: () => Promise.resolve() };
-  const service = await startInProcess({ directory: directory.path, log, environment });
+  const service = await startInProcess({ directory, log, environment });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= service.close());
   t.teardown(close);
@@ -47,12 +47,12 @@ export async function startCanaryService(
     sightings: async (canaries) => {
       // The search must cover a log with lines, and must be able to find plain text in a file.
       t.true(lines.length > 0 && replies.length > 0);
-      t.true((await findCanariesInFiles({ type: Buffer.from('UserRegistered') }, directory.path)).length > 0);
+      t.true((await findCanariesInFiles({ type: Buffer.from('UserRegistered') }, directory)).length > 0);
       await close();
       return [
         ...findCanaries(canaries, 'log', Buffer.from(lines.join(''))),
         ...findCanaries(canaries, 'replies', Buffer.from(replies.join(''))),
-        ...(await findCanariesInFiles(canaries, directory.path, ['keys.json'])),
+        ...(await findCanariesInFiles(canaries, directory, ['keys.json'])),
       ];
     },
   };

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { eventually } from '../eventually.js';
 import type { Environment } from './service-process.js';
 
+const preload = new URL('jumping-clock.js', import.meta.url).href;
+
 /** The wall clock of a served process, which a test sets. */
 export interface ClockOfProcess {
   /** Variables for the start of the process. */
@@ -11,9 +13,10 @@ export interface ClockOfProcess {
   set(offsetMs: number): Promise<void>;
 }
 
-const preload = new URL('jumping-clock.js', import.meta.url).href;
-
-/** @param name tells the clocks of several processes in one directory apart */
+/**
+ * Makes the wall clock of a served process, which a test sets.
+ * @param name tells the clocks of several processes in one directory apart
+ */
 export function makeClockOfProcess(directory: string, name = 'clock'): ClockOfProcess {
   const file = join(directory, `${name}-offset`);
   writeFileSync(file, '0');

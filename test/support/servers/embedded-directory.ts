@@ -24,6 +24,8 @@ export function makeDirectory(): { readonly directory: string; readonly remove: 
   };
 }
 
+export { givenDirectory } from './service-process.js';
+
 /** Makes the options of the stores of a directory. A fatal error fails the test. */
 export function makeContext(directory: string, overrides: Partial<EmbeddedContext> = {}): EmbeddedContext {
   return {

@@ -8,19 +8,22 @@ import {
   textOf,
 } from '../clients/service-client.js';
 import { eventually } from '../eventually.js';
-import { keyEnvironment } from '../examples/service-keys.js';
-import { makeProposed } from './eventstoredb-server/proposed.js';
-import { startEventStoreDbServer, type EventStoreDbServer } from './eventstoredb-server/server.js';
-import { keepAsking } from './keep-asking.js';
-import { ownMsUntil } from './queued-time.js';
 import {
+  givenService,
+  givenDirectory,
+  keyEnvironment,
   type Environment,
   freePort,
-  makeDataDirectory,
   type ServiceProcess,
   spawnService,
-  startService,
 } from './service-process.js';
+import {
+  makeProposed,
+  startEventStoreDbServer,
+  type EventStoreDbServer,
+} from './eventstoredb-server/server.js';
+import { keepAsking } from './keep-asking.js';
+import { ownMsUntil } from './cpu-time.js';
 
 /** The time from the reconnection until the service has said what is wrong. The waits for a core do not count. */
 const noticedMsMax = 15_000;
@@ -109,29 +112,19 @@ export const strikes: readonly Strike[] = [
 export type Moment = 'under load' | 'at start';
 export const moments: readonly Moment[] = ['under load', 'at start'];
 
-interface Scene {
-  readonly server: EventStoreDbServer;
-  readonly service: ServiceProcess;
-  readonly client: ServiceClient;
-  readonly owner: SignedIn;
-  /** Starts the process again on its stores, without waiting. */
-  readonly spawn: () => ServiceProcess;
-}
-
 /** Starts a served process with its log in EventStoreDB, and registers a person. */
-async function given(t: ExecutionContext, stores: Environment): Promise<Scene> {
+async function given(t: ExecutionContext, stores: Environment) {
   const server = await startEventStoreDbServer();
   t.teardown(() => server.close());
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const options = {
-    ...{ directory: directory.path, port: await freePort() },
+    ...{ directory, port: await freePort() },
     environment: { ...keyEnvironment, EVENTSTOREDB_URL: server.url, LOG_LEVEL: 'warn', ...stores },
   };
-  const service = await startService(options);
-  t.teardown(() => service.kill());
+  const service = await givenService(t, options);
   const client = makeServiceClient(service.url);
   const owner = await signUp(client);
+  /** Starts the process again on its stores, without waiting. */
   const spawn = (): ServiceProcess => {
     const again = spawnService(options);
     t.teardown(() => again.kill());

@@ -75,20 +75,14 @@ export function buildOmniwitness(directory: string): string | null {
   return succeeds('go', args, 280, { cwd: directory, env: { CGO_ENABLED: '0' } }) ? program : null;
 }
 
-/** A running omniwitness, behind a proxy that notes its answers. */
-export interface Omniwitness {
-  readonly url: string;
-  readonly vkey: string;
-  /** Its answers: a status and the text of the body. */
-  readonly answers: readonly { readonly status: number; readonly text: string }[];
-  close(): Promise<void>;
-}
-
-/** @param log the only log of ours that it knows */
+/**
+ * Starts omniwitness behind a proxy that notes its answers.
+ * @param log the only log of ours that it knows
+ */
 export async function startOmniwitness(
   program: string,
   log: { readonly origin: string; readonly vkey: string },
-): Promise<Omniwitness> {
+) {
   const directory = mkdtempSync(join(tmpdir(), 'omniwitness-'));
   const [name, seed] = ['witness.example/omniwitness', 5];
   const { vkey } = givenWitness(name, seed);
@@ -152,6 +146,7 @@ async function startNotingProxy(target: string) {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Its answers: a status and the text of the body. */
     answers,
     close: async () => {
       server.closeAllConnections();

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { takeReply } from '../clients/http-replies.js';
+import { takeReply } from '../clients/http-socket.js';
 import { makeServiceClient, type SignedIn } from '../clients/service-client.js';
 
 /** What a load was answered. */

@@ -1,3 +1,4 @@
+import type { ExecutionContext } from 'ava';
 import { registerServiceMetrics } from '../../../src/composition/observing.js';
 import { makeHttp } from '../../../src/composition/http.js';
 import { bringUpMails, bringUpWebhooks } from '../../../src/composition/tasks/webhooks.js';
@@ -21,9 +22,11 @@ import type { MeasuredHashPool } from '../../../src/security/passwords/hash-pool
 import type { ScryptParameters } from '../../../src/security/passwords/scrypt.js';
 import { patientLimits } from '../clients/http-app.js';
 import { eventually } from '../eventually.js';
+import { givenDirectory } from './service-process.js';
 
 /** The whole service in the test's process, with cheap password hashes and limits that no test reaches. */
 export interface ServiceInProcess {
+  readonly directory: string;
   readonly services: Services;
   readonly url: string;
   /** All routes that are served. */
@@ -125,7 +128,7 @@ export async function startInProcess(options: {
   registerServiceMetrics(http.registry, services, { projections, reactions, webhooks });
   const server = await startHttpServer({ ...http, host: '127.0.0.1', port: 0, limits: serverLimits });
   return {
-    services,
+    ...{ directory, services },
     url: `http://127.0.0.1:${server.port}`,
     routes: http.routes,
     projections,
@@ -148,4 +151,15 @@ export async function startInProcess(options: {
       await services.close();
     },
   };
+}
+
+/** Starts the service for a test, whose end stops it. Default: on a new data directory. */
+export async function givenInProcess(
+  t: ExecutionContext,
+  options: Partial<Parameters<typeof startInProcess>[0]> = {},
+): Promise<ServiceInProcess> {
+  const { directory = givenDirectory(t) } = options;
+  const service = await startInProcess({ ...options, directory });
+  t.teardown(() => service.close());
+  return service;
 }

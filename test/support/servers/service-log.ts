@@ -5,6 +5,9 @@ import type { EventStore } from '../../../src/event-sourcing/ports/event-store.j
 import { evolveDocument } from '../../../src/event-sourcing/views/fold-documents.js';
 import { type AnyProjection, collectionName } from '../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore, StoredDocument } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
+import { realClock } from '../fakes/clock.js';
+import { openStores } from './embedded-directory.js';
 
 /** Reads the whole log in order. */
 export async function readLog(eventStore: EventStore): Promise<readonly LogEvent[]> {
@@ -94,4 +97,36 @@ function byStream(events: readonly LogEvent[]): ReadonlyMap<string, readonly Log
 
 function sameCommand(one: LogEvent, other: LogEvent): boolean {
   return one.metadata.command_id === other.metadata.command_id;
+}
+
+/** The whole log, and the inconsistencies of the log and the views as sentences. */
+interface Inspected {
+  readonly events: readonly LogEvent[];
+  readonly problems: readonly string[];
+}
+
+/** Inspects the data directory of a service that has ended. */
+export async function inspectDisk(directory: string): Promise<Inspected> {
+  const stores = await openStores(directory);
+  try {
+    return await inspectStores(stores);
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Inspects the stores of processes that have ended. */
+export async function inspectStores({
+  readModelStore,
+  eventStore,
+}: {
+  readonly eventStore: EventStore;
+  readonly readModelStore: ReadModelStore;
+}): Promise<Inspected> {
+  const events = await readLog(eventStore);
+  const generations = makeGenerations({ projections, readModelStore, clock: realClock });
+  await generations.start();
+  const liveOf = (projection: (typeof projections)[number]): number => generations.record(projection).live;
+  const ofViews = await findViewProblems(events, readModelStore, liveOf);
+  return { events, problems: [...findLogProblems(events), ...ofViews] };
 }

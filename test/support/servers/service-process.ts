@@ -1,11 +1,13 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
 import { packageFile } from '../../../src/package-files.js';
 import { sendRaw } from '../clients/send-raw.js';
 import { eventually, type EventuallyOptions } from '../eventually.js';
@@ -47,6 +49,13 @@ export interface StartOptions {
 export async function makeDataDirectory(): Promise<{ readonly path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'stowage-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Makes a directory that the end of the test removes. Returns its path. */
+export function givenDirectory(t: ExecutionContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'stowage-'));
+  t.teardown(() => rm(path, { recursive: true, force: true }));
+  return path;
 }
 
 /**
@@ -96,6 +105,17 @@ export async function startService(
     await service.kill();
     throw error;
   }
+}
+
+/** Starts `serve` for a test, whose end kills it. Default: on a new data directory and a free port. */
+export async function givenService(
+  t: ExecutionContext,
+  options: Partial<Parameters<typeof startService>[0]> = {},
+): Promise<ServiceProcess> {
+  const { directory = givenDirectory(t), port = await freePort() } = options;
+  const service = await startService({ ...options, directory, port });
+  t.teardown(() => service.kill());
+  return service;
 }
 
 /** Starts `serve` without waiting, for starts that fail. */
@@ -198,4 +218,16 @@ export async function runCliAtTerminal(
   });
   const code = await exitOf(child);
   return { code, output };
+}
+
+const names = ['JWT_KEYS', 'MASTER_KEYS', 'REFRESH_KEYS', 'CODE_KEYS', 'PEPPERS', 'AUDIT_SIGNING_KEYS'];
+
+/** Every key that a service on EventStoreDB or MongoDB needs from its environment; the same in every run. */
+export const keyEnvironment: Environment = {
+  ...Object.fromEntries(names.map((name) => [name, `k1:${keyText(name)}`] as const)),
+  INDEX_KEY: keyText('INDEX_KEY'),
+};
+
+function keyText(name: string): string {
+  return Buffer.alloc(32, name).toString('base64url');
 }

@@ -3,6 +3,9 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { eventually } from '../eventually.js';
 import { testCertificate, testKey } from './eventstoredb-server/tls.js';
+import { createServer, type Socket } from 'node:net';
+import type { ExecutionContext } from 'ava';
+import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 
 /** A mail that the server has accepted. */
 export interface ReceivedMail {
@@ -18,7 +21,7 @@ export interface ReceivedMail {
 }
 
 /** The answer with which the server refuses an address or a message. */
-export interface Refusal {
+interface Refusal {
   readonly code: number;
   readonly text: string;
 }
@@ -151,4 +154,130 @@ function toError(refusal: Refusal | null): Error | null {
 
 function encode(text: string): string {
   return encodeURIComponent(text);
+}
+
+export const steps = ['greeting', 'EHLO', 'MAIL', 'RCPT', 'DATA', 'content'] as const;
+export type Step = (typeof steps)[number];
+
+/** What the server does at a step: it answers after a time, ends the connection, or says nothing. */
+export type Act = { readonly afterMs?: number; readonly reply?: string } | 'drop' | 'silence';
+
+/** A mail whose content the server got, and whether it has sent its acceptance. */
+interface RecordedMail {
+  readonly recipient: string;
+  readonly messageId: string;
+  readonly at: number;
+  isAccepted: boolean;
+}
+
+const replies: Readonly<Record<Step, string>> = {
+  ...{ greeting: '220 test ESMTP', EHLO: '250 test', MAIL: '250 fine', RCPT: '250 fine', DATA: '354 go on' },
+  content: '250 taken',
+};
+
+/**
+ * Starts an SMTP server that follows a script, and records each mail that it gets. It ends with the test.
+ * @param script gets each step; `recipient` is empty before RCPT. Without an act it answers at once
+ */
+export async function startScriptedSmtp(
+  t: ExecutionContext,
+  script: (step: Step, recipient: string) => Act | undefined,
+): Promise<{ readonly url: string; readonly mails: readonly RecordedMail[] }> {
+  const mails: RecordedMail[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    serve(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { url: `smtp://127.0.0.1:${address.port}`, mails };
+
+  function serve(socket: Socket): void {
+    let isContent = false;
+    let [recipient, content] = ['', ''];
+    act('greeting');
+    socket.on('data', (chunk) => {
+      const text = chunk.toString('utf8');
+      if (!isContent) {
+        recipient = /^RCPT TO:<([^>]*)>/.exec(text)?.[1] ?? recipient;
+        act(stepOf(text));
+        return;
+      }
+      content += text;
+      if (!content.endsWith('\r\n.\r\n')) return;
+      const messageId = /^Message-ID: (.*)$/im.exec(content)?.[1]?.trim() ?? '';
+      const mail = { recipient, messageId, at: Date.now(), isAccepted: false };
+      mails.push(mail);
+      act('content', () => {
+        mail.isAccepted = true;
+      });
+    });
+
+    function act(step: Step, onAccepted = (): void => undefined): void {
+      isContent = step === 'DATA';
+      const what = script(step, recipient) ?? {};
+      if (what === 'drop') socket.destroy();
+      else if (what !== 'silence') {
+        const reply = what.reply ?? replies[step];
+        setTimeout(() => {
+          if (socket.writable && reply.startsWith('2')) onAccepted();
+          socket.write(`${reply}\r\n`);
+        }, what.afterMs ?? 0);
+      }
+    }
+  }
+}
+
+function stepOf(text: string): Step {
+  const verb = text.slice(0, 4);
+  if (verb === 'EHLO' || verb === 'MAIL' || verb === 'RCPT' || verb === 'DATA') return verb;
+  throw new Error(`the test server does not know ${verb}`);
+}
+
+/** A process that was killed so shortly before or after the arrival of a mail may not have recorded it. In milliseconds. */
+const nearMs = 5_000;
+
+/**
+ * Compares the mails that a server has received with the events that ask for them. The event names its mail.
+ * @param asked the events that ask for a mail
+ * @param disturbedAtMs when processes were killed or frozen, in epoch milliseconds
+ * @returns as sentences: missing mails, mails that no event asks for, copies that differ, and mails that came twice
+ * although no process was disturbed at the time of the first
+ */
+export function findMailProblems(
+  asked: readonly LogEvent[],
+  mails: readonly ReceivedMail[],
+  disturbedAtMs: readonly number[],
+): { readonly problems: readonly string[]; readonly repeated: number } {
+  const byId = new Map<string, ReceivedMail[]>();
+  for (const mail of mails) {
+    const id = mail.email.messageId?.slice(1).split('@')[0] ?? '';
+    byId.set(id, [...(byId.get(id) ?? []), mail]);
+  }
+  const problems: string[] = [];
+  let repeated = 0;
+  for (const { id, type } of asked) {
+    const same = byId.get(id) ?? [];
+    byId.delete(id);
+    if (same.length === 0) {
+      problems.push(`no mail came for ${type} ${id}`);
+      continue;
+    }
+    repeated += same.length - 1;
+    if (new Set(same.map(({ to, email }) => `${to.join()}: ${email.text ?? ''}`)).size > 1)
+      problems.push(`the mails of ${type} ${id} differ`);
+    for (const { at } of same.slice(0, -1)) {
+      if (!disturbedAtMs.some((ms) => Math.abs(ms - at.getTime()) < nearMs))
+        problems.push(`the mail of ${type} ${id} came again after ${at.toISOString()} without a cause`);
+    }
+  }
+  for (const [id, { length }] of byId) problems.push(`no event asks for the ${length} mails of ${id}`);
+  return { problems, repeated };
 }

@@ -6,22 +6,12 @@ import type { EventStore } from '../../../src/event-sourcing/ports/event-store.j
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { collectionName } from '../../../src/event-sourcing/views/projection.js';
 import { eventually } from '../eventually.js';
-import { measureMs } from './queued-time.js';
+import { measureMs } from './cpu-time.js';
 
 /** Copies of their streams change views and call for no reaction. */
 const copied = ['project', 'session', 'node'];
 const betweenMs = 500;
 const pollMs = 100;
-
-/** Observes how far the views of processes are behind, all along. */
-export interface ViewWatch {
-  /** The longest time for which a view lacked an event, and the same without the time that processes waited for a core. */
-  behind(): { readonly tookMs: number; readonly ownMs: number };
-  /** Resolves when the views show an event that is appended from now on. @throws Error when they never do */
-  shown(): Promise<void>;
-  /** @throws Error when the views never show an event */
-  stop(): Promise<void>;
-}
 
 /**
  * Appends copies of whole streams past the services, one after the other without an end. So only a projector writes their
@@ -33,7 +23,7 @@ export function watchViews(deps: {
   readonly readModels: ReadModelStore;
   readonly events: readonly StoredEvent[];
   readonly processes: () => readonly { readonly pid: number }[];
-}): ViewWatch {
+}) {
   const { log, readModels, processes } = deps;
   const examples = examplesOf(deps.events);
   if (examples.length < 2) throw new Error('the log has too few streams to copy');
@@ -44,12 +34,15 @@ export function watchViews(deps: {
   // Each wait for a document throws the error too.
   running.catch(() => undefined);
   return {
+    /** The longest time for which a view lacked an event, and the same without the time that processes waited for a core. */
     behind: () => behind,
+    /** Resolves when the views show an event that is appended from now on. @throws Error when they never do */
     shown: async () => {
       const goal = begun + 1;
       while (begun < goal) await Promise.race([running, wait(pollMs)]);
       await latest;
     },
+    /** @throws Error when the views never show an event */
     stop: async () => {
       stopped = true;
       await running;

@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { makeVirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../../../support/kernel/virtual-clock.js';
 import { makeTestClock } from '../../../support/fakes/clock.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { client, credentials, givenAccount } from '../../../support/given/given-account.js';

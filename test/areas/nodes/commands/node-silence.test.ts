@@ -8,7 +8,7 @@ import { makeLease } from '../../../../src/event-sourcing/feeding/consumers/leas
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
-import { makeVirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../../../support/kernel/virtual-clock.js';
 
 const hourMs = 3_600_000;
 

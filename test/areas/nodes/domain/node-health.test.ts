@@ -8,7 +8,7 @@ import {
   nodeStatusChanged,
 } from '../../../support/examples/node.js';
 import { given } from '../../../support/given/given.js';
-import { compareWithTable } from '../../../support/simulation/node-rule.js';
+import { compareWithTable } from '../../../support/simulation/node-checks.js';
 
 const time = new Date('2026-01-02T03:04:05.000Z');
 const fresh = { health: 'unknown', sequence: 0 } as const;

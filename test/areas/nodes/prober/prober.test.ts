@@ -6,7 +6,7 @@ import { makeLease } from '../../../../src/event-sourcing/feeding/consumers/leas
 import { type Probe, proberName, startProber } from '../../../../src/areas/nodes/prober/prober.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
-import { makeVirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../../../support/kernel/virtual-clock.js';
 
 /** The step of the simulated clock. */
 const stepMs = 100;

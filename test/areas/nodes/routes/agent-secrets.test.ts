@@ -3,7 +3,7 @@ import { makeCheckAgentSecret } from '../../../../src/http/access/credentials.js
 import { HttpError } from '../../../../src/http/replies/error-codes.js';
 import { makeAgentSecrets } from '../../../../src/keys/codes/agent-secrets.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
-import { makeVirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../../../support/kernel/virtual-clock.js';
 
 function given(secrets: readonly (string | undefined)[]) {
   const clock = makeVirtualClock();

@@ -4,7 +4,7 @@ import type { PaymentCommands } from '../../../../src/areas/payments/commands/in
 import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { expireOrders } from '../../../../src/areas/payments/commands/buying/placing.js';
-import { givenReactions } from '../../../support/simulation/kernel/given-reactions.js';
+import { givenReactions } from '../../../support/kernel/reactions.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { otherUserId, userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

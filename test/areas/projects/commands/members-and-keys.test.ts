@@ -19,7 +19,7 @@ import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 import { partial } from '../../../support/fakes/partial.js';
-import { handlerWithoutViews } from '../../../support/given/given-world.js';
+import { handlerWithoutViews } from '../../../support/kernel/world.js';
 import type { MemberReader } from '../../../../projections/projects/members/reader.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');

@@ -8,7 +8,7 @@ import {
   makeLeaseWatch,
 } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
 import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
-import { makeVirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
+import { makeVirtualClock } from '../../../support/kernel/virtual-clock.js';
 
 interface Process {
   readonly lease: Lease;

@@ -6,12 +6,19 @@ import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-m
 import { feederKey, type Lease, makeLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
 import type { ProjectionRunner } from '../../../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import { requestRebuild } from '../../../../src/event-sourcing/views/generations/rebuild.js';
-import { counterLabelsProjection, countersProjection } from '../../../support/examples/counter-views.js';
-import { foldOfLog, storedDocuments } from '../../../support/simulation/kernel/expected-documents.js';
-import { type GivenProcess, givenProcess } from '../../../support/simulation/kernel/given-process.js';
-import type { VirtualClock } from '../../../support/simulation/kernel/virtual-clock.js';
-import { writeCounters } from '../../../support/simulation/kernel/write-counters.js';
-import { givenWorld } from '../../../support/given/given-world.js';
+import {
+  counterLabelsProjection,
+  countersProjection,
+  writeCounters,
+} from '../../../support/kernel/counters.js';
+import {
+  foldOfLog,
+  storedDocuments,
+  type GivenProcess,
+  givenProcess,
+  givenWorld,
+} from '../../../support/kernel/world.js';
+import type { VirtualClock } from '../../../support/kernel/virtual-clock.js';
 import { recordsCollection } from '../../../../src/event-sourcing/ports/records.js';
 
 const projections = [countersProjection, counterLabelsProjection];

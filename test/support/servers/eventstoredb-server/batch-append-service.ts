@@ -1,16 +1,19 @@
 import codes from '@eventstore/db-client/generated/code_pb.js';
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import statuses from '@eventstore/db-client/generated/status_pb.js';
-import type { Status } from '@eventstore/db-client/generated/status_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
-import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
-import type { handleBidiStreamingCall } from '@grpc/grpc-js';
+import shared, { type Empty } from '@eventstore/db-client/generated/shared_pb.js';
+import statuses, { type Status } from '@eventstore/db-client/generated/status_pb.js';
+import streams, {
+  type BatchAppendReq,
+  type BatchAppendResp,
+} from '@eventstore/db-client/generated/streams_pb.js';
+import type { handleBidiStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import protobufAny from 'google-protobuf/google/protobuf/any_pb.js';
 import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { performUnder, refusalOf, type ServerContext } from './context.js';
 import { maxAppendSize, type Expected, type ProposedEvent, type Verdict } from './log.js';
 import { expectedOfBatch, identifierOf, proposedOf, streamOf } from './messages.js';
-import type { StatusError } from './statuses.js';
+import type { StatusError, Endpoint } from './statuses.js';
+import gossip, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
+import features, { type SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
 
 interface Batch {
   readonly stream: string;
@@ -183,4 +186,64 @@ function rpcStatus(details: { serializeBinary(): Uint8Array }, type: string, mes
   const any = new protobufAny.Any();
   any.pack(details.serializeBinary(), type);
   return new statuses.Status().setCode(codes.Code.UNKNOWN).setMessage(message).setDetails(any);
+}
+
+/** A node of the cluster as gossip describes it. */
+export interface Member extends Endpoint {
+  readonly state: 'leader' | 'follower' | 'unknown';
+  readonly alive: boolean;
+}
+
+const { LEADER, FOLLOWER, UNKNOWN } = gossip.MemberInfo.VNodeState;
+const states = { leader: LEADER, follower: FOLLOWER, unknown: UNKNOWN };
+
+/** Makes the service `Gossip.Read`, which returns the members of the cluster. */
+export function makeGossip(
+  context: ServerContext,
+  members: () => readonly Member[],
+): handleUnaryCall<Empty, ClusterInfo> {
+  return (_call, callback) => {
+    performUnder(
+      context,
+      { kind: 'gossip', stream: null },
+      () => new gossip.ClusterInfo().setMembersList(members().map(memberMessage)),
+      (outcome) => {
+        if ('error' in outcome) callback(outcome.error);
+        else callback(null, outcome.result);
+      },
+    );
+  };
+}
+
+function memberMessage(member: Member) {
+  return new gossip.MemberInfo()
+    .setInstanceId(new shared.UUID().setString('00000000-0000-4000-8000-000000000000'))
+    .setTimeStamp('0')
+    .setState(states[member.state])
+    .setIsAlive(member.alive)
+    .setHttpEndPoint(new gossip.EndPoint().setAddress(member.host).setPort(member.port));
+}
+
+/** Makes the service `ServerFeatures.GetSupportedMethods`. Without it the client does not use `BatchAppend`. */
+export function makeServerFeatures(context: ServerContext): handleUnaryCall<Empty, SupportedMethods> {
+  return (_call, callback) => {
+    performUnder(
+      context,
+      { kind: 'features', stream: null },
+      () =>
+        new features.SupportedMethods()
+          .setEventStoreServerVersion(context.options.version)
+          .setMethodsList(
+            ['Read', 'Append', 'BatchAppend'].map((name) =>
+              new features.SupportedMethod()
+                .setServiceName('event_store.client.streams.Streams')
+                .setMethodName(name),
+            ),
+          ),
+      (outcome) => {
+        if ('error' in outcome) callback(outcome.error);
+        else callback(null, outcome.result);
+      },
+    );
+  };
 }

@@ -1,12 +1,18 @@
-import streams from '@eventstore/db-client/generated/streams_pb.js';
-import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
-import { isBroken, leaderOf, refusalOf, type ServerContext } from './context.js';
+import { isBroken, leaderOf, refusalOf, type ServerContext, type LiveSubscription } from './context.js';
 import type { Fault } from './faults.js';
-import { serveSubscription } from './live-subscription.js';
 import type { LogRecord } from './log.js';
-import { eventMessage, streamNotFoundMessage, streamOf } from './messages.js';
-import { faultStatus, insideRecord, streamDeleted } from './statuses.js';
+import {
+  eventMessage,
+  streamNotFoundMessage,
+  streamOf,
+  checkpointMessage,
+  confirmationMessage,
+  filterOf,
+} from './messages.js';
+import { faultStatus, insideRecord, streamDeleted, consumerTooSlow } from './statuses.js';
+import { randomUUID } from 'node:crypto';
 
 const { BACKWARDS } = streams.ReadReq.Options.ReadDirection;
 
@@ -152,4 +158,78 @@ function lowerBound(records: readonly LogRecord[], position: bigint): number {
     else high = middle;
   }
   return low;
+}
+
+/** The number of records without a match after which the server sends a checkpoint (the client's default window). */
+const searchWindow = 32;
+
+/**
+ * Serves a subscription: a confirmation, the records in the log, later records, and checkpoints while no record
+ * matches.
+ */
+function serveSubscription(
+  context: ServerContext,
+  call: ServerWritableStream<ReadReq, ReadResp>,
+  options: ReadReq.Options,
+  fault: Fault,
+): void {
+  const { log, subscriptions } = context;
+  const matches = filterOf(options);
+  let next = startOf(context, options);
+  let passed = 0;
+  let silent = fault.answer === 'nothing';
+  const stop = log.onWritten(() => {
+    if (log.records.length - next > context.options.liveBufferMax) subscription.drop(consumerTooSlow());
+    else pump();
+  });
+  const subscription: LiveSubscription = {
+    drop: (error) => {
+      leave();
+      call.emit('error', error);
+    },
+    end: () => {
+      leave();
+      call.end();
+    },
+    stall: () => {
+      silent = true;
+    },
+  };
+  subscriptions.add(subscription);
+  call.on('cancelled', leave);
+  call.on('close', leave);
+  if (silent) return;
+  call.write(confirmationMessage(randomUUID()));
+  pump();
+
+  function pump(): void {
+    if (silent) return;
+    for (; next < log.records.length; next += 1) {
+      const record = log.records[next];
+      if (record === undefined) return;
+      if (matches(record.stream)) {
+        call.write(eventMessage(record, true));
+        passed = 0;
+      } else {
+        passed += 1;
+        if (passed % searchWindow === 0) call.write(checkpointMessage(record.position));
+      }
+    }
+  }
+
+  function leave(): void {
+    silent = true;
+    stop();
+    subscriptions.delete(subscription);
+  }
+}
+
+/** Returns the index of the first record to send. A subscription begins after the position that it names. */
+function startOf({ log }: ServerContext, options: ReadReq.Options): number {
+  const all = options.getAll();
+  if (all === undefined || all.hasStart()) return 0;
+  if (all.hasEnd()) return log.records.length;
+  const after = BigInt(all.getPosition()?.getCommitPosition() ?? '0');
+  const found = log.records.findIndex((record) => record.position > after);
+  return found === -1 ? log.records.length : found;
 }

@@ -2,13 +2,22 @@ import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { makeBatchAppend } from './batch-append-service.js';
-import { makeGossip, makeServerFeatures, type Member } from './cluster-services.js';
+import { makeBatchAppend, makeGossip, makeServerFeatures, type Member } from './batch-append-service.js';
 import type { LiveSubscription, ServerContext, ServerOptions } from './context.js';
 import { makeFaults, type Faults } from './faults.js';
-import { makeServerLog, type ServerLog } from './log.js';
+import { makeServerLog, type ServerLog, type ProposedEvent } from './log.js';
 import { makeNetwork, type Network } from './network.js';
 import { makeRead } from './read-service.js';
+import type { ExecutionContext } from 'ava';
+import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
+import {
+  type EventStoreDbOptions,
+  openEventStoreDb,
+} from '../../../../src/stores/eventstoredb/event-store.js';
+import { makeSeededRandom, realClock } from '../../fakes/clock.js';
+import { randomUUID } from 'node:crypto';
+import type { EventStoreDbLimits } from '../../../../src/stores/eventstoredb/calls/limits.js';
+import { makeTcpProxy } from '../tcp-proxy.js';
 
 /** A node that speaks EventStoreDB's protocol, with its log in memory and with faults that a test controls. */
 export interface EventStoreDbServer {
@@ -107,4 +116,92 @@ function bind(server: Server, tls: StartOptions['tls']): Promise<number> {
       else reject(error);
     });
   });
+}
+
+/** A time limit in milliseconds that a test can wait for, and that healthy calls meet on a busy machine. */
+export const callMs = 500;
+
+/** The milliseconds that a call may exceed its limit before a test fails, because the machine may be busy. */
+export const slackMs = 3_000;
+
+/** Starts a server and an adapter on it; both close after the test. */
+export async function givenServer(
+  t: ExecutionContext,
+  start: StartOptions = {},
+  options: Partial<EventStoreDbOptions> = {},
+): Promise<{ readonly server: EventStoreDbServer; readonly store: EventStore }> {
+  const server = await startEventStoreDbServer(start);
+  const store = openTestStore(server.url, options);
+  t.teardown(async () => {
+    await store.close();
+    await server.close();
+  });
+  return { server, store };
+}
+
+/** Opens an adapter for a test, with the real clock, seeded waits and the options that the test overrides. */
+export function openTestStore(url: string, options: Partial<EventStoreDbOptions> = {}): EventStore {
+  return openEventStoreDb({
+    url,
+    streamPrefix: 'test.',
+    clock: realClock,
+    random: makeSeededRandom(1),
+    ...options,
+  });
+}
+
+/** Makes an event as another application might write it, without the adapter. */
+export function makeProposed(overrides: {
+  readonly type?: string;
+  readonly contentType?: string;
+  readonly data?: string;
+  readonly metadata?: string;
+}): ProposedEvent {
+  return {
+    id: randomUUID(),
+    type: overrides.type ?? 'ElsewhereHappened',
+    contentType: overrides.contentType ?? 'application/json',
+    data: Buffer.from(overrides.data ?? '{}'),
+    metadata: Buffer.from(overrides.metadata ?? ''),
+  };
+}
+
+/** Starts a server with `count` events of `bytes` in one stream, and an adapter that reaches it over a slow link. */
+export async function givenSlowLink(
+  t: ExecutionContext,
+  log: { readonly count: number; readonly bytes: number },
+  { bytesPerSecond, ...limits }: Partial<EventStoreDbLimits> & { readonly bytesPerSecond: number },
+) {
+  const server = await startEventStoreDbServer();
+  /** The stream that holds all events of the log. */
+  const stream = 'thing-large';
+  const data = JSON.stringify({ text: 'x'.repeat(log.bytes) });
+  const metadata = JSON.stringify({
+    ...{ command_id: 'c', causation_id: 'a', correlation_id: 'b' },
+    ...{ actor: 'system:test', time: '2026-01-02T03:04:05.000Z' },
+  });
+  for (let index = 0; index < log.count; index += 1) {
+    server.log.append(`test.${stream}`, 'any', [makeProposed({ type: 'ThingHappened@1', data, metadata })]);
+  }
+  const proxy = await makeTcpProxy({ host: '127.0.0.1', port: server.port });
+  proxy.bytesPerSecond = bytesPerSecond;
+  const store = openTestStore(`esdb://127.0.0.1:${proxy.port}?tls=false`, { limits });
+  t.teardown(async () => {
+    await store.close();
+    await proxy.close();
+    await server.close();
+  });
+  return { store, stream };
+}
+
+/** Follows the log from its begin until `count` events have come. Returns the largest number of events in a page. */
+export async function catchUp(store: EventStore, count: number): Promise<number> {
+  const reading = new AbortController();
+  let [passed, largest] = [0, 0];
+  for await (const { events } of store.subscribe({ after: null, signal: reading.signal })) {
+    passed += events.length;
+    largest = Math.max(largest, events.length);
+    if (passed >= count) reading.abort();
+  }
+  return largest;
 }

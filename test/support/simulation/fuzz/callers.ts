@@ -11,9 +11,17 @@ import { appendEvents } from '../../given/append-events.js';
 import { digest } from '../../examples/ids.js';
 import type { ServiceInProcess } from '../../servers/service-in-process.js';
 import type { Header } from './heads.js';
-import { makeKnownIds, type KnownIds } from './known-ids.js';
-import { makeKnownWords, type KnownWords } from './known-words.js';
-import { makeWaitingPayments } from './waiting-payments.js';
+import type { Shape, Dice } from './shape.js';
+import { z } from 'zod';
+import {
+  notificationName,
+  orderNumber,
+  reportKeyOf,
+  reportName,
+  transactionStreamId,
+} from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
+import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 
 /** A caller: its weight beside the others, its credentials, and the ids and words that it has received. */
 export interface FuzzCaller {
@@ -137,4 +145,140 @@ export async function makeCallers(
     caller('agent', 1, [['x-agent-secret', agentSecret]]),
     caller('anonymous', 3, []),
   ];
+}
+
+/**
+ * Texts that a caller has received, by the name of their field: addresses, tokens, names. Fields of that name may get
+ * them again.
+ */
+interface KnownWords {
+  /** Returns the shape with the known texts in its text fields. */
+  inform(shape: Shape): Shape;
+  learn(body: unknown): void;
+}
+
+/** The number of the newest texts that are kept of each field. */
+const mostOfAField = 5;
+
+function makeKnownWords(): KnownWords {
+  const byField = new Map<string, readonly string[]>();
+  return { inform, learn };
+
+  function inform(shape: Shape): Shape {
+    const { properties, anyOf, oneOf } = shape;
+    return {
+      ...shape,
+      anyOf: anyOf?.map(inform),
+      oneOf: oneOf?.map(inform),
+      properties: properties && Object.fromEntries(Object.entries(properties).map(informed)),
+    };
+  }
+
+  function informed([name, shape]: [string, Shape]): [string, Shape] {
+    const known = shape.type === 'string' ? byField.get(name) : undefined;
+    return [name, known === undefined ? inform(shape) : { ...shape, known }];
+  }
+
+  function learn(body: unknown): void {
+    if (typeof body !== 'object' || body === null) return;
+    for (const [name, value] of Object.entries(body)) {
+      if (typeof value === 'string') {
+        byField.set(name, [...(byField.get(name) ?? []), value].slice(-mostOfAField));
+      } else learn(value);
+    }
+  }
+}
+
+export type PathIds = Readonly<Record<string, string>>;
+
+/** Ids that a caller has received, each with the ids that precede it in its path. */
+export interface KnownIds {
+  /** Returns parameters of a pattern that lead to known resources, if any are known. */
+  idsFor(pattern: string, dice: Dice): PathIds;
+  /** Takes the ids out of a success reply. @param params the parameters of the requested path */
+  learn(pattern: string, params: PathIds, body: unknown): void;
+}
+
+const identified = z.object({ id: z.string() });
+const idsIn = z.union([
+  z.object({ items: z.array(identified) }).transform(({ items }) => items),
+  z.object({ data: z.object({ items: z.array(identified) }) }).transform(({ data }) => data.items),
+  identified.transform((one) => [one]),
+]);
+
+interface Known {
+  readonly params: PathIds;
+  readonly id: string;
+}
+
+/** The number of the newest ids that are kept of each kind. */
+const mostOfAKind = 12;
+
+function makeKnownIds(): KnownIds {
+  /** The ids by the path of their collection: `/projects/:projectId/storages`. */
+  const byCollection = new Map<string, readonly Known[]>();
+  return {
+    idsFor: (pattern, dice) => {
+      for (const { index, 1: name = '' } of [...pattern.matchAll(/\/:(\w+)/g)].reverse()) {
+        const known = byCollection.get(pattern.slice(0, index)) ?? [];
+        if (known.length === 0) continue;
+        const { params, id } = dice.pick(known);
+        return { ...params, [name]: id };
+      }
+      return {};
+    },
+    learn: (pattern, params, body) => {
+      const found = idsIn.safeParse(body);
+      if (!found.success) return;
+      // A reply about one resource comes from its path or from the path of its collection.
+      const collection = pattern.replace(/\/:\w+$/, '');
+      const known = found.data.map(({ id }) => ({ params, id }));
+      byCollection.set(collection, [...(byCollection.get(collection) ?? []), ...known].slice(-mostOfAKind));
+    },
+  };
+}
+
+/** Makes an order, and payments that wait for an operator: some without an order, some that differ from the order. */
+async function makeWaitingPayments(
+  { services }: Pick<ServiceInProcess, 'services'>,
+  userId: string,
+  context: () => CommandContext,
+): Promise<{ readonly orderId: string; readonly ids: readonly string[] }> {
+  const { handler, commands, clock } = services;
+  const placing = context();
+  const orderId = derivedId(placing, 'order');
+  await handler.handle(
+    { aggregate: orderAggregate, id: orderId },
+    {
+      ...({
+        type: 'Place',
+        user_id: userId,
+        project_id: null,
+        plan_id: 'capacity-100g',
+        provider: 'standard',
+      } as const),
+      ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD' },
+      expires_at: new Date(clock.now().getTime() + 86_400_000).toISOString(),
+    },
+    placing,
+  );
+  const notification = (number: string | null, amount: number) => ({
+    ...{ order_number: number, transaction_id: randomUUID(), at: null },
+    fact: { kind: 'paid', amount, currency: 'USD' } as const,
+  });
+  const ids: string[] = [];
+  for (let n = 0; n < 6; n += 1) {
+    const isHeld = n % 2 === 0;
+    const told = isHeld ? notification(null, 999) : notification(orderNumber(orderId), n);
+    const transaction = transactionStreamId('standard', told.transaction_id);
+    const report = {
+      ...{ key: reportKeyOf('standard', randomUUID()), digest, is_ours: true, notifications: [told] },
+      ...{ order_id: null, received_at: clock.now().toISOString() },
+    };
+    const reported = await commands.paymentReports.report('standard', report, context());
+    await reported.apply(context());
+    const id = reportName(transaction, 0);
+    ids.push(isHeld ? id : notificationName(id, 0));
+  }
+  return { orderId, ids };
 }

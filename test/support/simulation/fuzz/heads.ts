@@ -1,5 +1,5 @@
-import type { Dice } from './dice.js';
-import { oddStrings, oddTexts } from './odd-values.js';
+import type { Dice } from './shape.js';
+import { oddStrings, oddTexts } from './values.js';
 
 export type Header = readonly [name: string, value: string];
 

@@ -1,4 +1,6 @@
-import { headOf, type RawTarget, type Sender, withBody } from './targets.js';
+import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { asObject } from '../../clients/service-client.js';
+import type { Dice } from '../fuzz/shape.js';
 
 /** What a client does with one connection. Bytes are Latin-1 text. */
 export interface RawCase {
@@ -13,7 +15,7 @@ export interface RawCase {
   readonly problemOf: (statuses: readonly number[]) => string | null;
 }
 
-export type RawKind =
+type RawKind =
   | 'slow headers'
   | 'slow body'
   | 'pipelining'
@@ -198,3 +200,39 @@ const oneAnswer: RawCase['problemOf'] = (statuses) =>
 
 const anyAnswer: RawCase['problemOf'] = (statuses) =>
   statuses.some((status) => status >= 500) ? `[${statuses.join()}]` : null;
+
+/** A request that the service serves, as far as its first line goes. */
+interface RawTarget {
+  readonly method: string;
+  readonly path: string;
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** Reads the requests of a service from its OpenAPI document. Every parameter of a path has the value of an id. */
+export function targetsOf(document: JsonObject): readonly RawTarget[] {
+  return Object.entries(asObject(document['paths'])).flatMap(([path, item]) =>
+    Object.keys(asObject(item))
+      .filter((method) => methods.includes(method))
+      .map((method) => ({
+        method: method.toUpperCase(),
+        path: path.replaceAll(/\{\w+\}/g, '018f3b5e-7c00-7000-8000-000000000001'),
+      })),
+  );
+}
+
+interface Sender {
+  readonly dice: Dice;
+  readonly targets: readonly RawTarget[];
+  /** Header lines that authenticate an account. */
+  readonly authorization: string;
+}
+
+/** Returns the first bytes of a request: its line, Host and perhaps a token, without the empty line. */
+function headOf({ dice, authorization }: Sender, { method, path }: RawTarget, host = 'Host: a\r\n'): string {
+  return `${method} ${path} HTTP/1.1\r\n${host}${dice.chance(0.5) ? authorization : ''}`;
+}
+
+function withBody({ targets }: Sender): readonly RawTarget[] {
+  return targets.filter(({ method }) => method === 'POST' || method === 'PUT' || method === 'PATCH');
+}

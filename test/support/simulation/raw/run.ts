@@ -1,14 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { makeSeededRandom } from '../../fakes/clock.js';
-import { openConnection, type RawExchange } from '../../clients/http-socket.js';
-import { takeReply } from '../../clients/http-replies.js';
+import { openConnection, type RawExchange, takeReply } from '../../clients/http-socket.js';
 import { sendRaw } from '../../clients/send-raw.js';
 import { asObject, signedIn, type SignedIn } from '../../clients/service-client.js';
 import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
-import { makeDice } from '../fuzz/dice.js';
-import { makeCases, type RawCase, rawKinds } from './cases.js';
-import { targetsOf } from './targets.js';
+import { makeDice } from '../fuzz/shape.js';
+import { makeCases, type RawCase, rawKinds, targetsOf } from './cases.js';
 
 /** The longest wait for a condition. The longest limit of the service is that of an idle connection, 65 s. */
 const waitMsMax = 120_000;

@@ -6,8 +6,7 @@ import {
 } from '../../../../src/areas/payments/domain/payment-ids.js';
 import type { OrderStatus } from '../../../../src/areas/payments/domain/order/order.js';
 import type { HoldReason } from '../../../../src/areas/payments/domain/payment.js';
-import { type LedgerEntry, ledgerOf } from './payment-ledger.js';
-import { type Mismatch, reviewOf } from './payment-review.js';
+import { type LedgerEntry, ledgerOf, type Mismatch, reviewOf } from './payment-ledger.js';
 import { receivedAt, type Scene, type SceneMessage, type SceneOrder } from './payment-scene.js';
 
 /**

@@ -1,5 +1,6 @@
 import type { OrderStatus } from '../../../../src/areas/payments/domain/order/order.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
+import { isDeepStrictEqual } from 'node:util';
 
 /** A fact of an order that a platform reported on it. */
 export interface LedgerEntry {
@@ -9,13 +10,6 @@ export interface LedgerEntry {
   readonly isNamed: boolean;
   readonly fact: PaymentFact;
   readonly atMs: number;
-}
-
-/** The state of an order that needs no review, once its grant is made. */
-export interface Ledger {
-  readonly status: OrderStatus;
-  readonly refunded: number;
-  readonly isDue: boolean;
 }
 
 type Refund = Extract<PaymentFact, { kind: 'refund' }>;
@@ -29,7 +23,7 @@ type Dated<Fact> = Fact & { readonly atMs: number };
 export function ledgerOf(
   entries: readonly LedgerEntry[],
   { price, ends }: { readonly price: number; readonly ends: readonly ('expired' | 'canceled')[] },
-): Ledger {
+) {
   const paid = grouped(entries, ({ transaction }) => transaction).flatMap((about) =>
     paymentsOf(about, price),
   );
@@ -156,4 +150,44 @@ function comesAfter(one: readonly number[], other: readonly number[]): boolean {
 function grouped<Item>(items: readonly Item[], nameOf: (item: Item) => string): readonly (readonly Item[])[] {
   const names = [...new Set(items.map(nameOf))];
   return names.map((name) => items.filter((item) => nameOf(item) === name));
+}
+
+/** A report on an order that does not match the order. */
+export interface Mismatch {
+  readonly name: string;
+  readonly reason: 'merchant' | 'transaction_of_another_order' | 'price';
+  readonly entry: LedgerEntry;
+}
+
+/**
+ * Applies the decisions of operators to mismatches (docs/decisions/settlement.md#0019-decisions-of-operators): a
+ * decision on a payment holds for all its refunds and disputes, and for repeated reports of it.
+ * @param reviews the decisions by the name of the notification
+ * @returns `waiting`: the names of undecided mismatches; `entries`: the facts that count for the order
+ */
+export function reviewOf(
+  mismatches: readonly Mismatch[],
+  reviews: ReadonlyMap<string, 'apply' | 'dismiss'>,
+): { readonly waiting: readonly string[]; readonly entries: readonly LedgerEntry[] } {
+  const decided = mismatches.filter(
+    ({ name, reason, entry }) =>
+      reviews.has(name) && entry.fact.kind === 'paid' && reason !== 'transaction_of_another_order',
+  );
+  const waiting: string[] = [];
+  const entries: LedgerEntry[] = [];
+  for (const { name, reason, entry } of mismatches) {
+    const { fact, transaction } = entry;
+    const action = reviews.get(name);
+    const payments = decided.filter((other) => other.entry.transaction === transaction);
+    if (action !== undefined) {
+      if (action === 'apply') entries.push(entry);
+    } else if (payments.length === 0 || reason === 'transaction_of_another_order') {
+      waiting.push(name);
+    } else if (fact.kind === 'paid') {
+      if (!payments.some((payment) => isDeepStrictEqual(payment.entry.fact, fact))) waiting.push(name);
+    } else if (fact.kind === 'refund' || fact.kind === 'refunded-in-total' || fact.kind === 'dispute') {
+      entries.push(entry);
+    }
+  }
+  return { waiting, entries };
 }

@@ -4,7 +4,7 @@ import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.j
 import { rejectProject } from '../../../../src/areas/projects/domain/project/state.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   makeDeleteLateStorages,
   makeDeleteProjectStorages,
@@ -18,9 +18,8 @@ import { capacityGranted, userRegistered } from '../../examples/user.js';
 import { appendEvents } from '../../given/append-events.js';
 import { givenCommands } from '../../given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../../given/given-stores.js';
-import { idOf, makeDoings, textIn } from './deletion-doings.js';
+import { idOf, makeDoings, textIn, deletionProblem } from './deletion-doings.js';
 import { makeOwedTurns } from './owed-turns.js';
-import { deletionProblem } from './deletion-invariants.js';
 import { partial } from '../../fakes/partial.js';
 
 /** The result of a history. A history in which an event never happens proves nothing about it. */

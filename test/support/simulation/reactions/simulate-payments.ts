@@ -13,9 +13,22 @@ import { capacityGranted, userRegistered } from '../../examples/user.js';
 import { givenContext } from '../../given/given-stores.js';
 import { signed } from '../../fakes/test-payment-provider.js';
 import { type PaymentEnd, readEnd } from './payment-end.js';
-import { makePaymentOperator } from './payment-operator.js';
-import { calm, makePaymentProcesses, type PaymentProcess, type PaymentWeather } from './payment-processes.js';
+import {
+  calm,
+  makePaymentProcesses,
+  type PaymentProcess,
+  type PaymentWeather,
+  type PaymentProcesses,
+} from './payment-processes.js';
 import { drawScene, pick, receivedAt, type Scene, type SceneMessage, shuffled } from './payment-scene.js';
+import type { Rejection } from '../../../../src/areas/rejections.js';
+import { notificationName, reportName } from '../../../../src/areas/payments/domain/payment-ids.js';
+import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/deciding/resolving.js';
+import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
+import type { Random } from '../../../../src/kit/time/clock.js';
+import { forwardedKey } from '../../given/forwarded-key.js';
+import { callbackOf } from './payment-expectation.js';
+import { textAt } from './payment-invariants.js';
 
 /** The end of a history. */
 export interface Told extends PaymentEnd {
@@ -24,7 +37,7 @@ export interface Told extends PaymentEnd {
   readonly deliveries: number;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** Determines the delays, repetitions, late messages and crashes. */
   readonly seed: number;
   /** Whether the messages come one by one, without faults, repetitions, delays, expiry or cancellation. */
@@ -33,6 +46,8 @@ export interface HistoryOptions {
 }
 
 const orderLifeMs = 86_400_000;
+/** The number of runs of one scene in a history. Each run has another order and other faults. */
+export const waysOfHistory = 4;
 /** The limit of faults in one history, so that it ends. */
 const crashesMax = 40;
 const stormy: PaymentWeather = { crash: 0.12, loseAnswer: 0.06, slow: 0.1 };
@@ -182,4 +197,77 @@ export async function simulateHistory(
     if (problem !== null) return { problem: `way ${way}: ${problem}`, told };
   }
   return { problem: plain.problem, told };
+}
+
+/** The refusals that an operator may get, because the operator decides at random. */
+const refusals: readonly Rejection[] = [
+  ...(['payment_callback_not_found', 'payment_callback_not_held', 'payment_callback_unreadable'] as const),
+  ...(['payment_callback_resolved'] as const),
+  ...(['review_not_open', 'review_not_applicable', 'transaction_of_another_order'] as const),
+];
+
+/**
+ * Makes an operator who decides on payments at any time, also on those that are not held. The operator repeats an
+ * unanswered decision unchanged.
+ */
+function makePaymentOperator({
+  scene: { messages, orders },
+  ...deps
+}: {
+  readonly scene: Scene;
+  readonly random: Random;
+  readonly processes: PaymentProcesses;
+  readonly somewhere: () => PaymentProcess;
+  readonly context: () => CommandContext;
+}) {
+  const { random, processes, somewhere, context } = deps;
+  const decisions = new Map<string, ResolvePaymentInput>();
+
+  return {
+    /** Decides on a random report or notification. */
+    decide: async () => {
+      const names = await namesOf(pick(random, messages));
+      if (names.length > 0) await tell(decisionOn(pick(random, names)));
+    },
+    /** Decides on some undecided ones, and repeats all decisions. */
+    finish: async () => {
+      for (const message of messages) {
+        for (const id of await namesOf(message)) if (random() < 0.4) decisionOn(id);
+      }
+      for (const decision of decisions.values()) await tell(decision);
+    },
+  };
+
+  /** Returns the names of the accepted reports of a message, and of each of its facts. */
+  async function namesOf(message: SceneMessage): Promise<readonly string[]> {
+    const { events } = await processes.store.readAll({ after: null, limit: 100_000 });
+    const id = callbackOf(message);
+    const facts = message.told.map((_, index) => forwardedKey(id, index));
+    const reports = events.filter(
+      ({ type, data }) => type === 'PaymentReported' && [id, ...facts].includes(textAt(data, 'key')),
+    );
+    const names = reports.flatMap(({ stream, revision, data }) => {
+      const name = reportName(stream.slice('transaction-'.length), Number(revision));
+      return textAt(data, 'key') === id ? [name, ...facts.map((_, n) => notificationName(name, n))] : [name];
+    });
+    return [...names, ...facts];
+  }
+
+  function decisionOn(id: string): ResolvePaymentInput {
+    const isWhole = !id.includes('.');
+    const action = random() < 0.6 ? 'apply' : 'dismiss';
+    const order_id = isWhole && action === 'apply' ? pick(random, orders).id : null;
+    const decision = decisions.get(id) ?? { id, action, order_id, note: 'why' };
+    decisions.set(id, decision);
+    return decision;
+  }
+
+  async function tell(decision: ResolvePaymentInput): Promise<void> {
+    const told = somewhere().resolvePayment(decision, context());
+    await processes.deliverable(told.catch(unlessRefused));
+  }
+}
+
+function unlessRefused(error: unknown): void {
+  if (!refusals.some((code) => isRejection<Rejection>(error, code))) throw error;
 }

@@ -1,0 +1,10 @@
+import type { TestFn } from 'ava';
+
+/**
+ * Declares tests where nothing is missing. Otherwise the output names what does not run, and why.
+ * @param missing what the machine lacks; null: nothing
+ */
+export function suite(test: TestFn, missing: string | null, what: string, declare: () => void): void {
+  if (missing === null) declare();
+  else test.skip(`${what}: ${missing}`, () => undefined);
+}
