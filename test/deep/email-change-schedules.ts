@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
-import type { DocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../src/kit/semaphore.js';
@@ -19,11 +18,9 @@ import {
   releaseLeftAddresses,
 } from '../../src/areas/accounts/commands/email/email-change.js';
 import { eventFor, contextFor, type AnyReaction } from '../../src/event-sourcing/effects/reaction.js';
-import { projections } from '../../projections/index.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { digest as someDigest } from '../support/examples/ids.js';
-import { sealedExample } from '../support/examples/sealed.js';
 import { type Confirmed, judgeAddresses, judgeRest } from './email-change-history.js';
 import {
   chooseWeather,
@@ -35,30 +32,17 @@ import {
   type Simulation,
   type Weather,
 } from './register-simulation.js';
+import { access, documentWriter, issued, sealer } from './register-schedules.js';
 import { partial } from '../support/fakes/partial.js';
-import type { Sealer } from '../../src/keys/sealing/sealer.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
 import type { Digests } from '../../src/keys/sealing/digests.js';
 import type { MailedCodes } from '../../src/keys/codes/login-codes.js';
 import { noKnownDevices, noOtherSessions } from '../support/fakes/unguarded.js';
 
-const views = new Map<string, (typeof projections)[number][]>();
-for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
-const documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> = {
-  viewsOf: (category) => views.get(category) ?? [],
-  write: () => Promise.resolve(),
-};
-const sealed = sealedExample('sealed');
-const sealer = partial<Sealer>({
-  seal: () => Promise.resolve(sealed),
-  open: () => Promise.resolve('opened'),
-});
 const noViews = partial<Views>({
   of: () => partial({ get: () => Promise.resolve(null), ids: () => Promise.resolve([]) }),
   totalsOf: () => partial({ getMany: () => Promise.resolve(new Map()) }),
 });
-const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest: someDigest };
-const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
 const digests = partial<Digests>({
   email: (canonical) => createHash('sha256').update(canonical).digest('hex'),
   ip: () => someDigest,

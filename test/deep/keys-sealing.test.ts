@@ -6,18 +6,14 @@ import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { KeyDestroyed } from '../../src/keys/sealing/errors.js';
 import { makeKeyring, type Keyring } from '../../src/keys/rings/keyring.js';
 import { type LastingScope, type Sealer, erased, makeSealer } from '../../src/keys/sealing/sealer.js';
-import { makeSeededRandom, makeTestClock } from '../support/fakes/clock.js';
+import { pick, makeSeededRandom, makeTestClock } from '../support/fakes/clock.js';
 import { makeMemoryStateStore } from '../support/fakes/memory-state-store.js';
+import { testHistories } from '../support/simulation/campaigns.js';
 
 /*
  * Several processes seal, open, destroy and rotate over one state store that loses answers, applies writes late and is
- * sometimes away. Each history follows from one seed: DEEP_SEED=<printed> replays it, and DEEP_BUDGET multiplies their
- * number.
+ * sometimes away.
  */
-const firstSeed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
-const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
-const histories = Math.ceil(2_000 * budget);
-
 const m1 = { kid: 'm1', key: Buffer.alloc(32, 1) };
 const m2 = { kid: 'm2', key: Buffer.alloc(32, 2) };
 const scopes: readonly LastingScope[] = [
@@ -32,17 +28,18 @@ interface Kept {
   readonly sealed: Sealed;
 }
 
-test('A sealed value opens in every process until its key is destroyed, under any faults of the store', async (t) => {
-  t.log(`DEEP_SEED=${firstSeed}, ${histories} histories`);
-  const seen: Seen = { sealed: 0, erased: 0, refused: 0, failed: 0 };
-  for (let seed = firstSeed; seed < firstSeed + histories; seed += 1) {
-    const problem = await runHistory(seed, seen);
-    if (problem !== null) return t.fail(`DEEP_SEED=${seed}: ${problem}`);
-  }
-  t.log(seen);
-  t.true(Object.values(seen).every((count) => count > histories / 20));
-  return undefined;
-});
+testHistories(
+  test,
+  'A sealed value opens in every process until its key is destroyed, under any faults of the store',
+  {
+    ...{ seed: Date.now() % 1_000_000, histories: 2_000 },
+    run: async (seed) => {
+      const seen = { sealed: 0, erased: 0, refused: 0, failed: 0 };
+      return { problem: await runHistory(seed, seen), ...seen };
+    },
+    hasMet: (sums, histories) => Object.values(sums).every((count) => count > histories / 20),
+  },
+);
 
 type Seen = Record<'sealed' | 'erased' | 'refused' | 'failed', number>;
 
@@ -65,7 +62,7 @@ async function runHistory(seed: number, seen: Seen): Promise<string | null> {
   const destroyed = new Set<LastingScope>();
 
   async function act(): Promise<void> {
-    const [sealer, scope, kind] = [pick(processes, random), pick(scopes, random), random()];
+    const [sealer, scope, kind] = [pick(random, processes), pick(random, scopes), random()];
     if (kind < 0.6) {
       const plaintext = String(random());
       kept.push({ scope, plaintext, sealed: await sealer.seal(scope, 'field', plaintext) });
@@ -76,7 +73,7 @@ async function runHistory(seed: number, seen: Seen): Promise<string | null> {
     } else if (kind < 0.8) {
       await sealer.rewrap();
     } else if (kept.length > 0) {
-      const value = pick(kept, random);
+      const value = pick(random, kept);
       await sealer.open(value.scope, 'field', value.sealed);
     }
   }
@@ -151,12 +148,6 @@ function faulty(store: StateStore, random: () => number, late: (() => Promise<un
       return version;
     },
   };
-}
-
-function pick<T>(list: readonly T[], random: () => number): T {
-  const chosen = list[Math.floor(random() * list.length)];
-  if (chosen === undefined) throw new RangeError('nothing to pick from');
-  return chosen;
 }
 
 /** Makes bytes that never repeat in one history. */

@@ -17,6 +17,7 @@ import {
   openStoresAt,
 } from '../support/servers/store-servers.js';
 import type { Fate, TcpProxy } from '../support/servers/tcp-proxy.js';
+import { orUnavailable } from '../support/clients/store-calls.js';
 
 const seed = Number(process.env['DEEP_SEED'] || '1');
 const rounds = Math.ceil(8 * Number(process.env['DEEP_BUDGET'] || '1'));
@@ -197,13 +198,4 @@ async function settled(store: StateStore): Promise<void> {
 
 function entries(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
-}
-
-async function orUnavailable<T>(call: Promise<T>): Promise<T | 'unavailable'> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof StoreUnavailable) return 'unavailable';
-    throw error;
-  }
 }

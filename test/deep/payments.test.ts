@@ -55,34 +55,21 @@ if (only !== undefined) {
     },
   );
 
-  test.serial('Every order of up to six messages ends alike through the whole service', async (t) => {
-    t.timeout(limitMs);
-    const { problem, tally } = await spreadOverThreads(thread, {
-      task: 'permutations',
-      count: wholeSets,
-      seed,
+  for (const [title, task, sets] of [
+    ['Every order of up to six messages ends alike through the whole service', 'permutations', wholeSets],
+    ['Every order of up to six messages leads to the same order', 'folds', foldedSets],
+    [
+      'Every sequence of up to six callbacks ends as the messages say, with crashes',
+      'deliveries',
+      deliveredSets,
+    ],
+  ] as const) {
+    test.serial(title, async (t) => {
+      t.timeout(limitMs);
+      const { problem, tally } = await spreadOverThreads(thread, { task, count: sets, seed });
+      t.log(`DEEP_SEED=${seed}, ${sets} sets`, tally);
+      t.is(problem, null);
+      if (task === 'deliveries' && sets >= 100) t.true((tally['callbacks'] ?? 0) > 1_000 * sets);
     });
-    t.log(`${wholeSets} sets`, tally);
-    t.is(problem, null);
-  });
-
-  test.serial('Every order of up to six messages leads to the same order', async (t) => {
-    t.timeout(limitMs);
-    const { problem, tally } = await spreadOverThreads(thread, { task: 'folds', count: foldedSets, seed });
-    t.log(`${foldedSets} sets`, tally);
-    t.is(problem, null);
-  });
-
-  test.serial('Every sequence of up to six callbacks ends as the messages say, with crashes', async (t) => {
-    t.timeout(limitMs);
-    const { problem, tally } = await spreadOverThreads(thread, {
-      task: 'deliveries',
-      count: deliveredSets,
-      seed,
-    });
-    t.log(`DEEP_SEED=${seed}, ${deliveredSets} sets`, tally);
-    t.is(problem, null);
-    if (deliveredSets < 100) return;
-    t.true((tally['callbacks'] ?? 0) > 1_000 * deliveredSets);
-  });
+  }
 }

@@ -34,13 +34,14 @@ import type { CommandContext } from '../../src/event-sourcing/ports/command-cont
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
-const documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> = {
+/** Writes no documents. Its views are those of production. */
+export const documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> = {
   viewsOf: (category) => views.get(category) ?? [],
   write: () => Promise.resolve(),
 };
 
 const sealed = sealedExample('sealed');
-const sealer = partial<Sealer>({
+export const sealer = partial<Sealer>({
   seal: () => Promise.resolve(sealed),
   open: () => Promise.resolve('opened'),
 });
@@ -50,8 +51,8 @@ const users = makeUserReader({
   usedBytes: () => Promise.resolve(0),
   sealer,
 });
-const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
-const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
+export const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
+export const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
 const input = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
 
 /** Makes the use case of production over a simulated process. Hashing, sealing and signing cost nothing. */

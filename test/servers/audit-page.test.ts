@@ -9,21 +9,16 @@ import { newestIssue } from '../support/examples/login-code.js';
 import { auditSeed } from '../support/audit/audit-scene.js';
 import { givenAudit } from '../support/audit/given-audit.js';
 import {
+  desktop,
   brokenRules,
   keepScreenshot,
   overflowingWidths,
-  type Visitor,
   type Browser,
   givenBrowser,
   browserSuite,
 } from '../support/clients/web-driver.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { password, type TestService } from '../support/servers/http-service.js';
-
-const desktop: Visitor = {
-  ...{ width: 1_280, height: 800, languages: 'en-GB,en' },
-  ...{ timeZone: 'Europe/London', isDark: false },
-};
 
 /** Changes the reply of a path; null leaves it. */
 type Change = (path: string, body: Buffer) => Buffer | string | null;

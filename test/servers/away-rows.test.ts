@@ -2,13 +2,8 @@ import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
-import { givenService, keyEnvironment } from '../support/servers/service-process.js';
-import {
-  startProxiedLog,
-  makeMongoDbProxy,
-  makeTestDatabase,
-  mongoDbSuite,
-} from '../support/servers/store-servers.js';
+import { givenService } from '../support/servers/service-process.js';
+import { startProxiedServers, mongoDbSuite } from '../support/servers/store-servers.js';
 import type { TcpProxy } from '../support/servers/tcp-proxy.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
@@ -39,14 +34,10 @@ const outages: Readonly<Record<string, readonly [(proxy: TcpProxy) => void, (pro
 
 /** A served process on both servers, an account with an order, and calls by every kind of caller. */
 async function given(t: ExecutionContext) {
-  const { name } = await makeTestDatabase(t);
-  const documents = await makeMongoDbProxy(t, name);
-  const { proxy: log, environment } = await startProxiedLog(t);
+  const { environment, proxies } = await startProxiedServers(t);
   const service = await givenService(t, {
     environment: {
-      ...keyEnvironment,
       ...environment,
-      MONGODB_URL: documents.url,
       NODE_AGENT_SECRET: agent['x-agent-secret'],
       PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
     },
@@ -82,7 +73,7 @@ async function given(t: ExecutionContext) {
     },
     order: () => client.get(`/api/v1/orders/${textOf(order, 'id')}`, headers),
   };
-  return { service, calls, proxies: { log, documents: documents.proxy } };
+  return { service, calls, proxies };
 }
 
 type Calls = Awaited<ReturnType<typeof given>>['calls'];

@@ -1,13 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
-import { givenService, keyEnvironment } from '../support/servers/service-process.js';
-import {
-  startProxiedLog,
-  makeMongoDbProxy,
-  makeTestDatabase,
-  mongoDbSuite,
-} from '../support/servers/store-servers.js';
+import { givenService } from '../support/servers/service-process.js';
+import { startProxiedServers, mongoDbSuite } from '../support/servers/store-servers.js';
 import type { TcpProxy } from '../support/servers/tcp-proxy.js';
 
 const blipMs = 300;
@@ -19,16 +14,8 @@ const calmMs = 2_000;
 
 /** A served process on both servers, and clients of it that have signed in. */
 async function given(t: ExecutionContext) {
-  const { name } = await makeTestDatabase(t);
-  const documents = await makeMongoDbProxy(t, name);
-  const { proxy: log, environment } = await startProxiedLog(t);
-  const service = await givenService(t, {
-    environment: {
-      ...keyEnvironment,
-      ...environment,
-      MONGODB_URL: documents.url,
-    },
-  });
+  const { environment, proxies } = await startProxiedServers(t);
+  const service = await givenService(t, { environment });
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', 'Correct-Horse-7');
   const created = await client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
@@ -38,7 +25,7 @@ async function given(t: ExecutionContext) {
     'GET a project': () => client.get(project, owner.headers),
     'PATCH a project': () => client.patch(project, { name: `Film ${(renames += 1)}` }, owner.headers),
   };
-  return { calls, proxies: { EventStoreDB: log, MongoDB: documents.proxy } };
+  return { calls, proxies: { EventStoreDB: proxies.log, MongoDB: proxies.documents } };
 }
 
 function begin(proxy: TcpProxy): void {

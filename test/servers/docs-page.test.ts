@@ -1,9 +1,9 @@
 /* Tests the pages / and /docs in a real browser: Chromium, controlled by WebDriver. */
 import test, { type ExecutionContext } from 'ava';
 import {
+  desktop,
   brokenRules,
   overflowingWidths,
-  type Visitor,
   type Browser,
   givenBrowser,
   browserSuite,
@@ -38,11 +38,6 @@ const waitUntilUsable = `
     else requestAnimationFrame(tryLink);
   };
   requestAnimationFrame(tryLink);`;
-
-const desktop: Visitor = {
-  ...{ width: 1_300, height: 900, languages: 'en-GB,en' },
-  ...{ timeZone: 'Europe/London', isDark: false },
-};
 
 interface Scene {
   readonly browser: Browser;

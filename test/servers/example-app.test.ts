@@ -5,11 +5,11 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import {
+  desktop,
   behaveAs,
   brokenRules,
   keepScreenshot,
   overflowingWidths,
-  type Visitor,
   type Browser,
   givenBrowser,
   browserSuite,
@@ -24,10 +24,6 @@ import {
 } from '../support/servers/example-process.js';
 import { givenDirectory } from '../support/servers/service-process.js';
 
-const desktop: Visitor = {
-  ...{ width: 1_280, height: 800, languages: 'en-GB,en' },
-  ...{ timeZone: 'Europe/London', isDark: false },
-};
 const address = /Open (http:\S+)/;
 
 function given(t: ExecutionContext, port = freePorts()) {

@@ -14,19 +14,13 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import {
-  keyEnvironment,
   freePort,
   makeDataDirectory,
   type ServiceProcess,
   startService,
 } from '../support/servers/service-process.js';
 import { readLog } from '../support/servers/service-log.js';
-import {
-  startProxiedLog,
-  makeMongoDbProxy,
-  makeTestDatabase,
-  mongoDbSuite,
-} from '../support/servers/store-servers.js';
+import { startProxiedServers, mongoDbSuite } from '../support/servers/store-servers.js';
 import { type FaultRow, faultRows } from '../support/servers/fault-rows.js';
 import {
   makeLedger,
@@ -75,9 +69,7 @@ const rowsAtOnce = makeSemaphore(4);
 
 /** Two processes on a log and a database, each behind a proxy. */
 async function givenServices(t: ExecutionContext) {
-  const { name } = await makeTestDatabase(t);
-  const documents = await makeMongoDbProxy(t, name);
-  const { proxy: log, environment, open } = await startProxiedLog(t);
+  const { environment, open, proxies } = await startProxiedServers(t);
   const directory = await makeDataDirectory();
   const limits = join(directory.path, 'limits.json');
   const unlimited = { limit: 100_000, seconds: 60 };
@@ -92,16 +84,14 @@ async function givenServices(t: ExecutionContext) {
       directory: join(directory.path, String(services.length)),
       port: await freePort(),
       environment: {
-        ...keyEnvironment,
         ...environment,
-        MONGODB_URL: documents.url,
         PUBLIC_URL: 'https://stowage.example.com',
         LIMITS_FILE: limits,
       },
     });
     services.push(service);
   }
-  return { services, openLog: open, proxies: { log, documents: documents.proxy } };
+  return { services, openLog: open, proxies };
 }
 
 /** The slowest reply of each kind of request in milliseconds, as measured and without the waits for a core. */

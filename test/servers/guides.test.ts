@@ -2,11 +2,11 @@
 import test from 'ava';
 import { openPackedFolder } from '../../src/http/pages/prepare-page.js';
 import {
+  desktop,
   behaveAs,
   brokenRules,
   keepScreenshot,
   overflowingWidths,
-  type Visitor,
   givenBrowser,
   missingBrowser,
 } from '../support/clients/web-driver.js';
@@ -15,11 +15,6 @@ import { suite } from '../support/suite.js';
 
 const folder = openPackedFolder('guides');
 const missing = folder.exists ? missingBrowser() : 'npm run docs:site has not built them';
-const desktop: Visitor = {
-  ...{ width: 1_280, height: 800, languages: 'en-GB,en' },
-  ...{ timeZone: 'Europe/London', isDark: false },
-};
-
 suite(test, missing, 'The guides in a browser', () => {
   test('A reader finds a page by its words, and no page asks another origin, overflows or breaks a rule of axe', async (t) => {
     const service = await givenInProcess(t);

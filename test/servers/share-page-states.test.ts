@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { CreateShareInput } from '../../src/areas/shares/commands/sharing.js';
 import {
+  desktop,
   behaveAs,
   brokenRules,
   keepScreenshot,
@@ -56,13 +57,6 @@ interface PageState {
   readonly isIdle?: true;
 }
 
-const desktop: Visitor = {
-  width: 1_280,
-  height: 800,
-  languages: 'en-GB,en',
-  timeZone: 'Europe/London',
-  isDark: false,
-};
 const phone: Visitor = { ...desktop, width: 390, height: 844 };
 const german: Visitor = { ...desktop, languages: 'de-DE,de', timeZone: 'Europe/Berlin' };
 const chinese: Visitor = { ...desktop, languages: 'zh-CN,zh', timeZone: 'Asia/Shanghai', isDark: true };

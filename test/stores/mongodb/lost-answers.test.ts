@@ -3,8 +3,7 @@
  * delivers requests late. Each schedule follows from its seed. test/servers runs them over the real protocol.
  */
 import test, { type ExecutionContext } from 'ava';
-
-import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import { OutcomeUnknown } from '../../../src/event-sourcing/ports/errors.js';
 import { makeAttempts } from '../../../src/stores/mongodb/calls/attempts.js';
 import { makeCalls } from '../../../src/stores/mongodb/calls/calls.js';
 import { defaultMongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
@@ -19,6 +18,7 @@ import {
   loadCheckpoint,
   saveCheckpoint,
 } from '../../../src/event-sourcing/ports/records.js';
+import { orUnavailable } from '../../support/clients/store-calls.js';
 
 const seeds = Array.from({ length: 200 }, (_, n) => n + 1);
 
@@ -204,14 +204,5 @@ function assertHistory(
     const most = outcome === 'refused' ? 0 : 1;
     const least = outcome === 'applied' ? 1 : 0;
     t.true(effects.length >= least && effects.length <= most, `seed ${seed}: ${value} was ${outcome}`);
-  }
-}
-
-async function orUnavailable<T>(call: Promise<T>): Promise<T | 'unavailable'> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof StoreUnavailable) return 'unavailable';
-    throw error;
   }
 }

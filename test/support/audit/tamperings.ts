@@ -8,6 +8,7 @@ import {
   type GivenToVerifier,
   type PrintedVerdict,
 } from './audit-export.js';
+import { pick } from '../fakes/clock.js';
 
 /** A log, and an export of its beginning that the auditor kept. */
 export interface TamperBase {
@@ -29,12 +30,6 @@ type Random = () => number;
 type Tamper = (base: TamperBase, random: Random) => Tampered | null;
 
 const below = (random: Random, count: number): number => Math.floor(random() * count);
-
-function pick<T>(random: Random, items: readonly T[]): T {
-  const item = items[below(random, items.length)];
-  if (item === undefined) throw new Error('there is nothing to pick');
-  return item;
-}
 
 /** Makes a log of a size that is random, but often near the width of a tile. */
 export function givenTamperBase(random: Random, events: readonly ExportedEvent[]): TamperBase {

@@ -99,3 +99,13 @@ export function untilAvailable<Result>(call: () => Promise<Result>) {
     });
   return eventually('the store answers', answer, { at: untilAvailable });
 }
+
+/** Returns the result of a call, or `unavailable`. */
+export async function orUnavailable<T>(call: Promise<T>): Promise<T | 'unavailable'> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return 'unavailable';
+    throw error;
+  }
+}

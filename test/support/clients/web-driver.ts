@@ -172,6 +172,12 @@ export interface Visitor {
   readonly isDark: boolean;
 }
 
+/** A visitor with a screen as most have it. */
+export const desktop: Visitor = {
+  ...{ width: 1_280, height: 800, languages: 'en-GB,en' },
+  ...{ timeZone: 'Europe/London', isDark: false },
+};
+
 /** Makes the browser behave as the visitor's. */
 export async function behaveAs(browser: Browser, visitor: Visitor): Promise<void> {
   const userAgent = z.string().parse(await browser.run(`return navigator.userAgent`));

@@ -47,3 +47,10 @@ export function makeSeededRandom(seed: number): Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+/** Draws one of the items. */
+export function pick<Item>(random: Random, items: readonly Item[]): Item {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error('there is nothing to pick from');
+  return item;
+}

@@ -7,7 +7,7 @@ import type { EventStore } from '../../../src/event-sourcing/ports/event-store.j
 import { type AnyProjection, collectionName } from '../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
-import { makeSeededRandom } from '../fakes/clock.js';
+import { pick, makeSeededRandom } from '../fakes/clock.js';
 import { givenWorld, foldOfLog, storedDocuments, type GivenProcess } from './world.js';
 import {
   contextOf,
@@ -95,12 +95,6 @@ export async function simulateProjections(seed: number): Promise<Simulated> {
   const { events } = await log.readAll({ after: null, limit: 1_000_000 });
   const { live } = await recordOf(documents, countersProjection);
   return { problem: found.problem, events: events.length, rebuilt: live - 1 };
-}
-
-function pick<Item>(random: Random, items: readonly Item[]): Item {
-  const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new Error('there is nothing to pick');
-  return item;
 }
 
 /** Makes one thing happen, mostly a command. */

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../../src/kit/time/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { LogEvent, Position } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { ReactionStatus } from '../../../src/event-sourcing/effects/reaction-runner.js';
@@ -10,6 +10,7 @@ import { sendToCounter, givenWorld, handlerWithoutViews, type World } from './wo
 import { type SimulatedProcess, startSimulatedProcess } from './processes.js';
 import { makeCountParcels, makeSendParcels, parcelAggregate, type ParcelAsked } from './reactions.js';
 import { dropCheckpoint, loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import { pick } from '../fakes/clock.js';
 
 /** An outside effect from its start. `happened` is true once it has left the process. */
 interface Effect {
@@ -87,12 +88,6 @@ export async function simulateReactions(seed: number) {
     repeated: happened.length - new Set(happened.map(({ eventId }) => eventId)).size,
     expired: count('ParcelAsked') - count('ParcelSent') - count('ParcelWithdrawn'),
   };
-}
-
-function pick<Item>(random: Random, items: readonly Item[]): Item {
-  const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new Error('there is nothing to pick');
-  return item;
 }
 
 function disturb({ clock, disturbances }: Scene): void {

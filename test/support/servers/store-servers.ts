@@ -9,6 +9,7 @@ import { suite } from '../suite.js';
 import { makeTcpProxy, type TcpProxy } from './tcp-proxy.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { startEventStoreDbServer, openTestStore } from './eventstoredb-server/server.js';
+import { keyEnvironment } from './service-process.js';
 
 /** The URL of the server in the environment, if any. */
 export const mongoDbUrl = process.env['MONGODB_URL'] || undefined;
@@ -165,5 +166,17 @@ function logAt(url: string): SuiteLog {
       STREAM_PREFIX: streamPrefix,
     },
     open: () => openTestStore(url, { streamPrefix }),
+  };
+}
+
+/** Makes the environment of a service on both servers, each of which is behind a proxy. */
+export async function startProxiedServers(t: ExecutionContext) {
+  const { name } = await makeTestDatabase(t);
+  const documents = await makeMongoDbProxy(t, name);
+  const { proxy: log, environment, open } = await startProxiedLog(t);
+  return {
+    environment: { ...keyEnvironment, ...environment, MONGODB_URL: documents.url },
+    open,
+    proxies: { log, documents: documents.proxy },
   };
 }

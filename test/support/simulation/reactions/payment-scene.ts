@@ -2,7 +2,7 @@ import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.j
 import type { OrderGrant } from '../../../../src/areas/payments/domain/order/events.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import type { Random } from '../../../../src/kit/time/clock.js';
-import { makeSeededRandom } from '../../fakes/clock.js';
+import { pick, makeSeededRandom } from '../../fakes/clock.js';
 import { projectId } from '../../examples/ids.js';
 import type { TestMessage } from '../../fakes/test-payment-provider.js';
 
@@ -142,12 +142,6 @@ function drawFact(random: Random, price: number): PaymentFact {
       },
     ],
   ]);
-}
-
-export function pick<Item>(random: Random, items: readonly Item[]): Item {
-  const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new Error('there is nothing to pick from');
-  return item;
 }
 
 function pickWeighted<Item>(random: Random, items: readonly (readonly [number, Item])[]): Item {

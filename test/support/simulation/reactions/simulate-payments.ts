@@ -7,7 +7,7 @@ import { orderAggregate } from '../../../../src/areas/payments/domain/order/orde
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { appendEvents } from '../../given/append-events.js';
-import { makeSeededRandom } from '../../fakes/clock.js';
+import { pick, makeSeededRandom } from '../../fakes/clock.js';
 import { projectId, userId } from '../../examples/ids.js';
 import { capacityGranted, userRegistered } from '../../examples/user.js';
 import { givenContext } from '../../given/given-stores.js';
@@ -20,7 +20,7 @@ import {
   type PaymentWeather,
   type PaymentProcesses,
 } from './payment-processes.js';
-import { drawScene, pick, receivedAt, type Scene, type SceneMessage, shuffled } from './payment-scene.js';
+import { drawScene, receivedAt, type Scene, type SceneMessage, shuffled } from './payment-scene.js';
 import type { Rejection } from '../../../../src/areas/rejections.js';
 import { notificationName, reportName } from '../../../../src/areas/payments/domain/payment-ids.js';
 import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/deciding/resolving.js';
