@@ -8,7 +8,6 @@ import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config/config.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/domain-event.js';
 import { erased } from '../../src/keys/sealing/sealer.js';
-import { defaultLimits } from '../../src/security/rates/limits.js';
 import { readWholeLog } from '../support/audit/audit-scene.js';
 import { readAuditorPages } from '../support/audit/auditor-pages.js';
 import {
@@ -31,7 +30,7 @@ import {
   type MarkedCanary,
 } from '../support/examples/marked-canaries.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { givenService, givenDirectory, runCli } from '../support/servers/service-process.js';
+import { withoutLimits, givenService, givenDirectory, runCli } from '../support/servers/service-process.js';
 
 /*
  * People register with canaries in place of personal data, use a real service, and are erased. No canary stands in a file,
@@ -74,12 +73,8 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
   t.log(`DEEP_SEED=${seed}`);
   const data = givenDirectory(t);
   const files = givenDirectory(t);
-  const limits = Object.fromEntries(
-    Object.keys(defaultLimits).map((name) => [name, { limit: 1_000_000, seconds: 1 }]),
-  );
-  writeFileSync(join(files, 'limits.json'), JSON.stringify(limits));
   const environment = {
-    LIMITS_FILE: join(files, 'limits.json'),
+    ...withoutLimits(t),
     TRUSTED_PROXIES: '127.0.0.0/8',
     LOG_LEVEL: 'debug',
   };

@@ -7,6 +7,7 @@ import { makeServiceClient } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import {
+  withoutLimits,
   givenDirectory,
   freePort,
   type ServiceProcess,
@@ -48,7 +49,6 @@ interface Member {
 
 const lastAtOnce = 10;
 /** Other tests and measurements may hold the machine for minutes. */
-const unlimited = { limit: 1_000_000, seconds: 1 };
 
 /**
  * Sends callbacks of all six platforms, repeated and reordered, to processes that are killed, and checks the end: each
@@ -147,15 +147,13 @@ async function startMember(
     await writeFile(join(path, file), pem);
     keyDirectories[variable] = path;
   }
-  const limitsFile = join(directory, 'limits.json');
-  await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
   const metricsPort = await freePort();
   const start = {
     directory,
     port: await freePort(),
     environment: {
       ...{ ...environment, ...platforms.environment, ...keyDirectories },
-      ...{ LIMITS_FILE: limitsFile, METRICS_PORT: String(metricsPort), LOG_LEVEL: 'warn' },
+      ...{ ...withoutLimits(t), METRICS_PORT: String(metricsPort), LOG_LEVEL: 'warn' },
     },
   };
   const member: Member = { start, metricsPort, service: await startService(start) };

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Random } from '../../src/kit/time/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -16,18 +14,17 @@ import {
 import { inspectDisk } from '../support/servers/service-log.js';
 import { makeLoad } from '../support/servers/service-load.js';
 import {
+  withoutLimits,
   givenService,
   givenDirectory,
   freePort,
   type ServiceProcess,
   spawnService,
-  startService,
 } from '../support/servers/service-process.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
 const budget = Number(process.env['DEEP_BUDGET'] ?? 1);
 
-const unlimited = { limit: 1_000_000, seconds: 1 };
 const agentSecret = 'the-agents-secret';
 /**
  * The kills of one data directory. Larger budgets use more directories, because access tokens live ten minutes; a slow
@@ -52,14 +49,12 @@ test('A kill -9 at random moments loses no acknowledged resource, and leaves non
 async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void> {
   const random = makeSeededRandom(campaignSeed);
   const directory = givenDirectory(t);
-  const limitsFile = join(directory, 'limits.json');
-  await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited, register: unlimited }));
   const start = {
     directory,
     port: await freePort(),
     environment: {
       NODE_AGENT_SECRET: agentSecret,
-      LIMITS_FILE: limitsFile,
+      ...withoutLimits(t),
       // One user sends the whole load, and reads all resources at once.
       MAX_REQUESTS: '10000',
       LOG_LEVEL: 'warn',
@@ -88,7 +83,7 @@ async function campaign(t: ExecutionContext, campaignSeed: number): Promise<void
       kills += 1;
     }
     const startedMs = performance.now();
-    service = await startService(start);
+    service = await givenService(t, start);
     startsMs.push(performance.now() - startedMs);
     // Then all resources that were acknowledged since the last start, and some older ones, are there
     const older = ledger.acknowledged.slice(0, seen).filter(() => random() < 40 / (seen + 1));

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { projectsProjection } from '../../projections/projects/projects/projection.js';
@@ -15,20 +13,17 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import { findViewProblems, readLog } from '../support/servers/service-log.js';
-import { givenService, givenDirectory, runCli } from '../support/servers/service-process.js';
+import { withoutLimits, givenService, runCli } from '../support/servers/service-process.js';
 
-const unlimited = { limit: 1_000_000, seconds: 1 };
 /** The least number of projects that are created before the rebuild, and again after it. */
 const createdMin = 30;
 const collection = (generation: number): string => collectionName(projectsProjection, generation);
 
 test('A view is rebuilt under load without a failed request, and every user reads their own writes', async (t) => {
   // Given a service with users who create projects and read them at once
-  const directory = givenDirectory(t);
-  const limitsFile = join(directory, 'limits.json');
-  await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
-  const environment = { LIMITS_FILE: limitsFile, MAX_REQUESTS: '10000', LOG_LEVEL: 'warn' };
-  const service = await givenService(t, { directory, environment });
+  const environment = { ...withoutLimits(t), MAX_REQUESTS: '10000', LOG_LEVEL: 'warn' };
+  const service = await givenService(t, { environment });
+  const { directory } = service;
   const client = makeServiceClient(service.url);
   const users = await Promise.all(
     ['ada', 'grace', 'mary'].map((name) => client.register(`${name}@example.org`, 'Correct-Horse-7')),

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -14,6 +13,7 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import {
+  withoutLimits,
   freePort,
   makeDataDirectory,
   type ServiceProcess,
@@ -71,9 +71,7 @@ const rowsAtOnce = makeSemaphore(4);
 async function givenServices(t: ExecutionContext) {
   const { environment, open, proxies } = await startProxiedServers(t);
   const directory = await makeDataDirectory();
-  const limits = join(directory.path, 'limits.json');
-  const unlimited = { limit: 100_000, seconds: 60 };
-  await writeFile(limits, JSON.stringify({ session: unlimited, user: unlimited, login: unlimited }));
+  const limits = withoutLimits(t);
   const services: ServiceProcess[] = [];
   t.teardown(async () => {
     for (const service of services) await service.kill();
@@ -84,9 +82,8 @@ async function givenServices(t: ExecutionContext) {
       directory: join(directory.path, String(services.length)),
       port: await freePort(),
       environment: {
-        ...environment,
+        ...{ ...environment, ...limits },
         PUBLIC_URL: 'https://stowage.example.com',
-        LIMITS_FILE: limits,
       },
     });
     services.push(service);

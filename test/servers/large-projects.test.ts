@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { projectsProjection } from '../../projections/projects/projects/projection.js';
 import { projectCategory, projectCodec } from '../../src/areas/projects/domain/project/events.js';
@@ -9,7 +7,7 @@ import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { collectionName } from '../../src/event-sourcing/views/projection.js';
 import { asObject, makeServiceClient, operate } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { givenService, givenDirectory, keyEnvironment } from '../support/servers/service-process.js';
+import { withoutLimits, givenService, keyEnvironment } from '../support/servers/service-process.js';
 import { realClock } from '../support/fakes/clock.js';
 import { recordEvents } from '../support/given/given-events.js';
 import { largeProject, projectsMax } from '../support/given/large-projects.js';
@@ -31,17 +29,12 @@ const renamesMax = Number(process.env['DEEP_BUDGET'] ?? 0) >= 1 ? projectsMax : 
 async function given(t: ExecutionContext) {
   const { environment, open } = await startSuiteLog(t);
   const { url } = await makeTestDatabase(t);
-  const directory = givenDirectory(t);
-  const limitsFile = join(directory, 'limits.json');
-  const unlimited = { limit: 100_000, seconds: 60 };
-  await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited }));
   const service = await givenService(t, {
-    directory,
     environment: {
       ...keyEnvironment,
       ...environment,
       MONGODB_URL: url,
-      LIMITS_FILE: limitsFile,
+      ...withoutLimits(t),
       LOG_LEVEL: 'warn',
     },
   });

@@ -1,11 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import {
+  withoutLimits,
   givenService,
-  givenDirectory,
   keyEnvironment,
   type ServiceProcess,
 } from '../support/servers/service-process.js';
@@ -47,12 +45,6 @@ async function givenProcesses(t: ExecutionContext, count: number) {
     await log.close();
     await proxy.close();
   });
-  const limits = givenDirectory(t);
-  const limitsFile = join(limits, 'limits.json');
-  await writeFile(
-    limitsFile,
-    JSON.stringify({ session: { limit: 100_000, seconds: 60 }, user: { limit: 100_000, seconds: 60 } }),
-  );
   const environment = {
     ...keyEnvironment,
     EVENTSTOREDB_URL: log.url,
@@ -60,7 +52,7 @@ async function givenProcesses(t: ExecutionContext, count: number) {
     MONGODB_URL: `mongodb://127.0.0.1:${proxy.port}/${name}?directConnection=true`,
     PUBLIC_URL: 'https://stowage.example.com',
     LOG_LEVEL: 'error',
-    LIMITS_FILE: limitsFile,
+    ...withoutLimits(t),
   };
   const services: ServiceProcess[] = [];
   for (let index = 0; index < count; index += 1) {

@@ -12,6 +12,7 @@ import { testCertificate, testKey } from '../support/servers/eventstoredb-server
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
 import { unlimitedRates } from '../support/servers/overload.js';
 import {
+  withoutLimits,
   givenDirectory,
   keyEnvironment,
   freePort,
@@ -22,7 +23,6 @@ import { makeServerLog } from '../support/servers/eventstoredb-server/log.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { testCertificate, testKey } from '../support/servers/eventstoredb-server/tls.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/store-servers.js';
-import { unlimitedRates } from '../support/servers/overload.js';
 
 /** DEEP_BUDGET=1 runs 30 rounds. */
 const rounds = Math.max(5, Math.round(30 * Number(process.env['DEEP_BUDGET'] ?? 0.1)));
@@ -49,15 +49,13 @@ run(
     const folder = givenDirectory(t);
     const authority = join(folder, 'authority.pem');
     await writeFile(authority, testCertificate);
-    const limitsFile = join(folder, 'limits.json');
-    await writeFile(limitsFile, JSON.stringify(unlimitedRates));
     const environment = {
       ...keyEnvironment,
       EVENTSTOREDB_URL: `esdb://admin:changeit@${seeds}?tls=true&tlsCAFile=${authority}&discoveryInterval=100`,
       MONGODB_URL: database,
       PUBLIC_URL: 'https://stowage.example.com',
       TRUSTED_PROXIES: '127.0.0.1',
-      LIMITS_FILE: limitsFile,
+      ...withoutLimits(t),
       LOG_LEVEL: 'error',
     };
     const starts = await Promise.all(

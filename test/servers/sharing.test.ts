@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -11,6 +10,7 @@ import { secrets } from '../areas/payments/platforms/messages/messages.js';
 import { asObject, makeServiceClient, operate, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import {
+  withoutLimits,
   keyEnvironment,
   freePort,
   makeDataDirectory,
@@ -39,7 +39,6 @@ const rounds = Math.ceil(100 * Number(process.env['DEEP_BUDGET'] ?? '0.05'));
 const processes = 3;
 /** The limit without the time that the processes waited for a core: src/event-sourcing/feeding/README.md#the-lease. */
 const behindMsMax = 15_000;
-const unlimited = { limit: 1_000_000, seconds: 1 };
 const password = 'Correct-Horse-7';
 const standard = makePlatforms().all.find(({ name }) => name === 'standard') as Platform;
 
@@ -194,9 +193,6 @@ async function givenServices(t: ExecutionContext): Promise<World> {
   const smtp = await startSmtpServer();
   const { url } = await makeTestDatabase(t);
   const directory = await makeDataDirectory();
-  const limitsFile = join(directory.path, 'limits.json');
-  const names = ['session', 'register', 'email_code', 'email_code_day', 'user'];
-  await writeFile(limitsFile, JSON.stringify(Object.fromEntries(names.map((name) => [name, unlimited]))));
   const environment = {
     ...keyEnvironment,
     ...ofLog.environment,
@@ -206,7 +202,7 @@ async function givenServices(t: ExecutionContext): Promise<World> {
     SMTP_URL: smtp.url,
     MAIL_FROM: 'no-reply@stowage.example',
     PAYMENT_STANDARD_WEBHOOK_SECRETS: secrets.standard,
-    LIMITS_FILE: limitsFile,
+    ...withoutLimits(t),
     LOG_LEVEL: 'warn',
   };
   const log = ofLog.open();

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
@@ -11,6 +9,7 @@ import {
 } from '../support/servers/store-servers.js';
 import type { TcpProxy } from '../support/servers/tcp-proxy.js';
 import {
+  withoutLimits,
   givenService,
   givenDirectory,
   keyEnvironment,
@@ -115,12 +114,9 @@ mongoDbSuite(test, 'The tests of a start on servers', () => {
     async (t) => {
       // Given both servers at 50 ms, and limits that admit the writes
       const { proxies, start } = await given(t);
-      const limits = join(start.directory, 'limits.json');
-      const unlimited = { limit: 100_000, seconds: 60 };
-      await writeFile(limits, JSON.stringify({ session: unlimited, user: unlimited }));
       const far = {
         proxies,
-        start: { ...start, environment: { ...start.environment, LIMITS_FILE: limits } },
+        start: { ...start, environment: { ...start.environment, ...withoutLimits(t) } },
         ms: 25,
       };
       // When it starts on an empty log, and again on hundreds of events with all views in place

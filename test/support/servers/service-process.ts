@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { packageFile } from '../../../src/package-files.js';
+import { defaultLimits } from '../../../src/security/rates/limits.js';
 import { sendRaw } from '../clients/send-raw.js';
 import { eventually, type EventuallyOptions } from '../eventually.js';
 
@@ -105,6 +106,15 @@ export async function startService(
     await service.kill();
     throw error;
   }
+}
+
+/** Returns the setting of limits that no load of a test reaches. */
+export function withoutLimits(t: ExecutionContext): Environment {
+  const file = join(givenDirectory(t), 'limits.json');
+  const unlimited = { limit: 1_000_000, seconds: 1 };
+  const limits = Object.keys(defaultLimits).map((name) => [name, unlimited]);
+  writeFileSync(file, JSON.stringify(Object.fromEntries(limits)));
+  return { LIMITS_FILE: file };
 }
 
 /** Starts `serve` for a test, whose end kills it. Default: on a new data directory and a free port. */
